@@ -71,7 +71,7 @@ async function putFile(text: string): Promise<void> {
 }
 
 describe('catalog list', () => {
-  test('is empty on a new computer, and explains how to fill it', async () => {
+  test('prints how to fill an empty catalog', async () => {
     expect(await world.cli(['catalog', 'list'])).toEqual({
       code: 0,
       stdout: '',
@@ -120,13 +120,13 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                    instances
     expect(stdout).toBe(`${UBUNTU}\n`);
   });
 
-  test('separates the names of different services', async () => {
+  test('lists only names of the current service', async () => {
     await see();
     const env = { GPUCLOUD_BASE_URL: 'https://api.example.com' };
     expect((await world.cli(['catalog', 'list', '--json'], { env })).stdout).toBe('[]\n');
   });
 
-  test('lists nothing without a service', async () => {
+  test('exits with 2 without a base URL', async () => {
     const env = { GPUCLOUD_BASE_URL: undefined };
     const { code, stderr } = await world.cli(['catalog', 'list'], { env });
     expect(code).toBe(2);
@@ -135,7 +135,7 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                    instances
 });
 
 describe('learning from instances', () => {
-  test('keeps the price of the newest instance, in any order of reads', async () => {
+  test('keeps the price of the newest instance, even if an older one is read later', async () => {
     await see();
     instances.set(
       OTHER,
@@ -172,10 +172,10 @@ describe('learning from instances', () => {
   });
 
   test.each([
-    ['nothing', {}],
+    ['no offer and no image', {}],
     ['nulls', { offer: null, base_image: null, price_per_hour_snapshot: null }],
-    ['no ids', { offer: { name: 'x' }, base_image: {} }],
-    ['an id that can be none', { offer: { id: '../x', name: 'x' }, base_image: { id: '' } }],
+    ['no IDs', { offer: { name: 'x' }, base_image: {} }],
+    ['invalid IDs', { offer: { id: '../x', name: 'x' }, base_image: { id: '' } }],
   ])('learns nothing from an instance with %s', async (_what, changes) => {
     const { offer: _offer, base_image: _image, ...bare } = instance(INSTANCE);
     instances.set(INSTANCE, { ...bare, ...changes });
@@ -214,7 +214,7 @@ describe('learning from instances', () => {
 });
 
 describe('catalog add and remove', () => {
-  test('stores a name given by hand', async () => {
+  test('adds a name, and prints the previous name after a change', async () => {
     const argv = ['catalog', 'add', 'offer', 'offer-7', '--name'];
     expect(await world.cli([...argv, 'RTX 5090'])).toEqual({
       code: 0,
@@ -271,7 +271,7 @@ describe('catalog add and remove', () => {
     expect((await world.cli(['catalog', 'add', 'image', 'y', '--name', 'my-box'])).code).toBe(0);
   });
 
-  test('removes by name or by ID, and reports unknown ones', async () => {
+  test('removes by name or ID, and exits with 3 for an unknown name', async () => {
     await see();
     expect(await world.cli(['catalog', 'remove', 'rtx-4090', '-o', 'id'])).toEqual({
       code: 0,
@@ -287,7 +287,7 @@ describe('catalog add and remove', () => {
     });
   });
 
-  test('asks for the kind if an offer and an image have the name', async () => {
+  test('rejects a name that an offer and an image share', async () => {
     await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'mine']);
     await world.cli(['catalog', 'add', 'image', 'y', '--name', 'mine']);
     const { code, stderr } = await world.cli(['catalog', 'remove', 'MINE']);
@@ -327,7 +327,7 @@ describe('instances create by name', () => {
     });
   });
 
-  test('rejects an ambiguous name and lists both IDs, unless one entry was named by hand', async () => {
+  test('rejects an ambiguous name and lists both IDs, unless catalog add assigned it', async () => {
     await see();
     instances.set(OTHER, instance(OTHER, { offer: { id: B, name: 'RTX 4090', region: 'ru-2' } }));
     await see(OTHER);
@@ -343,7 +343,7 @@ describe('instances create by name', () => {
     expect(chosen.requests[0]?.body).toMatchObject({ offer_id: B });
   });
 
-  test('treats an unknown name as an ID, with a note', async () => {
+  test('sends an unknown name as an ID, and prints a note', async () => {
     const { code, stderr, requests } = await create('--offer', 'rtx-4090', '--image', UBUNTU);
     expect(code).toBe(0);
     expect(requests[0]?.body).toMatchObject({ offer_id: 'rtx-4090', image_id: UBUNTU });
@@ -352,7 +352,7 @@ describe('instances create by name', () => {
     );
   });
 
-  test("rejects text that can't be a name or an ID, before any request", async () => {
+  test("rejects an unknown name that can't be an ID, before any request", async () => {
     const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toBe(
@@ -360,7 +360,7 @@ describe('instances create by name', () => {
     );
   });
 
-  test('learns the names of the new instance', async () => {
+  test('adds the offer and image of the new instance to the catalog', async () => {
     await create('--offer', A, '--image', UBUNTU);
     expect(await entries()).toMatchObject([{ name: 'RTX 4090' }, { name: 'Ubuntu 22.04' }]);
   });
@@ -395,7 +395,7 @@ describe('in the sandbox', () => {
     expect(stderr).toContain('RTX 4090: 89.90 ₽ per hour of sandbox play money.\n');
   });
 
-  test('adds and removes a name besides the built-in names', async () => {
+  test('adds and removes a name next to the built-in names', async () => {
     await world.cli(['catalog', 'add', 'offer', OFFER, '--name', 'cheap'], SANDBOX);
     const list = () => world.cli(['catalog', 'list', '--json', '--kind', 'offer'], SANDBOX);
     expect(JSON.parse((await list()).stdout)).toContainEqual(
@@ -410,7 +410,7 @@ describe('in the sandbox', () => {
     expect(JSON.parse((await list()).stdout)).toHaveLength(5);
   });
 
-  test('learns from a served sandbox like from any service', async () => {
+  test('adds the offers and images of a served sandbox', async () => {
     const served = await createSandboxWorld();
     worlds.push(served);
     await served.cli(['instances', 'create', 'box', ...HARDWARE]);
@@ -421,7 +421,7 @@ describe('in the sandbox', () => {
   });
 });
 
-describe("a file that can't be used", () => {
+describe('an unusable catalog file', () => {
   test.each([
     ['', 'it is empty'],
     ['{"version":1,"names":[', 'it is not JSON'],
@@ -439,7 +439,7 @@ describe("a file that can't be used", () => {
     expect(await readFile(file(), 'utf8')).toBe(text);
   });
 
-  test('warns once in other commands', async () => {
+  test('triggers one warning in other commands', async () => {
     await putFile('{');
     const { code, stdout, stderr } = await see();
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${INSTANCE}\n` });
@@ -450,7 +450,7 @@ describe("a file that can't be used", () => {
     expect(await readFile(file(), 'utf8')).toBe('{');
   });
 
-  test('keeps the fields of a newer version', async () => {
+  test('keeps unknown fields after a change', async () => {
     const record = { service: world.service.url, kind: 'offer', id: 'x', later: { a: 1 } };
     await putFile(JSON.stringify({ version: 1, names: [record], more: true }));
     await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'n']);

@@ -37,7 +37,7 @@ const offers = async () =>
   JSON.parse((await world.cli(['catalog', 'list', '--kind', 'offer', '--json'])).stdout);
 const note = async () => (await world.cli(['catalog', 'list'])).stderr;
 
-test('shows the stock of the last read instance, with its date', async () => {
+test('shows the stock at the last read, with its date', async () => {
   showing(false);
   await see();
   expect(await offers()).toMatchObject([
@@ -58,7 +58,7 @@ test('shows the stock of the last read instance, with its date', async () => {
   expect(await note()).toBe('');
 });
 
-test('stores the time to the hour, so that following an instance rarely writes', async () => {
+test('updates the time of the stock at most hourly', async () => {
   showing(false);
   await see();
   world.clock.advance(60_000);
@@ -69,7 +69,7 @@ test('stores the time to the hour, so that following an instance rarely writes',
   expect(await offers()).toMatchObject([{ in_stock_at: '2026-01-15T13:01:00.000Z' }]);
 });
 
-test('stores nothing after a refused request', async () => {
+test('keeps the stored stock after a refused create', async () => {
   showing(true);
   await see();
   isRefusing = true;
@@ -78,7 +78,7 @@ test('stores nothing after a refused request', async () => {
   expect(await offers()).toMatchObject([{ in_stock: true }]);
 });
 
-test('create and its --dry-run print a note if the offer was last out of stock', async () => {
+test('prints in create --dry-run that the offer was last out of stock', async () => {
   showing(false);
   await see();
   const argv = ['instances', 'create', 'box', '--offer', 'rtx-4090', '--image', UBUNTU];
@@ -86,7 +86,7 @@ test('create and its --dry-run print a note if the offer was last out of stock',
   expect(stderr).toContain('RTX 4090 was out of stock when last seen, on 2026-01-15.\n');
 });
 
-test('shows the stock in the wizard before an offer is chosen', async () => {
+test('shows the stock in the offer list of the wizard', async () => {
   showing(false);
   await see();
   const { code, stderr } = await world.cli(['instances', 'create', 'box'], {

@@ -42,7 +42,7 @@ describe('commands --json', () => {
     });
   });
 
-  test('describes a command completely', async () => {
+  test('describes every part of a command', async () => {
     const tree = await reference();
     const stop = commandNamed(tree, 'instances stop');
     expect(stop).toEqual({
@@ -122,7 +122,7 @@ describe('commands --json', () => {
     expect(commandNamed(tree, 'api').without_global_flags).toEqual(['--columns', '--sort']);
   });
 
-  test('marks every flag that says it is repeatable, with at most one default', async () => {
+  test('marks each flag as repeatable if its description says so', async () => {
     const { commands } = await reference();
     const flags = commands.flatMap(({ flags: own }) => own);
     const saying = flags.filter(({ description }) => description.includes('(repeatable)'));
@@ -130,7 +130,7 @@ describe('commands --json', () => {
     expect(saying.filter(({ repeatable }) => !repeatable)).toEqual([]);
   });
 
-  test('has an example for every command, which contains the command', async () => {
+  test('lists an example for every command', async () => {
     const { commands } = await reference();
     for (const { command, examples } of commands) {
       expect(examples.length, command).toBeGreaterThan(0);
@@ -154,7 +154,7 @@ describe('commands --json', () => {
     }
   });
 
-  test('marks only commands without a service as offline', async () => {
+  test('omits exit code 4 only for offline commands', async () => {
     const { commands } = await reference();
     const local = commands.filter(({ exit_codes }) => !exit_codes.includes(4));
     const proved = [...commandsWhose((recipe) => recipe.local === true), 'sandbox serve'];
@@ -187,7 +187,7 @@ describe('commands PATH', () => {
   });
 
   test.each([['nothing'], ['drives', 'nothing'], ['drives', 'get', 'more']])(
-    'exits with 2 for %j, which is not a command',
+    'exits with 2 for the unknown command %j',
     async (...path) => {
       const { code, stdout, stderr } = await world.cli(['commands', ...path]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -204,7 +204,7 @@ describe('commands', () => {
     expect(stdout.trim().split('\n')).toHaveLength(COMMANDS.length + 1);
   });
 
-  test('prints rows in the other formats, and with --columns', async () => {
+  test('supports other formats, --columns and --query', async () => {
     const ids = await world.cli(['commands', '-q']);
     expect(ids.stdout.trim().split('\n').sort()).toEqual(COMMANDS);
     const json = await world.cli(['commands', '--json', '--columns', 'command,usage']);

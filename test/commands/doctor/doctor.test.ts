@@ -80,7 +80,7 @@ async function examine(world: World, env: CliOptions['env'] = {}, ...argv: strin
 }
 
 describe('doctor', () => {
-  test('does not report an interrupt as a failed check', async () => {
+  test('exits with 130 on Ctrl-C instead of reporting a failed check', async () => {
     const world = await worldOf(well, false);
     await fakeSsh(world, `trap '' INT; echo > "${world.home}/asked"; while :; do sleep 0.05; done`);
     const [first, second] = [new AbortController(), new AbortController()];
@@ -95,7 +95,7 @@ describe('doctor', () => {
     expect(JSON.parse(stderr).error).toMatchObject({ code: 'interrupted' });
   });
 
-  test('prints all checks as ok', async () => {
+  test('prints every check', async () => {
     const world = await worldOf();
     const { code, stdout, stderr, requests } = await world.cli(['doctor'], withSsh(world));
     const { host } = new URL(world.service.url);
@@ -134,7 +134,7 @@ Service
     expect(sent(requests)).toEqual(['GET /users/me', 'GET /ssh-keys']);
   });
 
-  test('checks the built-in sandbox, without a key or another clock', async () => {
+  test('checks the built-in sandbox without a key', async () => {
     const world = await worldOf(() => 'hangUp', false);
     const { code, of } = await examine(world, {}, '--profile', 'sandbox');
     expect(code).toBe(0);
@@ -143,7 +143,7 @@ Service
     expect(of('clock')?.status).toBe('pass');
   });
 
-  test('lists the checks in formats of rows and with --columns', async () => {
+  test('prints the checks as csv, IDs and selected columns', async () => {
     const world = await worldOf();
     const { stdout } = await world.cli(
       ['doctor', '-o', 'csv', '--columns', 'id,status', '--no-header'],
@@ -174,7 +174,7 @@ Service
   });
 });
 
-describe('the service in doctor', () => {
+describe("doctor's service check", () => {
   test.each([
     [401, { statusCode: 401, message: 'no', error: 'Unauthorized' }, 'fail'],
     [403, '', 'fail'],
@@ -200,7 +200,7 @@ describe('the service in doctor', () => {
     expect(of('account')?.message).toBe('not checked: the service did not respond');
   });
 
-  test('fails if nothing responds', async () => {
+  test('fails if no server responds', async () => {
     const world = await worldOf();
     const { code, of } = await examine(world, { GPUCLOUD_BASE_URL: 'http://127.0.0.1:9' });
     expect(code).toBe(1);
@@ -232,7 +232,7 @@ describe('the service in doctor', () => {
     ['2026-01-15T12:00:59.000Z', 'pass', "60 s behind the service's"],
     ['2026-01-15T12:02:00.000Z', 'warn', "clock is 121 s behind the service's"],
     ['2026-01-15T11:00:00.000Z', 'warn', "clock is 3600 s ahead of the service's"],
-  ])('reports a clock that shows %s: %s', async (date, status, words) => {
+  ])('reports a service time of %s as %s', async (date, status, words) => {
     const { code, of } = await examine(await worldOf(serving([], date)));
     expect(code).toBe(0);
     expect(of('clock')).toMatchObject({ status, message: expect.stringContaining(words) });
@@ -242,27 +242,24 @@ describe('the service in doctor', () => {
     ['', 'pass', /^laptop signs in with .*\/\.ssh\/id_ed25519$/],
     ['secret', 'warn', /^.*\/\.ssh\/id_ed25519 has a passphrase, and "gpucloud run" can't prompt/],
     [undefined, 'warn', /^no registered SSH key has its private key/],
-  ])(
-    'reports a registered key with the passphrase %j here: %s',
-    async (passphrase, status, words) => {
-      const at = await mkdtemp(join(tmpdir(), 'gpucloud-test-'));
-      const file = join(at, 'key');
-      spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase ?? '', '-f', file]);
-      const key = { id: 'k1', name: 'laptop', public_key: await readFile(`${file}.pub`, 'utf8') };
-      const world = await worldOf(serving([key]));
-      if (passphrase !== undefined) {
-        await mkdir(join(world.home, '.ssh'));
-        await rename(file, join(world.home, '.ssh', 'id_ed25519'));
-        await rename(`${file}.pub`, join(world.home, '.ssh', 'id_ed25519.pub'));
-      }
-      await rm(at, { recursive: true });
-      const { code, of } = await examine(world, { PATH: `${bin(world)}:${process.env.PATH}` });
-      expect(code).toBe(0);
-      expect(of('ssh_key')).toMatchObject({ status, message: expect.stringMatching(words) });
-    },
-  );
+  ])('reports a registered key with passphrase %j as %s', async (passphrase, status, words) => {
+    const at = await mkdtemp(join(tmpdir(), 'gpucloud-test-'));
+    const file = join(at, 'key');
+    spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase ?? '', '-f', file]);
+    const key = { id: 'k1', name: 'laptop', public_key: await readFile(`${file}.pub`, 'utf8') };
+    const world = await worldOf(serving([key]));
+    if (passphrase !== undefined) {
+      await mkdir(join(world.home, '.ssh'));
+      await rename(file, join(world.home, '.ssh', 'id_ed25519'));
+      await rename(`${file}.pub`, join(world.home, '.ssh', 'id_ed25519.pub'));
+    }
+    await rm(at, { recursive: true });
+    const { code, of } = await examine(world, { PATH: `${bin(world)}:${process.env.PATH}` });
+    expect(code).toBe(0);
+    expect(of('ssh_key')).toMatchObject({ status, message: expect.stringMatching(words) });
+  });
 
-  test('shows a proxy without its password, and fails if the proxy is broken', async () => {
+  test('hides the password of a proxy, and fails for a SOCKS proxy', async () => {
     const world = await worldOf();
     const address = { GPUCLOUD_BASE_URL: 'https://api.example.invalid' };
     // The proxy never responds.
@@ -293,8 +290,8 @@ describe('the service in doctor', () => {
   });
 });
 
-describe('settings and files in doctor', () => {
-  test('warns about modes that are too open', async () => {
+describe("doctor's check of settings and files", () => {
+  test('warns about files that other users can read', async () => {
     const world = await worldOf(well, false);
     const config = join(world.home, 'config');
     await mkdir(config, { mode: 0o755 });
@@ -342,7 +339,7 @@ describe('settings and files in doctor', () => {
     },
   );
 
-  test("fails on a config file that can't be used", async () => {
+  test('fails for an invalid config file', async () => {
     const world = await worldOf();
     await mkdir(join(world.home, 'config'), { mode: 0o700 });
     await writeFile(join(world.home, 'config', 'config.json'), `{"api_key":"${TEST_KEY}`);
@@ -356,9 +353,9 @@ describe('settings and files in doctor', () => {
 
   test.each([
     ['an unknown profile', {}, ['--profile', 'nope'], 'profile'],
-    ['a key against its rule', { GPUCLOUD_API_KEY: 'a b' }, [], 'profile'],
-    ['a state folder by a relative path', { GPUCLOUD_STATE_DIR: 'here' }, [], 'state_folder'],
-    ['a config folder by a relative path', { GPUCLOUD_CONFIG_DIR: 'here' }, [], 'config_file'],
+    ['an invalid key', { GPUCLOUD_API_KEY: 'a b' }, [], 'profile'],
+    ['a relative state folder', { GPUCLOUD_STATE_DIR: 'here' }, [], 'state_folder'],
+    ['a relative config folder', { GPUCLOUD_CONFIG_DIR: 'here' }, [], 'config_file'],
   ])('reports %s', async (_what, env, argv, id) => {
     const { code, of } = await examine(await worldOf(), env, ...argv);
     expect(code).toBe(1);
@@ -366,7 +363,7 @@ describe('settings and files in doctor', () => {
     expect(of('ssh')?.status).toBe('pass');
   });
 
-  test("fails on a state folder that can't be written", async () => {
+  test('fails if the state folder is a file', async () => {
     const world = await worldOf();
     // Uses a file, so that root can't write into it either.
     await writeFile(join(world.home, 'state'), '');
@@ -395,7 +392,7 @@ describe('settings and files in doctor', () => {
   });
 });
 
-describe('the computer in doctor', () => {
+describe("doctor's check of the computer", () => {
   test.each([
     ['v20.18.1', 'pass'],
     ['v20.18.0', 'fail'],
@@ -403,14 +400,14 @@ describe('the computer in doctor', () => {
     ['v20.20.2', 'pass'],
     ['v26.0.0', 'pass'],
     [undefined, 'warn'],
-  ])('judges Node.js %s: %s', async (nodeVersion, status) => {
+  ])('reports Node.js %s as %s', async (nodeVersion, status) => {
     const world = await worldOf();
     const { stdout } = await world.cli(['doctor', '--json'], { ...withSsh(world), nodeVersion });
     const { checks } = JSON.parse(stdout) as { checks: Check[] };
     expect(checks.find(({ id }) => id === 'node')?.status).toBe(status);
   });
 
-  test("prints the executable's path and that its completion is installed", async () => {
+  test("prints the executable's path, and whether its completion is installed", async () => {
     const world = await worldOf();
     const file = join(world.home, 'usr', 'bin', 'gpucloud');
     const self = { form: 'executable', file, args: [] } as const;
@@ -432,7 +429,7 @@ describe('the computer in doctor', () => {
     expect(await examined()).toEqual([...first, brought]);
   });
 
-  test('reports an ssh that is missing, fails or hangs', async () => {
+  test('reports a missing, failing or hanging ssh', async () => {
     const world = await worldOf();
     const none = await examine(world, { PATH: join(world.home, 'nowhere') });
     expect(none.code).toBe(0);

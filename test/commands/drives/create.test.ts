@@ -11,7 +11,7 @@ import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf, worlds } from './
 afterEach(closeWorlds);
 
 describe('drives create', () => {
-  it('warns, creates, and prints the price', async () => {
+  it("warns that a drive can't be deleted, and prints its price as JSON", async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli([
       'drives',
@@ -57,7 +57,7 @@ describe('drives create', () => {
     );
   });
 
-  it('warns before it sends anything, not after', async () => {
+  it('prints the warning even if the response is lost', async () => {
     const world = await createWorld({
       handler: ({ method }) => (method === 'GET' ? ok([]) : 'hangUp'),
     });
@@ -79,7 +79,7 @@ describe('drives create', () => {
     ]);
   });
 
-  it('rejects a taken name when not in a terminal: exit 5, with the existing ID', async () => {
+  it('exits with 5 for an existing name when not interactive, and prints its ID', async () => {
     const world = await sandboxWorld();
     const first = await world.cli(['drives', 'create', 'ds2', '--size', '2', '-q']);
     const id = first.stdout.trim();
@@ -101,7 +101,7 @@ describe('drives create', () => {
     });
   });
 
-  it('asks whether to create a second drive with that name', async () => {
+  it('asks whether to create a second drive with the same name', async () => {
     const world = await sandboxWorld();
     const first = await world.cli(['drives', 'create', 'd1', '--size', '2', '-q']);
     const person = atTerminal(world, ['no']);
@@ -111,7 +111,7 @@ describe('drives create', () => {
     expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  it('ignores a deleted drive with that name', async () => {
+  it('ignores a deleted drive with the same name', async () => {
     const world = await createWorld({
       handler: ({ method }) =>
         method === 'GET'
@@ -147,7 +147,7 @@ describe('drives create', () => {
     expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
-  it('waits while another process creates a drive, then finds it', async () => {
+  it('creates one drive if three commands request the same name at once', async () => {
     const world = await sandboxWorld();
     const argv = ['drives', 'create', 'one', '--size', '2', '--json'];
     const ended = await Promise.all([1, 2, 3].map(() => world.cli(argv)));
@@ -155,7 +155,7 @@ describe('drives create', () => {
     expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  it('waits for the response at the first Ctrl-C, and stops at the second', async () => {
+  it('waits for the response after the first Ctrl-C, and stops at the second', async () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const world = await createWorld({
       handler: ({ method }) => {
@@ -190,7 +190,7 @@ describe('drives create', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
   });
 
-  it('stops if the key is refused', async () => {
+  it('sends no POST if the key is refused', async () => {
     const world = await createWorld({ handler: () => no(401, 'no') });
     worlds.push(world);
     const { code, requests } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
@@ -267,7 +267,7 @@ describe('drives create', () => {
     expect(calls(world.service.requests)).toEqual(['GET /storage/drives']);
   });
 
-  it('does not ask with --yes', async () => {
+  it('skips the prompt and the list with --yes', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, [], { yes: true });
     await createDrive({ name: 'data', size: 5 }, person.context);

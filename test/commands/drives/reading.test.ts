@@ -5,7 +5,7 @@ import { calls, closeWorlds, DRIVE, ID, worldOf } from './world.ts';
 afterEach(closeWorlds);
 
 describe('drives list', () => {
-  it('shows the drives, and the same rows without formatting in a pipe', async () => {
+  it('prints a plain table to a pipe', async () => {
     const world = await worldOf(DRIVE, {
       ...DRIVE,
       id: 'd-2',
@@ -27,12 +27,12 @@ describe('drives list', () => {
     expect(calls(requests)).toEqual(['GET /storage/drives']);
   });
 
-  it('has the aliases ls and drive', async () => {
+  it('accepts the aliases drive and ls', async () => {
     const world = await worldOf(DRIVE);
     expect(await world.cli(['drive', 'ls', '-q'])).toMatchObject({ code: 0, stdout: `${ID}\n` });
   });
 
-  it("prints the service's data as JSON: unknown fields, nulls, new statuses", async () => {
+  it('prints unknown fields, nulls and new statuses unchanged as JSON', async () => {
     const odd = {
       id: 'd-9',
       name: null,
@@ -54,7 +54,7 @@ describe('drives list', () => {
     );
   });
 
-  it('has a column for each field of the document', async () => {
+  it('offers a column for each documented field', async () => {
     const world = await worldOf(DRIVE);
     const columns = Object.keys(DRIVE).join(',');
     const { stdout } = await world.cli(['drives', 'list', '--columns', columns, '-o', 'csv']);
@@ -116,7 +116,7 @@ describe('drives get', () => {
     '',
   ].join('\n');
 
-  it('finds a drive by its name and reads it again', async () => {
+  it('finds a drive by name, then reads it by ID', async () => {
     const world = await worldOf(DRIVE);
     const { code, stdout, requests } = await world.cli(['drives', 'get', 'datasets']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: details });
@@ -147,7 +147,7 @@ describe('drives get', () => {
     );
   });
 
-  it('distinguishes drives with the same name by their IDs', async () => {
+  it('rejects an ambiguous name, and accepts the ID', async () => {
     const world = await worldOf(DRIVE, { ...DRIVE, id: 'd-2' });
     const { code, stderr, requests } = await world.cli(['drives', 'get', 'datasets']);
     expect(code).toBe(2);
@@ -156,7 +156,7 @@ describe('drives get', () => {
     expect(await world.cli(['drives', 'get', 'd-2'])).toMatchObject({ code: 0 });
   });
 
-  it('accepts a unique ID prefix, as tables show it', async () => {
+  it('accepts a unique ID prefix of at least four characters', async () => {
     const world = await worldOf(DRIVE, { ...DRIVE, id: '0d000000-9', name: '0d000000-0000' });
     const id = async (typed: string) => {
       const { code, stdout, stderr } = await world.cli(['drives', 'get', typed, '-q']);
@@ -179,7 +179,7 @@ describe('drives get', () => {
     expect(calls(resumed.requests)).toContain(`POST /storage/drives/${ID}/resume {}`);
   });
 
-  it('suggests the list if a drive is not found', async () => {
+  it('exits with 3 for an unknown drive, and suggests the list', async () => {
     const world = await worldOf();
     expect(await world.cli(['drives', 'get', '../users/me'])).toMatchObject({
       code: 3,
@@ -191,7 +191,7 @@ describe('drives get', () => {
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'not_found', resource: ID } });
   });
 
-  it('strips terminal controls', async () => {
+  it('strips control characters', async () => {
     const world = await worldOf({
       ...DRIVE,
       name: 'a\u001b]52;c;eA==\u0007b\u202e',

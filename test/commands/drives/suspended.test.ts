@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createSandboxWorld } from '../../support/run-cli.ts';
 
-it('suspends, resumes and deletes a drive as funds run out', async () => {
+it('lists a drive as SUSPENDED without funds, and resumes it after a promo code', async () => {
   const world = await createSandboxWorld();
   try {
     await world.sandbox.reset({ balance: '10.00' });

@@ -44,7 +44,7 @@ describe('drives update', () => {
     ]);
   });
 
-  it('works with the sandbox, whose price depends on the size', async () => {
+  it('changes the size and price in the sandbox', async () => {
     const world = await sandboxWorld();
     await world.cli(['drives', 'create', 'data', '--size', '500']);
     const { code, stderr } = await world.cli([
@@ -64,7 +64,7 @@ describe('drives update', () => {
     );
   });
 
-  it('asks before the size changes, but not before a new name', async () => {
+  it('asks before it changes the size, but not the name', async () => {
     const world = await worldOf({ ...DRIVE });
     const person = atTerminal(world, ['no']);
     const left = await update(ID, { size: 1000 }, person.context).catch((error) => error);
@@ -89,7 +89,7 @@ describe('drives update', () => {
     expect(patched).toHaveLength(3);
   });
 
-  it('sends nothing if the service does not return the other field', async () => {
+  it('exits with 10 and sends no PATCH if the response lacks the other field', async () => {
     const world = await worldOf({ ...DRIVE, size_gb: null, name: null });
     const rename = await world.cli(['drives', 'update', ID, '--name', 'archive']);
     expect(rename.code).toBe(10);
@@ -137,7 +137,7 @@ describe('drives resume', () => {
     ]);
   });
 
-  it('shows the new cost in a terminal', async () => {
+  it('prints the new cost to stderr', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID, '-o', 'id']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
@@ -152,7 +152,7 @@ describe('drives resume', () => {
   });
 });
 
-describe('what the API document does not have', () => {
+describe('an undocumented operation', () => {
   it.each(['delete', 'rm', 'attach', 'detach'])(
     'suggests the nearest command for drives %s',
     async (verb) => {
@@ -167,7 +167,7 @@ describe('what the API document does not have', () => {
   );
 });
 
-describe('the earlier price of a drive', () => {
+describe('the last known price of a drive', () => {
   /** Returns the drives whose prices are stored. */
   async function stored({ home }: World): Promise<string[]> {
     const files = await readdir(join(home, 'state'), { recursive: true });
@@ -176,10 +176,10 @@ describe('the earlier price of a drive', () => {
 
   it.each([
     ['status', ['status'], 1],
-    ['an update', ['drives', 'update', 'data', '--size', '100'], 1],
-    ['no list', ['drives', 'list'], 0],
-    ['no get', ['drives', 'get', 'data'], 0],
-  ])('is stored by %s', async (_what, command, count) => {
+    ['update', ['drives', 'update', 'data', '--size', '100'], 1],
+    ['list', ['drives', 'list'], 0],
+    ['get', ['drives', 'get', 'data'], 0],
+  ])('is stored only by status and update: %s', async (_what, command, count) => {
     const world = await sandboxWorld();
     // Stores the account in the journal.
     await world.cli(['status']);

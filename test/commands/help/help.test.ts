@@ -22,14 +22,14 @@ async function topic(name: string): Promise<string> {
   return stdout;
 }
 
-describe('topics', () => {
+describe('help', () => {
   test.each(TOPICS.map(({ name }) => name))('fits help %s into 80 columns', async (name) => {
     const text = await topic(name);
     expect(text.endsWith('\n')).toBe(true);
     expect(text.split('\n').filter((line) => line.length > 80 || /\s$/.test(line))).toEqual([]);
   });
 
-  test('lists them in help and help --help', async () => {
+  test('lists the topics in help and help --help', async () => {
     const root = await world.cli(['help']);
     expect(root.stdout).toContain('gpucloud help options|exit-codes|environment|output|scripting');
     const own = await world.cli(['help', '--help']);
@@ -56,7 +56,7 @@ describe('topics', () => {
     for (const format of FORMATS) expect(text).toMatch(new RegExp(`^  ${format} +\\S`, 'm'));
   });
 
-  test('groups the flags of create, and ends with the global options that people use', async () => {
+  test('groups the flags of create, and ends with common global options', async () => {
     const { stdout } = await world.cli(['instances', 'create', '--help']);
     expect(stdout.match(/^[A-Z][a-z]+:$/gm)).toEqual([
       'Arguments:',
@@ -74,7 +74,7 @@ describe('topics', () => {
     );
   });
 
-  test('mentions only files that are shipped', async () => {
+  test('mentions no path in docs/', async () => {
     for (const argv of [['expire'], ['reap'], ['events']]) {
       expect((await world.cli(['instances', ...argv, '--help'])).stdout).not.toContain('docs/');
     }
@@ -82,7 +82,7 @@ describe('topics', () => {
     expect(await topic('scripting')).not.toContain('docs/');
   });
 
-  test('lists the topics for an unknown word', async () => {
+  test('lists the topics for an unknown topic', async () => {
     const { code, stderr } = await world.cli(['help', 'exitcodes']);
     expect(code).toBe(2);
     expect(stderr).toContain(
@@ -90,14 +90,14 @@ describe('topics', () => {
     );
   });
 
-  test('prints the help of a command', async () => {
+  test('prints the same help as COMMAND --help', async () => {
     const help = await world.cli(['help', 'drives', 'get']);
     const own = await world.cli(['drives', 'get', '--help']);
     expect(help).toEqual(own);
   });
 });
 
-describe('in a terminal', () => {
+describe('help in a terminal', () => {
   const person = { terminal: true, columns: 80 };
 
   test('fits the first page into 40 lines of 80 columns', async () => {
@@ -130,7 +130,7 @@ describe('in a terminal', () => {
   });
 });
 
-describe('the environment', () => {
+describe('help environment', () => {
   const known = ENVIRONMENT.flatMap(({ variables }) => variables);
 
   test('lists every variable that the program reads', () => {
@@ -172,7 +172,7 @@ describe('the environment', () => {
   });
 });
 
-describe('words of other tools', () => {
+describe("the name of another tool's command", () => {
   const words = {
     logs: 'instances events NAME --follow',
     ssh: 'instances ssh NAME',

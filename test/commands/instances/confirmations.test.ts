@@ -23,8 +23,8 @@ async function instance(name: string, ...flags: string[]): Promise<void> {
   expect(code, stderr).toBe(0);
 }
 
-describe('the question before a termination', () => {
-  test('shows each instance with its price, age and refund', async () => {
+describe('instances terminate', () => {
+  test("prints each instance's price, age and refund before the prompt", async () => {
     await instance('trainer');
     await instance('second');
     world.clock.advance(2 * HOUR + 30 * 60_000);
@@ -42,7 +42,7 @@ describe('the question before a termination', () => {
     );
   });
 
-  test('shows the refund, up to the time that passes before the termination', async () => {
+  test('estimates the refund within 0.10 ₽', async () => {
     await instance('trainer');
     world.clock.advance(20 * 60_000);
     const told = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -55,7 +55,7 @@ describe('the question before a termination', () => {
     expect(Math.abs(said - Number(back))).toBeLessThan(0.1);
   });
 
-  test('reports the expected refund afterwards, if paid time is left', async () => {
+  test('prints the expected refund if paid time is left', async () => {
     await instance('trainer');
     world.clock.advance(20 * 60_000);
     const { code, stdout, stderr } = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -68,7 +68,7 @@ describe('the question before a termination', () => {
     expect(stderr).not.toContain('billing');
   });
 
-  test('shows no refund for an hour that ended before the response', async () => {
+  test('prints no refund if the paid hour ends before the response', async () => {
     const late = await createSandboxWorld((handler) => (request) => {
       if (request.path.endsWith('/terminate')) late.clock.advance(HOUR);
       return handler(request);
@@ -84,7 +84,7 @@ describe('the question before a termination', () => {
     expect(stderr).toMatch(/trainer is TERMINATING\.\n$/);
   });
 
-  test('shows the amount in the log with --wait, and no estimate', async () => {
+  test('prints the refund from the log with --wait, without an estimate', async () => {
     await instance('trainer');
     world.clock.advance(20 * 60_000);
     const argv = ['instances', 'terminate', 'trainer', '--yes', '--wait'];
@@ -96,7 +96,7 @@ describe('the question before a termination', () => {
     expect(stderr).not.toContain('comes back');
   });
 
-  test('leaves out an earlier hourly charge', async () => {
+  test('omits an earlier hourly charge', async () => {
     await instance('trainer');
     world.clock.advance(HOUR);
     const list = await world.cli(['instances', 'list', '--json']);
@@ -123,7 +123,7 @@ describe('the question before a termination', () => {
     expect(requests.filter(({ path }) => path.includes('/events')).length).toBeLessThan(5);
   });
 
-  test('leads to no refund line if nothing was read and nothing is awaited', async () => {
+  test('prints no refund with --yes and without --wait', async () => {
     await instance('trainer');
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     expect(stderr).toBe('');
@@ -139,7 +139,7 @@ describe('the question before a termination', () => {
     expect(stderr).toMatch(/^trainer: STOPPED, 89\.90 ₽\/h, rented \d+ s ago\.\n/);
   });
 
-  test('is not asked about a terminated instance', async () => {
+  test('does not ask about a terminated instance', async () => {
     await instance('trainer');
     await instance('second');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
@@ -154,7 +154,7 @@ describe('the question before a termination', () => {
     expect(both.stderr).toMatch(/^trainer: TERMINATED[^;]*ago\.\nsecond: ACTIVE, /);
   });
 
-  test('is asked about a terminating instance, which may be rolled back', async () => {
+  test('asks about a terminating instance, since the service may roll it back', async () => {
     await instance('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y']);
     const argv = ['instances', 'terminate', 'trainer'];
@@ -164,7 +164,7 @@ describe('the question before a termination', () => {
     expect(asked.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('is skipped with --yes, without any read', async () => {
+  test('skips the prompt and its reads with --yes', async () => {
     await instance('trainer');
     const { requests, stderr } = await world.cli(['instances', 'terminate', 'trainer', '-y'], {
       terminal: true,
@@ -174,8 +174,8 @@ describe('the question before a termination', () => {
   });
 });
 
-describe('the question before a start', () => {
-  test('shows the amount that will be reserved', async () => {
+describe('instances start', () => {
+  test('prints the amount to be reserved', async () => {
     await instance('trainer');
     await instance('second');
     await world.cli(['instances', 'stop', 'trainer', 'second', '--wait']);
@@ -186,7 +186,7 @@ describe('the question before a start', () => {
     expect((Number(before) - Number(after)).toFixed(2)).toBe('179.80');
   });
 
-  test('counts only instances that can be started', async () => {
+  test('counts only STOPPED instances in the reservation', async () => {
     await instance('trainer');
     await instance('second');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
@@ -213,7 +213,7 @@ describe('the question before a start', () => {
     },
   );
 
-  test('reads the price of an instance that is not known here', async () => {
+  test('reads the price of an instance that this computer does not know', async () => {
     await instance('trainer');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
     const [known] = (await world.sandbox.status()).instances;
@@ -223,7 +223,7 @@ describe('the question before a start', () => {
     expect(stderr).toBe(`Starting ${known?.id} reserves 89.90 ₽ for the next hour.\n`);
   });
 
-  test('does not call an unknown price zero', async () => {
+  test('reports an unknown price instead of zero', async () => {
     const id = '3f0c5d9e-1111-4222-8333-444455556666';
     const untold = await createWorld({
       handler: ({ method }) => ok({ id, status: method === 'GET' ? 'STOPPED' : 'STARTING' }),
@@ -234,7 +234,7 @@ describe('the question before a start', () => {
   });
 });
 
-describe('a reorder', () => {
+describe('instances reorder', () => {
   test('lists the settings that are not copied', async () => {
     await world.cli(['drives', 'create', 'data', '--size', '10']);
     await instance('lab', '--template', 'jupyterlab', '--drive', 'data');
@@ -260,11 +260,11 @@ describe('a reorder', () => {
   });
 });
 
-describe('an offer whose price rose since it was last seen', () => {
+describe('an offer whose price changed since it was last seen', () => {
   let priced: World;
   afterEach(() => priced.close());
 
-  test('is reported after renting, and only then', async () => {
+  test('triggers a warning after renting, if the price rose', async () => {
     const prices = ['10.00', '12.5', '12.50', '11'];
     let count = 0;
     priced = await createWorld({
@@ -290,7 +290,7 @@ describe('an offer whose price rose since it was last seen', () => {
   });
 });
 
-describe("--max-price with a response that can't be used", () => {
+describe('--max-price with an unusable response', () => {
   const ID = '3f0c5d9e-1111-4222-8333-444455556666';
   let odd: World;
   afterEach(() => odd.close());
@@ -350,7 +350,7 @@ test.each([
   ['TERMINATING', false],
   ['TERMINATED', false],
   ['ACTIVE', true],
-])('shows the paid time of an instance that is %s: %s', async (status, isShown) => {
+])('shows the paid time of an instance with status %s: %s', async (status, isShown) => {
   const id = '3f0c5d9e-1111-4222-8333-444455556666';
   const paid_until = '2026-01-15T12:56:00.000Z';
   const paidTime = inZone('2026-01-15 12:56:00');

@@ -141,9 +141,9 @@ describe('instances endpoints', () => {
     ['null', null, []],
     ['a list of links', ['http://a.example/'], [{ name: 'endpoint 1', url: 'http://a.example/' }]],
     ['a map of links', { web: 'https://a.example/x' }, []],
-    ['a text', 'http://a.example/', []],
+    ['a string', 'http://a.example/', []],
     [
-      'other names',
+      'other field names',
       [{ link: 'http://b.example/', external_port: 1 }],
       [{ url: 'http://b.example/', port: 1 }],
     ],
@@ -153,11 +153,11 @@ describe('instances endpoints', () => {
       [{ url: null, address: 'javascript:alert(1)' }, { url: null }],
     ],
     [
-      'no sense',
+      'unusable values',
       [null, 5, [1], {}],
       [{ address: null }, { address: '5' }, { address: '[1]' }, { address: '{}' }],
     ],
-  ])('still prints output for %s from the service', async (_what, endpoints, expected) => {
+  ])('succeeds if the service returns %s', async (_what, endpoints, expected) => {
     world = use(await serviceWith({ connection_info: { endpoints } }));
     const { code, stdout } = await world.cli(['instances', 'endpoints', ID, '--json']);
     expect(code).toBe(0);
@@ -166,7 +166,7 @@ describe('instances endpoints', () => {
     expect((await world.cli(['instances', 'get', ID])).code).toBe(0);
   });
 
-  test('never fails, whatever the service sends', async () => {
+  test('accepts any JSON, and links only to http and https', async () => {
     world = use(await serviceWith({}));
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (endpoints, secrets) => {
@@ -210,7 +210,7 @@ describe('link patterns in instances endpoints', () => {
 });
 
 describe('instances secrets', () => {
-  test('prints values that other commands mask, or a single value', async () => {
+  test('prints all secrets unmasked, or one', async () => {
     world = use(await serviceWith({ connection_info: { secrets: { TOKEN, deep: { a: 1 } } } }));
     const all = await world.cli(['instances', 'secrets', ID, '--json']);
     expect(JSON.parse(all.stdout)).toEqual([
@@ -232,14 +232,14 @@ describe('instances secrets', () => {
   });
 
   test.each([[undefined], [null], [[]], ['odd'], [7]])(
-    'prints nothing for secrets of %j',
+    'exits with 0 for secrets of %j',
     async (secrets) => {
       world = use(await serviceWith({ connection_info: { secrets } }));
       expect((await world.cli(['instances', 'secrets', ID])).code).toBe(0);
     },
   );
 
-  test('prints a value without control characters to a terminal, and unchanged to a pipe', async () => {
+  test('strips control characters in a terminal, not in a pipe', async () => {
     world = use(
       await serviceWith({ connection_info: { secrets: { k: 'a\u001b]52;c;x\u0007b' } } }),
     );
@@ -259,7 +259,7 @@ describe('instances open', () => {
     { name: 'raw', port: 22 },
   ];
 
-  test("prints the main endpoint's link, or the named endpoint's, when not in a terminal", async () => {
+  test('prints the link of the main or named endpoint when not interactive', async () => {
     world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
     expect((await world.cli(['instances', 'open', ID])).stdout).toBe(
       `http://203.0.113.7:8888/?token=${TOKEN}\n`,
@@ -274,7 +274,7 @@ describe('instances open', () => {
     });
   });
 
-  test('exits with 3 without a link or endpoint, and lists the names', async () => {
+  test('exits with 3 for an endpoint without a link and for an unknown name', async () => {
     world = use(await serviceWith({ connection_info: { endpoints } }));
     const raw = await world.cli(['instances', 'open', ID, 'raw']);
     expect(raw.code).toBe(3);
@@ -284,7 +284,7 @@ describe('instances open', () => {
     expect(none.stderr).toContain('lab, board, raw');
   });
 
-  test('opens a page that no other user can read', async () => {
+  test('opens a page with mode 0600', async () => {
     world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
     let mode = 0;
     await world.cli(['instances', 'open', ID], {

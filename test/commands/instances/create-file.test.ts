@@ -12,8 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-describe('instances create from a file', () => {
-  test('reads an instance from a file, which flags override', async () => {
+describe('instances create --file', () => {
+  test('prefers flags to the file', async () => {
     const file = join(world.home, 'box.yaml');
     await writeFile(
       file,
@@ -36,7 +36,7 @@ describe('instances create from a file', () => {
     });
   });
 
-  test('reads files written by a Windows editor', async () => {
+  test('accepts a byte order mark and CRLF', async () => {
     const windows = (lines: readonly string[]) => `\ufeff${lines.join('\r\n')}\r\n`;
     const [file, vars] = [join(world.home, 'box.yaml'), join(world.home, 'vars')];
     const box = ['instance_name: box', `offer_id: ${OFFER}`, `image_id: ${IMAGE}`];
@@ -154,7 +154,7 @@ describe('instances create from a file', () => {
     return file;
   }
 
-  test('names the file and the field for a name that the account does not have', async () => {
+  test('names the file and field of an unknown SSH key', async () => {
     const file = await fileOf('ssh_keys:\n  - nobody\nstorage_drive_id: nothing\n');
     const create = ['instances', 'create', 'box', ...HARDWARE, '-f', file];
     expect(await world.cli(create)).toMatchObject({
@@ -174,7 +174,7 @@ describe('instances create from a file', () => {
     expect(stderr).toBe(`error: --file "${file}": must be UTF-8\n`);
   });
 
-  test('reads $schema, a price limit and a deadline, which a flag replaces', async () => {
+  test('applies max_price and terminate_after unless flags replace them', async () => {
     const file = await fileOf('$schema: box.schema.json\nterminate_after: 2h\nmax_price: 0.5\n');
     const create = ['instances', 'create', 'box', ...HARDWARE, '-f', file];
     const unarmed = await world.cli(create);
@@ -199,7 +199,7 @@ describe('instances create from a file', () => {
     expect(ends.ends_at).toBe('2026-01-16T18:00:00.000Z');
   });
 
-  test('sets the deadline of "gpucloud run"', needs('ssh'), async () => {
+  test('applies terminate_after to "gpucloud run"', needs('ssh'), async () => {
     const file = await fileOf('terminate_after: 2h\n');
     const signIn = ['--ssh-key', OFFER, '--identity', '/dev/null'];
     const run = ['run', ...HARDWARE, ...signIn, '--dry-run', '--json'];
@@ -214,7 +214,7 @@ describe('instances create from a file', () => {
     ['-p 1:1,main -p 2:2,main', '--port: only one port can be the main one'],
     ['-p 80:1 -p 80:2', '--port: the external port 80/tcp is published twice'],
     ['--shm-size 1000000', '--shm-size "1000000": must be 0.1 to 999999 GB'],
-  ])('applies the rules of the flags: %s', async (flags, message) => {
+  ])('rejects %s', async (flags, message) => {
     const container = ['--docker-image', 'nginx', ...flags.split(' ')];
     const create = ['instances', 'create', 'box', ...HARDWARE, ...container];
     const { code, stderr, requests } = await world.cli(create);
@@ -222,7 +222,7 @@ describe('instances create from a file', () => {
     expect(stderr).toContain(`error: ${message}`);
   });
 
-  test('names the missing image of a container in the file', async () => {
+  test('names the missing docker_config.image and its line', async () => {
     const file = await fileOf('docker_config:\n  run_command: sleep 1\n');
     const create = ['instances', 'create', 'box', ...HARDWARE];
     const inFile = await world.cli([...create, '-f', file]);
@@ -233,7 +233,7 @@ describe('instances create from a file', () => {
     expect(flags.stderr).toBe('error: --docker-image is missing: --port needs it\n');
   });
 
-  test('prints the JSON Schema of such a file with --schema', async () => {
+  test('prints the JSON Schema with --schema', async () => {
     const { code, stdout, requests } = await world.cli(['instances', 'create', '--schema']);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     const schema = JSON.parse(stdout);

@@ -25,7 +25,7 @@ async function journal(home: string): Promise<Record<string, unknown>[]> {
   return records;
 }
 
-describe('the outcome of instances create', () => {
+describe('instances create', () => {
   test('exits with 5 if funds are short, and leaves no open request', async () => {
     await world.sandbox.reset({ balance: '50.00' });
     const { code, stdout, stderr } = await world.cli([
@@ -122,7 +122,7 @@ describe('the outcome of instances create', () => {
     expect(stderr).toContain('gpucloud instances terminate ');
   });
 
-  test('saves the outcome before it prints the instance', async () => {
+  test('stores the instance in the journal', async () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     expect(await journal(world.home)).toMatchObject([
       { place: 'instances', origin: 'create', name: 'trainer', id: expect.any(String) },
@@ -131,7 +131,7 @@ describe('the outcome of instances create', () => {
 });
 
 describe('instances create with a lost response', () => {
-  test('exits with 7, reports possible billing, and stays in the list as UNKNOWN', async () => {
+  test('exits with 7, and lists the request as UNKNOWN', async () => {
     const lossy = await createWorld({
       handler: ({ method, path }) =>
         method === 'POST' ? 'hangUp' : ok(path.startsWith('/storage') ? [] : {}),
@@ -157,7 +157,7 @@ describe('instances create with a lost response', () => {
     await lossy.close();
   });
 
-  test('saves and prints an ID from a broken response', async () => {
+  test('stores and prints the ID from an invalid response', async () => {
     const id = '3f0c5d9e-1111-4222-8333-444455556666';
     const broken = await createWorld({
       handler: () => ok({ id, status: 5 }, 201),
@@ -169,7 +169,7 @@ describe('instances create with a lost response', () => {
     await broken.close();
   });
 
-  test('exits with 6 after a refused connection and leaves no UNKNOWN', async () => {
+  test('exits with 6 after a refused connection, and stores no request', async () => {
     const away = await createWorld({ handler: () => 'hangUp' });
     await away.service.close();
     const { code, stderr } = await away.cli(['instances', 'create', 'trainer', ...HARDWARE]);

@@ -28,7 +28,7 @@ test.each([['-q'], ['--json']])(
 );
 
 describe('instances create', () => {
-  test('rents, waits, shows the instance and how to terminate it', async () => {
+  test('rents, waits, and prints the instance and the command to terminate it', async () => {
     const { code, stdout, stderr, requests } = await world.cli([
       'instances',
       'create',
@@ -52,7 +52,7 @@ describe('instances create', () => {
     );
   });
 
-  test('shows how to connect to an instance with a key', async () => {
+  test('prints the ssh command for an instance with a key', async () => {
     const key = ['ssh-keys', 'add', '-', '--name', 'laptop'];
     await world.cli(key, { stdin: sshPublicKey('ssh-ed25519') });
     const argv = ['instances', 'create', 'trainer', ...HARDWARE, '--ssh-key', 'laptop', '--wait'];
@@ -65,7 +65,7 @@ describe('instances create', () => {
   test.each([
     ['a template', 'Open:        gpucloud instances open', ['--template', 'jupyterlab']],
     ['a container', 'See it:      gpucloud instances get', ['--docker-image', 'nginx']],
-  ])('works without a key for %s, and suggests "%s"', async (_what, next, flags) => {
+  ])('prints no key warning for %s, and suggests "%s"', async (_what, next, flags) => {
     const argv = ['instances', 'create', 'trainer', ...HARDWARE, ...flags, '--wait'];
     const { code, stderr } = await world.cli(argv);
     expect(code, stderr).toBe(0);
@@ -84,7 +84,7 @@ describe('instances create', () => {
     expect(stderr).toMatch(/warning: No SSH key: .*\nerror: /);
   });
 
-  test('suggests no ssh to an instance without a key', async () => {
+  test('suggests "instances get" instead of ssh without a key', async () => {
     const argv = [
       'instances',
       'create',
@@ -193,7 +193,7 @@ describe('instances create', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
-  test('sends a container as docker writes it', async () => {
+  test('builds docker_config from Docker-style flags', async () => {
     await writeFile(join(world.home, 'vars'), '# comment\n\nA=from file\nB=2\n');
     const { code, requests } = await world.cli(
       [
@@ -246,7 +246,7 @@ describe('instances create', () => {
     });
   });
 
-  test('sends a key that breaks the usual rule with --any-env-key', async () => {
+  test('accepts an unusual variable name with --any-env-key', async () => {
     const argv = [
       'instances',
       'create',
@@ -266,7 +266,7 @@ describe('instances create', () => {
     expect(JSON.parse(stdout).request.docker_config.env).toEqual([{ key: 'my.key', value: '1' }]);
   });
 
-  test('resolves names of templates, drives and keys to IDs', async () => {
+  test('resolves template and drive names to IDs', async () => {
     const api = {
       'x-api-key': world.env.GPUCLOUD_API_KEY ?? '',
       'content-type': 'application/json',
@@ -304,7 +304,7 @@ describe('instances create', () => {
     });
   });
 
-  test('exits with 3 for an unknown name, and rents nothing', async () => {
+  test('exits with 3 for an unknown SSH key, and rents nothing', async () => {
     const { code, stderr, requests } = await world.cli([
       'instances',
       'create',
@@ -318,7 +318,7 @@ describe('instances create', () => {
     expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('prints the request with its secrets masked with --dry-run, and sends nothing', async () => {
+  test('prints the masked request with --dry-run, and sends nothing', async () => {
     const argv = [
       'instances',
       'create',

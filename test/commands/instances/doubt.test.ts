@@ -64,7 +64,7 @@ function fillDisk(price: string): void {
   });
 }
 
-test('terminates an instance above --max-price that could not be saved', async () => {
+test("terminates an instance over --max-price that can't be saved", async () => {
   fillDisk('99.00');
   const { code, stderr } = await world.cli([...CREATE, '--max-price', '20', '--json']);
   expect(code).toBe(1);
@@ -72,7 +72,7 @@ test('terminates an instance above --max-price that could not be saved', async (
   expect(service.instances.get(NEW)?.status).toBe('TERMINATING');
 });
 
-test('prints the ID of an instance that could not be saved, as billing', async () => {
+test("prints the ID of an instance that can't be saved, and reports it as billing", async () => {
   fillDisk('9.00');
   const { code, stderr } = await world.cli([...CREATE, '--json']);
   expect(code).toBe(9);
@@ -82,7 +82,7 @@ test('prints the ID of an instance that could not be saved, as billing', async (
   expect(service.instances.get(NEW)?.status).toBe('PROVISIONING');
 });
 
-test('reports an instance with a broken response as billing, with its ID', async () => {
+test('prints the ID from an incomplete response, and reports it as billing', async () => {
   service.posts.push(() => {
     service.rent(NEW, 'trainer');
     return ok({ id: NEW, name: 'trainer' }, 201);
@@ -94,7 +94,7 @@ test('reports an instance with a broken response as billing, with its ID', async
   expect(error.message).toContain(`trainer was created (${NEW}) and is billing`);
 });
 
-test('treats an internal error after the request was sent as an unknown outcome', async () => {
+test('exits with 7 after an internal error once the request is sent', async () => {
   const { lstatSync } = fs;
   const mend = () => {
     vi.restoreAllMocks();
@@ -119,7 +119,7 @@ test('treats an internal error after the request was sent as an unknown outcome'
   expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
 });
 
-test('reports an expensive instance as billing if its termination leaves it ACTIVE', async () => {
+test('reports an instance over --max-price as billing if terminate leaves its status unchanged', async () => {
   service.posts.push(() =>
     ok(service.rent(NEW, 'trainer', { price_per_hour_snapshot: '99.00' }), 201),
   );
@@ -132,7 +132,7 @@ test('reports an expensive instance as billing if its termination leaves it ACTI
   expect(error.message).toContain('its status is PROVISIONING. It may still be billing.');
 });
 
-describe('an instance above --max-price, while it is terminated', () => {
+describe('terminating an instance over --max-price', () => {
   const LIMITED = [...CREATE, '--max-price', '20', '--json'];
   let near: World;
   afterEach(() => near.close());
@@ -146,7 +146,7 @@ describe('an instance above --max-price, while it is terminated', () => {
     });
   }
 
-  test('is reported as billing if the response is lost: exit 7', async () => {
+  test('exits with 7 if the response is lost', async () => {
     await dear(() => 'hangUp');
     const { code, stderr } = await near.cli(LIMITED);
     expect(code).toBe(7);
@@ -158,7 +158,7 @@ describe('an instance above --max-price, while it is terminated', () => {
     });
   });
 
-  test('is terminated even after one Ctrl-C', async () => {
+  test('continues after one Ctrl-C', async () => {
     const first = new AbortController();
     await dear(() => {
       first.abort(new CliError('interrupted', 'Interrupted.'));
@@ -174,15 +174,18 @@ describe('an instance above --max-price, while it is terminated', () => {
   });
 });
 
-describe('an ID that create rejects', () => {
-  test.each([SOURCE, SOURCE.toUpperCase()])('is that of the reordered instance: %s', async (id) => {
-    service.rent(SOURCE, 'old', { status: 'TERMINATED' });
-    bend(id);
-    await expectDoubt(REORDER, 'is the ID of the terminated instance');
-    expect(await recovered()).toMatchObject([{ outcome: 'unknown' }]);
-  });
+describe('the ID in the response to create', () => {
+  test.each([SOURCE, SOURCE.toUpperCase()])(
+    'is rejected if it belongs to the reordered instance: %s',
+    async (id) => {
+      service.rent(SOURCE, 'old', { status: 'TERMINATED' });
+      bend(id);
+      await expectDoubt(REORDER, 'is the ID of the terminated instance');
+      expect(await recovered()).toMatchObject([{ outcome: 'unknown' }]);
+    },
+  );
 
-  test('is that of the instance of another request', async () => {
+  test('is rejected if it belongs to an instance of another request', async () => {
     await world.cli(['instances', 'create', 'first', ...HARDWARE]);
     service.posts.push(() => {
       service.rent(ID, 'trainer');
@@ -195,7 +198,7 @@ describe('an ID that create rejects', () => {
     expect(await recovered()).toMatchObject([{ outcome: 'rented', id: ID }]);
   });
 
-  test('was tracked before', async () => {
+  test('is rejected if the instance was tracked before', async () => {
     service.rent(ID, 'other');
     await world.cli(['instances', 'track', ID]);
     world.clock.advance(1000);
@@ -203,7 +206,7 @@ describe('an ID that create rejects', () => {
     await expectDoubt(CREATE, 'is the ID of an instance known before the request');
   });
 
-  test('belongs to another name, and is listed with the UNKNOWN request until recovered', async () => {
+  test('is rejected if it belongs to another name, until recover assigns it', async () => {
     bend(NEW, 'other');
     await expectDoubt(CREATE, 'belongs to an instance with another name, other');
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
@@ -223,8 +226,8 @@ test('lists both the UNKNOWN name and an instance that the service renamed', asy
   ]);
 });
 
-describe('an ID that create accepts', () => {
-  test('may have been found through a drive a moment before', async () => {
+describe('the valid ID in the response to create', () => {
+  test('is accepted if a drive showed it first', async () => {
     service.posts.push(async () => {
       const instance = service.rent(NEW, 'trainer');
       service.drives = [{ id: 'd1', current_instance_id: NEW }];
@@ -237,7 +240,7 @@ describe('an ID that create accepts', () => {
     expect(await unknown()).toEqual([]);
   });
 
-  test('may come with a name in another case, or without one', async () => {
+  test('is accepted with a name in another letter case, or without a name', async () => {
     for (const name of ['TRAINER', null]) {
       service.posts.push(() => ok({ id: name ?? ID, name, status: 'PROVISIONING' }, 201));
       expect((await world.cli([...CREATE, '-q'])).code).toBe(0);

@@ -34,13 +34,13 @@ describe('an outage while following', () => {
     },
   );
 
-  test('becomes an error if responses stay unreadable', async () => {
+  test('exits with 10 if responses stay unreadable', async () => {
     const stage = await show((turn) => (turn > 1 ? { status: 200, body: '<html>' } : logOf(turn)));
     const { code, stdout } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 10, stdout: 'e1\n' });
   });
 
-  test('is also waited out at the start, for one of several instances', async () => {
+  test('is waited out at the start for one of several instances', async () => {
     const stage = await show((turn, id) => {
       if (turn === 8 && id === OTHER) setImmediate(() => stage.ctrlC());
       return id === OTHER && turn < 5 ? 'hangUp' : logOf(1);
@@ -51,7 +51,7 @@ describe('an outage while following', () => {
     expect(stderr).toContain(`events of ${OTHER} will be shown then`);
   });
 
-  test('does not delay the other instances; missed events follow later', async () => {
+  test('does not delay other instances, and prints missed events later', async () => {
     const stage = await show((turn, id) => {
       if (turn === 9 && id === OTHER) setImmediate(() => stage.ctrlC());
       if (id === OTHER) return turn < 5 ? 'hangUp' : [event('b1', 1)];
@@ -61,13 +61,13 @@ describe('an outage while following', () => {
     expect(stdout).toBe('a2\nb1\n');
   });
 
-  test('is an ordinary error before the first response', async () => {
+  test('exits with 6 before the first response', async () => {
     const stage = await show(() => 'hangUp');
     expect((await follow(stage)).code).toBe(6);
   });
 
   // One API call would absorb a shorter pause without a note.
-  test.each(['300', '20'])('honours a Retry-After of %s s, and reports it', async (seconds) => {
+  test.each(['300', '20'])('waits for a Retry-After of %s s, and reports it', async (seconds) => {
     const stage = await show((turn) => {
       if (turn === 3) setImmediate(() => stage.ctrlC());
       return turn === 2 ? { status: 429, headers: { 'retry-after': seconds }, body: {} } : logOf(1);
@@ -78,7 +78,7 @@ describe('an outage while following', () => {
     expect(stage.world.clock.slept).toContain(Number(seconds) * 1000);
   });
 
-  test('polls every 2 s, and up to 10 s while nothing happens', async () => {
+  test('slows polling from 2 s to 10 s while nothing happens', async () => {
     const stage = await show((turn) => {
       if (turn === 9) setImmediate(() => stage.ctrlC());
       return logOf(turn < 3 ? turn : 3);
@@ -119,7 +119,7 @@ describe('--resume', () => {
     );
   });
 
-  test('keeps the start of --since even without an event', async () => {
+  test('stores the start of --since even without an event', async () => {
     const file = await scratch();
     const first = await show((turn) => {
       if (turn === 2) setImmediate(() => first.ctrlC());
@@ -180,7 +180,7 @@ describe('--resume', () => {
     });
   });
 
-  test('exits with 9 for a foreign file, and leaves it unchanged', async () => {
+  test('exits with 9 for an invalid file, and leaves it unchanged', async () => {
     const file = await scratch();
     await writeFile(file, '{"kind":"gpucloud-follow","version":1,"inst');
     const stage = await show(() => logOf(1));

@@ -28,7 +28,7 @@ describe('instances events --follow', () => {
   });
 
   test.each([[['--json']], [['-o', 'jsonl']], [['-o', 'json']]])(
-    'prints a line of JSON with its instance per event with %j',
+    'prints one line of JSON per event, with its instance: %j',
     async (flags) => {
       const stage = await show((turn) => {
         if (turn === 2) setImmediate(() => stage.ctrlC());
@@ -75,7 +75,7 @@ describe('instances events --follow', () => {
     }
   });
 
-  test('shows people the time of day, and strips terminal controls', async () => {
+  test('prints dates and times in a terminal, and strips control characters', async () => {
     const hostile = {
       ...event('e1', 1, 'ERROR'),
       message: `disk\u001b]52;c;aGk=\u0007 \u001b[2Jgone\nTIME \u202eevil`,
@@ -103,7 +103,7 @@ describe('instances events --follow', () => {
     expect(stdout).toBe('e2\ne3\n');
   });
 
-  test('starts at --since, and prints later events whatever their time', async () => {
+  test('starts at --since, and prints later arrivals even with an earlier time', async () => {
     const stage = await show((turn) => {
       if (turn === 3) setImmediate(() => stage.ctrlC());
       return turn === 1 ? logOf(100) : [event('slow', 94.5), ...logOf(100)];
@@ -112,7 +112,7 @@ describe('instances events --follow', () => {
     expect(stdout.trim().split('\n')).toEqual(['e95', 'e96', 'e97', 'e98', 'e99', 'e100', 'slow']);
   });
 
-  test("counts --since 5s by the service's clock", async () => {
+  test("subtracts --since 5s from the service's time", async () => {
     // This computer's clock says 12:00:00, hours off.
     const stage = await show(
       (turn) => {
@@ -151,7 +151,7 @@ describe('instances events --follow', () => {
       ['--json'],
       /^\{"warning":\{"code":"incomplete","message":"[^"]*too late to be shown[^"]*"\}\}\n\{"error/,
     ],
-  ])('warns once of an event that arrives too late to be found: %j', async (flags, words) => {
+  ])('warns once about an event that arrives too late: %j', async (flags, words) => {
     const late = event('late', -1);
     const stage = await show((turn) => {
       if (turn === 6) setImmediate(() => stage.ctrlC());
@@ -162,7 +162,7 @@ describe('instances events --follow', () => {
     expect(stderr).toMatch(words);
   });
 
-  test('prints 10,000 old events, each once', async () => {
+  test('prints each of 10,000 old events once', async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC());
       return logOf(10_000);
@@ -173,7 +173,7 @@ describe('instances events --follow', () => {
     );
   });
 
-  test('reports a log that lost printed events, even in the same run', async () => {
+  test('warns if the log no longer contains the last printed event', async () => {
     const stage = await show((turn) => {
       if (turn === 3) setImmediate(() => stage.ctrlC());
       return turn === 1 ? logOf(3) : logOf(30).slice(0, 5);
@@ -187,7 +187,7 @@ describe('instances events --follow', () => {
     );
   });
 
-  test("prints the newest events if one walk can't collect all, and reports the gap", async () => {
+  test('prints the newest 20,000 events, and reports the gap', async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC());
       return logOf(21_000);
@@ -202,8 +202,8 @@ describe('instances events --follow', () => {
   });
 });
 
-describe('the end of a follow', () => {
-  test('follows one read after the status of --until', async () => {
+describe('the end of --follow', () => {
+  test('comes one read after the status of --until', async () => {
     const stage = await show((turn) => logOf(turn), {
       status: (reading) => (reading < 3 ? 'TERMINATING' : 'TERMINATED'),
     });
@@ -212,7 +212,7 @@ describe('the end of a follow', () => {
     expect(stdout).toBe('e1\ne2\ne3\ne4\n');
   });
 
-  test('prints a last event that entered the log late, far behind newer ones', async () => {
+  test('prints a late event that is older than printed events', async () => {
     // The service keeps only 60 events, so the log's length reveals no late event.
     const late = [...logOf(60).slice(0, 45), event('late', 15), ...logOf(60).slice(45, 59)];
     const stage = await show((turn) => (turn < 3 ? logOf(60) : late), {
@@ -223,7 +223,7 @@ describe('the end of a follow', () => {
     expect(stdout.trimEnd().split('\n').slice(-2)).toEqual(['e60', 'late']);
   });
 
-  test("follows the event of --until's type, without reading an instance", async () => {
+  test("comes with an event of --until's type, without reading an instance", async () => {
     const stage = await show((turn) =>
       turn === 1 ? logOf(2) : [event('e4', 4), event('e3', 3, 'BILLING'), ...logOf(2)],
     );
@@ -232,7 +232,7 @@ describe('the end of a follow', () => {
     expect(requests.every(({ path }) => path.includes('/events'))).toBe(true);
   });
 
-  test('follows an event or a status for --until error', async () => {
+  test('comes with an event or a status for --until error', async () => {
     const byEvent = await show(() => [event('e1', 1, 'ERROR')]);
     expect(await follow(byEvent, '--until', 'error', '-q')).toMatchObject({
       code: 0,
@@ -246,7 +246,7 @@ describe('the end of a follow', () => {
     });
   });
 
-  test("exits with 12 for a deleted instance, which can't reach the status", async () => {
+  test("exits with 12 for a terminated instance, which can't reach the status", async () => {
     const stage = await show(() => logOf(1), { status: () => 'TERMINATED' });
     const { code, stdout, stderr } = await follow(stage, '--until', 'active', '-o', 'jsonl');
     expect(code).toBe(12);
@@ -254,7 +254,7 @@ describe('the end of a follow', () => {
     expect(JSON.parse(stderr).error).toMatchObject({ code: 'other_end', resource: ID });
   });
 
-  test('lists what keeps running after Ctrl-C with --until', async () => {
+  test('reports possible billing after Ctrl-C with --until', async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC());
       return logOf(1);
@@ -264,7 +264,7 @@ describe('the end of a follow', () => {
     expect(stderr).toContain('It may still be billing.');
   });
 
-  test('has exit code 143 on SIGTERM', async () => {
+  test('exits with 143 on SIGTERM', async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC('terminated'));
       return logOf(1);
@@ -272,7 +272,7 @@ describe('the end of a follow', () => {
     expect((await follow(stage)).code).toBe(143);
   });
 
-  test('has exit code 3 at once for an unknown instance', async () => {
+  test('exits with 3 at once for an unknown instance', async () => {
     const stage = await show(() => missing);
     const { code, stdout, stderr, requests } = await follow(stage);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
@@ -280,14 +280,14 @@ describe('the end of a follow', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('follows two 404 responses', async () => {
+  test('exits with 3 after two 404 responses', async () => {
     const stage = await show((turn) => ([2, 4, 5].includes(turn) ? missing : logOf(turn)));
     const { code, stdout, stderr } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'e1\ne2\ne3\n' });
     expect(stderr).toContain(`Instance ${ID} not found (404)`);
   });
 
-  test('does not stop the other instances', async () => {
+  test('continues with the other instances after a 404', async () => {
     const stage = await show((turn, id) => (id === OTHER ? missing : logOf(turn)), {
       status: (reading) => (reading < 4 ? 'ACTIVE' : 'STOPPED'),
     });
@@ -297,7 +297,7 @@ describe('the end of a follow', () => {
     expect(stderr.split('\n')[0]).toContain('Still following the others.');
   });
 
-  test('follows any refusal of the key', async () => {
+  test('exits with 4 if the key is refused', async () => {
     const stage = await show((turn) => (turn === 3 ? refused : logOf(turn)));
     const { code, stdout } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 4, stdout: 'e1\ne2\n' });

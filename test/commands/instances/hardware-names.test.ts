@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 
-describe('an offer with a similar name', () => {
+describe('an unknown offer or image', () => {
   let world: SandboxWorld;
   beforeEach(async () => {
     world = await createSandboxWorld();
@@ -13,18 +13,21 @@ describe('an offer with a similar name', () => {
   const create = (offer: string, ...more: string[]) =>
     world.cli(['instances', 'create', 'box', '--offer', offer, '--image', IMAGE, ...more]);
 
-  test.each(['RTX 409', 'RTX4090', 'rtx409'])('is rejected with a hint: %s', async (offer) => {
-    const refused = await create(offer);
-    expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
-    expect(refused.stderr).toBe(
-      `error: --offer "${offer}": no known offer has that name, and it is not an ID (did you mean RTX 4090? see the known ones: gpucloud catalog list)\n`,
-    );
-    const json = await create(offer, '--json', '--dry-run');
-    expect(json).toMatchObject({ code: 2, requests: [] });
-    expect(JSON.parse(json.stderr).error.hint).toMatch(/^did you mean RTX 4090\?/);
-  });
+  test.each(['RTX 409', 'RTX4090', 'rtx409'])(
+    'is rejected with the nearest name: %s',
+    async (offer) => {
+      const refused = await create(offer);
+      expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
+      expect(refused.stderr).toBe(
+        `error: --offer "${offer}": no known offer has that name, and it is not an ID (did you mean RTX 4090? see the known ones: gpucloud catalog list)\n`,
+      );
+      const json = await create(offer, '--json', '--dry-run');
+      expect(json).toMatchObject({ code: 2, requests: [] });
+      expect(JSON.parse(json.stderr).error.hint).toMatch(/^did you mean RTX 4090\?/);
+    },
+  );
 
-  test('gets no suggestion if no name is similar', async () => {
+  test('is rejected without a suggestion if no name is similar', async () => {
     const { code, stderr } = await create('offer_77');
     expect(code).toBe(2);
     expect(stderr).not.toContain('did you mean');
@@ -43,7 +46,7 @@ describe('an offer with a similar name', () => {
   });
 });
 
-test('matches names in any case: offers, templates, keys, drives and instances', async () => {
+test('matches names of offers, images, templates, drives and instances in any letter case', async () => {
   const world = await createSandboxWorld();
   const env = {
     GPUCLOUD_API_KEY: undefined,

@@ -55,7 +55,7 @@ const text = async (...words: string[]) => {
 const options = (id: string) =>
   `-o HostKeyAlias=${id} -o UserKnownHostsFile=${join(world.home, 'state', 'ssh', 'known_hosts')} -o StrictHostKeyChecking=accept-new -o CheckHostIP=no`;
 
-test('prints a group per offer for Ansible, in the group gpucloud', async () => {
+test('prints an Ansible group per offer inside the group gpucloud', async () => {
   await open(
     { id: A, name: 'no' },
     { id: B, name: 'b.example', ssh_port: 2200, offer: { id: 'one', name: 'A100' } },
@@ -106,21 +106,21 @@ test('prints an ssh command per host for GNU parallel, with a slot per GPU', asy
   );
 });
 
-test('prints hosts of ssh-config for MPI, without dots', async () => {
+test('prints ssh-config host names without dots for MPI', async () => {
   await open({ id: A }, { id: B, name: 'b.example', offer: null });
   expect((await text('--format', 'hostfile')).split('\n').sort()).toEqual(
     [`gpucloud-a100 slots=2`, `gpucloud-${B} slots=1`, ''].sort(),
   );
 });
 
-test('prints the text of ssh-config', async () => {
+test('prints the same text as instances ssh-config', async () => {
   await open({ id: A }, { id: B, name: 'b.example' });
   const { stdout } = await world.cli(['instances', 'ssh-config']);
   expect(stdout).toContain('Host gpucloud-a100 ');
   expect(await text('--format', 'ssh-config')).toBe(stdout);
 });
 
-test('adds the flags that sign in', async () => {
+test('applies --user, --identity and ssh options in each format', async () => {
   await open({ id: A, ssh_username: null });
   const key = join(world.home, 'my key');
   await writeFile(key, '');
@@ -150,7 +150,7 @@ test.each([
   expect(stderr).toContain(words);
 });
 
-test('prints the reachable hosts, then fails for the others', async () => {
+test('prints running instances, and exits with 5 for a stopped instance', async () => {
   await open({ id: A }, { id: B, name: 'off', status: 'STOPPED' });
   const { code, stdout, stderr } = await inventory('a100', 'off', A, '--format', 'hostfile');
   expect({ code, stdout }).toEqual({ code: 5, stdout: 'gpucloud-a100 slots=2\n' });
@@ -179,12 +179,12 @@ test('prints an array with --json, without any secret', async () => {
   expect([...outputs, json].join('')).not.toContain('hunter2');
 });
 
-test('leaves out an instance that was terminated, although it has an address', async () => {
+test('omits a TERMINATING instance, even with an address', async () => {
   await open({ id: A, status: 'TERMINATING' }, { id: B, name: 'b', offer: NO_CARD });
   expect(await text('--format', 'hostfile')).toBe('gpucloud-b slots=1\n');
 });
 
-test('prints nothing if no instance could be read, and keeps the hosts of ssh-config', async () => {
+test('prints nothing if no instance can be read, and keeps the ssh-config file', async () => {
   await open({ id: A });
   const install = ['instances', 'ssh-config', '--install'];
   expect(await world.cli(install)).toMatchObject({ code: 0 });

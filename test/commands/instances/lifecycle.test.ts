@@ -87,7 +87,7 @@ describe('instances stop and start', () => {
     ]);
   });
 
-  test('reads with --wait until the status is reached', async () => {
+  test('waits for the status with --wait', async () => {
     await rent('trainer');
     const stopped = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);
     expect(JSON.parse(stopped.stdout)).toMatchObject({ name: 'trainer', status: 'STOPPED' });
@@ -99,7 +99,7 @@ describe('instances stop and start', () => {
     });
   });
 
-  test('prints a line per instance, and continues after a failure', async () => {
+  test('continues with the next instance after a failure', async () => {
     const a = await rent('box-a');
     const b = await rent('box-b');
     await world.cli(['instances', 'terminate', 'box-a', '-y', '--wait']);
@@ -152,7 +152,7 @@ describe('instances stop and start', () => {
     expect(columns.stdout).toContain('STOPPED');
   });
 
-  test('prints two failures as two lines for people and one object for scripts', async () => {
+  test('prints two failures as two lines, and as one object with --json', async () => {
     const people = await world.cli(['instances', 'stop', 'no-such-a', 'no-such-b']);
     expect(people.code).toBe(3);
     expect(people.stdout).toBe('');
@@ -180,7 +180,7 @@ describe('instances stop and start', () => {
     expect(stderr).toMatch(/balance/);
   });
 
-  test('reports an instance as running if the provider refuses two stops', async () => {
+  test('exits with 1 after two refused stops', async () => {
     const id = await rent('trainer');
     await world.sandbox.inject('fail-stop');
     await world.sandbox.inject('fail-stop');
@@ -191,7 +191,7 @@ describe('instances stop and start', () => {
     expect(JSON.parse(stdout).status).toBe('ACTIVE');
   });
 
-  test('repeats a stop that the provider refuses once', async () => {
+  test('retries a stop that fails once', async () => {
     const id = await rent('trainer');
     await world.sandbox.inject('fail-stop');
     const { code, requests } = await world.cli(['instances', 'stop', 'trainer']);
@@ -233,7 +233,7 @@ describe('instances terminate', () => {
     expect(calls.lastIndexOf('POST terminate')).toBeLessThan(firstWait);
   });
 
-  test('lists the instances that it did not terminate if interrupted', async () => {
+  test('reports that nothing was terminated if interrupted', async () => {
     await rent('trainer');
     const interrupt = new AbortController();
     interrupt.abort(new CliError('interrupted', 'Interrupted.'));
@@ -246,7 +246,7 @@ describe('instances terminate', () => {
     expect(stderr).toContain('was not terminated: nothing was sent.');
   });
 
-  test("terminates an instance by its ID with --yes although the journal can't be read", async () => {
+  test("terminates an instance by its ID with --yes even if the journal can't be read", async () => {
     const id = await rent('trainer');
     const journal = join(world.home, 'state', 'journal');
     await rm(journal, { recursive: true });
@@ -255,7 +255,7 @@ describe('instances terminate', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${id}\n` });
   });
 
-  test('needs --yes before any request when not in a terminal', async () => {
+  test('requires --yes when not interactive, before any request', async () => {
     const id = await rent('trainer');
     const { code, stdout, stderr, requests } = await world.cli([
       'instances',
@@ -323,7 +323,7 @@ describe('instances terminate', () => {
     expect(agreed.code).toBe(0);
   });
 
-  test('never asks with --no-input or CI', async () => {
+  test('exits with 2 instead of asking with --no-input or CI', async () => {
     await rent('trainer');
     const quiet = await world.cli(['instances', 'terminate', 'trainer', '--no-input'], {
       terminal: true,

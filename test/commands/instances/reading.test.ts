@@ -93,11 +93,11 @@ describe('instances get', () => {
   );
 });
 
-describe('odd responses of the service', () => {
+describe('an unexpected response', () => {
   let world: World;
   afterEach(() => world.close());
 
-  test('are printed with unknown fields, statuses and odd open structures', async () => {
+  test('is printed with its unknown fields and statuses', async () => {
     const data = {
       id: ID,
       status: 'HIBERNATING',
@@ -122,7 +122,7 @@ describe('odd responses of the service', () => {
     expect(people.stdout).not.toMatch(/[\u001b\u202e]/);
   });
 
-  test("show a container in docker's notation to people, and unchanged to programs", async () => {
+  test('is printed in Docker notation for people, and unchanged as JSON', async () => {
     const docker_config = {
       image: 'nginx',
       ports: [
@@ -162,7 +162,7 @@ describe('odd responses of the service', () => {
     expect(JSON.parse(json.stdout).docker_config).toEqual(docker_config);
   });
 
-  test('are rejected if they describe another instance', async () => {
+  test('is rejected if it describes another instance', async () => {
     world = await createWorld({ handler: () => ok({ id: 'another', status: 'TERMINATED' }) });
     const { code, stdout, stderr } = await world.cli(['instances', 'get', ID]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
@@ -241,7 +241,7 @@ describe('instances list', () => {
     ]);
   });
 
-  test("does not claim to have added a drive's instance that can't be read", async () => {
+  test("lists a drive's instance as GONE after a 404, without a note", async () => {
     world = await createWorld({
       handler: ({ path }) =>
         path === '/storage/drives'
@@ -290,7 +290,7 @@ describe('instances list', () => {
       broken = (path) => path.endsWith(ID);
     });
 
-    test('prints the last known values and unread, and exits with the code of the failure', async () => {
+    test('prints the last known values with unread: true, and exits with 1', async () => {
       const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
       expect(code).toBe(1);
       expect(JSON.parse(stdout)).toEqual([
@@ -304,7 +304,7 @@ describe('instances list', () => {
       });
     });
 
-    test('prints unread in csv and tsv, and a note to people', async () => {
+    test('adds an unread column in csv, and a note in the table', async () => {
       const csv = await world.cli(['instances', 'list', '-o', 'csv']);
       expect(csv).toMatchObject({ code: 1 });
       expect(csv.stdout).toBe(
@@ -317,7 +317,7 @@ describe('instances list', () => {
       expect(stdout).not.toContain('UNREAD');
     });
 
-    test('exits with the code of the failure if the drives could not be read', async () => {
+    test("exits with 1 if the drives can't be read", async () => {
       broken = (path) => path === '/storage/drives';
       const { code, stdout, stderr } = await world.cli(['instances', 'list', '-q']);
       expect({ code, stdout }).toEqual({ code: 1, stdout: `${ID}\nother\n` });
@@ -325,7 +325,7 @@ describe('instances list', () => {
     });
   });
 
-  test('hides instances from another account, but not from another key of the same account', async () => {
+  test('lists instances for each key of their account, and for no other account', async () => {
     world = await createWorld({
       handler: ({ path, headers }) => {
         const isOther = headers['x-api-key'] === 'svc_sk_other';
@@ -358,7 +358,7 @@ describe('instances events', () => {
   });
   afterEach(() => world.close());
 
-  test('shows a page, newest first, and how to get the rest', async () => {
+  test('prints the given page, and the flags for more', async () => {
     const { stdout, stderr, requests } = await world.cli([
       'instances',
       'events',
@@ -375,7 +375,7 @@ describe('instances events', () => {
     );
   });
 
-  test('warns programs about further pages, and reports a page past the end', async () => {
+  test('warns in JSON about further pages, and reports a page past the end', async () => {
     const json = await world.cli(['instances', 'events', 'trainer', '--json']);
     expect(json.stderr).toMatch(
       /Page 1 of \d+ \(\d+ events\): --page 2 for the next, --all for all/,
@@ -387,7 +387,7 @@ describe('instances events', () => {
     expect(past.stderr).toMatch(/^Page 9999 is past the end\.\n$/);
   });
 
-  test('does not set the page size by default', async () => {
+  test('sends no page size by default', async () => {
     const { requests } = await world.cli(['instances', 'events', 'trainer']);
     expect(requests[0]?.path).toMatch(/\/events$/);
   });

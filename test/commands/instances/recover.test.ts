@@ -22,7 +22,7 @@ import {
 afterEach(closeLost);
 
 describe('an unknown outcome', () => {
-  test('is reported in one line by every command that contacts the service, but not by help', async () => {
+  test('is reported in one line by other commands, but not by help and completion', async () => {
     await begin();
     await lose(true);
     for (const argv of [
@@ -60,7 +60,7 @@ describe('an unknown outcome', () => {
     expect(stranger.stderr).toContain(WARNING);
   });
 
-  test('is not reported by a command that needs no key, since the key may need a passphrase', async () => {
+  test('is reported by a local command without fetching the key', async () => {
     await begin({ signedIn: false });
     const fetched = join(world.home, 'fetched');
     const profile = {
@@ -83,7 +83,7 @@ describe('an unknown outcome', () => {
     expect(await readFile(fetched, 'utf8')).toBe('x\n');
   });
 
-  test('suggests recover and list, and warns that it may be billing', async () => {
+  test('is reported by create with a hint at recover and list', async () => {
     await begin();
     service.posts.push(() => 'hangUp');
     const { code, stderr } = await world.cli([...CREATE, '--json']);
@@ -108,7 +108,7 @@ describe('instances recover', () => {
     });
   });
 
-  test('shows an instance attached to a drive, and resolves nothing by its name', async () => {
+  test('suggests an attached instance with the same name, but does not resolve the request', async () => {
     await begin();
     service.drives = [{ id: 'd1', current_instance_id: null }];
     await lose(true, [...CREATE, '--drive', '3f0c5d9e-0000-4222-8333-444455556666']);
@@ -134,7 +134,7 @@ describe('instances recover', () => {
     expect((await world.cli(['instances', 'recover'])).code).toBe(7);
   });
 
-  test('accepts the instance with --yes', async () => {
+  test('resolves the request with --yes', async () => {
     await begin();
     await lose(true);
     service.drives = [{ id: 'd1', current_instance_id: ID }];
@@ -147,7 +147,7 @@ describe('instances recover', () => {
     expect((await world.cli(['drives', 'list'])).stderr).not.toContain('unknown outcome');
   });
 
-  test('asks a person, with No as the default', async () => {
+  test('asks in a terminal, with No as the default', async () => {
     await begin();
     await lose(true);
     service.rent(ID, 'trainer', { price_per_hour_snapshot: '89.90' });
@@ -166,7 +166,7 @@ describe('instances recover', () => {
     expect(await listed()).toMatchObject([{ id: ID, status: 'PROVISIONING' }]);
   });
 
-  test('keeps the request if the question is cancelled', async () => {
+  test('keeps the request if the prompt is cancelled', async () => {
     await begin();
     await lose(true);
     service.drives = [{ id: 'd1', current_instance_id: ID }];
@@ -179,7 +179,7 @@ describe('instances recover', () => {
     expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
   });
 
-  test('resolves a request by the ID from its response, without a question', async () => {
+  test('resolves a request by the ID from its response, without a prompt', async () => {
     await begin();
     service.posts.push(() => {
       service.rent(ID, 'trainer');
@@ -226,7 +226,7 @@ describe('instances recover', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'unknown', id: null }]);
   });
 
-  test('suggests the web console if the outcome is unknown and it is not interactive', async () => {
+  test('suggests the web console when not interactive', async () => {
     await begin();
     await lose(true);
     const { code, stdout, stderr, requests } = await world.cli(['instances', 'recover']);
@@ -262,7 +262,7 @@ describe('instances recover', () => {
     expect(await listed()).toMatchObject([{ id: null, status: 'UNKNOWN' }]);
   });
 
-  test('asks about each of two requests with one name; --yes resolves neither', async () => {
+  test('resolves neither of two requests with the same name with --yes', async () => {
     await begin();
     await lose(false);
     world.clock.advance(60_000);
@@ -285,7 +285,7 @@ describe('instances recover', () => {
     ]);
   });
 
-  test('reports an instance that costs more than the --max-price of its request', async () => {
+  test('exits with 1 for an instance that costs more than the --max-price of its request', async () => {
     await begin();
     await lose(false, [...CREATE, '--max-price', '50']);
     service.rent(ID, 'trainer', { price_per_hour_snapshot: '50.01' });
@@ -309,7 +309,7 @@ describe('instances recover', () => {
     expect(stderr).toContain('these have: trainer');
   });
 
-  test("resolves nothing if the service can't be reached", async () => {
+  test("exits with 6 if the service can't be reached", async () => {
     await begin();
     await lose(false);
     await world.service.close();
@@ -317,8 +317,8 @@ describe('instances recover', () => {
   });
 });
 
-describe('recover with unreadable data', () => {
-  test('continues without the list of drives', async () => {
+describe('recover and list with unreadable data', () => {
+  test("resolves requests even if the drives can't be read", async () => {
     await begin();
     await lose(true);
     world.clock.advance(1000);
@@ -335,7 +335,7 @@ describe('recover with unreadable data', () => {
     expect(stderr).toContain('The list of drives could not be read');
   });
 
-  test('shows the instances of every account, with a warning, if the account of a new key is unknown', async () => {
+  test("lists the instances of every account if the key's account is unknown, and rents nothing", async () => {
     await begin();
     await world.cli(CREATE);
     service.failing.add('/users/me');
@@ -352,7 +352,7 @@ describe('recover with unreadable data', () => {
     expect(await world.cli(['instances', 'list', '-q'], { env })).toMatchObject({ stderr: '' });
   });
 
-  test('rereads the instance of an unreadable file by the ID in the file name', async () => {
+  test('takes the ID of an instance from the name of its invalid file', async () => {
     await begin();
     await world.cli(CREATE);
     const root = join(world.home, 'state', 'journal');
@@ -372,7 +372,7 @@ describe('recover with unreadable data', () => {
 });
 
 describe('an archived instance that is attached to a drive', () => {
-  test('is reread, so that a wrong response no longer hides it', async () => {
+  test('is read again, so that a wrong TERMINATED does not hide it', async () => {
     await begin();
     service.rent(ID, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
@@ -385,8 +385,8 @@ describe('an archived instance that is attached to a drive', () => {
   });
 });
 
-describe('a name whose instance has no known ID', () => {
-  test('does not mean an ended instance of the same name', async () => {
+describe('the name of a request with an unknown outcome', () => {
+  test('does not select a terminated instance with the same name', async () => {
     await begin();
     service.rent(ID, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
@@ -405,7 +405,7 @@ describe('a name whose instance has no known ID', () => {
   });
 
   test.each(['start', 'stop', 'terminate'])(
-    "does not mean somebody else's running instance with the same name in %s",
+    'does not select another running instance with the same name in %s',
     async (verb) => {
       await begin();
       await lose(false);
@@ -434,7 +434,7 @@ describe('a name whose instance has no known ID', () => {
     ['expire', ['--after', '4h']],
     ['expire', ['--never']],
     ['reorder', ['again']],
-  ])('does not mean a running instance with the same name in %s %j', async (verb, more) => {
+  ])('does not select a tracked instance with the same name in %s %j', async (verb, more) => {
     await begin();
     await lose(true);
     await world.cli(['instances', 'track', ID]);
@@ -451,7 +451,7 @@ describe('a name whose instance has no known ID', () => {
 });
 
 describe('a request whose process still runs', () => {
-  test('is listed, and is UNKNOWN after its timeout, even if its process hangs', async () => {
+  test('is listed as IN_FLIGHT, and as UNKNOWN after its timeout', async () => {
     await begin();
     const isAlive = (pid: number) => pid === process.pid;
     const journal = journalOf(world, { service: world.service.url, account: 'user-1' }, isAlive);

@@ -11,7 +11,7 @@ import { openSandbox, rent, world } from './boxes.ts';
 
 openSandbox();
 
-describe('a change that is refused', () => {
+describe('a refused change', () => {
   const ID = '11111111-1111-4111-8111-111111111111';
   let near: World;
   afterEach(() => near.close());
@@ -60,7 +60,7 @@ describe('a change that is refused', () => {
     [429, undefined, true],
     [422, undefined, true],
   ])(
-    'maps HTTP %i for an instance last read as %s: it may be billing is %s',
+    'sets may_be_billing after HTTP %i for an instance last read as %s: %s',
     async (status, last, billing) => {
       near = await createWorld({
         handler: ({ method }) =>
@@ -83,7 +83,7 @@ describe('a change that is refused', () => {
   test.each([
     ['ACTIVE', true],
     ['TERMINATED', false],
-  ])('reports a start of an instance that is %s: may be billing is %s', async (status, billing) => {
+  ])('sets may_be_billing after a refused start with status %s: %s', async (status, billing) => {
     await refusing(status);
     const { code, stderr } = await near.cli(['instances', 'start', ID, '--json']);
     expect({ code, error: errorOf(stderr) }).toMatchObject({
@@ -92,7 +92,7 @@ describe('a change that is refused', () => {
     });
   });
 
-  test('reports with --wait that the status changed back', async () => {
+  test('exits with 12 with --wait if the status changes back', async () => {
     await refusing('TERMINATING', 'ACTIVE');
     const { code, stderr } = await near.cli([...terminate, '--wait']);
     expect(code).toBe(12);
@@ -108,18 +108,21 @@ describe('a change that is refused', () => {
     [stop, 'ERROR', true, `gpucloud instances terminate ${ID}`],
     [stop, 'TERMINATING', false, `gpucloud instances get ${ID}`],
     [stop, 'TERMINATED', false, `gpucloud instances get ${ID}`],
-  ])('reports for %j that it was read as %s', async (argv, status, bills, next) => {
-    await refusing(status);
-    const { code, stderr } = await near.cli(argv);
-    const { error } = JSON.parse(stderr);
-    expect({ code, error }).toMatchObject({
-      code: 5,
-      error: { code: 'wrong_state', http_status: 409, resource: ID, may_be_billing: bills },
-    });
-    expect(error.message).toContain(`Its status is ${status}.`);
-    expect(error.hint).toContain(next);
-    expect(error.hint).not.toContain('It may be terminated already');
-  });
+  ])(
+    'prints the next command after %j for an instance in %s',
+    async (argv, status, bills, next) => {
+      await refusing(status);
+      const { code, stderr } = await near.cli(argv);
+      const { error } = JSON.parse(stderr);
+      expect({ code, error }).toMatchObject({
+        code: 5,
+        error: { code: 'wrong_state', http_status: 409, resource: ID, may_be_billing: bills },
+      });
+      expect(error.message).toContain(`Its status is ${status}.`);
+      expect(error.hint).toContain(next);
+      expect(error.hint).not.toContain('It may be terminated already');
+    },
+  );
 
   test.each([
     ['a pause of 4 s', 4, 0],
@@ -197,7 +200,7 @@ describe('an interrupt while the key is fetched', () => {
     ]);
   });
 
-  test('reports after wait that the instance may be billing', async () => {
+  test('reports possible billing for wait', async () => {
     const { error } = JSON.parse(await interrupted(['instances', 'wait', 'trainer', '--json']));
     expect(error).toMatchObject({
       message: 'Interrupted. Stopped waiting for trainer (trainer). It may still be billing.',
@@ -221,7 +224,7 @@ describe('an interrupt while the key is fetched', () => {
   });
 });
 
-describe('an interrupt once the request was sent', () => {
+describe('an interrupt after the request', () => {
   const ID = '11111111-1111-4111-8111-111111111111';
 
   /** Interrupts while the service handles the first request with that method. */
@@ -239,7 +242,7 @@ describe('an interrupt once the request was sent', () => {
     return result;
   }
 
-  test.each(['stop', 'terminate'])('leaves the outcome of a %s unknown', async (verb) => {
+  test.each(['stop', 'terminate'])('exits with 7 for %s', async (verb) => {
     const { code, stderr } = await interruptedAt('POST', verb, 'ACTIVE');
     expect({ code, error: errorOf(stderr) }).toMatchObject({
       code: 7,
@@ -247,7 +250,7 @@ describe('an interrupt once the request was sent', () => {
     });
   });
 
-  test.each(['stop', 'terminate'])('never says that nothing was sent: %s', async (verb) => {
+  test.each(['stop', 'terminate'])('does not claim that nothing was sent: %s', async (verb) => {
     const { code, stderr } = await interruptedAt('GET', verb, 'ACTIVE');
     const error = errorOf(stderr);
     expect({ code, error }).toMatchObject({ code: 130, error: { may_be_billing: true } });
@@ -261,7 +264,7 @@ describe('an interrupt once the request was sent', () => {
 });
 
 describe('instances reorder', () => {
-  test('rents a terminated instance again and lists what is not copied', async () => {
+  test('rents again, and lists the settings that are not copied', async () => {
     const id = await rent('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     const { code, stdout, stderr, requests } = await world.cli([
@@ -298,7 +301,7 @@ describe('instances reorder', () => {
     expect(stderr).toContain(words);
   });
 
-  test('sends a name that breaks the rule with --any-name', async () => {
+  test('accepts an invalid name with --any-name', async () => {
     await rent('trainer');
     const { code, requests } = await world.cli([
       'instances',

@@ -53,7 +53,7 @@ async function started(world: World): Promise<string[]> {
   return (await readFile(join(world.home, 'started'), 'utf8')).trimEnd().split('\n');
 }
 
-test('ends with the exit code of the remote command', async () => {
+test("exits with the remote command's exit code, without a second ssh", async () => {
   const world = await worldWith({});
   const calls = join(world.home, 'calls');
   await writeFile(join(world.home, 'bin', 'ssh'), `#!/bin/sh\necho ssh >>'${calls}'\nexit 3\n`);
@@ -62,7 +62,7 @@ test('ends with the exit code of the remote command', async () => {
   expect(await readFile(calls, 'utf8')).toBe('ssh\n');
 });
 
-test.each(['UDP', 'udp'])('opens no tunnel to an endpoint of the protocol %s', async (protocol) => {
+test.each(['UDP', 'udp'])('exits with 3 for a tunnel to a %s endpoint', async (protocol) => {
   const endpoints = [{ name: 'metrics', port: 9, protocol }];
   const world = await worldWith({ connection_info: { endpoints } });
   const { code, stderr } = await run(world, 'tunnel', ID, 'metrics');
@@ -90,7 +90,7 @@ test('exits with 130 if Ctrl-C ends a tunnel before it opens', async () => {
   }
 });
 
-test('prints the address before ssh starts, unless a command runs there', async () => {
+test('prints the address before a shell, but not before a command', async () => {
   const world = await worldWith({});
   const env = { PATH: `${join(world.home, 'bin')}:/usr/bin:/bin` };
   const shell = await world.cli(['instances', 'ssh', ID], { env, terminal: true });
@@ -99,7 +99,7 @@ test('prints the address before ssh starts, unless a command runs there', async 
   expect((await world.cli(argv, { env, terminal: true })).stderr).toBe('');
 });
 
-test('handles a Ctrl-C that arrives after ssh has ended', async () => {
+test('exits with 130 on Ctrl-C after ssh has ended', async () => {
   const world = await worldWith({});
   const calls = join(world.home, 'calls');
   await writeFile(
@@ -124,7 +124,7 @@ test('handles a Ctrl-C that arrives after ssh has ended', async () => {
   }
 });
 
-describe('an instance without SSH', () => {
+describe('instances ssh', () => {
   test.each([
     ['STOPPED', 'gpucloud instances start trainer --wait=ssh'],
     ['STOPPING', 'gpucloud instances wait trainer --for stopped'],
@@ -174,7 +174,7 @@ describe('an instance without SSH', () => {
     expect(await started(world)).toEqual([]);
   });
 
-  test('reaches the profile sandbox through its own server, with a note the first time', async () => {
+  test('prints a ProxyCommand in the sandbox, with a note the first time', async () => {
     const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     opened = world;
     const env = { GPUCLOUD_PROFILE: 'sandbox' };
@@ -193,14 +193,14 @@ describe('an instance without SSH', () => {
     expect((await print()).stderr).toBe('');
   });
 
-  test('is tried at a documentation address, which only looks like the sandbox', async () => {
+  test('connects to a documentation address outside the sandbox', async () => {
     const world = await worldWith({ ip_address: '203.0.113.7' });
     const { code } = await run(world, 'ssh', ID, '--', 'true');
     expect(code).toBe(0);
     expect(await started(world)).toContain('root@203.0.113.7');
   });
 
-  test('is tried if its status may still allow SSH', async () => {
+  test('connects in status ERROR', async () => {
     const world = await worldWith({ status: 'ERROR', failure_reason: 'lost' });
     const { code, stderr } = await run(world, 'ssh', ID, '--', 'true');
     expect(code).toBe(0);
@@ -221,7 +221,7 @@ describe('the arguments of ssh and scp', () => {
     'CheckHostIP=no',
   ];
 
-  test('are exactly these words', async () => {
+  test('contain the host key options, port and address', async () => {
     const world = await worldWith({});
     await run(world, 'ssh', ID);
     expect(await started(world)).toEqual([
@@ -300,7 +300,7 @@ describe('the arguments of ssh and scp', () => {
   });
 });
 
-test('warns once in ssh-config about each part that could not be read', async () => {
+test("warns once per part that ssh-config can't read", async () => {
   const world = await worldWith({});
   await run(world, 'track', ID);
   const env = { GPUCLOUD_API_KEY: 'svc_sk_other_0123456789' };
@@ -310,7 +310,7 @@ test('warns once in ssh-config about each part that could not be read', async ()
   expect(stderr.match(/^warning: The drives could not be read, /gm)).toHaveLength(1);
 });
 
-test('writes in ssh-config a file per profile, one for a key without a profile, and one Include line', async () => {
+test('writes one ssh-config file per profile, and one Include line', async () => {
   const world = await worldWith({});
   await run(world, 'track', ID);
   expect((await run(world, 'ssh-config', '--install')).code).toBe(0);
@@ -334,7 +334,7 @@ test('writes in ssh-config a file per profile, one for a key without a profile, 
   );
 });
 
-test('leaves no file after ssh-config --install if no instance has an address', async () => {
+test('removes the ssh-config file if no instance has an address', async () => {
   const world = await worldWith({});
   const install = () => run(world, 'ssh-config', '--install');
   const folder = join(world.home, 'state', 'ssh');

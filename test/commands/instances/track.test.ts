@@ -8,8 +8,8 @@ import { begin, CREATE, closeLost, ID, listed, lose, posts, service, world } fro
 
 afterEach(closeLost);
 
-describe('instances track and untrack', () => {
-  test('add an instance, and resolve the request that created it if a person agrees', async () => {
+describe('instances track or untrack', () => {
+  test('adds an instance, and resolves its request if the user agrees', async () => {
     await begin();
     await lose(true);
     const alone = await world.cli(['instances', 'track', ID, '-o', 'id']);
@@ -27,7 +27,7 @@ describe('instances track and untrack', () => {
     expect(await listed()).toMatchObject([{ id: ID }]);
   });
 
-  test('exit with 3 for an unknown ID, which --force tracks anyway', async () => {
+  test('exits with 3 for an unknown ID without --force', async () => {
     await begin();
     expect((await world.cli(['instances', 'track', ID])).code).toBe(3);
     expect(await listed()).toEqual([]);
@@ -36,7 +36,7 @@ describe('instances track and untrack', () => {
   });
 
   test.each(['..', 'a/b', '', 'a?b', 'box1', 'trainer'])(
-    'reject the ID %j before any request',
+    'rejects the ID %j before any request',
     async (id) => {
       await begin();
       const { code, requests } = await world.cli(['instances', 'track', id]);
@@ -44,7 +44,7 @@ describe('instances track and untrack', () => {
     },
   );
 
-  test('warn that untrack stops no billing, and list the instance with --all', async () => {
+  test('warns that an untracked instance may still be billing, and lists it with --all', async () => {
     await begin();
     await world.cli(CREATE);
     const { code, stderr, requests } = await world.cli([
@@ -63,7 +63,7 @@ describe('instances track and untrack', () => {
     expect(await listed()).toMatchObject([{ id: NEW }]);
   });
 
-  test('require --yes to untrack an instance that may bill, outside a terminal', async () => {
+  test('requires --yes to untrack a billing instance when not interactive', async () => {
     await begin();
     await world.cli(CREATE);
     service.rent(ID, 'old-box', { status: 'TERMINATED' });
@@ -84,7 +84,7 @@ describe('instances track and untrack', () => {
     expect(await listed()).toMatchObject([{ id: NEW }]);
   });
 
-  test('ask before untracking in a terminal, with No as the default', async () => {
+  test('asks before untrack in a terminal, with No as the default', async () => {
     await begin();
     await world.cli(CREATE);
     const kept = await world.cli(['instances', 'untrack', 'trainer'], {
@@ -103,7 +103,7 @@ describe('instances track and untrack', () => {
     expect(await listed()).toEqual([]);
   });
 
-  test('do not ask before untracking a TERMINATED or already untracked instance', async () => {
+  test('does not ask before untrack of a TERMINATED or untracked instance', async () => {
     await begin();
     service.rent(ID, 'old-box', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
@@ -117,7 +117,7 @@ describe('instances track and untrack', () => {
     expect((await world.cli(['instances', 'untrack', 'trainer'])).code).toBe(0);
   });
 
-  test('does not call a TERMINATING instance billing when it is untracked', async () => {
+  test('does not report an untracked TERMINATING instance as billing', async () => {
     await begin();
     service.rent(ID, 'old-box', { status: 'TERMINATING' });
     await world.cli(['instances', 'track', ID]);
@@ -130,7 +130,7 @@ describe('instances track and untrack', () => {
     );
   });
 
-  test('ask before untrack of an UNKNOWN request', async () => {
+  test('requires --yes to untrack an UNKNOWN request', async () => {
     await begin();
     await lose(false);
     expect((await world.cli(['instances', 'untrack', 'trainer'])).code).toBe(2);
@@ -150,7 +150,7 @@ describe('Ctrl-C during a create', () => {
     return names.flatMap((name) => /(requests|instances)\/.*\.json$/.exec(name)?.[1] ?? []);
   };
 
-  test('creates nothing before the request is sent', async () => {
+  test('exits with 130 and sends nothing if pressed before the request', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     stop(first);
@@ -162,7 +162,7 @@ describe('Ctrl-C during a create', () => {
     expect(await places()).toEqual([]);
   });
 
-  test('waits for the response in flight, and reports what was rented', async () => {
+  test('waits for the response, and reports the instance as billing', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     service.posts.push(async () => {
@@ -180,7 +180,7 @@ describe('Ctrl-C during a create', () => {
     expect(await places()).toEqual(['instances']);
   });
 
-  test('leaves the outcome of the request unknown if pressed twice', async () => {
+  test('exits with 130 and reports possible billing if pressed twice', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     service.posts.push(async () => {
@@ -202,8 +202,8 @@ describe('Ctrl-C during a create', () => {
   });
 });
 
-describe("a journal that can't be used", () => {
-  test('does not prevent terminating an instance by its ID', async () => {
+describe('an unusable journal', () => {
+  test('does not prevent get by ID, but makes list and create exit with 9', async () => {
     await begin();
     service.rent(ID, 'trainer');
     await rm(join(world.home, 'state', 'journal'), { recursive: true });

@@ -23,7 +23,7 @@ describe('instances wait --for ssh', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test('waits for an address after ACTIVE, and fails if the instance ends', async () => {
+  test('waits for an address after ACTIVE, and exits with 12 on ERROR', async () => {
     let asked = 0;
     const near = await createWorld({
       handler({ path }) {
@@ -58,7 +58,7 @@ describe('instances wait --for ssh', () => {
     return { near, port, stopSshd, close };
   }
 
-  test('accepts INSTALLING, in which the document says that SSH is available', async () => {
+  test('succeeds in INSTALLING if SSH responds', async () => {
     const { near, close } = await besideSshd((port) => ({
       status: 'INSTALLING',
       ip_address: '127.0.0.1',
@@ -105,7 +105,7 @@ describe('instances wait --for ssh', () => {
     },
   );
 
-  test('checks the requested port with --wait=ssh', async () => {
+  test('checks the port of ssh --wait --port', async () => {
     const { near, port, close } = await besideSshd(() => ({
       status: 'ACTIVE',
       ip_address: '127.0.0.1',
@@ -121,7 +121,7 @@ describe('instances wait --for ssh', () => {
     expect(stdout).toContain(`-p ${port} -- root@127.0.0.1`);
   });
 
-  test("succeeds when it reads a banner at the instance's address", async () => {
+  test('succeeds once the SSH server sends its banner', async () => {
     const { near, stopSshd, close } = await besideSshd((port) => ({
       status: 'ACTIVE',
       ip_address: '127.0.0.1',
@@ -150,7 +150,7 @@ describe('a wait that ends early', () => {
     });
   };
 
-  test('reports after a refused key that the instance keeps billing', async () => {
+  test('reports possible billing after a refused key', async () => {
     const near = await worldOf(['PROVISIONING', 401]);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
     await near.close();
@@ -164,7 +164,7 @@ describe('a wait that ends early', () => {
     });
   });
 
-  test('counts the instance as billing even before the first read', async () => {
+  test('reports possible billing even before the first read', async () => {
     const near = await worldOf([401]);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
     await near.close();
@@ -172,7 +172,7 @@ describe('a wait that ends early', () => {
     expect(errorOf(stderr)).toMatchObject({ may_be_billing: true, resource: boxId(1) });
   });
 
-  test('suggests terminate again after a refused terminate', async () => {
+  test('suggests terminate if the status changes from TERMINATING to ACTIVE', async () => {
     const near = await worldOf(['TERMINATING', 'ACTIVE']);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'terminated']);
     await near.close();
@@ -229,7 +229,7 @@ describe('a wait that ends early', () => {
     });
   });
 
-  test('waits for an undocumented status that a response has shown', async () => {
+  test('accepts an undocumented status from an earlier response', async () => {
     const near = await worldOf(['HIBERNATING', 'HIBERNATING']);
     expect((await near.cli(['instances', 'track', boxId(1)])).code).toBe(0);
     const { code } = await near.cli(['instances', 'wait', boxId(1), '--for', 'hibernating']);

@@ -57,7 +57,7 @@ describe('instances wait', () => {
     },
   );
 
-  test('prints the last events to scripts if the instance ends in another status', async () => {
+  test('includes the last events in JSON if the instance ends in another status', async () => {
     await world.sandbox.inject('fail-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer', '--json']);
@@ -86,7 +86,7 @@ describe('instances wait', () => {
     expect(errorOf(stderr).last_events).not.toEqual([]);
   });
 
-  test('ends at --wait-timeout', async () => {
+  test('exits with 8 at --wait-timeout', async () => {
     await world.sandbox.inject('slow-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli([
@@ -141,7 +141,7 @@ describe('instances wait', () => {
     expect(stderr).toContain('did not respond within 0.1 s');
   });
 
-  test('reads a last time at the deadline, however long the interval', async () => {
+  test('reads once more at the deadline, even with a longer --poll-interval', async () => {
     await world.sandbox.inject('slow-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const started = world.clock.now();
@@ -163,7 +163,7 @@ describe('instances wait', () => {
     });
   });
 
-  test('waits for any status, in upper or lower case', async () => {
+  test('accepts --for in lower case, and rejects an invalid status', async () => {
     await rent('trainer');
     const { code } = await world.cli(['instances', 'wait', 'trainer', '--for', 'active']);
     expect(code).toBe(0);
@@ -171,7 +171,7 @@ describe('instances wait', () => {
     expect(odd.code).toBe(2);
   });
 
-  test('reports after an interrupt that the instance keeps billing', async () => {
+  test('exits with 130 on Ctrl-C, and reports the instance as billing', async () => {
     await world.sandbox.inject('slow-provisioning');
     const interrupt = new AbortController();
     const interrupts = { first: interrupt.signal, second: new AbortController().signal };
@@ -193,7 +193,7 @@ describe('instances wait', () => {
 describe('instances wait during an outage', () => {
   const instance = (id: string, status: string) => ok({ id, name: id, status });
 
-  test('reports an outage once and waits it out', async () => {
+  test('reports an outage once, and continues after it', async () => {
     let asked = 0;
     const near = await createWorld({
       handler: () => {
@@ -240,7 +240,7 @@ describe('instances wait during an outage', () => {
     `The service limits requests (429) and asks to wait ${seconds} s (Retry-After).`;
 
   // One API call would absorb a shorter pause without a note.
-  test.each([120, 20])('honours a pause of %i s in full, and reports it once', async (seconds) => {
+  test.each([120, 20])('waits for a Retry-After of %i s, and reports it once', async (seconds) => {
     const strict = await strictWorld(seconds, 'ACTIVE');
     const { code, stderr, requests } = await strict.cli([...WAIT, '-o', 'id']);
     await strict.close();
@@ -255,7 +255,7 @@ describe('instances wait during an outage', () => {
     );
   });
 
-  test('exits with 11 at once for a pause beyond the deadline, with the next command', async () => {
+  test('exits with 11 at once for a Retry-After beyond the deadline', async () => {
     const strict = await strictWorld(120, 'ACTIVE');
     const { code, stdout, stderr, requests } = await strict.cli([
       ...WAIT,
@@ -293,7 +293,7 @@ describe('instances wait during an outage', () => {
     });
   });
 
-  test('honours a separate pause per instance, and reports in JSON which instances bill', async () => {
+  test('uses a separate Retry-After per instance, and reports each instance in JSON', async () => {
     const strict = await strictWorld(120, 'CREATING');
     const argv = ['instances', 'wait', boxId(1), boxId(2), '--wait-timeout', '1m', '--json'];
     const { code, stderr } = await strict.cli(argv);

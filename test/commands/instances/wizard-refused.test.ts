@@ -66,7 +66,7 @@ test.each([
   },
 );
 
-describe('after a refusal', () => {
+describe('instances create after a refusal', () => {
   const ANSWERS = ['box', 'offer-1', 'no key', '1', 'yes'];
   const offersIn = (requests: readonly RecordedRequest[]) =>
     requests.flatMap(({ method, path, body }) =>
@@ -83,7 +83,7 @@ describe('after a refusal', () => {
     expect(stderr).toContain('--offer offer-2 --image image-1 --wait');
   });
 
-  test('exits with the refusal if the person declines another offer', async () => {
+  test('exits with 5 if the user declines another offer', async () => {
     service.posts.push(() => no(409, 'Offer is out of stock'));
     const { code, stderr, requests } = await ask('no');
     expect(code).toBe(5);
@@ -91,7 +91,7 @@ describe('after a refusal', () => {
     expect(stderr).toMatch(/error: The service refused .+ try another offer/s);
   });
 
-  test('exits with the refusal if the person cancels the second request', async () => {
+  test('exits with 3 if the user cancels the second request', async () => {
     service.posts.push(() => no(404, 'Offer not found'));
     const { code, stderr, requests } = await ask('yes', 'offer-2', '3');
     expect(code).toBe(3);
@@ -99,7 +99,7 @@ describe('after a refusal', () => {
     expect(stderr).toContain('Cancelled. Nothing was rented.');
   });
 
-  test('confirms the termination of an instance over --max-price before it asks', async () => {
+  test('asks for no other offer unless the termination is confirmed', async () => {
     service.shows = () => ({ price_per_hour_snapshot: '100.00' });
     service.terminations = [() => ok({ status: 'TERMINATING' })];
     const lines = [...ANSWERS, 'yes', 'offer-2', 'yes'];
@@ -124,7 +124,7 @@ describe('after a refusal', () => {
     expect(stderr).not.toContain('Try another offer?');
   });
 
-  test('asks for no other offer if it had not prompted before', async () => {
+  test('asks for no other offer if the flags include the offer', async () => {
     service.posts.push(() => no(409, 'no'));
     const argv = ['box', '--image', 'image-1', '--offer', 'offer-1'];
     const { code, stderr } = await create(argv, 'yes', 'offer-2', 'yes');
@@ -133,8 +133,8 @@ describe('after a refusal', () => {
   });
 });
 
-describe('an account without an SSH key', () => {
-  test('adds a key of this computer and rents with it', async () => {
+describe('instances create without an SSH key in the account', () => {
+  test('adds a key from this computer and rents with it', async () => {
     await mkdir(join(world.home, '.ssh'));
     await writeFile(join(world.home, '.ssh', 'id_ed25519.pub'), `${KEY} anna@laptop\n`);
     const { code, stderr, requests } = await create(

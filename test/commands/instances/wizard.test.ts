@@ -45,8 +45,8 @@ const instances = async () => JSON.parse(await done('instances', 'list', '--all'
 
 const RENT_IT = 'yes';
 
-describe('instances create asks for what is missing', () => {
-  test('asks each question in turn, and shows a rule when an answer breaks it', async () => {
+describe('instances create in a terminal', () => {
+  test('prompts for each missing value, and prints the rule that an answer breaks', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create'],
       ...['9ab', 'box', 'h100', 'rtx 4090', 'ubuntu 22', '7', '1', 'jupyter', 'datasets', RENT_IT],
@@ -63,7 +63,7 @@ describe('instances create asks for what is missing', () => {
     ]);
   });
 
-  test('asks for the image and ports of a container, and never prints values of variables', async () => {
+  test('prompts for the container image and ports, and hides variable values in the command', async () => {
     const flags = ['--volume', '/data:/data', '--shm-size', '8', '--env', 'A=a-secret'];
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run', '--show-secrets', ...flags],
@@ -79,7 +79,7 @@ describe('instances create asks for what is missing', () => {
     expect(await instances()).toEqual([]);
   });
 
-  test('names a key with a very long name by its ID in the command', async () => {
+  test('prints the ID of a key with a long name in the command', async () => {
     const name = 'n'.repeat(200);
     const key = join(world.home, 'other.pub');
     await writeFile(key, sshPublicKey('ecdsa-sha2-nistp256'));
@@ -121,7 +121,7 @@ describe('instances create asks for what is missing', () => {
   );
 
   test(
-    'names the key with a passphrase before run asks anything',
+    'exits before the first prompt of run if the key has a passphrase',
     needs('ssh-keygen'),
     async () => {
       await done('ssh-keys', 'delete', 'laptop', '--yes');
@@ -140,7 +140,7 @@ describe('instances create asks for what is missing', () => {
     },
   );
 
-  test('rejects the name of a known instance at its question', async () => {
+  test('rejects the name of a known instance at the prompt', async () => {
     await done('instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04');
     const { code, stderr } = await answered(
       ['instances', 'create', '--dry-run', '--image', 'ubuntu-22-04'],
@@ -151,7 +151,7 @@ describe('instances create asks for what is missing', () => {
     expect(stderr).toContain('gpucloud instances create box-2 --offer');
   });
 
-  test('offers no drive that is attached to another instance', async () => {
+  test('omits an attached drive from the list', async () => {
     const named = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
     await done('instances', 'create', 'box', ...named, '--drive', 'datasets');
     await done('drives', 'create', 'free', '--size', '10');
@@ -164,7 +164,7 @@ describe('instances create asks for what is missing', () => {
     expect(stderr).not.toContain('datasets');
   });
 
-  test("suggests the only key, even if it isn't the default, but none of several", async () => {
+  test('preselects the only key, but none of several', async () => {
     await done('ssh-keys', 'delete', 'laptop', '--yes');
     const keys = ['ssh-ed25519', 'ecdsa-sha2-nistp256'] as const;
     for (const [at, words] of [
@@ -183,7 +183,7 @@ describe('instances create asks for what is missing', () => {
     }
   });
 
-  test('changes an answer before anything is rented', async () => {
+  test('lets the user change an answer before it rents', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create', 'box', '--image', 'ubuntu-22-04'],
       ...['rtx 4090', 'none', 'jupyter', 'datasets', 'change', 'a100', '', '', '', RENT_IT],
@@ -196,7 +196,7 @@ describe('instances create asks for what is missing', () => {
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'A100 80GB' } }]);
   });
 
-  test('accepts an ID that is in no list', async () => {
+  test('accepts an offer ID that is not in the list', async () => {
     const id = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run', '--json', '--image', 'ubuntu-22-04'],
@@ -207,7 +207,7 @@ describe('instances create asks for what is missing', () => {
     expect(JSON.parse(stdout)).toMatchObject({ request: { offer_id: id, instance_name: 'box' } });
   });
 
-  test('rejects a port that is published twice at its question', async () => {
+  test('rejects a port that is published twice at the prompt', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run'],
       ...['1', '1', 'none', 'container', 'nginx:1', '99999:80', '8080:80 8080:81'],
@@ -219,7 +219,7 @@ describe('instances create asks for what is missing', () => {
     expect(stderr).toContain('--port 8080:80 --port 8080:81/udp');
   });
 
-  test('rejects a name that several offers have at its question', async () => {
+  test('rejects an ambiguous offer name at the prompt', async () => {
     const names = ['first-offer', 'second-offer'].map((id) => ({
       service: 'sandbox',
       kind: 'offer',
@@ -249,7 +249,7 @@ describe('instances create asks for what is missing', () => {
   });
 });
 
-describe('after the last answer', () => {
+describe('instances create after the last answer', () => {
   const ID = '3f0c5d9e-1111-4222-8333-444455556666';
   let other: World;
   afterEach(() => other.close());
@@ -295,7 +295,7 @@ describe('after the last answer', () => {
     );
   });
 
-  test('continues if the service refuses to show the balance', async () => {
+  test("rents even if the balance can't be read", async () => {
     const instance = { id: ID, name: 'box', status: 'PROVISIONING' };
     const { stderr } = await rentAt(ok(instance, 201), no(401, 'No'));
     expect(stderr).toContain(`Rented box (${ID})`);
@@ -307,7 +307,7 @@ describe('instances terminate without a name', () => {
   const rent = (name: string) =>
     done('instances', 'create', name, '--offer', 'rtx-4090', '--image', 'ubuntu-22-04');
 
-  test('offers the living instances, asks for confirmation, and terminates the selected ones', async () => {
+  test('lists instances, asks for confirmation, and terminates the selected instance', async () => {
     await rent('one');
     await rent('two');
     const list = (await answered(['instances', 'terminate'], 'none', '1', 'no')).stderr;

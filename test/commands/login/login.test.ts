@@ -36,7 +36,7 @@ function login(world: World, key: string, ...more: string[]) {
   });
 }
 
-describe('login with everything given', () => {
+describe('login with all values', () => {
   test('prints four lines in a terminal, ending with the next step', async () => {
     const world = await newWorld();
     const argv = ['login', '--base-url', world.service.url, '--key-file'];
@@ -54,7 +54,7 @@ describe('login with everything given', () => {
     );
   });
 
-  test('checks and stores the key, and prints its account and place', async () => {
+  test('checks and stores the key, and prints its account and location', async () => {
     const world = await newWorld();
     const { code, stdout, stderr, requests } = await login(world, ANNA_KEY);
 
@@ -109,7 +109,7 @@ describe('login with everything given', () => {
     expect(stdout + stderr).not.toContain(BORIS_KEY);
   });
 
-  test('reads the key from a file without its line end, and warns about a file that others can read', async () => {
+  test('trims the line end of --key-file, and warns if others can read the file', async () => {
     const world = await newWorld();
     const file = join(world.home, 'key.txt');
     await writeFile(file, `${ANNA_KEY}\r\n`, { mode: 0o600 });
@@ -244,7 +244,7 @@ describe('a login that fails', () => {
   });
 
   test.each(['null', '[1]', '{"profiles": {"work"', ''])(
-    'sends and stores nothing if the settings are %j: exit 9',
+    'exits with 9 and sends nothing if the config file is %j',
     async (content) => {
       const world = await newWorld();
       await mkdir(join(world.home, 'config'), { mode: 0o700 });
@@ -350,7 +350,7 @@ describe('login with bad input', () => {
     expect(await refusal(argv.slice(0, 3), { stdin: ANNA_KEY, env })).toContain('GPUCLOUD_PROFILE');
   });
 
-  test('rejects --key-stdin if the key would be visible while typed', async () => {
+  test('rejects --key-stdin in a terminal', async () => {
     expect(
       await refusal(['--base-url', 'URL', '--key-stdin'], { terminal: true, columns: 300 }),
     ).toContain('stdin is a terminal');
@@ -406,7 +406,7 @@ describe('login in a terminal', () => {
     await expectNothingStored(world);
   });
 
-  test('shows no prompt with --no-input', async () => {
+  test('exits with 2 instead of prompting with --no-input', async () => {
     const world = await newWorld();
     const { code, stderr } = await world.cli(['login', '--no-input'], { terminal: true });
     expect(code).toBe(2);
@@ -414,7 +414,7 @@ describe('login in a terminal', () => {
   });
 });
 
-test('stores nothing after an interrupt while checking the key, with its exit code', async () => {
+test('exits with 130 and stores nothing if interrupted while checking the key', async () => {
   const stop = new AbortController();
   const world = await newWorld(() => {
     stop.abort(new CliError('interrupted', 'Interrupted.'));
@@ -431,7 +431,7 @@ test('stores nothing after an interrupt while checking the key, with its exit co
 describe('the hint after a refused key', () => {
   const me = ['me', 'get'];
 
-  test('points to GPUCLOUD_API_KEY, which overrides a new login', async () => {
+  test('names GPUCLOUD_API_KEY if the key comes from it', async () => {
     const world = await newWorld();
     const env = { GPUCLOUD_API_KEY: 'svc_sk_wrong', GPUCLOUD_BASE_URL: world.service.url };
     for (const argv of [me, ['api', 'GET', '/users/me'], ['billing', 'balance']]) {
@@ -441,7 +441,7 @@ describe('the hint after a refused key', () => {
     }
   });
 
-  test("suggests signing in to the key's profile", async () => {
+  test("suggests login with the key's profile", async () => {
     let works = true;
     const world = await newWorld((request) =>
       works ? accounts(request) : { status: 401, body: { message: 'revoked' } },

@@ -48,7 +48,7 @@ test('signs in again with the stored key without asking', async () => {
   expect(await stored()).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
 });
 
-test('asks if the stored key was for another address', async () => {
+test('asks if the stored key belongs to another base URL', async () => {
   await login(ANNA_KEY);
   const elsewhere = `${world.service.url}/v2`;
   const argv = ['login', '--profile', 'default', '--base-url', elsewhere, '--key-stdin'];

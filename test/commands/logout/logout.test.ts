@@ -47,7 +47,7 @@ describe('logout', () => {
     expect((await stat(configFile(world))).mode & 0o777).toBe(0o600);
   });
 
-  test('succeeds a second time, and writes nothing', async () => {
+  test('succeeds without a key, and writes nothing', async () => {
     const world = await signedIn();
     await world.cli(['logout']);
     const before = await stat(configFile(world));
@@ -100,7 +100,7 @@ describe('logout', () => {
   });
 
   test.each(['STOPPED', 'PROVISIONING', 'ERROR', 'TERMINATING'])(
-    'warns about an instance that is %s',
+    'lists an instance with status %s as possibly billing',
     async (status) => {
       const world = await signedIn();
       const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
@@ -111,7 +111,7 @@ describe('logout', () => {
     },
   );
 
-  test("removes the key although the journal can't be read", async () => {
+  test("removes the key even if the journal can't be read", async () => {
     const world = await signedIn();
     await rm(join(world.home, 'state', 'journal'), { recursive: true });
     await writeFile(join(world.home, 'state', 'journal'), 'no folder');
@@ -147,7 +147,7 @@ describe('logout', () => {
     expect(stderr).toContain('is built in and has no key');
   });
 
-  test('exits with 9 for broken settings, and leaves them unchanged', async () => {
+  test('exits with 9 for an invalid config file, and leaves it unchanged', async () => {
     const world = await newWorld();
     await mkdir(join(world.home, 'config'));
     await writeFile(configFile(world), '[1]');

@@ -75,7 +75,7 @@ describe('me get', () => {
     expect(sent(requests)).toEqual(['GET /users/me']);
   });
 
-  it('has a column for each field of the document', async () => {
+  it('offers a column for each documented field', async () => {
     const all = { ...USER, reserved_balance: '1', total_balance: '2' };
     const world = await worldOf(ok(all));
     const columns = Object.keys(all).join(',');
@@ -83,7 +83,7 @@ describe('me get', () => {
     expect(JSON.parse(stdout)).toEqual(all);
   });
 
-  it('accepts missing fields and prints new ones', async () => {
+  it('accepts missing fields, and prints unknown fields', async () => {
     const odd = { id: 'u-1', name: null, is_active: false, has_password: false, tier: { n: 1 } };
     const world = await worldOf(ok(odd));
     expect(JSON.parse((await world.cli(['me', 'get', '--json'])).stdout)).toEqual(odd);
@@ -94,7 +94,7 @@ describe('me get', () => {
 });
 
 describe('me update', () => {
-  it('changes the name and shows the reserved funds, which only this response has', async () => {
+  it('changes the name, and prints the reserved funds', async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli([
       'me',
@@ -142,7 +142,7 @@ const OLD = 'sandbox-password';
 const NEW = ' Tr0ub4dor & 3 ';
 
 describe('me set-password', () => {
-  it('reads two lines from stdin, spaces and all', async () => {
+  it('reads two lines from stdin, including spaces', async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli(['me', 'set-password', '--stdin'], {
       stdin: `${OLD}\n${NEW}\n`,
@@ -175,7 +175,7 @@ describe('me set-password', () => {
   });
 
   it.each([['json'], ['table'], ['yaml']])(
-    'shows no password in %s, a trace or a response that repeats it',
+    'masks both passwords in %s output and in the trace',
     async (format) => {
       const world = await createWorld({
         handler: ({ body }) => ok({ ...USER, ...(body as object), name: `new: ${NEW}` }),
@@ -192,7 +192,7 @@ describe('me set-password', () => {
     },
   );
 
-  it.each([400, 500])('shows no password that a refusal (%d) repeats', async (status) => {
+  it.each([400, 500])('masks passwords that a %d response repeats', async (status) => {
     const world = await createWorld({
       handler: ({ body }) => ({
         status,
@@ -254,7 +254,7 @@ describe('me set-password', () => {
     expect(requests).toEqual([]);
   });
 
-  it('needs --stdin when not interactive, and rejects a --stdin that would show the password', async () => {
+  it('requires --stdin when not interactive, and rejects it in a terminal', async () => {
     const world = await worldOf('hangUp');
     const piped = await world.cli(['me', 'set-password']);
     expect(piped).toMatchObject({ code: 2, requests: [] });

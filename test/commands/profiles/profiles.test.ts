@@ -38,7 +38,7 @@ async function stored(world: World) {
 }
 
 describe('profiles list', () => {
-  test('shows the sandbox on a new computer', async () => {
+  test('lists only the sandbox on a new computer', async () => {
     const world = await newWorld();
     const { code, stdout, stderr } = await world.cli(['profiles', 'list']);
     expect({ code, stdout, stderr }).toEqual({
@@ -50,7 +50,7 @@ describe('profiles list', () => {
     expect((await world.cli(['profiles', 'ls', '-q'])).stdout).toBe('sandbox\n');
   });
 
-  test('shows addresses, accounts, whether there is a key, and which is active', async () => {
+  test('shows base URLs, accounts, keys and the active profile', async () => {
     const world = await twoProfiles();
     const { stdout, stderr } = await world.cli(['profiles', 'list', '--json']);
     expect(JSON.parse(stdout)).toEqual([
@@ -93,7 +93,7 @@ describe('profiles list', () => {
     );
   });
 
-  test('reports variables that override the current profile', async () => {
+  test('warns about variables that override the current profile', async () => {
     const world = await twoProfiles();
     const { stderr } = await world.cli(['profiles', 'list'], {
       env: { GPUCLOUD_PROFILE: 'work', GPUCLOUD_API_KEY: 'svc_sk_other' },
@@ -138,7 +138,7 @@ describe('profiles list', () => {
   });
 
   test.each(['null', '[1]', '{"current": "wo'])(
-    'exits with 9 for settings that are %j, and names the file',
+    'exits with 9 if the config file is %j, and names the file',
     async (content) => {
       const world = await newWorld();
       await mkdir(join(world.home, 'config'));
@@ -164,7 +164,7 @@ describe('profiles get', () => {
     expect(await name(['get'], { env: { GPUCLOUD_PROFILE: 'sandbox' } })).toBe('sandbox\n');
   });
 
-  test('shows the sandbox to people', async () => {
+  test('prints the sandbox profile', async () => {
     expect((await (await newWorld()).cli(['profiles', 'get', 'sandbox'])).stdout).toBe(
       'Name:    sandbox\nKey:     no\nActive:  no\n',
     );
@@ -191,7 +191,7 @@ describe('an unknown profile', () => {
   );
 
   test.each(['constructor', '__proto__', 'toString'])(
-    'causes a usage error or exit 3 as %s',
+    'exits with 3 for %s, a property of every object',
     async (name) => {
       expect((await (await twoProfiles()).cli(['profiles', 'get', name])).code).toBe(3);
     },
@@ -199,7 +199,7 @@ describe('an unknown profile', () => {
 });
 
 describe('profiles use', () => {
-  test('makes a profile current, and says if it has no key', async () => {
+  test('switches to a profile, and suggests login if it has no key', async () => {
     const world = await twoProfiles();
     const { code, stdout, stderr } = await world.cli(['profiles', 'use', 'work']);
     expect({ code, stderr }).toEqual({
@@ -268,7 +268,7 @@ describe('profiles add', () => {
     expect((await stat(join(world.home, 'config'))).mode & 0o777).toBe(0o700);
   });
 
-  test("succeeds again with the same address, and rejects an address that doesn't belong to the key", async () => {
+  test('succeeds with the same base URL, and rejects another', async () => {
     const world = await twoProfiles();
     const { url } = world.service;
     const again = await world.cli(['profiles', 'add', 'home', '--base-url', `${url}/`]);
@@ -313,7 +313,7 @@ describe('profiles add', () => {
 });
 
 describe('profiles remove', () => {
-  test('needs a confirmation, and exits with 2 when not interactive', async () => {
+  test('asks for confirmation, and exits with 2 when not interactive', async () => {
     const world = await twoProfiles();
     const { code, stderr } = await world.cli(['profiles', 'remove', 'home']);
     expect(code).toBe(2);

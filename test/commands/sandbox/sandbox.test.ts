@@ -95,7 +95,7 @@ windows-server-2022  Windows Server 2022  12.4  551.61     no
     expect(catalog.images[0]).toMatchObject({ id: IMAGE, os_type: 'linux' });
   });
 
-  test('prints both in one list in row formats', async () => {
+  test('lists offers and images together in row formats', async () => {
     const world = await newWorld();
     const ids = (await world.cli(['sandbox', 'catalog', '-q'])).stdout.trimEnd().split('\n');
     expect(ids).toHaveLength(8);
@@ -111,14 +111,14 @@ windows-server-2022  Windows Server 2022  12.4  551.61     no
     );
   });
 
-  test('shows how to use another state file', async () => {
+  test('suggests serve with the given state file', async () => {
     const { stderr } = await (await newWorld()).cli(['sandbox', 'catalog', '--state', '/tmp/x']);
     expect(stderr).toBe('Serve this sandbox with: gpucloud sandbox serve --state /tmp/x\n');
   });
 });
 
 describe('sandbox status', () => {
-  test('describes a new computer to people', async () => {
+  test('prints the state of a new sandbox', async () => {
     const world = await newWorld();
     expect(await world.cli(['sandbox', 'status'])).toEqual({
       code: 0,
@@ -156,7 +156,7 @@ describe('sandbox status', () => {
     expect((await world.cli(['sandbox', 'catalog', ...argv])).code).toBe(0);
   });
 
-  test('exits with 9 for a broken state file, and leaves it unchanged', async () => {
+  test('exits with 9 for an invalid state file, and leaves it unchanged', async () => {
     const world = await newWorld();
     const file = join(world.home, 'notes.txt');
     await writeFile(file, 'my notes');
@@ -170,7 +170,7 @@ describe('sandbox status', () => {
 });
 
 describe('sandbox advance', () => {
-  test('moves the clock and prints the charges, to the kopeck', async () => {
+  test('moves the clock, and prints exact charges', async () => {
     const world = await newWorld();
     await rent(world, 'trainer');
     const { code, stdout, stderr } = await world.cli(['sandbox', 'advance', '24h']);
@@ -182,7 +182,7 @@ describe('sandbox advance', () => {
     expect(stdout).toContain('Instances:     1 ACTIVE\n');
   });
 
-  test('prints the status with the charges with --json', async () => {
+  test('prints the status and the charges as JSON', async () => {
     expect(await json(await newWorld(), 'advance', '90m')).toMatchObject({
       now: '2026-01-15T13:30:00.000Z',
       charged: '0.00',
@@ -253,7 +253,7 @@ describe('sandbox fault', () => {
 });
 
 describe('sandbox reset', () => {
-  test('needs no confirmation for an empty sandbox', async () => {
+  test('needs no --yes for an empty sandbox', async () => {
     const world = await newWorld();
     await world.cli(['sandbox', 'deposit', '5']);
     const { code, stdout, stderr } = await world.cli([
@@ -276,7 +276,7 @@ describe('sandbox reset', () => {
     expect(stopped).toMatchObject({ speed: 0, now: '2026-01-15T12:00:00.000Z' });
   });
 
-  test('lets a command set a deadline while its clock is hours from real time', async () => {
+  test('allows a deadline without a pause at speed 600', async () => {
     const world = await newWorld();
     await world.cli(['sandbox', 'reset', '--speed', '600']);
     world.clock.advance(60_000);
@@ -288,7 +288,7 @@ describe('sandbox reset', () => {
     expect(world.clock.slept).not.toContain(3000);
   });
 
-  test('needs a confirmation if it has an instance', async () => {
+  test('requires --yes if it has an instance', async () => {
     const world = await newWorld();
     await rent(world, 'trainer');
     const { code, stderr } = await world.cli(['sandbox', 'reset']);
@@ -300,7 +300,7 @@ describe('sandbox reset', () => {
     expect((await json(world, 'reset', '--yes')).instances).toEqual([]);
   });
 
-  test('needs no confirmation for a terminated instance', async () => {
+  test('needs no --yes for a terminated instance', async () => {
     const world = await newWorld();
     await rent(world, 'trainer');
     await world.cli(['instances', 'terminate', 'trainer', '--yes', '--profile', 'sandbox']);
@@ -308,7 +308,7 @@ describe('sandbox reset', () => {
     expect((await world.cli(['sandbox', 'reset'])).code).toBe(0);
   });
 
-  test('overwrites a file that is not a sandbox only with a confirmation', async () => {
+  test('overwrites a file that is not a sandbox only with --yes', async () => {
     const world = await newWorld();
     const file = join(world.home, 'notes.txt');
     await writeFile(file, 'my notes');
@@ -335,8 +335,8 @@ describe('sandbox reset', () => {
   });
 });
 
-describe('the clock of the sandbox', () => {
-  test("shows people times by the sandbox's clock", async () => {
+describe('the sandbox clock', () => {
+  test('determines relative times in a terminal', async () => {
     const world = await newWorld();
     await rent(world, 'box');
     await json(world, 'advance', '20h');

@@ -81,7 +81,7 @@ interface Shown {
 
 describe('sandbox serve', () => {
   test.each(['interrupted', 'terminated', 'hungUp'] as const)(
-    'exits with 0 when it is %s, frees its port and keeps its state',
+    'exits with 0 when %s, frees its port and saves its state',
     async (failure) => {
       const world = await newWorld();
       await world.cli(['sandbox', 'deposit', '1']);
@@ -94,7 +94,7 @@ describe('sandbox serve', () => {
     },
   );
 
-  test('prints two lines to copy, and logs requests to stderr', async () => {
+  test('prints two export lines, and logs requests to stderr', async () => {
     const serving = await serve(await newWorld());
     await serving.get('/users/me?secret=1', 'wrong');
     const { stdout, stderr } = await serving.end('interrupted');
@@ -126,12 +126,12 @@ describe('sandbox serve', () => {
     expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual([['debug'], ['debug']]);
   });
 
-  test('prints the same two fields in other formats', async () => {
+  test('prints url and api_key in other formats', async () => {
     const { stdout } = await (await serve(await newWorld(), '-o', 'yaml')).end('interrupted');
     expect(stdout).toMatch(/^url: http:\/\/127\.0\.0\.1:\d+\napi_key: svc_sk_\w+\n$/);
   });
 
-  test('shows addresses that respond: a page for a web link, and SSH', async () => {
+  test('returns endpoints that respond, with a web page and SSH', async () => {
     const world = await newWorld();
     const file = join(world.home, 'own.json');
     const serving = await serve(world, '--speed', '3600', '--state', file);

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe('sandbox tour', () => {
-  test("shows a whole rental, leaves no files, and changes none of the user's", async () => {
+  test('runs a whole rental, and leaves no files', async () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], { env: NO_SSH });
     expect({ code, errors: stderr.match(/^(error|warning).*/gim) }).toEqual({
       code: 0,
@@ -67,7 +67,7 @@ describe('sandbox tour', () => {
     expect(JSON.stringify(resultOf('billing spend'))).toContain('269.70');
   });
 
-  test('prints a failed step as one object on stderr, with the reason', async () => {
+  test('prints the error of a failed step as JSON', async () => {
     const argv = STEPS[1]?.argv as string[];
     const at = argv.indexOf('rtx-4090');
     argv[at] = 'no such offer';
@@ -84,7 +84,7 @@ describe('sandbox tour', () => {
     }
   });
 
-  test('waits before each step in a terminal, and No ends the tour', async () => {
+  test('asks before each step in a terminal, and ends after No', async () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], {
       terminal: true,
       env: NO_SSH,

@@ -102,7 +102,7 @@ describe('in the sandbox', () => {
     });
   });
 
-  test('succeeds for an existing key, but not with --default', async () => {
+  test('exits with 5 for an existing key with --default, and with 0 without it', async () => {
     const first = await world.cli(['ssh-keys', 'add', '-', '--name', 'one', '-q'], {
       stdin: `${ED25519} a@b`,
     });
@@ -140,7 +140,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(await add()).toMatchObject({ code: 0, stdout: first.stdout });
   });
 
-  test('names a key by --name, its comment, or its file', async () => {
+  test('uses --name or the file name as the name of the key', async () => {
     const file = await fileIn(world, 'work.pub', ED25519);
     const named = await world.cli(['ssh-keys', 'add', file, '--columns', 'name', '--no-header']);
     expect(named.stdout).toBe('work\n');
@@ -189,7 +189,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect((await world.cli(['ssh-keys', 'list', '--json'])).stdout).toBe('[]\n');
   });
 
-  test('offers the keys in ~/.ssh in a terminal', async () => {
+  test('lists the keys in ~/.ssh in a terminal', async () => {
     const env = { HOME: world.home };
     await mkdir(join(world.home, '.ssh'));
     await fileIn(world, '.ssh/broken.pub', ED25519.slice(0, -8));
@@ -206,7 +206,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(JSON.parse(chosen.stdout)).toMatchObject({ name: 'laptop', is_default: true });
   });
 
-  test('shows no more prompts for a key that is already in the account', async () => {
+  test('does not prompt for a name if the key is already in the account', async () => {
     await mkdir(join(world.home, '.ssh'));
     await fileIn(world, '.ssh/id_ed25519.pub', `${ED25519} me@laptop`);
     await world.cli(['ssh-keys', 'add', '-', '--name', 'one'], { stdin: ED25519 });
@@ -262,7 +262,7 @@ describe('bad input', () => {
     expect(result.stderr).toContain(message);
   });
 
-  describe('rejects a private key and never repeats it', () => {
+  describe('a private key', () => {
     const pem = generateKeyPairSync('ed25519')
       .privateKey.export({ type: 'pkcs8', format: 'pem' })
       .toString();
@@ -279,7 +279,7 @@ describe('bad input', () => {
       ['as a flag', (file: string) => ['add', file, `--name=${pem}`], undefined],
       ['as KEY of get', () => ['get', '--', pem], undefined],
       ['as KEY of delete', () => ['delete', '--yes', '--', pem], undefined],
-    ])('is rejected in the form of %s', async (_where, argv, stdin) => {
+    ])('is rejected %s', async (_where, argv, stdin) => {
       const file = await fileIn(world, 'id_ed25519', pem);
       for (const json of [[], ['--json']]) {
         const result = await world.cli(
@@ -292,7 +292,7 @@ describe('bad input', () => {
       }
     });
 
-    test('is rejected, with a hint at the public key file beside it', async () => {
+    test('is rejected with a hint that names the public key file', async () => {
       const file = await fileIn(world, 'id_ed25519', pem);
       await fileIn(world, 'id_ed25519.pub', ED25519);
       const { stderr } = await world.cli(['ssh-keys', 'add', file]);
@@ -300,7 +300,7 @@ describe('bad input', () => {
     });
   });
 
-  test('does not repeat an API key in an argument', async () => {
+  test('rejects an API key in an argument without repeating it', async () => {
     for (const argv of [
       ['add', TEST_KEY],
       ['add', '-', '--name', TEST_KEY],
@@ -315,7 +315,7 @@ describe('bad input', () => {
   });
 });
 
-describe('an unusual service', () => {
+describe('ssh-keys', () => {
   test('finds a key by a unique ID prefix', async () => {
     const keys = [
       { id: '0a058147-8b32', name: 'one' },
@@ -339,7 +339,7 @@ describe('an unusual service', () => {
     await world.close();
   });
 
-  test('distinguishes keys with the same name by ID or fingerprint', async () => {
+  test('rejects an ambiguous name, and finds a key by fingerprint', async () => {
     const world = await createWorld({
       handler: () => ({
         status: 200,

@@ -34,7 +34,7 @@ const posts = ({ method }: { method: string }) => method === 'POST';
 const ahead = (hours: number) => (now: number) => now + hours * HOUR;
 const WRONG = [
   ['26 h ahead', ahead(26)],
-  ['3 h ahead, as local time called GMT', ahead(3)],
+  ['3 h ahead, local time labelled GMT', ahead(3)],
   ['in the year 9999', () => YEAR_9999],
   ['26 h behind', ahead(-26)],
   ['3 h behind', ahead(-3)],
@@ -47,41 +47,38 @@ async function attention(): Promise<{ code: string; message: string }[]> {
   );
 }
 
-describe('one response that shows a time', () => {
+describe('a single response with a wrong time', () => {
   beforeEach(() => rentForFourHours(world));
 
-  test.each(WRONG)(
-    '%s terminates nothing and hides nothing; the next run terminates',
-    async (_how, date) => {
-      await world.cli(REAP);
-      const before = heartbeat();
-      for (const hours of [1, 4]) {
-        world.clock.advance(hours * HOUR);
-        world.dates.push(date);
-        const wrong = await world.cli(REAP);
-        expect({ code: wrong.code, stdout: wrong.stdout }).toEqual({ code: 10, stdout: '' });
-        expect(errorOf(wrong.stderr)).toMatchObject({
-          code: 'not_understood',
-          message: expect.stringMatching(
-            /^The service's clock is unclear: a response shows .*, and one 3 s later shows 2026-01-15 .*\. Nothing was changed\. The deadline of trainer is not enforced before the next run\.$/,
-          ),
-          retryable: true,
-          may_be_billing: true,
-        });
-        expect(statusOf(ID)).toBe('PROVISIONING');
-        expect(heartbeat()).toMatchObject({ at: before?.at, failure: { at: expect.any(String) } });
-        expect(JSON.parse((await world.cli(STATUS)).stdout)).toMatchObject({
-          armed: false,
-          reason: expect.stringContaining("failed now: The service's clock is unclear"),
-        });
-      }
-      expect((await world.cli(REAP)).code).toBe(0);
-      expect(statusOf(ID)).toBe('TERMINATING');
-      expect(heartbeat()).not.toHaveProperty('failure');
-    },
-  );
+  test.each(WRONG)('makes reap exit with 10 until the next run: %s', async (_how, date) => {
+    await world.cli(REAP);
+    const before = heartbeat();
+    for (const hours of [1, 4]) {
+      world.clock.advance(hours * HOUR);
+      world.dates.push(date);
+      const wrong = await world.cli(REAP);
+      expect({ code: wrong.code, stdout: wrong.stdout }).toEqual({ code: 10, stdout: '' });
+      expect(errorOf(wrong.stderr)).toMatchObject({
+        code: 'not_understood',
+        message: expect.stringMatching(
+          /^The service's clock is unclear: a response shows .*, and one 3 s later shows 2026-01-15 .*\. Nothing was changed\. The deadline of trainer is not enforced before the next run\.$/,
+        ),
+        retryable: true,
+        may_be_billing: true,
+      });
+      expect(statusOf(ID)).toBe('PROVISIONING');
+      expect(heartbeat()).toMatchObject({ at: before?.at, failure: { at: expect.any(String) } });
+      expect(JSON.parse((await world.cli(STATUS)).stdout)).toMatchObject({
+        armed: false,
+        reason: expect.stringContaining("failed now: The service's clock is unclear"),
+      });
+    }
+    expect((await world.cli(REAP)).code).toBe(0);
+    expect(statusOf(ID)).toBe('TERMINATING');
+    expect(heartbeat()).not.toHaveProperty('failure');
+  });
 
-  test.each(WRONG)('%s sets no deadline', async (_how, date) => {
+  test.each(WRONG)('sets no deadline: %s', async (_how, date) => {
     world.dates.push(date);
     const moved = await world.cli(['instances', 'expire', 'trainer', '--after', '8h']);
     expect(moved.code).toBe(10);
@@ -92,7 +89,7 @@ describe('one response that shows a time', () => {
     expect({ code, posts: requests.filter(posts) }).toEqual({ code: 10, posts: [] });
   });
 
-  test('wrongly during a run terminates no instance whose deadline was moved', async () => {
+  test('terminates no instance whose deadline moved during the run', async () => {
     const ids = ['7', '8', '9', 'a'].map((digit) => `${ID.slice(0, -1)}${digit}`);
     for (const [at, id] of ids.entries()) {
       world.rented.newId = () => id;
@@ -135,9 +132,9 @@ describe("a proxy's time", () => {
 
   test.each([
     ['an HTML 503', [page]],
-    ['two of them', [page, page]],
+    ['two HTML 503s', [page, page]],
     ['a JSON 502', [json]],
-  ])('does not count on %s', async (_what, answers) => {
+  ])('is ignored in %s', async (_what, answers) => {
     throughProxy(...answers);
     const { code, stdout, stderr } = await world.cli(REAP);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
@@ -146,8 +143,8 @@ describe("a proxy's time", () => {
 
   test.each([
     ['an HTML page', '<html>Sign in</html>'],
-    ['JSON of another program', '{"ok":true}'],
-  ])('does not count on a 200 with %s', async (_what, body) => {
+    ['JSON without data', '{"ok":true}'],
+  ])('leads to exit code 10 in a 200 with %s', async (_what, body) => {
     throughProxy({ status: 200, body });
     const { code } = await world.cli(REAP);
     expect(code).toBe(10);
@@ -157,7 +154,7 @@ describe("a proxy's time", () => {
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(4) }]);
   });
 
-  test('sets no deadline', async () => {
+  test('does not shift a new deadline', async () => {
     throughProxy(page);
     const argv = ['instances', 'expire', 'trainer', '--after', '8h'];
     expect((await world.cli(argv)).stderr).not.toContain('clock');
@@ -166,13 +163,13 @@ describe("a proxy's time", () => {
   });
 });
 
-describe("a service's clock that stands still", () => {
+describe('a frozen service clock', () => {
   const frozen = Date.parse('2026-01-15T12:00:00Z');
   const freeze = () => world.dates.push(...Array.from({ length: 9 }, () => () => frozen));
 
   beforeEach(() => rentForFourHours(world));
 
-  test('is noticed at the next run, which leaves no heartbeat', async () => {
+  test('makes the next run exit with 10 without a heartbeat', async () => {
     expect((await world.cli(REAP)).code).toBe(0);
     const before = heartbeat();
     freeze();
@@ -185,21 +182,21 @@ describe("a service's clock that stands still", () => {
     expect(heartbeat()?.at).toBe(before?.at);
   });
 
-  test('does not hide a passed deadline from the first run', async () => {
+  test('makes a first run after the deadline exit with 10', async () => {
     freeze();
     world.clock.advance(5 * HOUR);
     expect((await world.cli(['instances', 'reap'])).code).toBe(10);
   });
 });
 
-describe('a difference of the clocks that two responses confirm', () => {
+describe('a clock difference confirmed by two responses', () => {
   beforeEach(() => rentForFourHours(world));
 
   test.each([
     [26, 'ahead of'],
     [-26, 'behind'],
   ])(
-    'of %i hours is shown in status, reap --status and the heartbeat while it lasts',
+    'appears in status, reap --status and the heartbeat while it lasts: %i h',
     async (hours, how) => {
       await world.arm('@environment');
       expect(await attention()).toEqual([]);
@@ -230,19 +227,22 @@ describe('a difference of the clocks that two responses confirm', () => {
     },
   );
 
-  test.each([26, -26])('is followed after this computer is set by %i hours', async (hours) => {
-    expect((await world.cli(REAP)).code).toBe(0);
-    world.clock.step(hours * HOUR);
-    world.ahead = -hours * HOUR;
-    world.clock.advance(3 * HOUR);
-    expect(await world.cli(REAP)).toMatchObject({ code: 0, stdout: '[]\n' });
-    world.clock.advance(2 * HOUR);
-    expect((await world.cli(REAP)).code).toBe(0);
-    expect(statusOf(ID)).toBe('TERMINATING');
-  });
+  test.each([26, -26])(
+    "keeps deadlines on time after this computer's clock moves %i hours",
+    async (hours) => {
+      expect((await world.cli(REAP)).code).toBe(0);
+      world.clock.step(hours * HOUR);
+      world.ahead = -hours * HOUR;
+      world.clock.advance(3 * HOUR);
+      expect(await world.cli(REAP)).toMatchObject({ code: 0, stdout: '[]\n' });
+      world.clock.advance(2 * HOUR);
+      expect((await world.cli(REAP)).code).toBe(0);
+      expect(statusOf(ID)).toBe('TERMINATING');
+    },
+  );
 
   test.each([26, -26])(
-    "counts even if this computer's clock is set by %i hours during the run",
+    "keeps deadlines on time if this computer's clock moves %i hours during the run",
     async (hours) => {
       const { sleep } = world.clock;
       let isSet = false;
@@ -271,7 +271,7 @@ describe('a difference of the clocks that two responses confirm', () => {
     [-9, 'is 9 min behind'],
     [4, 'is 4 min ahead of'],
     [0.9, undefined],
-  ])('of %s minutes is reported', async (minutes, words) => {
+  ])('triggers a warning unless it is small: %s min', async (minutes, words) => {
     world.ahead = minutes * MINUTE;
     const { code, stderr } = await world.cli(REAP);
     expect(code).toBe(0);
@@ -282,7 +282,7 @@ describe('a difference of the clocks that two responses confirm', () => {
     );
   });
 
-  test('costs a pause only from five minutes on, or if it has changed', async () => {
+  test('makes reap pause only from five minutes, or after a change', async () => {
     const pauses = async (minutes: number) => {
       world.ahead = minutes * MINUTE;
       const before = world.clock.slept.length;
@@ -298,7 +298,7 @@ describe('a difference of the clocks that two responses confirm', () => {
   });
 });
 
-test('reads the time from an instance while the service does not show the profile', async () => {
+test("reads the time from an instance if the profile can't be read", async () => {
   await rentForFourHours(world);
   world.rented.failing.add('/users/me');
   world.ahead = 26 * HOUR;

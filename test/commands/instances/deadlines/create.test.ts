@@ -24,11 +24,11 @@ afterEach(() => world.close());
 const OLD = '99999999-2222-4333-8444-555555555555';
 const posts = ({ method }: { method: string }) => method === 'POST';
 
-describe('a deadline that nothing enforces', () => {
+describe('a deadline', () => {
   test.each([
     ['create', CREATE],
     ['reorder', ['instances', 'reorder', OLD, 'trainer']],
-  ])('makes %s exit with 2 and send nothing', async (_verb, argv) => {
+  ])('makes %s exit with 2 without a schedule, and send nothing', async (_verb, argv) => {
     for (const flag of [
       ['--terminate-after', '4h'],
       ['--terminate-at', '2026-01-15T18:00Z'],
@@ -41,7 +41,7 @@ describe('a deadline that nothing enforces', () => {
     }
   });
 
-  test('is not enforced by a heartbeat that is older than two intervals, or from the future', async () => {
+  test('is rejected if the heartbeat is older than two intervals or in the future', async () => {
     await world.arm();
     world.clock.advance(10 * 60_000);
     const late = await world.cli([...CREATE, '--terminate-after', '4h']);
@@ -51,27 +51,27 @@ describe('a deadline that nothing enforces', () => {
     expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
   });
 
-  test('is not enforced by a heartbeat of another account', async () => {
+  test('is rejected if the heartbeat is for another account', async () => {
     await world.arm('work', 'user-2');
     const { code, requests } = await world.cli([...CREATE, '--terminate-after', '4h']);
     expect({ code, posts: requests.filter(posts) }).toEqual({ code: 2, posts: [] });
   });
 
-  test('is not enforced by a heartbeat of another service', async () => {
+  test('is rejected if the heartbeat is for another service', async () => {
     await world.arm('work', 'user-1', 'https://other.example.com');
     const { code, stderr, requests } = await world.cli([...CREATE, '--terminate-after', '4h']);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toContain('"instances reap" is not scheduled');
   });
 
-  test('is enforced by a recent heartbeat', async () => {
+  test('is accepted with a recent heartbeat', async () => {
     await world.arm();
     world.clock.advance(9 * 60_000);
     const { code, stderr } = await world.cli([...CREATE, '--terminate-after', '4h']);
     expect(code, stderr).toBe(0);
   });
 
-  test('is rejected in a terminal too', async () => {
+  test('is rejected without a schedule in a terminal too', async () => {
     const argv = ['instances', 'create', '--terminate-after', '4h'];
     const { code, requests } = await world.cli(argv, { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -115,7 +115,7 @@ describe('create with a deadline', () => {
     [-1, 23],
     [0, 24],
   ])(
-    "takes the next such time of day by the service's clock: %i h from now is in %i h",
+    "resolves a time of day by the service's clock: %i h from now is in %i h",
     async (from, hours) => {
       world.ahead = 26 * HOUR;
       const now = new Date(world.clock.now() + world.ahead);
@@ -131,7 +131,7 @@ describe('create with a deadline', () => {
     },
   );
 
-  test('rejects a passed deadline, two deadlines, and a date alone, and rents nothing', async () => {
+  test('rejects an invalid deadline, and rents nothing', async () => {
     const wrong: [string[], RegExp][] = [
       [['--terminate-at', '2026-01-15T11:59Z'], /has passed: the service's time is 2026-01-15/],
       [['--terminate-at', '2026-01-16'], /a date with a time of day/],
@@ -147,7 +147,7 @@ describe('create with a deadline', () => {
     expect(recordsIn(world, 'requests')).toEqual([]);
   });
 
-  test('rejects a service that does not show its time', async () => {
+  test('exits with 10 if the service sends no Date header', async () => {
     await world.close();
     world = await deadlineWorld({
       handler: () => ({ status: 200, headers: { date: '' }, body: { data: { id: 'user-1' } } }),
@@ -157,13 +157,13 @@ describe('create with a deadline', () => {
     expect(errorOf(stderr).message).toContain('no Date header');
   });
 
-  test('prints the deadline of --dry-run and sends nothing', async () => {
+  test('prints the deadline with --dry-run, and sends nothing', async () => {
     const { code, stderr, requests } = await world.cli([...CREATE, ...IN_FOUR_HOURS, '--dry-run']);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     expect(stderr).toContain('It would be terminated after 4 h.');
   });
 
-  test('sets no deadline on an existing instance with --if-not-exists, with a note', async () => {
+  test('sets no deadline on an existing instance with --if-not-exists, and prints a note', async () => {
     world.rented.rent(ID, 'trainer');
     await world.cli(['instances', 'track', ID]);
     const { code, stderr } = await world.cli([...CREATE, ...IN_FOUR_HOURS, '--if-not-exists']);
@@ -174,7 +174,7 @@ describe('create with a deadline', () => {
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at: null }]);
   });
 
-  test('prints the deadline as ends_at, as get and --if-not-exists do', async () => {
+  test('prints the deadline as ends_at in create, get and --if-not-exists', async () => {
     const ends_at = world.at(4);
     const deadlineIn = async (...argv: string[]) =>
       JSON.parse((await world.cli([...argv, '--json'])).stdout).ends_at;
@@ -188,7 +188,7 @@ describe('create with a deadline', () => {
     expect(await deadlineIn('instances', 'get', 'trainer')).toBeNull();
   });
 
-  test('sets it for a reordered instance', async () => {
+  test('sets the deadline of a reordered instance', async () => {
     world.rented.rent(OLD, 'old', { status: 'TERMINATED' });
     const argv = ['instances', 'reorder', OLD, 'trainer', ...IN_FOUR_HOURS, '--json'];
     const { code, stdout } = await world.cli(argv);
@@ -200,7 +200,7 @@ describe('create with a deadline', () => {
   });
 });
 
-describe('the deadline of a lost response', () => {
+describe('the deadline of a request with a lost response', () => {
   const lose = async () => {
     world.rented.posts.push(() => {
       world.rented.rent(ID, 'trainer');
@@ -209,18 +209,18 @@ describe('the deadline of a lost response', () => {
     expect((await world.cli([...CREATE, ...IN_FOUR_HOURS])).code).toBe(7);
   };
 
-  test('stays with the UNKNOWN request', async () => {
+  test('is listed with the UNKNOWN request', async () => {
     await lose();
     expect(await listed(world)).toMatchObject([{ status: 'UNKNOWN', ends_at: world.at(4) }]);
   });
 
-  test('is assigned to the instance that a person accepts for the request', async () => {
+  test('is assigned to the instance tracked for the request', async () => {
     await lose();
     await world.cli(['instances', 'track', ID, '--yes']);
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at: world.at(4) }]);
   });
 
-  test('does not replace a deadline that the instance already has', async () => {
+  test('does not replace an existing deadline', async () => {
     await lose();
     const name = `${ID.slice(0, -1)}7`;
     world.rented.rent(name, 'other');
@@ -291,7 +291,7 @@ describe('expire', () => {
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(8) }]);
   });
 
-  test('prints no warning while a schedule is alive', async () => {
+  test('prints no warning while a schedule runs', async () => {
     await world.arm();
     const { stderr } = await world.cli([
       'instances',
@@ -303,7 +303,7 @@ describe('expire', () => {
     expect(stderr).toBe('');
   });
 
-  test('removes a deadline, which no request brings back', async () => {
+  test('removes a deadline with --never', async () => {
     const argv = ['instances', 'expire', 'trainer', '--never', '--json'];
     const { code, stdout } = await world.cli(argv);
     expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
@@ -313,7 +313,7 @@ describe('expire', () => {
     expect(await listed(world)).toMatchObject([{ ends_at: null }]);
   });
 
-  test('exits with 5 for an instance that has ended, and changes nothing', async () => {
+  test('exits with 5 for a terminating instance, and changes nothing', async () => {
     world.rented.terminate(ID);
     const { code, stderr } = await world.cli(['instances', 'expire', 'trainer', '--after', '8h']);
     expect(code).toBe(5);
@@ -336,7 +336,7 @@ describe('expire', () => {
   });
 
   test.each([[[]], [['--after', '8h', '--never']], [['--at', '2026-01-14T00:00Z']]])(
-    'exits with 2 for %j',
+    'rejects %j',
     async (flags) => {
       expect((await world.cli(['instances', 'expire', 'trainer', ...flags])).code).toBe(2);
       expect(recordsIn(world, 'deadlines')).toMatchObject([{ deadline: world.at(4) }]);
@@ -344,8 +344,8 @@ describe('expire', () => {
   );
 });
 
-describe('the list', () => {
-  test('shows people when an instance ends, and keeps the columns of scripts', async () => {
+describe('instances list', () => {
+  test('shows ENDS in a terminal, but not in csv', async () => {
     await rentForFourHours(world);
     const people = await world.cli(['instances', 'list'], { terminal: true, columns: 120 });
     expect(people.stdout).toMatch(/ENDS/);
@@ -354,7 +354,7 @@ describe('the list', () => {
     expect(csv.stdout).not.toContain('ENDS');
   });
 
-  test('keeps the deadline of an ended instance, but does not list it', async () => {
+  test('archives the deadline of a terminated instance', async () => {
     await rentForFourHours(world);
     world.rented.rent(ID, 'trainer', { status: 'TERMINATED' });
     expect(await listed(world)).toMatchObject([{ status: 'TERMINATED', ends_at: null }]);

@@ -109,7 +109,7 @@ describe('reap --install', () => {
     expect((await cli([...CREATE, '--terminate-after', '4h'])).code).toBe(0);
   });
 
-  test('waits for a new run if there was an earlier one', async () => {
+  test('exits with 1 if a repeated installation starts no run', async () => {
     systemctlLeaving({ account: 'user-1', at: now() });
     expect((await cli([...REAP, '--install'])).code).toBe(0);
     // The second installation starts no run.
@@ -119,7 +119,7 @@ describe('reap --install', () => {
     expect(stderr).toContain('did not run it within');
   });
 
-  test('reports why a scheduled run failed, and that deadlines are not enforced', async () => {
+  test('exits with 1 and prints why the scheduled run failed', async () => {
     systemctlLeaving({
       account: null,
       at: null,
@@ -133,7 +133,7 @@ describe('reap --install', () => {
     expect((await cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
   });
 
-  test('keeps the other lines of a crontab, and reports that cron never ran it', async () => {
+  test('keeps other crontab lines, and exits with 1 if cron never runs the entry', async () => {
     crontabWith('MAILTO=me\n0 4 * * * backup % daily\n');
     const { code, stderr } = await cli([...REAP, '--install', '--every', '10m']);
     expect(code).toBe(1);
@@ -168,7 +168,7 @@ describe('reap --install', () => {
   });
 
   test.each([26, -26])(
-    'waits equally long for cron if the clock jumps by %i hours',
+    'waits 9 minutes for cron even if the clock jumps by %i hours',
     async (hours) => {
       crontabWith();
       const { clock } = world;
@@ -203,20 +203,20 @@ describe('reap --install', () => {
     expect(read('crontab')).toBe(others);
   });
 
-  test('starts with an empty crontab', async () => {
+  test('adds its line to an empty crontab', async () => {
     crontabWith();
     await cli([...REAP, '--install']);
     expect(read('crontab').split('\n')).toHaveLength(2);
   });
 
-  test('does not change an unreadable crontab', async () => {
+  test('exits with 2 if the user may not use crontab', async () => {
     program('crontab', 'echo "You are not allowed to use this program" >&2; exit 1');
     const { code, stderr } = await cli([...REAP, '--install']);
     expect(code).toBe(2);
     expect(stderr).toContain('Found no running scheduler');
   });
 
-  test('loses no line of a crontab that becomes unreadable', async () => {
+  test('leaves a crontab unchanged if it becomes unreadable', async () => {
     const lines = '0 4 * * * backup\n';
     crontabWith(lines);
     const script = readFileSync(at('bin', 'crontab'), 'utf8').replace('#!/bin/sh\n', '');
@@ -228,7 +228,7 @@ describe('reap --install', () => {
     expect(read('crontab')).toBe(lines);
   });
 
-  test('prints the line for another scheduler', async () => {
+  test('exits with 2 and prints the command for another scheduler', async () => {
     const { code, stderr } = await cli([...REAP, '--install']);
     expect(code).toBe(2);
     expect(stderr).toContain(
@@ -237,7 +237,7 @@ describe('reap --install', () => {
     expect(stderr).toContain('--profile work instances reap --every 5m');
   });
 
-  test("rejects a key that only this shell's environment has", async () => {
+  test('rejects a key from the environment', async () => {
     crontabWith();
     const env = { GPUCLOUD_API_KEY: TEST_KEY, ...onPath() };
     const { code, stderr } = await world.cli([...REAP, '--install'], { env });
@@ -246,7 +246,7 @@ describe('reap --install', () => {
     expect(existsSync(at('crontab'))).toBe(false);
   });
 
-  test("rejects an address that only this shell's environment has, whatever its value", async () => {
+  test('rejects a base URL from the environment, even if the profile has the same', async () => {
     crontabWith();
     const env = { GPUCLOUD_BASE_URL: world.service.url };
     const { code, stderr } = await world.cli([...REAP, '--install'], {
@@ -257,7 +257,7 @@ describe('reap --install', () => {
     expect(existsSync(at('crontab'))).toBe(false);
   });
 
-  test('passes a proxy on, but not its password', async () => {
+  test('stores a proxy in the unit unless it has a password', async () => {
     systemctlLeaving({ account: 'user-1', at: now() });
     const env = {
       ...onPath(),
@@ -299,7 +299,7 @@ describe('reap --install', () => {
   });
 });
 
-describe('the Task Scheduler of Windows', () => {
+describe('Windows Task Scheduler', () => {
   const windows = (...argv: string[]) => cli([...REAP, ...argv], { platform: 'win32' });
 
   /** Stores tasks as files. `leaves` is the heartbeat that a run writes. */
@@ -329,7 +329,7 @@ describe('the Task Scheduler of Windows', () => {
     );
   }
 
-  test('runs the task at once, and removes it', async () => {
+  test('runs the task after --install, and removes it with --uninstall', async () => {
     schtasksLeaving({ account: 'user-1', at: now() });
     const { code, stdout, stderr } = await windows('--install', '--json');
     expect(code, stderr).toBe(0);
@@ -361,7 +361,7 @@ describe('the Task Scheduler of Windows', () => {
     expect(stderr).toMatch(/"schtasks \/Create \/TN .*" failed: ERROR: Access is denied\./);
   });
 
-  test('prints the command without schtasks', async () => {
+  test('exits with 2 and prints the command if schtasks is missing', async () => {
     const { code, stderr } = await windows('--install');
     expect(code).toBe(2);
     expect(stderr).toContain('let another one run this every 5 min: ');
@@ -385,7 +385,7 @@ describe('reap --uninstall', () => {
   });
 });
 
-describe('entries of several folders', () => {
+describe('schedules of several state folders', () => {
   const STATUS = [...REAP, '--status', '--json'];
   const status = async (env: Env = {}) => {
     const { stdout } = await cli(STATUS, { env: { ...onPath(), ...env } });
@@ -396,7 +396,7 @@ describe('entries of several folders', () => {
     return cli(['--profile', 'work', ...REAP, '--every', '5m'], { env: own });
   };
 
-  test('coexist, and each schedule counts only for its own folders', async () => {
+  test('coexist, and each counts only for its own folder', async () => {
     crontabWith();
     await cli([...REAP, '--install']);
     const second = { GPUCLOUD_STATE_DIR: at('second') };
@@ -424,7 +424,7 @@ describe('entries of several folders', () => {
     expect(await status()).toMatchObject({ armed: true });
   });
 
-  test('enforce nothing once removed by hand, however recent the heartbeat', async () => {
+  test('enforce nothing once removed by hand, even after a recent heartbeat', async () => {
     crontabWith();
     await cli([...REAP, '--install']);
     await runByCron(NAME);
@@ -439,7 +439,7 @@ describe('entries of several folders', () => {
   });
 });
 
-test('reports a schedule that stopped running in reap --status, with the age of its last run', async () => {
+test('prints in reap --status how long ago a stopped schedule last ran', async () => {
   systemctlLeaving({ account: 'user-1', at: now() });
   await cli([...REAP, '--install']);
   world.clock.advance(3_600_000);
@@ -451,6 +451,6 @@ test('reports a schedule that stopped running in reap --status, with the age of 
   });
 });
 
-test('exits with 2 for any two of --install, --uninstall and --status', async () => {
+test('rejects --install with --status', async () => {
   expect((await cli([...REAP, '--install', '--status'])).code).toBe(2);
 });

@@ -90,7 +90,7 @@ describe('profiles set --notify', () => {
     expect(stderr).not.toContain('secret-topic');
   });
 
-  test('only warns if there is no such program', async () => {
+  test('only warns if the program is missing', async () => {
     await notifyBy(join(world.home, 'missing'));
     await rentForFourHours(world);
     world.clock.advance(5 * HOUR);
@@ -99,7 +99,7 @@ describe('profiles set --notify', () => {
     expect(warningsOf(stderr)).toEqual([expect.stringContaining('ENOENT')]);
   });
 
-  test('is stored as separate words, shown without its arguments, and removed with "none"', async () => {
+  test('stores separate words, hides the arguments, and removes the command with "none"', async () => {
     const set = async (value: string) =>
       JSON.parse(
         (await world.cli(['profiles', 'set', 'work', '--notify', value, '--json'])).stdout,

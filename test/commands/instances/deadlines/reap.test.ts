@@ -44,7 +44,7 @@ describe('reap', () => {
     expect(statusOf(ID)).toBe('TERMINATING');
   });
 
-  test('terminates an instance past its deadline, once', async () => {
+  test('terminates an instance past its deadline only once', async () => {
     const deadline = world.at(4);
     world.clock.advance(7 * HOUR);
     const { code, stdout, stderr } = await world.cli(REAP);
@@ -59,21 +59,26 @@ describe('reap', () => {
     expect((await world.cli(REAP)).stdout).toBe('[]\n');
   });
 
-  test.each([26, -26])("follows the service's clock, %i hours ahead of this one", async (ahead) => {
-    world.clock.advance(3 * HOUR);
-    world.ahead = ahead * HOUR;
-    const { code, stdout, stderr } = await world.cli(REAP);
-    expect({ code, count: JSON.parse(stdout).length }).toEqual({
-      code: 0,
-      count: ahead > 0 ? 1 : 0,
-    });
-    expect(statusOf(ID)).toBe(ahead > 0 ? 'TERMINATING' : 'PROVISIONING');
-    expect(warningsOf(stderr)).toEqual([
-      expect.stringContaining(`is 1 day 2 h ${ahead > 0 ? 'ahead of' : 'behind'} this computer's`),
-    ]);
-  });
+  test.each([26, -26])(
+    "uses the service's clock, %i hours ahead of this computer's",
+    async (ahead) => {
+      world.clock.advance(3 * HOUR);
+      world.ahead = ahead * HOUR;
+      const { code, stdout, stderr } = await world.cli(REAP);
+      expect({ code, count: JSON.parse(stdout).length }).toEqual({
+        code: 0,
+        count: ahead > 0 ? 1 : 0,
+      });
+      expect(statusOf(ID)).toBe(ahead > 0 ? 'TERMINATING' : 'PROVISIONING');
+      expect(warningsOf(stderr)).toEqual([
+        expect.stringContaining(
+          `is 1 day 2 h ${ahead > 0 ? 'ahead of' : 'behind'} this computer's`,
+        ),
+      ]);
+    },
+  );
 
-  test('terminates again after the provider rolled a terminate back', async () => {
+  test('terminates again after the provider rolls back a termination', async () => {
     world.clock.advance(5 * HOUR);
     await world.cli(REAP);
     world.rented.rent(ID, 'trainer', { status: 'ACTIVE' });
@@ -81,7 +86,7 @@ describe('reap', () => {
     expect(statusOf(ID)).toBe('TERMINATING');
   });
 
-  test('succeeds after a 500 with a rollback', async () => {
+  test('retries a terminate after a 500', async () => {
     world.clock.advance(5 * HOUR);
     world.rented.terminations.push(() => no(500, 'Provider error'));
     const { code, stdout } = await world.cli(REAP);
@@ -91,7 +96,7 @@ describe('reap', () => {
     });
   });
 
-  test('exits with 1 after two such responses, and the next run succeeds', async () => {
+  test('exits with 1 after two 500s, and succeeds in the next run', async () => {
     world.clock.advance(5 * HOUR);
     world.rented.terminations.push(
       () => no(500, 'Provider error'),
@@ -107,7 +112,7 @@ describe('reap', () => {
     expect(statusOf(ID)).toBe('TERMINATING');
   });
 
-  test('exits with 7 if the response is lost and the status is unchanged, and then with 0', async () => {
+  test('exits with 7 after lost responses, and with 0 once the instance has ended', async () => {
     world.clock.advance(5 * HOUR);
     const late: string[] = [];
     const lose = (id: string) => {
@@ -174,7 +179,7 @@ describe('reap', () => {
     ).toEqual(['refused', 'terminated']);
   });
 
-  test('terminates while the service fails to show the profile, and exits with 1', async () => {
+  test("terminates even if the profile can't be read, and exits with 1", async () => {
     world.clock.advance(5 * HOUR);
     world.rented.failing.add('/users/me');
     const { code, stdout } = await world.cli([...REAP, '--every', '5m']);
@@ -219,7 +224,7 @@ describe('reap', () => {
     expect(statusOf(ids.at(-1) ?? '')).toBe('PROVISIONING');
   });
 
-  test('exits with 9 for a deadline that becomes unreadable, and names it', async () => {
+  test('exits with 9 for a deadline that becomes unreadable, and names the instance', async () => {
     const ids = ['7', '8', '9', 'a'].map((digit) => `${ID.slice(0, -1)}${digit}`);
     for (const [at, id] of ids.entries()) {
       world.rented.newId = () => id;
@@ -253,7 +258,7 @@ describe('reap', () => {
     expect(statusOf(last)).toBe('PROVISIONING');
   });
 
-  test('lists the instances past their deadline while the service fails, as possibly billing', async () => {
+  test('lists overdue instances as possibly billing if the service fails', async () => {
     world.clock.advance(5 * HOUR);
     world.rented.failing.add('/users/me');
     world.rented.failing.add(`/instances/${ID}`);
@@ -265,7 +270,7 @@ describe('reap', () => {
     });
   });
 
-  test('does not suggest itself after a failure', async () => {
+  test('omits the deadline warning after a failed termination', async () => {
     world.clock.advance(5 * HOUR);
     world.rented.terminations.push(() => no(409, 'Wrong state'));
     const { code, stderr } = await world.cli(REAP);
@@ -293,7 +298,7 @@ describe('reap', () => {
     expect((await moving)?.code).toBe(5);
   });
 
-  test('lets any number of runs overlap', async () => {
+  test('terminates an instance once in three concurrent runs', async () => {
     world.clock.advance(5 * HOUR);
     const runs = await Promise.all([world.cli(REAP), world.cli(REAP), world.cli(REAP)]);
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
@@ -313,7 +318,7 @@ describe('an overdue request with an unknown outcome', () => {
     expect((await world.cli([...CREATE, ...IN_FOUR_HOURS])).code).toBe(7);
   };
 
-  test('is resolved by the ID from its response, and that instance is terminated', async () => {
+  test('is resolved by the ID in its response, which reap terminates', async () => {
     world.rented.posts.push(() => {
       world.rented.rent(ID, 'trainer');
       return { status: 504, body: envelope({ id: ID }, 504) };
@@ -333,7 +338,7 @@ describe('an overdue request with an unknown outcome', () => {
     ['is shown by recover', ['instances', 'recover']],
     ['is tracked', ['instances', 'track', ID]],
     ['is not known here', ['drives', 'list']],
-  ])('terminates no attached instance with its name that %s', async (_what, argv) => {
+  ])('does not terminate an attached instance with the same name that %s', async (_what, argv) => {
     await lose(false);
     world.clock.advance(60_000);
     // Simulates an instance from the web console or another computer.
@@ -386,7 +391,7 @@ describe('an overdue request with an unknown outcome', () => {
 describe('the heartbeat', () => {
   const scheduled = [...REAP, '--every', '5m'];
 
-  test('counts after a scheduled run, but not after a manual one', async () => {
+  test('is written by a scheduled run, but not by a manual run', async () => {
     await world.cli(REAP);
     expect(heartbeat()).toBeUndefined();
     expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
@@ -395,7 +400,7 @@ describe('the heartbeat', () => {
     expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(0);
   });
 
-  test('expires while the service is down or the key is refused, and shows the reason', async () => {
+  test('expires while the service fails, and stores the failure', async () => {
     await world.cli(scheduled);
     const before = heartbeat();
     world.clock.advance(11 * 60_000);
@@ -431,7 +436,7 @@ describe('every other command', () => {
     expect((await world.cli(['drives', 'list', '-q'])).stderr).toBe('');
   });
 
-  test("reports nothing before the deadline by the service's clock, whatever the local time", async () => {
+  test("prints no warning before the deadline by the service's clock", async () => {
     await rentForFourHours(world);
     world.clock.advance(26 * HOUR);
     world.ahead = -26 * HOUR;
@@ -450,7 +455,7 @@ describe('every other command', () => {
   });
 });
 
-test("follows the sandbox's clock", async () => {
+test("uses the sandbox's clock", async () => {
   const sandbox = await createSandboxWorld();
   try {
     const { stderr } = await sandbox.cli([...CREATE, ...IN_FOUR_HOURS]);

@@ -75,7 +75,7 @@ const ofDeadlines = (stderr: string) =>
   warningsOf(stderr).filter((text) => text.includes('enforces'));
 
 describe('logout', () => {
-  test('lists the deadlines that it leaves unenforced', async () => {
+  test('lists the deadlines that are no longer enforced', async () => {
     await arm('work');
     await rentInFourHours();
     expect(await status()).toMatchObject({ armed: true, reason: null });
@@ -90,7 +90,7 @@ describe('logout', () => {
     expect(await status()).toMatchObject({ armed: true, reason: null });
   });
 
-  test('leaves deadlines unenforced even if a run was in progress', async () => {
+  test('stops enforcement even if a run is in progress', async () => {
     await arm('work');
     await rentInFourHours();
     const reaping = new Promise<void>((resolve) => {
@@ -148,13 +148,13 @@ describe('profiles remove', () => {
     expect((await cli(['profiles', 'get', 'work'])).code).toBe(0);
   });
 
-  test('works without a scheduler', async () => {
+  test('succeeds without a scheduler', async () => {
     expect((await cli(['profiles', 'remove', 'work', '--yes'])).code).toBe(0);
     expect(existsSync(join(world.home, 'crontab'))).toBe(false);
   });
 });
 
-describe('a key that the service refuses', () => {
+describe('a refused key', () => {
   const refuse = () => {
     const { handler } = world.rented;
     Object.assign(world.rented, {
@@ -182,7 +182,7 @@ describe('a key that the service refuses', () => {
     expect(await status()).toMatchObject({ armed: true, reason: null });
   });
 
-  test('stops no enforcement if it is another key, or if a proxy refused it', async () => {
+  test('does not stop enforcement if it is another key, or if a proxy refused it', async () => {
     await arm('work');
     await rentInFourHours();
     const { handler } = world.rented;

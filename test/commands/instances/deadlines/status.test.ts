@@ -16,7 +16,7 @@ async function attention(): Promise<unknown[]> {
   return JSON.parse(stdout).attention.filter(({ code }: { code: string }) => CODES.test(code));
 }
 
-test('reports a deadline that is not enforced, and how to enforce it', async () => {
+test('reports an unenforced deadline, with the command that enforces it', async () => {
   await rentForFourHours(world);
   const message =
     'Nothing on this computer enforces the deadline of trainer: "instances reap" is not scheduled';
@@ -30,7 +30,7 @@ test('reports a deadline that is not enforced, and how to enforce it', async () 
   expect(await attention()).toMatchObject([{ code: 'deadline_unenforced' }]);
 });
 
-test('reports a passed deadline, and how to terminate the instance', async () => {
+test('reports a passed deadline, with the command that terminates the instance', async () => {
   await rentForFourHours(world);
   world.clock.advance(7 * HOUR);
   await world.arm();
@@ -59,7 +59,7 @@ test.each([
   [{ exit_code: null, lost_at: '2026-01-15T12:30:00.000Z' }, 'job_lost', 'stop'],
   [{ exit_code: 3, kept: 'command' }, undefined, undefined],
   [{ exit_code: null, kept: null }, undefined, undefined],
-])('reports a job that needs attention: %o', async (state, code, verb) => {
+])('reports a job only if it needs attention: %o', async (state, code, verb) => {
   await rentForFourHours(world);
   await world.arm();
   await putJob(world.env, { id: ID, name: 'trainer' }, { ended_at: null, report: null, ...state });
@@ -70,7 +70,7 @@ test.each([
   expect(await attention()).toEqual([]);
 });
 
-test('reports a passed deadline once, on a screen of 80 columns that shows when instances end', async () => {
+test('fits ENDS into 80 columns, and reports a passed deadline once', async () => {
   await rentForFourHours(world);
   world.clock.advance(3 * HOUR);
   const { stdout } = await world.cli(['status', '--no-color'], { terminal: true, columns: 80 });
