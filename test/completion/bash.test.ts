@@ -125,7 +125,7 @@ describe('names in completion', () => {
     expect(offered('gpucloud instances create --docker-image ', env)).toEqual([]);
   });
 
-  test('keeps the quotes that the line begins with', async () => {
+  test('keeps the opening quote of a word', async () => {
     await keep('names/office/drive.tsv', ['drive\tmy data\td1\tAVAILABLE']);
     expect(offered('gpucloud drives get my', env)).toEqual(['my\\ data']);
     expect(offered('gpucloud drives get my\\ d', env)).toEqual(['my\\ data']);
@@ -155,17 +155,22 @@ describe('completion with several profiles', () => {
   const URL = { GPUCLOUD_BASE_URL: 'http://127.0.0.1:1' };
 
   test.each<[string, Record<string, string>, string, string[]]>([
-    ['the flag', { GPUCLOUD_PROFILE: 'home' }, '--profile office ', ['inoffice']],
-    ['the flag with =', { GPUCLOUD_PROFILE: 'home' }, '--profile=office ', ['inoffice']],
-    ['the variable', { GPUCLOUD_PROFILE: 'home' }, '', ['inhome']],
-    ['the current one', {}, '', ['insandbox']],
-    ['a key from outside, with a profile', { ...KEY, GPUCLOUD_PROFILE: 'office' }, '', ['in.env']],
-    ['an address from outside', { ...URL }, '', ['in.env']],
-    ['an address on the line', {}, '--base-url http://127.0.0.1:1 ', ['in.env']],
-    ['a key alone leaves the sandbox', KEY, '', ['insandbox']],
-    ['the sandbox by its flag', { ...KEY, ...URL }, '--profile sandbox ', ['insandbox']],
-    ['a path is no profile', {}, '--profile ../names/office ', []],
-  ])("offers the right profile's names: %s", async (_case, env, flags, names) => {
+    ['--profile', { GPUCLOUD_PROFILE: 'home' }, '--profile office ', ['inoffice']],
+    ['--profile=', { GPUCLOUD_PROFILE: 'home' }, '--profile=office ', ['inoffice']],
+    ['GPUCLOUD_PROFILE', { GPUCLOUD_PROFILE: 'home' }, '', ['inhome']],
+    ['the current profile', {}, '', ['insandbox']],
+    [
+      'a key in the environment, with a profile',
+      { ...KEY, GPUCLOUD_PROFILE: 'office' },
+      '',
+      ['in.env'],
+    ],
+    ['a base URL in the environment', { ...URL }, '', ['in.env']],
+    ['a base URL on the command line', {}, '--base-url http://127.0.0.1:1 ', ['in.env']],
+    ['only a key in the environment', KEY, '', ['insandbox']],
+    ['--profile sandbox', { ...KEY, ...URL }, '--profile sandbox ', ['insandbox']],
+    ['a path as profile', {}, '--profile ../names/office ', []],
+  ])('offers the names of the selected profile: %s', async (_case, env, flags, names) => {
     await keep('profiles.tsv', ['profile\tsandbox\t-\tcurrent', 'profile\toffice\t-\t-']);
     expect(offered(`gpucloud ${flags}instances stop `, env)).toEqual(names);
   });
@@ -192,7 +197,7 @@ describe('completion with several profiles', () => {
 });
 
 describe('the completion script', () => {
-  test('starts no process and evaluates no text', () => {
+  test('contains no subshell, pipe, eval or compgen', () => {
     const code = script('bash')
       .replace(/^\s*#.*$/gm, '')
       .replace(/\$'(?:[^'\\]|\\.)*'|'[^'\n]*'/g, "''");

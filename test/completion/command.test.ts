@@ -15,7 +15,7 @@ const committed = (shell: keyof typeof SCRIPT_NAMES) =>
   readFile(join(COMPLETIONS, SCRIPT_NAMES[shell]), 'utf8');
 
 describe('completion SHELL', () => {
-  test.each(SHELLS)('prints for %s the generated script in completions/', async (shell) => {
+  test.each(SHELLS)('prints the script in completions/ for %s', async (shell) => {
     const { code, stdout, stderr } = await world.cli(['completion', shell]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout === (await committed(shell)) || `completions/ is stale: npm run generate`).toBe(
@@ -33,7 +33,7 @@ describe('completion SHELL', () => {
     });
   });
 
-  test('rejects another shell and lists the supported ones', async () => {
+  test('rejects an unknown shell, and lists the supported shells', async () => {
     expect(await world.cli(['completion', 'tcsh'])).toMatchObject({
       code: 2,
       stdout: '',
@@ -73,7 +73,7 @@ describe('completion SHELL --install', () => {
     expect(JSON.parse(stdout).file).toBe(join(world.home, path));
   });
 
-  test('prints the file path and how to load it when in a terminal', async () => {
+  test('prints the file path and the load command in a terminal', async () => {
     const { code, stdout, stderr } = await world.cli(['completion', 'fish', '--install'], {
       env: { HOME: world.home },
       terminal: true,
@@ -130,7 +130,7 @@ describe('completion SHELL --install', () => {
     );
   });
 
-  test("exits with 9 and suggests another way if it can't create the folder", async () => {
+  test("exits with 9 and suggests a redirect if it can't create the folder", async () => {
     await mkdir(join(world.home, '.config'), { recursive: true });
     await writeFile(join(world.home, '.config', 'fish'), '');
     const { code, stderr } = await world.cli(['completion', 'fish', '--install'], {
@@ -140,7 +140,7 @@ describe('completion SHELL --install', () => {
     expect(stderr).toContain('hint: write it to another file: gpucloud completion fish > FILE');
   });
 
-  test('fails without a home folder', async () => {
+  test('exits with 9 without a home folder', async () => {
     const { code, stderr } = await world.cli(['completion', 'bash', '--install']);
     expect(code).toBe(9);
     expect(stderr).toContain('No home folder');
@@ -179,13 +179,13 @@ describe('completion SHELL --uninstall', () => {
     },
   );
 
-  test("can't be combined with --install", async () => {
+  test('is rejected with --install', async () => {
     const both = await world.cli(['completion', 'fish', '--install', '--uninstall']);
     expect(both).toMatchObject({ code: 2, stdout: '' });
   });
 });
 
-describe('doctor and completion', () => {
+describe('doctor', () => {
   const check = async () => {
     const env = { HOME: world.home };
     const { stdout } = await world.cli(['doctor', '--json'], { env });
@@ -193,7 +193,7 @@ describe('doctor and completion', () => {
     return checks.find(({ id }: { id: string }) => id === 'completion');
   };
 
-  test('reports a script of another version', async () => {
+  test('warns about a completion script from another version', async () => {
     expect(await check()).toMatchObject({ status: 'pass', message: 'not installed' });
     const { stdout } = await world.cli(['completion', 'fish', '--install', '--json'], {
       env: { HOME: world.home },

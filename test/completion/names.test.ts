@@ -34,7 +34,7 @@ async function names(slot: string, shelf: string): Promise<string[]> {
 }
 
 describe('commands that read names', () => {
-  test('store an instance from its creation to its end', async () => {
+  test('store an instance until it is terminated', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     expect(await names('sandbox', 'instance')).toEqual(['instance trainer PROVISIONING']);
@@ -46,7 +46,7 @@ describe('commands that read names', () => {
     expect(await names('sandbox', 'instance')).toEqual([]);
   });
 
-  test('store drives, keys and templates, even if only looked up', async () => {
+  test('store drives and templates, even if only looked up', async () => {
     await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
     await world.cli(['templates', 'get', 'vllm']);
     expect(await names('-env', 'drive')).toEqual(['drive my data AVAILABLE']);
@@ -62,7 +62,7 @@ describe('commands that read names', () => {
     ]);
   });
 
-  test('keep only offers when the sandbox is reset', async () => {
+  test('delete instances but keep offers when the sandbox is reset', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     await world.cli(['sandbox', 'catalog'], { env });
@@ -81,7 +81,7 @@ describe('commands that read names', () => {
 });
 
 describe('the names file', () => {
-  test('is private, and has only names, IDs and states', async () => {
+  test('has mode 0600, and contains only names, IDs and states', async () => {
     await world.cli(['drives', 'create', 'data', '--size', '10', '-y']);
     const file = join(folder(), 'names', '-env', 'drive.tsv');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -99,7 +99,7 @@ describe('the names file', () => {
     expect((await stat(file)).ino).toBe(before.ino);
   });
 
-  test("fails no command if it can't be written", async () => {
+  test("does not make a command fail if it can't be written", async () => {
     await mkdir(dirname(folder()), { recursive: true });
     await writeFile(folder(), 'a file in the place of the folder');
     expect(await world.cli(['templates', 'list', '-q'])).toMatchObject({ code: 0, stderr: '' });
@@ -116,7 +116,7 @@ describe('the names file', () => {
     );
   });
 
-  test('has the last status of each instance', async () => {
+  test('contains the last status of each instance', async () => {
     const states = ['ACTIVE', 'STOPPED', 'TERMINATED'] as const;
     const sighting = fc.record({
       id: fc.constantFrom('1', '11', '111'),
@@ -158,7 +158,7 @@ describe('the names file', () => {
     },
   );
 
-  test('forgets a terminated instance, even if another process wrote it again', async () => {
+  test('omits a terminated instance, even if another process wrote it again', async () => {
     const own = await mkdtemp(join(world.home, 'raced-'));
     const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
     learnNames(own, SLOT, [seen(name)]);
@@ -171,7 +171,7 @@ describe('the names file', () => {
     expect(await readFile(join(own, ...NAMES, 'instance.tsv'), 'utf8')).toBe('');
   });
 
-  test('has a size limit', async () => {
+  test('contains at most 300 names', async () => {
     const many = join(world.home, 'many');
     const drives = Array.from({ length: 5000 }, (_, at) => ({
       kind: 'drive' as const,
@@ -215,13 +215,13 @@ const HOSTILE = [
 ] as const;
 
 describe('names with unusual characters', () => {
-  test.each(HOSTILE)('are left out for %j, and the instance completes by its ID', (name) => {
+  test.each(HOSTILE)('are replaced by the ID: %j', (name) => {
     expect(textFor('drive', [{ kind: 'drive', id: 'drive-1', name, state: 'AVAILABLE' }])).toBe(
       '\tdrive-1\ndrive\tdrive-1\tdrive-1\tAVAILABLE\n',
     );
   });
 
-  test('keep blanks, brackets and letters of any script', () => {
+  test('may contain blanks, brackets and letters of any script', () => {
     for (const name of ['my data', 'Диск (2)', '数据-1', 'a@b', 'x:y/z']) {
       expect(isPlain(name)).toBe(true);
     }
@@ -234,7 +234,7 @@ describe('names with unusual characters', () => {
     );
   });
 
-  test('give complete lines of four fields for any text', () => {
+  test('produce lines of four fields for any text', () => {
     const text = anyText();
     fc.assert(
       fc.property(fc.array(fc.record({ id: text, name: text, state: text })), (things) => {
@@ -253,7 +253,7 @@ describe('names with unusual characters', () => {
     );
   });
 
-  test('never reach a shell raw, even if the service sends them', async () => {
+  test('never reach the names file, even if the service returns them', async () => {
     const other = await createWorld({
       handler: () =>
         ok(HOSTILE.map((name, at) => ({ id: `drive-${at}`, name, status: 'AVAILABLE' }))),

@@ -26,12 +26,12 @@ const script = readFileSync(new URL('../../completions/gpucloud.bash', import.me
   .filter((line) => !/^\s*#/.test(line) && !line.includes('BASH_VERSINFO[0] < 4)) || compopt'))
   .join('\n');
 
-test.each(NEWER)('leaves out %s, which bash 3.2 lacks', (pattern, example) => {
+test.each(NEWER)('contains no %s, which bash 3.2 lacks', (pattern, example) => {
   expect(example).toMatch(pattern);
   expect(pattern.exec(script)?.[0]).toBeUndefined();
 });
 
-test('calls compopt only in versions that have it', () => {
+test('calls compopt only through its version check', () => {
   expect(script).toContain('__gpucloud_compopt -o nospace');
   expect(script).not.toMatch(/(?<!__gpucloud_)\bcompopt\b/);
 });

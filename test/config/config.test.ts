@@ -67,7 +67,7 @@ test('treats a missing file as empty, and creates nothing', async () => {
   await expect(stat(folder)).rejects.toThrow('ENOENT');
 });
 
-test('writes a change completely and privately, and leaves no other file', async () => {
+test('writes a change with mode 0600, and leaves no other file', async () => {
   const answer = await openConfig(folder).change((file) => ({ ...addWork(file), current: 'work' }));
   expect(answer).toEqual({ current: 'work', profiles: { work: WORK } });
   expect(await openConfig(folder).read()).toEqual(answer);
@@ -76,7 +76,7 @@ test('writes a change completely and privately, and leaves no other file', async
   expect([await mode(folder), await mode(path)]).toEqual(['700', '600']);
 });
 
-test('makes a file private that others could read, at the next change', async () => {
+test('restricts the mode of a readable file at the next change', async () => {
   await mkdir(folder);
   await writeFile(path, '{"profiles":{}}', { mode: 0o666 });
   await chmod(path, 0o666);
@@ -84,7 +84,7 @@ test('makes a file private that others could read, at the next change', async ()
   expect(await mode(path)).toBe('600');
 });
 
-test('keeps the fields of a newer version, at every level and under any name', async () => {
+test('keeps unknown fields at every level, even one named __proto__', async () => {
   await mkdir(folder);
   const home = '{"base_url":"https://h.example.com","region":"n","account":{"id":"1","x":2}}';
   const head = '{"version":3,"__proto__":{"x":1},"a.b":{"c":[1,null]},"current":"home",';
@@ -97,7 +97,7 @@ test('keeps the fields of a newer version, at every level and under any name', a
 });
 
 test.each(['__proto__', 'constructor', 'a.b', 'prototype'])(
-  'keeps a profile named %s like any other, even after later changes',
+  'stores a profile named %s, even after later changes',
   async (name) => {
     const config = openConfig(folder);
     expect((await config.read()).profiles[name]).toBeUndefined();
@@ -111,7 +111,7 @@ test.each(['__proto__', 'constructor', 'a.b', 'prototype'])(
   },
 );
 
-test('accepts a byte order mark, as editors on Windows write it', async () => {
+test('accepts a byte order mark', async () => {
   await mkdir(folder);
   await writeFile(path, '\ufeff{"profiles":{}}');
   expect(await openConfig(folder).read()).toEqual({ profiles: {} });
@@ -122,20 +122,20 @@ test.each<[string, string | Buffer, string]>([
   ['null', 'null', 'the whole'],
   ['a list', '[1]', 'the whole'],
   ['a number', '7', 'the whole'],
-  ['a text', `"${CANARY}"`, 'the whole'],
+  ['a string', `"${CANARY}"`, 'the whole'],
   ['nothing', '', 'empty'],
-  ['blanks', ' \n', 'empty'],
-  ['half JSON', half, 'not complete JSON'],
-  ['a key alone', CANARY, 'not complete JSON'],
-  ['a key with a slip of the pen', `${half} x}}}`, 'not complete JSON'],
+  ['only blanks', ' \n', 'empty'],
+  ['truncated JSON', half, 'not complete JSON'],
+  ['only a key', CANARY, 'not complete JSON'],
+  ['a key and a syntax error', `${half} x}}}`, 'not complete JSON'],
   ['text that is not UTF-8', Buffer.from('{"profiles":{"w\xe9":{}}}', 'latin1'), 'UTF-8'],
   ['UTF-16', Buffer.from('{"profiles":{}}', 'utf16le'), 'not complete JSON'],
-  ['NUL bytes, as a crash may leave', Buffer.alloc(64), 'not complete JSON'],
+  ['NUL bytes', Buffer.alloc(64), 'not complete JSON'],
   ['an object without profiles', '{}', 'profiles'],
   ['profiles as a list', '{"profiles":[]}', 'profiles'],
   ['profiles as null', '{"profiles":null}', 'profiles'],
   ['current as a number', '{"current":1,"profiles":{}}', 'current'],
-  ['a profile as a text', `{"profiles":{"work":"${CANARY}"}}`, 'profiles.work'],
+  ['a profile as a string', `{"profiles":{"work":"${CANARY}"}}`, 'profiles.work'],
   [
     'a profile without an address',
     `{"profiles":{"work":{"api_key":"${CANARY}"}}}`,
@@ -156,7 +156,7 @@ test.each<[string, string | Buffer, string]>([
     '{"profiles":{"__proto__":{"base_url":1}}}',
     'profiles.__proto__.base_url',
   ],
-])('reports %s in the file, and changes no byte', async (_name, content, words) => {
+])('rejects %s in the file, and leaves it unchanged', async (_name, content, words) => {
   await mkdir(folder);
   await writeFile(path, content);
   const before = await readFile(path);
@@ -215,7 +215,7 @@ test('writes through a symlink to its target', async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('loses no change to a file that has two names', async () => {
+test('keeps every change through a file and a symlink to it', async () => {
   const names = Array.from({ length: 10 }, (_, at) => `profile-${at}`);
   const linked = join(folder, 'linked', 'config.json');
   await mkdir(join(folder, 'linked'), { recursive: true });
@@ -258,7 +258,7 @@ test("rethrows the edit's error, and writes nothing", async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('rejects an edit whose result is not a config file', async () => {
+test('rejects an edit with an invalid result', async () => {
   const config = openConfig(folder);
   await config.change(addWork);
   const before = await readFile(path);
@@ -279,7 +279,7 @@ test("removes a killed process's temporary files, and no others", async () => {
   expect((await readdir(folder)).sort()).toEqual(['config.json', ...theirs].sort());
 });
 
-test('says so if the name of the new file is taken by a folder', async () => {
+test('reports a folder in place of its temporary file', async () => {
   const config = openConfig(folder);
   await config.change(addWork);
   const before = await readFile(path);
@@ -292,7 +292,7 @@ test('says so if the name of the new file is taken by a folder', async () => {
   expect((await readFile(path)).equals(before)).toBe(true);
 });
 
-test('loses none of twenty concurrent changes in one process', async () => {
+test('keeps all of twenty concurrent changes in one process', async () => {
   const config = openConfig(folder);
   await Promise.all(
     Array.from({ length: 20 }, (_, at) =>

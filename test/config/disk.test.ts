@@ -93,7 +93,9 @@ function pause(milliseconds: number): Promise<void> {
 
 const ONE = '{"profiles":{"one":{"base_url":"https://a.example.com"}}}';
 
-test('loses no change if eight processes each make twenty', { timeout: 60_000 }, async () => {
+test('keeps every change of eight processes that each make twenty', {
+  timeout: 60_000,
+}, async () => {
   const running = Array.from({ length: 8 }, (_, who) =>
     start(process.execPath, [child, 'add', folder, `w${who}`, '20']),
   );
@@ -108,7 +110,7 @@ test('loses no change if eight processes each make twenty', { timeout: 60_000 },
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('leaves the file whole if killed at any moment', { timeout: 60_000 }, async () => {
+test('leaves valid JSON if killed at any moment', { timeout: 60_000 }, async () => {
   await mkdir(folder);
   await writeFile(path, ONE);
   let before = 1;
@@ -128,7 +130,7 @@ test('leaves the file whole if killed at any moment', { timeout: 60_000 }, async
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('creates folder and file privately under any umask', async () => {
+test('creates the folder with mode 0700 and the file with 0600 under any umask', async () => {
   expect(await shell('umask 000; "$1" "$2" fill "$3" 10')).toEqual([{ profiles: 1 }]);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -139,7 +141,7 @@ test('creates folder and file privately under any umask', async () => {
 // A limit on file size cuts a write short without an error, as a full disk does. SNAP makes conf
 // write in place, which must not matter.
 test.each([{}, { SNAP: '/snap/x' }])(
-  'reports a write that was cut short, and leaves the file unchanged (%j)',
+  'reports an incomplete write, and leaves the file unchanged (%j)',
   async (env) => {
     await mkdir(folder);
     await writeFile(path, ONE);
@@ -242,7 +244,7 @@ test('reads from a read-only folder, and reports failed changes', async () => {
   expect(await readFile(path, 'utf8')).toBe(ONE);
 });
 
-test("succeeds if it can't release a lock, and takes the lock over later", async () => {
+test("succeeds if it can't release a lock, and takes over the lock later", async () => {
   await ownedFile(ONE, 0o600);
   expect(await bound('shut', folder)).toEqual([{ profiles: 1 }]);
   expect(await readdir(folder)).toEqual(['config.json', 'config.json.lock']);

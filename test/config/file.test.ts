@@ -33,13 +33,13 @@ test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
   },
 );
 
-test('lists the built-in profile once, and last', () => {
+test('lists the sandbox profile once, at the end', () => {
   expect(profileNames(emptyFile())).toEqual(['sandbox']);
   const file = { profiles: { zebra: home, sandbox: home, alpha: work } };
   expect(profileNames(file)).toEqual(['alpha', 'zebra', 'sandbox']);
 });
 
-test('keeps unknown fields but no account when it replaces a profile', () => {
+test('keeps unknown fields, but not the account, of a replaced profile', () => {
   const newer = { ...work, account: { id: 'u-1' }, region: 'north' };
   const file = withProfile({ current: 'work', profiles: { work: newer } }, 'work', home);
   expect(profileOf(file, 'work')).toEqual({ ...home, region: 'north' });
@@ -54,7 +54,7 @@ test('leaves its input unchanged when it adds or removes a profile', () => {
   expect(JSON.stringify(file)).toBe(before);
 });
 
-test('unsets the current profile only when removing that profile', () => {
+test('unsets the current profile only if it removes that profile', () => {
   const file = { current: 'work', profiles: { work, home }, theme: 'dark' };
   expect(withoutProfile(file, 'work')).toEqual({ profiles: { home }, theme: 'dark' });
   expect(withoutProfile(file, 'home')).toEqual({

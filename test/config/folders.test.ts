@@ -103,14 +103,14 @@ test.each<[string | undefined, string]>([
   }
 });
 
-test('uses a folder from a variable even without a home', () => {
+test('uses GPUCLOUD_CONFIG_DIR even without a home folder', () => {
   const found = folders({ GPUCLOUD_CONFIG_DIR: '/g/c' }, undefined, 'linux');
   expect(found.config).toBe('/g/c');
   expect(thrown(() => found.state).failure).toBe('storage');
 });
 
 test.each(['GPUCLOUD_CONFIG_DIR', 'GPUCLOUD_STATE_DIR'])(
-  'rejects a relative path in %s, since nothing depends on the working folder',
+  'rejects a relative path in %s',
   (variable) => {
     const found = folders({ [variable]: 'settings' }, '/home/ann', 'linux');
     const error = thrown(() => [found.config, found.state]);

@@ -58,7 +58,7 @@ const keep = (key: string, config: Config) =>
     },
   );
 
-test("stores a profile's second key beside the first", async () => {
+test("stores a profile's second key next to the first", async () => {
   const first = await keys.putIntoKeyring('work', 'one');
   const second = await keys.putIntoKeyring('work', 'two');
   expect(await keys.read('work', first)).toBe('one');

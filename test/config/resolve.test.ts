@@ -52,7 +52,7 @@ function line(found: Settings): string {
   ].join(' | ');
 }
 
-test('has no defaults', () => {
+test('returns no settings without flags, environment and file', () => {
   expect(settings({}, { profiles: {} })).toEqual({
     profile: undefined,
     sandbox: false,
@@ -249,7 +249,7 @@ test.each<[string, string, Case, string]>([
   }
 });
 
-test('ignores a profile "sandbox" in the file', () => {
+test('ignores a profile named "sandbox" in the file', () => {
   const file = { profiles: { sandbox: { base_url: WORK, api_key: KEY } } };
   expect(line(settings({ flags: { profile: 'sandbox' } }, file))).toBe(
     'flag:sandbox | sandbox | - | -',

@@ -71,7 +71,7 @@ test.each(EXPOSED)('refuses to use the key in %s', async (_what, expose, words, 
 });
 
 test.each(EXPOSED)(
-  'reports %s in doctor too, with the same fix',
+  'reports %s in doctor, with the same hint',
   async (_what, expose, words, remedy) => {
     await expose();
     const { code, stdout } = await world.cli(['doctor', '--json']);
@@ -85,7 +85,7 @@ test.each(EXPOSED)(
   },
 );
 
-test('rejects a link to a file in a world-writable folder', async () => {
+test('rejects a symlink to a file in a world-writable folder', async () => {
   const shared = join(world.home, 'shared');
   await mkdir(shared);
   await chmod(shared, 0o777);
@@ -139,7 +139,7 @@ test('accepts a file that others may only read', async () => {
   expect((await world.cli(['me', 'get'])).code).toBe(0);
 });
 
-test('sends no key from the environment to an address in an exposed file', async () => {
+test('sends no key from the environment to a base URL in an exposed file', async () => {
   await store({});
   await chmod(file, 0o666);
   const env = { GPUCLOUD_API_KEY: TEST_KEY };

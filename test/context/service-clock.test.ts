@@ -27,28 +27,31 @@ test('ignores a difference below two seconds, the resolution of the header', () 
   expect(service.now()).toBe(NOON + 1_900);
 });
 
-test('prefers a time that was set exactly over any header', () => {
+test('prefers an exact time to any header', () => {
   const service = createServiceClock(manualClock());
   service.set(NOON + 86_400_000);
   service.learn('Thu, 15 Jan 2026 12:00:00 GMT');
   expect(service.now()).toBe(NOON + 86_400_000);
 });
 
-test.each([26, -26])('ignores one response that is %i hours off, and follows two', (hours) => {
-  const at = (hoursLater: number) => new Date(NOON + hoursLater * HOUR).toUTCString();
-  const service = createServiceClock(manualClock());
-  service.learn(at(0));
-  service.learn(at(hours));
-  expect(service.now()).toBe(NOON);
-  service.learn(at(0));
-  expect(service.now()).toBe(NOON);
-  service.learn(at(hours));
-  service.learn(at(hours));
-  expect(service.now()).toBe(NOON + hours * HOUR);
-  expect(service.last()?.service).toBe(NOON + hours * HOUR);
-});
+test.each([26, -26])(
+  'ignores one response that is %i hours off, and follows two in a row',
+  (hours) => {
+    const at = (hoursLater: number) => new Date(NOON + hoursLater * HOUR).toUTCString();
+    const service = createServiceClock(manualClock());
+    service.learn(at(0));
+    service.learn(at(hours));
+    expect(service.now()).toBe(NOON);
+    service.learn(at(0));
+    expect(service.now()).toBe(NOON);
+    service.learn(at(hours));
+    service.learn(at(hours));
+    expect(service.now()).toBe(NOON + hours * HOUR);
+    expect(service.last()?.service).toBe(NOON + hours * HOUR);
+  },
+);
 
-test('continues while the computer sleeps or its clock is set, but counts as unknown', () => {
+test('continues after a clock change, but reports the time as unknown', () => {
   const clock = manualClock();
   const service = createServiceClock(clock);
   service.learn('Thu, 15 Jan 2026 12:00:00 GMT');
@@ -70,7 +73,7 @@ test('continues while the computer sleeps or its clock is set, but counts as unk
 });
 
 test.each(['1', '2026-01-15', '15 Jan 2026 14:00:00 +0300', 'Thu, 15 Jan 2026 14:00:00'])(
-  'reads no time from %j, which is not an HTTP date',
+  'ignores %j, which is not an HTTP date',
   (text) => {
     const service = createServiceClock(manualClock());
     service.learn(text);

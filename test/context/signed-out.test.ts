@@ -24,7 +24,7 @@ const NEEDS_A_KEY = [
   'api GET /users/me',
 ];
 
-test.each(NEEDS_A_KEY)('suggests the sandbox and login: %s', async (line) => {
+test.each(NEEDS_A_KEY)('exits with 4 and suggests the sandbox and login: %s', async (line) => {
   const { code, stdout, stderr } = await world.cli(line.split(' '));
   expect({ code, stdout, stderr }).toEqual({
     code: 4,
@@ -34,7 +34,7 @@ test.each(NEEDS_A_KEY)('suggests the sandbox and login: %s', async (line) => {
   });
 });
 
-test('asks for the address if only the key is set', async () => {
+test('exits with 2 for the missing base URL if only the key is set', async () => {
   const { code, stderr } = await world.cli(['catalog', 'list'], {
     env: { GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' },
   });

@@ -47,12 +47,12 @@ function faultsOf(document: unknown, command: string) {
 
 const ANSWERING = commandsWhose(({ notJson }) => notJson === undefined);
 
-test('has a recipe for every command, and a command for every recipe', () => {
+test('finds one recipe per command', () => {
   expect(Object.keys(RECIPES).sort()).toEqual(COMMANDS);
 });
 
 describe('every command', () => {
-  test.each(COMMANDS)('has help with an example for %s', async (command) => {
+  test.each(COMMANDS)('prints help with an example for %s', async (command) => {
     world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     const { code, stdout, stderr, requests } = await world.cli([...command.split(' '), '--help']);
     expect({ code, stderr, requests }).toEqual({ code: 0, stderr: '', requests: [] });
@@ -69,7 +69,7 @@ describe('every command', () => {
     expect(narrow.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
-  test.each(GROUPS)('has help with examples for the group %s', async (group) => {
+  test.each(GROUPS)('prints help with examples for the group %s', async (group) => {
     world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     const { code, stdout } = await world.cli([group, '--help']);
     expect(code).toBe(0);
@@ -90,7 +90,7 @@ describe('every command', () => {
   });
 
   test.each(ANSWERING)(
-    'prints one document of its schema with --json, and %s to people without questions or colours',
+    'prints JSON that fits its schema, and plain text without --json: %s',
     async (command) => {
       const { ends = [0], list = false, local = false } = recipe(command);
       const { code, stdout, stderr, requests } = await cook(command, '--json');

@@ -42,7 +42,7 @@ describe('the built program', () => {
   );
 
   test.each(commandsWhose(({ once }) => once === true))(
-    'reports that nobody read what %s shows only once',
+    'exits with 9 if nobody reads the one-time output of %s',
     async (command) => {
       const { code, stderr } = await led(command, '> >(exec true)', '--json');
       expect(code).toBe(9);
@@ -55,7 +55,7 @@ describe('the built program', () => {
 
   const MANY = WRITING.filter((command) => recipe(command).once !== true);
 
-  test.each(MANY)('ends %s quietly if nobody reads its stdout', async (command) => {
+  test.each(MANY)('reports no error if nobody reads the stdout of %s', async (command) => {
     const { code, stderr } = await led(command, '> >(exec true)', '--json');
     expect(recipe(command).ends ?? [0]).toContain(code);
     for (const line of stderrLines(stderr)) expect(line).toEqual({ warning: expect.any(Object) });

@@ -19,7 +19,7 @@ const JOBS = [...read('docs/ci.md').matchAll(/^```yaml\n(.*?)^```/gms)].map(([, 
 );
 const ACTION = parse(read('action/action.yml'));
 
-test('uses only inputs and outputs that the action has', () => {
+test('uses only existing inputs and outputs of the action in docs/ci.md', () => {
   const { steps } = JOBS.find(({ on }) => on === 'workflow_dispatch').jobs.train;
   const { with: inputs } = steps.find(({ uses = '' }) => uses.includes('gpucloud/action'));
   const required = Object.entries<{ required?: boolean }>(ACTION.inputs).filter(
@@ -31,7 +31,7 @@ test('uses only inputs and outputs that the action has', () => {
   expect(Object.keys(ACTION.outputs)).toEqual(expect.arrayContaining(outputs));
 });
 
-test('installs gpucloud as the README does', () => {
+test('installs gpucloud in docs/ci.md as in the README', () => {
   const { steps } = JOBS.find(({ on }) => on === 'workflow_dispatch').jobs.train;
   const { run } = steps.find(({ name = '' }) => name === 'Install gpucloud');
   const readme = read('README.md');

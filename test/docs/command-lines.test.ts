@@ -75,7 +75,7 @@ describe.each(WALKTHROUGHS.filter(({ steps }) => steps.length > 0))('$name', ({ 
   });
 });
 
-test('gives a reason for every block that is not run', () => {
+test('requires a reason for each block that is not run', () => {
   const blocks = WALKTHROUGHS.flatMap(({ notRun }) => notRun);
   expect(blocks.filter(({ reason }) => !/^[a-z].{15,}$/s.test(reason))).toEqual([]);
   expect(blocks.length).toBeGreaterThan(5);

@@ -140,7 +140,7 @@ async function statuses(): Promise<Record<string, string>> {
 const ENDED = expect.stringMatching(/^TERMINAT(ING|ED)$/);
 const STOPPED = expect.stringMatching(/^STOPP(ING|ED)$/);
 
-test('has a test for every bash snippet, and a snippet for every heading', () => {
+test('tests the bash snippets under every heading', () => {
   const headings = new Set(
     SNIPPETS.filter(({ language }) => language === 'bash').map(({ heading }) => heading),
   );
@@ -153,7 +153,7 @@ test('has a test for every bash snippet, and a snippet for every heading', () =>
   );
 });
 
-describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
+describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
   describe('rent, run, copy back, terminate', () => {
     const job = () => first(bash('Rent, run, copy back, terminate'));
 
@@ -239,7 +239,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       return { service, names, more };
     }
 
-    test('exits with 7 even if a drive has an instance with that name, and suggests it', async () => {
+    test('exits with 7 and suggests an attached instance with the same name', async () => {
       const { service, names, more } = await losing(true);
       const { code, stdout, stderr } = await run(once(), ['box'], more);
       await service.close();
@@ -248,7 +248,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       expect(names).toEqual(['box']);
     });
 
-    test('exits with 7 while the outcome is unknown, and never rents a second one', async () => {
+    test('exits with 7 while the outcome is unknown, and never rents a second instance', async () => {
       const { service, names, more } = await losing(false);
       const lost = await run(once(), ['box'], more);
       const again = await run(once(), ['box'], more);
@@ -285,7 +285,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     });
   });
 
-  test('pipes lists in and out', async () => {
+  test('stop and terminate instances from piped lists', async () => {
     const [pipes = '', forms = '', ...others] = bash('Pipe lists');
     expect(others).toEqual([]);
     await rent('job-one');
@@ -306,7 +306,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     ).toMatchObject({ code: 0 });
   });
 
-  test('runs each step of a CI job in turn, and the last one always', async () => {
+  test('run each step of a CI job, and terminate in the last step', async () => {
     const { text } = SNIPPETS.find(({ heading }) => heading === 'Run a CI job') ?? { text: '' };
     const { steps, env } = parse(text).jobs.train as {
       steps: { name: string; if?: string; run: string }[];
@@ -331,7 +331,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
   describe('stop idle instances', () => {
     const stopIdle = () => first(bash('Stop idle instances'));
 
-    test('stops the idle instance, and keeps the busy and the silent one', async () => {
+    test('stops the idle instance, but not a busy or unreachable instance', async () => {
       await rent('busy');
       await rent('idle');
       await rent('silent');
@@ -363,7 +363,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     });
   });
 
-  test('checks the budget', async () => {
+  test('exit with 1 if the balance is below the budget', async () => {
     const budget = first(bash('Check the budget'));
     expect(await run(budget)).toMatchObject({
       code: 0,
@@ -378,7 +378,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     expect((await run(budget, ['100000'])).code).toBe(1);
   });
 
-  test('tests for free', async () => {
+  test('run the free test in the sandbox', async () => {
     const { code, stdout, stderr } = await run(first(bash('Test for free')));
     expect(code, stderr).toBe(0);
     expect(stdout.match(/Charged 89\.90/g)?.length).toBeGreaterThan(3);

@@ -14,7 +14,7 @@ const SKILL = readFileSync(
   'utf8',
 );
 
-test('keeps the skill within 8 KB', () => {
+test('limits the skill to 8 KB', () => {
   expect(Buffer.byteLength(SKILL)).toBeLessThanOrEqual(8 * 1024);
 });
 
@@ -26,14 +26,14 @@ test('names and describes the skill', () => {
   expect(description.length).toBeLessThan(1024);
 });
 
-test('lists exit codes that exist', () => {
+test('lists only existing exit codes', () => {
   const listed = [...SKILL.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
   const known: number[] = [0, ...Object.values(FAILURES).map(({ exit }) => exit)];
   expect(listed.filter((code) => !known.includes(code))).toEqual([]);
   expect(listed).toEqual(expect.arrayContaining([2, 3, 4, 7, 8, 125]));
 });
 
-describe('the job of the skill', needs('ssh'), () => {
+describe("the skill's job", needs('ssh'), () => {
   test('runs as printed, copies the results and terminates', async () => {
     const [, job = ''] = /skill\.test\.ts runs it[^\n]*\n```shell\n(.*?)^```/ms.exec(SKILL) ?? [];
     const world = await createJobWorld();

@@ -4,7 +4,7 @@ import { FAILURES } from '../../src/errors.ts';
 
 const GUIDE = readFileSync(new URL('../../docs/troubleshooting.md', import.meta.url), 'utf8');
 
-test('has one section per exit code', () => {
+test('contains one section per exit code', () => {
   const chapters = [...GUIDE.matchAll(/^### ([\d, ]+):/gm)].flatMap(([, codes = '']) =>
     codes.split(', ').map(Number),
   );

@@ -76,7 +76,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await shell.shows(/ssh-keys add a\\ key\.pub/);
     });
 
-    test('completes an alias, with the line from the help', async () => {
+    test('completes for an alias that is set up as in the help', async () => {
       const { stdout } = await computer.gpucloud(['completion', '--help']);
       const line = new RegExp(`^ +${program} +(.+)$`, 'm').exec(stdout)?.[1] ?? 'no line';
       shell = await completingShell(program, computer, `${line};`);
@@ -151,7 +151,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await expect(readFile(join(computer.home, 'hit'))).rejects.toThrow();
     });
 
-    test('works in a new shell once installed', async () => {
+    test('installs a script without syntax errors', async () => {
       const { stdout } = await computer.gpucloud(['completion', program, '--install', '-o', 'id']);
       const { status, stderr } = spawnSync(program, ['-n', stdout.trim()], { encoding: 'utf8' });
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -160,7 +160,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
 }
 
 describe('descriptions in zsh', needs('zsh'), () => {
-  test('are shown beside commands and flags', async () => {
+  test('are shown next to commands and flags', async () => {
     shell = await completingShell('zsh', computer);
     shell.type('gpucloud instances st\t');
     await shell.shows(/stop +-- Stop instances/);
@@ -169,7 +169,7 @@ describe('descriptions in zsh', needs('zsh'), () => {
     await shell.shows(/--show-secrets/);
   });
 
-  test('work from a folder of fpath', async () => {
+  test('are loaded from a folder in fpath', async () => {
     const installed = await computer.gpucloud(['completion', 'zsh', '--install', '-o', 'id']);
     const folder = join(installed.stdout.trim(), '..');
     shell = await completingShell(
@@ -183,7 +183,7 @@ describe('descriptions in zsh', needs('zsh'), () => {
 });
 
 describe('descriptions in fish', needs('fish'), () => {
-  test('are shown beside commands', async () => {
+  test('are shown next to commands', async () => {
     shell = await completingShell('fish', computer);
     shell.type('gpucloud instances st\t');
     await shell.shows(/stop +\(Stop instances/);
@@ -191,7 +191,7 @@ describe('descriptions in fish', needs('fish'), () => {
 });
 
 describe('Tab in bash without a PATH', () => {
-  test('completes a hundred names, since it needs no program', async () => {
+  test('completes a hundred names without a program', async () => {
     await keepNames(
       'instance',
       Array.from({ length: 100 }, (_, at) => `instance\tbox-${at}\tid-${at}\tACTIVE`),
@@ -208,7 +208,7 @@ describe('Tab in bash without a PATH', () => {
   });
 });
 
-describe('the script of PowerShell', () => {
+describe('the PowerShell script', () => {
   const file = join(COMPLETIONS, 'gpucloud.ps1');
 
   test('parses without an error, and completes', needs('pwsh'), async () => {
@@ -231,7 +231,7 @@ describe('the script of PowerShell', () => {
     expect(complete('gpucloud instances stop ')).toBe("'it''s'");
   });
 
-  test('has balanced brackets, even if PowerShell is missing', async () => {
+  test('contains balanced brackets', async () => {
     const text = (await readFile(file, 'utf8'))
       .replace(/^\s*#.*$/gm, '')
       .replace(/'(?:[^']|'')*'|"(?:[^"`]|`.)*"/g, '');
@@ -317,7 +317,7 @@ for (const program of ['bash', 'zsh'] as const) {
 }
 
 test(
-  'completion --install leaves bash-completion to load the script',
+  'reports after completion bash --install that bash-completion loads the script',
   needs('bash-completion'),
   async () => {
     await writeFile(
@@ -330,7 +330,7 @@ test(
   },
 );
 
-test('completion zsh --install writes to the folder that ZDOTDIR names', needs('zsh'), async () => {
+test('changes .zshrc in ZDOTDIR with completion zsh --install', needs('zsh'), async () => {
   const folder = join(computer.home, 'zsh settings');
   await mkdir(folder);
   await writeFile(join(folder, '.zshrc'), 'autoload -Uz compinit && compinit -D -u\n');

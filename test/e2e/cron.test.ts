@@ -52,7 +52,7 @@ gpucloud instances reap --uninstall --json
 echo "{\\"left\\": $(crontab -l | wc -l)}"
 `;
 
-test('terminates an instance at its deadline by cron alone', {
+test('terminates an instance at its deadline through cron', {
   timeout: 420_000,
   ...needs('root', 'mount namespaces', 'cron', 'crontab'),
 }, async () => {

@@ -11,7 +11,7 @@ const PRELOAD = `process.on('SIGUSR2', () => {
   process.stderr.write('passed on\\n');
 });`;
 
-test('ends a command on Ctrl-Break as on Ctrl-C', needs('the npm package'), async () => {
+test('exits with 130 on Ctrl-Break', needs('the npm package'), async () => {
   const computer = await createComputer();
   let asked: () => void = () => undefined;
   const isAsked = new Promise<void>((resolve) => {

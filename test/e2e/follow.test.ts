@@ -78,14 +78,14 @@ describe('--follow in the built program', () => {
     expect((await outcome).stdout).toBe('e1\ne2\ne3\n');
   });
 
-  test('ends quietly with 0 when the pipe closes', async () => {
+  test('exits with 0 and no message when the pipe closes', async () => {
     log = (at) => logOf(at + 1);
     const line = `gpucloud ${FOLLOW.join(' ')} -q | head -1; echo "code \${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await computer.bash(line, { env: env() });
     expect({ stdout, stderr }).toEqual({ stdout: 'e1\ncode 0\n', stderr: '' });
   });
 
-  test('loses nothing with --resume across kill -9', { timeout: 120_000 }, async () => {
+  test('prints every event with --resume across kill -9', { timeout: 120_000 }, async () => {
     // The log grows with each page read, even during a walk, and is complete in the last run.
     let asked = 0;
     let isLastRun = false;
@@ -129,7 +129,7 @@ describe('--follow in the built program', () => {
     expect((await noted()).length).toBe(printed.size);
   });
 
-  test('shows the time of day in a terminal, and exits with 130 after Ctrl-C without a message', async () => {
+  test('shows dates and times in a terminal, and exits with 130 after Ctrl-C without a message', async () => {
     log = (at) =>
       at < 2
         ? logOf(1)
@@ -160,7 +160,7 @@ describe('--follow in the built program', () => {
     }
   });
 
-  test('shows in a terminal that it is waiting, and that the service is down', async () => {
+  test('reports in a terminal that it waits, and that the service is down', async () => {
     log = () => [];
     const terminal = openTerminal({
       program: RUNNER,
@@ -182,7 +182,7 @@ describe('--follow in the built program', () => {
   });
 });
 
-test('does not keep the process alive when the reader has gone', async () => {
+test('exits with 130 at once on SIGINT during a long pause of --follow', async () => {
   log = (at) => logOf(at);
   const words = FOLLOW.map((word) => (word === '500ms' ? '1h' : word));
   const child = computer.start([...words, '-q'], { env: env() });
@@ -194,7 +194,7 @@ test('does not keep the process alive when the reader has gone', async () => {
 
 // Other systems report it only at the next write.
 describe('a reader that exits', needs('Linux'), () => {
-  test('ends the command, even if no event ever comes', async () => {
+  test('ends the command, even without a new event', async () => {
     log = () => logOf(1);
     const line = `gpucloud ${FOLLOW.join(' ')} -q | head -1; echo "code \${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await computer.bash(line, { env: env() });

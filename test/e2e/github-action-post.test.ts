@@ -12,7 +12,7 @@ import { until } from '../support/ssh-world.ts';
 let world: JobWorld;
 let runner: CiRunner;
 
-describe('the end of a job on GitHub', needs('ssh'), () => {
+describe('the GitHub Action at the end of a job', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createJobWorld();
     runner = await createCiRunner(world);
@@ -115,7 +115,7 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     ]);
   });
 
-  test('names the ID if the network is down in post', { timeout: 60_000 }, async () => {
+  test('prints the ID in post if the network is down', { timeout: 60_000 }, async () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);
@@ -132,7 +132,7 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     expect(lines.length).toBeGreaterThan(3);
   });
 
-  test("uses main's service and profile in post, whatever a later step sets", async () => {
+  test("uses main's service and profile in post, even if a later step sets others", async () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);

@@ -37,12 +37,12 @@ describe('the GitHub Action', needs('ssh'), () => {
     expect(world.service.requests.length).toBe(sent);
   });
 
-  test('stops at the first failing line, also with Windows line breaks', async () => {
+  test('stops at the first failing line, even with CRLF', async () => {
     const { code, stdout } = await runner.main({ command: 'echo one\r\nfalse\r\necho two\r\n' });
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'one\n' });
   });
 
-  test("obeys no workflow command in the command's output", async () => {
+  test("ignores workflow commands in the command's output", async () => {
     const forged = '::save-state name=ended::true\n##[save-state name=name]other\n';
     const main = runner.startMain({
       command: `printf '${forged}::set-output name=cost::0\n'; printf '${forged}' >&2; ${LASTS}`,
@@ -65,7 +65,7 @@ describe('the GitHub Action', needs('ssh'), () => {
     expect(JSON.stringify([stdout, stderr, state, outputs, lines])).not.toContain(key);
   });
 
-  test('passes the named variables, and their values by no command line', async () => {
+  test('passes the named variables without their values on a command line', async () => {
     const command = 'echo "$ONE|$TWO|${THREE-unset}" >passed';
     const values = { ONE: 'the first value', TWO: '', THREE: 'not named' };
     const inputs = { command, env: 'ONE\r\nTWO\r\n', fetch: 'passed' };
@@ -79,7 +79,7 @@ describe('the GitHub Action', needs('ssh'), () => {
     expect({ code: unset.code, rentals: world.rentals() }).toEqual({ code: 2, rentals: sent });
   });
 
-  test('explains how to proceed if gpucloud is not installed', async () => {
+  test('fails with an installation hint if gpucloud is missing', async () => {
     const { code, obeyed } = await runner.main({ command: 'true', program: '/nowhere/gpucloud' });
     expect(code).toBe(1);
     expect(obeyed.at(-1)).toEqual({

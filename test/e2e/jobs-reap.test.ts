@@ -39,13 +39,13 @@ const attention = async () =>
 const terminations = () =>
   world.service.requests.filter(({ path }) => path.endsWith('/terminate')).length;
 
-describe('reap and the jobs of run', needs('ssh'), () => {
+describe('reap with jobs', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createJobWorld();
   });
   afterEach(() => world.close());
 
-  test('fetches the results of an ended job, keeps its output and terminates it, once', async () => {
+  test('fetches the results of an ended job, and terminates its instance once', async () => {
     const files = ['--fetch', 'result', '--report', 'report.json'];
     await gpucloud('profiles', 'add', 'work', '--base-url', world.service.url);
     await gpucloud('profiles', 'use', 'work');
@@ -116,7 +116,7 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     expect(await attention()).toEqual([]);
   });
 
-  test("keeps the instance while results can't be written here, and tries again", async () => {
+  test('keeps the instance until the results can be written', async () => {
     await detached('mkdir out; echo x >out/result', '--fetch', 'out:results');
     await hasExited();
     await writeFile(at('results'), 'in the way');
@@ -132,7 +132,7 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     expect(await readFile(at('results', 'result'), 'utf8')).toBe('x\n');
   });
 
-  test("keeps the results of a lost job if stop can't write them here", async () => {
+  test('keeps the instance of a lost job until stop can write the results', async () => {
     await detached('mkdir out; echo x >out/result; sleep 60', '--fetch', 'out:results');
     await until(() => existsSync(join(world.there, 'gpucloud-run', 'work', 'out', 'result')));
     process.kill(

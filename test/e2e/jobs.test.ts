@@ -95,7 +95,7 @@ describe('gpucloud jobs', needs('ssh'), () => {
   });
 
   test(
-    'leaves the job running however logs -f and attach end',
+    'leaves the job running after any exit of logs -f and attach',
     async () => {
       await detached(WAITS);
       const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE', 'SIGKILL'] as const;
@@ -138,7 +138,7 @@ describe('gpucloud jobs', needs('ssh'), () => {
     expect(await gpucloud('jobs', 'logs', 'job')).toMatchObject({ stdout: 'caught\n' });
   });
 
-  test('stops a job that another process follows, and ends it only once', async () => {
+  test('stops a job that another process follows, and terminates it only once', async () => {
     const command = 'trap "echo x >result; exit 9" INT; echo up; while :; do sleep 0.1; done';
     const words = [...world.words('--fetch', 'result'), '--', 'sh', '-c', command];
     const { child, ended } = start(...words);
@@ -163,7 +163,7 @@ describe('gpucloud jobs', needs('ssh'), () => {
     expect(world.status()).toBe('ACTIVE');
   });
 
-  test('keeps a private record and output of a run in the foreground', async () => {
+  test('stores the record and output of a run in the foreground', async () => {
     expect(await world.run([], ['sh', '-c', 'echo out; exit 4'])).toMatchObject({ code: 4 });
     const jobs = join(world.computer.home, 'state', 'jobs');
     expect((await readdir(jobs)).sort()).toEqual([`${NEW}.err`, `${NEW}.json`, `${NEW}.out`]);

@@ -123,7 +123,7 @@ describe('a password manager', () => {
     expect(outcome.stderr).toContain(words);
   });
 
-  test('is not waited for in the background', async () => {
+  test('does not delay commands by a background process', async () => {
     const env = await manager(`sleep 1000 & echo $! >> "$HOME/agents"; echo ${key}`);
     try {
       expect(await login(env, 'vault')).toMatchObject({ code: 0 });
@@ -188,7 +188,7 @@ describe('without a keyring', () => {
     await expect(configOf()).rejects.toThrow();
   });
 
-  test('exits with 4 for a profile with its key in a keyring, which logout still forgets', async () => {
+  test('exits with 4 for a key in a keyring, and removes its reference at logout', async () => {
     await mkdir(join(computer.home, 'config'), { mode: 0o700 });
     await writeFile(
       join(computer.home, 'config', 'config.json'),
@@ -407,7 +407,7 @@ describe('a new API key whose secret would be lost', () => {
     },
   );
 
-  test('is created if the secret is saved, whatever stdout is', async () => {
+  test('is created if --key-file saves the secret, even with stdout closed', async () => {
     const line = 'gpucloud api-keys create kept --key-file ./kept.key >&-';
     expect((await computer.bash(line, { env: env() })).code).toBe(0);
     expect(await readFile(join(computer.home, 'kept.key'), 'utf8')).toMatch(/^svc_sk_/);

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 // File systems of macOS and Windows ignore case, and so does NTFS here.
 const NAMES = ['box', 'Box', 'BOX'];
 
-describe('a folder that ignores case', needs('root', 'lowntfs-3g', 'mkntfs', '/dev/fuse'), () => {
+describe('a case-insensitive folder', needs('root', 'lowntfs-3g', 'mkntfs', '/dev/fuse'), () => {
   let folder: string;
   let disk: string;
   let computer: Computer;
@@ -42,7 +42,7 @@ describe('a folder that ignores case', needs('root', 'lowntfs-3g', 'mkntfs', '/d
   const withState = (state: string, more: Record<string, string>) => (argv: readonly string[]) =>
     computer.gpucloud(argv, { env: { GPUCLOUD_STATE_DIR: join(disk, state), ...more } });
 
-  test('keeps instances apart whose names differ in case only', async () => {
+  test('stores instances separately if their names differ only in case', async () => {
     const gpucloud = withState('sandbox', { GPUCLOUD_PROFILE: 'sandbox' });
     const made = await Promise.all(
       NAMES.map((name) => gpucloud(['instances', 'create', name, ...HARDWARE, '-q'])),
@@ -59,7 +59,7 @@ describe('a folder that ignores case', needs('root', 'lowntfs-3g', 'mkntfs', '/d
     expect(ended.map(({ name }) => name)).toEqual(['Box']);
   });
 
-  test('keeps unresolved requests apart', async () => {
+  test('stores unresolved requests separately', async () => {
     const service = await startService(({ method, path }) => {
       if (method === 'POST') return 'hangUp';
       return ok(path === '/users/me' ? { id: 'account-1' } : []);
@@ -82,7 +82,7 @@ describe('a folder that ignores case', needs('root', 'lowntfs-3g', 'mkntfs', '/d
     }
   });
 
-  test('reports a fetched file that has the name of another', async () => {
+  test('skips a fetched file whose name differs only in case', async () => {
     const into = join(disk, 'results');
     await mkdir(into);
     const skipped: string[] = [];

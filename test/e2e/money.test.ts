@@ -217,7 +217,7 @@ describe('billing spend in a terminal', () => {
     await expect(`${shown.join('\n')}\n`).toMatchFileSnapshot(`screens/spend-${columns}.txt`);
   });
 
-  test('has no bars on a dumb terminal, since a screen reader would read them out', async () => {
+  test('draws no bars on a dumb terminal, since a screen reader would read them', async () => {
     month();
     const { screen } = await spend(80, { term: 'dumb' });
     expect(screen).not.toContain('█');

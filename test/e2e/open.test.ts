@@ -78,13 +78,13 @@ describe('instances open', needs('Linux'), () => {
     expect(screen()).toContain(`No browser found. Open this link:\n${LINK}`);
   });
 
-  test('reports a temporary folder that it cannot use', async () => {
+  test('reports an unusable temporary folder', async () => {
     const { ended, screen } = open('/none', { TMPDIR: '/proc/none' });
     expect(await ended()).toBe(9);
     expect(screen()).toContain('Could not make a temporary folder in /proc/none (ENOENT).');
   });
 
-  test("shows the sandbox's own page of a template", async () => {
+  test('opens the sandbox page of a template', async () => {
     await sandbox('sandbox', 'reset', '--speed', '600', '--yes');
     const hired = ['--offer', 'RTX 4090', '--image', 'Ubuntu 22.04', '--template', 'jupyterlab'];
     await sandbox('instances', 'create', 'lab', ...hired, '--wait', '--yes');

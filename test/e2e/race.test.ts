@@ -72,7 +72,7 @@ test('sends one request when several processes create the same instance', async 
   expect(ended.map(({ code }) => code)).toEqual(Array(RACERS).fill(7));
 });
 
-test('prints one instance in twelve processes with --if-not-exists, which wait for the first', async () => {
+test('prints the same instance in twelve processes with --if-not-exists', async () => {
   const made: Record<string, unknown>[] = [];
   const waiting: (() => void)[] = [];
   const all = 12;
@@ -109,7 +109,7 @@ test('creates a drive for each process with --yes', async () => {
   expect(posts()).toBe(2);
 });
 
-test('sends two requests when several processes create under --max-instances 2', async () => {
+test('sends only two requests when several processes create under --max-instances 2', async () => {
   const set = [
     ['profiles', 'add', 'work', '--base-url', service.url],
     ['profiles', 'set', 'work', '--max-instances', '2'],

@@ -47,7 +47,7 @@ async function rented() {
 }
 
 describe('an instance above --max-price whose response was lost', () => {
-  test('is reported by recover if it costs more, with its request', async () => {
+  test('is reported by recover, which resolves its request', async () => {
     await lose([...create, ...LIMIT]);
     await lose([...create, '-y']);
     const [instance] = await rented();

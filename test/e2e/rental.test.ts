@@ -41,7 +41,7 @@ describe('the built program', () => {
     expect(ended.stderr).toBe('');
   });
 
-  test('loses no instance if eight processes rent in one sandbox', async () => {
+  test('lists all instances of eight processes in one sandbox', async () => {
     await computer.gpucloud(['sandbox', 'reset', '--balance', '100000', '-y']);
     const names = Array.from({ length: 8 }, (_, at) => `box-${at}`);
     const outcomes = await Promise.all(
@@ -61,7 +61,7 @@ describe('the built program', () => {
     expect(status.reserved).toBe('719.20');
   });
 
-  test('keeps all of its files private', async () => {
+  test('creates no file that other users can access', async () => {
     await computer.gpucloud(['instances', 'create', 'trainer', ...HARDWARE], SANDBOX);
     const state = join(computer.home, 'state');
     expect((await stat(state)).mode & 0o777).toBe(0o700);
@@ -71,7 +71,7 @@ describe('the built program', () => {
     }
   });
 
-  test('prints only the version, and needs no settings for it', async () => {
+  test('prints only the version', async () => {
     const { version } = JSON.parse(
       await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
     );
@@ -129,22 +129,22 @@ describe('sandbox serve', () => {
   });
 });
 
-describe('streams and signals', () => {
-  test('end quietly when the pipe closes', async () => {
+describe('stdout and signals', () => {
+  test('exits without an error when the pipe closes', async () => {
     const { code, stdout, stderr } = await computer.bash(
       'set -o pipefail; gpucloud sandbox catalog --json | head -c 1; echo " ${PIPESTATUS[0]}"',
     );
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '{ 0\n', stderr: '' });
   });
 
-  test('exit with 9 if the disk behind stdout is full', async () => {
+  test('exits with 9 if the disk behind stdout is full', async () => {
     const { code, stderr } = await computer.bash('gpucloud sandbox catalog --json > /dev/full');
     expect(code).toBe(9);
     expect(JSON.parse(stderr).error.code).toBe('storage');
   });
 
   test.each(['-q', '--json', '-o yaml'])(
-    'keep the ID of a new instance if the disk behind stdout is full (%s)',
+    'prints the ID of a new instance to stderr if the disk behind stdout is full (%s)',
     async (format) => {
       const { code, stderr } = await computer.bash(
         `gpucloud --profile sandbox instances create trainer ${HARDWARE.join(' ')} ${format} > /dev/full`,
@@ -156,7 +156,7 @@ describe('streams and signals', () => {
     },
   );
 
-  test('keep the failure of one of several if the disk behind stdout is full', async () => {
+  test('prints the failure of one of several if the disk behind stdout is full', async () => {
     await computer.gpucloud(['instances', 'create', 'trainer', ...HARDWARE], SANDBOX);
     const { code, stderr } = await computer.bash(
       'gpucloud --profile sandbox instances terminate trainer nowhere --yes --json > /dev/full',
@@ -172,21 +172,24 @@ describe('streams and signals', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('end a wait on %s with %i and say what keeps running', async (signal, code) => {
-    await computer.gpucloud(['sandbox', 'fault', 'slow-provisioning']);
-    const child = computer.start(
-      ['instances', 'create', 'trainer', ...HARDWARE, '--wait'],
-      SANDBOX,
-    );
-    const ended = outcomeOf(child);
-    await heard(child, 'stderr', /Rented trainer/);
-    child.kill(signal);
-    const outcome = await ended;
-    expect(outcome.code).toBe(code);
-    expect(outcome.stdout).toBe('');
-    // It depends on the signal whether a status was read before.
-    expect(outcome.stderr).toMatch(
-      /Stopped waiting for trainer \([0-9a-f-]{36}\)\. It (is|may still be) billing\.\n/,
-    );
-  });
+  ] as const)(
+    'ends a wait on %s with %i, and reports the instance as billing',
+    async (signal, code) => {
+      await computer.gpucloud(['sandbox', 'fault', 'slow-provisioning']);
+      const child = computer.start(
+        ['instances', 'create', 'trainer', ...HARDWARE, '--wait'],
+        SANDBOX,
+      );
+      const ended = outcomeOf(child);
+      await heard(child, 'stderr', /Rented trainer/);
+      child.kill(signal);
+      const outcome = await ended;
+      expect(outcome.code).toBe(code);
+      expect(outcome.stdout).toBe('');
+      // It depends on the signal whether a status was read before.
+      expect(outcome.stderr).toMatch(
+        /Stopped waiting for trainer \([0-9a-f-]{36}\)\. It (is|may still be) billing\.\n/,
+      );
+    },
+  );
 });

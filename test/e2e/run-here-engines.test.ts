@@ -11,7 +11,7 @@ const TASKS = 100;
 let world: HereWorld;
 let home: string;
 
-describe('engines in gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
+describe('gpucloud run --here with engines', { timeout: 60_000, ...needs('ssh') }, () => {
   beforeAll(async () => {
     world = await createHereWorld(4);
     ({ home } = world.computer);
@@ -49,7 +49,7 @@ describe('engines in gpucloud run --here', { timeout: 60_000, ...needs('ssh') },
   }
 
   test(
-    'GNU parallel runs 100 tasks on 4 instances, though one dies',
+    'runs 100 tasks of GNU parallel on 4 instances, although one dies',
     needs('parallel'),
     async () => {
       const log = join(home, 'joblog');
@@ -67,7 +67,7 @@ describe('engines in gpucloud run --here', { timeout: 60_000, ...needs('ssh') },
     },
   );
 
-  test('Ansible pings and plays', needs('ansible'), async () => {
+  test('runs an Ansible ping and playbook', needs('ansible'), async () => {
     const play = join(home, 'play.yaml');
     await writeFile(
       play,
@@ -86,7 +86,7 @@ describe('engines in gpucloud run --here', { timeout: 60_000, ...needs('ssh') },
     }
   });
 
-  test('mpirun finds the hosts', needs('mpirun'), async () => {
+  test('provides the hosts for mpirun', needs('mpirun'), async () => {
     const stdout = await run(
       2,
       'mpirun --mca plm_rsh_args "-F $GPUCLOUD_SSH_CONFIG" --hostfile "$GPUCLOUD_HOSTFILE" -np 2 sh -c \'echo "$OMPI_COMM_WORLD_RANK"\'',

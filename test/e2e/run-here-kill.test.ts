@@ -119,7 +119,7 @@ describe('reap after kill -9 of run --here', needs('ssh'), () => {
   }
 
   test.each(STAGES)(
-    'ends both instances of a run that was killed while $name',
+    'terminates or reports both instances of a run killed while $name',
     ({ name, outcomes }) => {
       const found = [...world.renting.instances.values()].filter((one) =>
         one.name.startsWith(name),

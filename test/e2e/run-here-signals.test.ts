@@ -138,7 +138,7 @@ while :; do sleep 0.1; done`;
     });
   });
 
-  test('ends a command that ignores every signal after its instances', async () => {
+  test('kills a command that ignores every signal', async () => {
     const { ended, send } = await started('trap "" TERM');
     await send('SIGINT');
     await until(() => existsSync(join(home, 'signals')));

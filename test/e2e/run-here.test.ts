@@ -198,7 +198,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(await world.computer.gpucloud(untrack, { env: world.env })).toMatchObject({ code: 0 });
   });
 
-  test('notifies once of the end of the command', async () => {
+  test('notifies once when the command ends', async () => {
     const heard = join(home, 'heard');
     const notify = ['sh', '-c', `cat >>${heard}`];
     const profiles = { work: { base_url: world.service.url, notify } };
@@ -236,7 +236,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(stderr).not.toContain('may still be billing');
   });
 
-  test('leaves out an instance whose copy fails only with --min-count', async () => {
+  test('omits an instance with a failed copy only with --min-count', async () => {
     await writeFile(join(world.homes[1] ?? '', 'gpucloud-run'), 'in the way');
     const words = ['--sync', 'project', '--report', 'r'];
     const all = await world.run(words, ['echo', 'ran']);
@@ -266,7 +266,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(existsSync(join(world.homes[0] ?? '', 'gpucloud-run', 'work', 'in.txt'))).toBe(true);
   });
 
-  test('keeps an instance whose results cannot be written here, for 30 minutes', async () => {
+  test("keeps an instance for 30 minutes if its results can't be written", async () => {
     const script =
       'for n in 1 2 3; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n "echo k >gpucloud-run/work/k"; done; mkdir kept; echo >kept/job-2';
     const words = ['--fetch', 'k:kept', '--report', 'r'];

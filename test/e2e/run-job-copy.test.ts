@@ -16,7 +16,7 @@ let world: JobWorld;
 /** Names that a shell, rsync or tar could take for something else. */
 const ODD = ['-rf', 'two words', `it's "odd"`, 'line\nbreak', '$HOME', 'a:b', '*', 'ü'];
 
-describe('the copies of gpucloud run', needs('ssh'), () => {
+describe('gpucloud run with copies', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createJobWorld();
   });
@@ -83,7 +83,7 @@ echo '${version}'
     expect(existsSync(join(home, 'used'))).toBe(false);
   });
 
-  test('refuses to start the job without rsync or tar on the instance', async () => {
+  test('exits with 125 if the instance has neither rsync nor tar', async () => {
     await world.removeThere('rsync', 'tar');
     const done = await job([`--fetch=results:${world.computer.home}`], 'echo ran');
     expect(done).toMatchObject({ code: 125, stdout: '' });

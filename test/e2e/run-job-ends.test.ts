@@ -47,7 +47,7 @@ async function startedJob(...more: string[]): Promise<Running> {
   return job;
 }
 
-describe('the ends of gpucloud run', needs('ssh'), () => {
+describe('gpucloud run after an interrupt', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createJobWorld();
   });
@@ -109,7 +109,7 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('takes a job over after kill -9, and runs the command once', async () => {
+  test('takes over a job after kill -9, and runs the command once', async () => {
     const job = start([
       ...world.words('--fetch', 'ran'),
       '--',

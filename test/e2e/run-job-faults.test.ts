@@ -25,7 +25,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('terminates with the key that it started with, whatever profile is active by then', async () => {
+  test('terminates with its original key after a profile change', async () => {
     const { computer, service } = world;
     const keyFile = join(computer.home, 'key');
     await writeFile(keyFile, world.env.GPUCLOUD_API_KEY ?? '', { mode: 0o600 });
@@ -53,7 +53,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(await ended).toBe(0);
   });
 
-  test('prints every byte once if it is resumed a second after its last output', async () => {
+  test('prints every byte once if attached a second after the last output', async () => {
     const { child, ended } = start([], ['sh', '-c', 'echo up; sleep 4; echo more']);
     await heard(child, 'stdout', /up/);
     await new Promise((resolve) => setTimeout(resolve, 1_800));
@@ -62,7 +62,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(await attached()).toMatchObject({ code: 0, stdout: 'more\n' });
   }, 60_000);
 
-  test('refuses to follow a job that another process follows', async () => {
+  test('exits with 5 for a job that another process follows', async () => {
     const { child, ended } = start([], ['sh', '-c', 'echo up; sleep 45']);
     await heard(child, 'stdout', /up/);
     const second = await attached();
@@ -73,7 +73,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(await ended).toBe(143);
   }, 90_000);
 
-  test('copies both ways although the login shell of the instance prints a greeting', async () => {
+  test('copies both ways even if the login shell of the instance prints a greeting', async () => {
     const source = join(world.computer.home, 'project');
     await mkdir(source);
     await writeFile(join(source, 'in.txt'), 'x');
@@ -84,7 +84,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(await readFile(join(world.computer.home, 'results', 'out.txt'), 'utf8')).toBe('x');
   });
 
-  test('warns about a file that vanished before it was copied', async () => {
+  test('warns about a file that vanishes before it is copied', async () => {
     const source = join(world.computer.home, 'project');
     await mkdir(source);
     await writeFile(join(source, 'stays'), 'x');

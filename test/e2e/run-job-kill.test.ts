@@ -117,7 +117,7 @@ describe('reap after kill -9 of run', needs('ssh'), () => {
   }
 
   test.each(STAGES)(
-    'ends the instance of a run that was killed while $name',
+    'terminates or reports the instance of a run killed while $name',
     ({ name, outcome }) => {
       const found = [...world.renting.instances.values()].filter((one) => one.name === name);
       expect(found).toHaveLength(1);

@@ -65,7 +65,7 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
     expect(await ran()).toBe('ran\n');
   });
 
-  test('prints the output from while the computer slept', async () => {
+  test('prints the output written while the computer slept', async () => {
     const { child, ended } = await started([], COUNTS);
     child.kill('SIGSTOP');
     await pause(6_000);
@@ -74,7 +74,7 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('terminates after a sleep in which the deadline passed', async () => {
+  test('terminates if the deadline passes while the computer sleeps', async () => {
     const { child, ended } = await started([], ['sh', '-c', 'echo 1; sleep 20']);
     child.kill('SIGSTOP');
     const expire = ['instances', 'expire', 'job', '--after', '1s'];
@@ -120,7 +120,7 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
   });
 
   test.each([26, -26])(
-    "passes the deadline on time if the service's clock is %i hours ahead",
+    "terminates on time if the service's clock is %i hours ahead",
     async (hours) => {
       let terminated = 0;
       world.renting.terminations = [

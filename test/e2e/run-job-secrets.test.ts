@@ -68,7 +68,7 @@ describe('values of passed variables', needs('ssh'), () => {
     },
   );
 
-  test('are not stored for a job killed before its start, which ends', async () => {
+  test('are not stored, so attach ends a job that was killed before its start', async () => {
     await world.sshd.stop();
     const argv = [...world.words('--pass-env', 'HF_TOKEN'), '--', 'sh', '-c', WAITS];
     const child = world.computer.start(argv, { env: env() });

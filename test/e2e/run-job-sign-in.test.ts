@@ -100,7 +100,7 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     expect(stderr).toMatch(/Still no connection to job \(.*Permission denied/);
   });
 
-  test('ends with 125 if the host key changes, and terminates', async () => {
+  test('exits with 125 and terminates if the host key changes', async () => {
     const { child, printed, ended } = start(...world.words(), '--', ...WAITS);
     await heard(child, 'stdout', /up/);
     await restart('new');

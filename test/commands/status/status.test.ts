@@ -64,7 +64,7 @@ describe('status', () => {
     expect(await world.cli(['status', '-q'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
-  test('lists the newest instance first, and suggests terminating the most expensive one', async () => {
+  test('lists the newest instance first, and suggests a termination', async () => {
     const made = (name: string, hours: number, fields = {}) =>
       service.instance(name, { created_at: service.ago(hours * HOUR), ...fields });
     await known(made('old', 9), made('new', 1), made('middle', 5));
@@ -80,7 +80,7 @@ describe('status', () => {
     });
   });
 
-  test('includes everything on the screen in JSON', async () => {
+  test('prints every value of the screen as JSON', async () => {
     await known(service.instance('trainer'));
     service.drive('data', { price_per_hour: '6.005' });
     service.balance = '287.715';
@@ -155,7 +155,7 @@ describe('status', () => {
     expect(service.together).toBe(1);
   });
 
-  test('shows the first of many instances in a terminal, and all with --all or in a pipe', async () => {
+  test('shows 12 of 50 instances in a terminal, and all with --all or in a pipe', async () => {
     const ids = Array.from({ length: 50 }, (_, at) =>
       service.instance(`box-${at}`, { price_per_hour_snapshot: `${100 - at}.50` }),
     );
@@ -226,7 +226,7 @@ describe('the balance', () => {
     ['269.70', 'balance_low', 'The balance lasts 3 h at this rate: top up'],
     ['0', 'balance_low', 'The balance is used up: top up'],
     ['much', 'balance_unknown', 'The service returned no readable balance'],
-  ])('is explained if it is %s', async (balance, code, words) => {
+  ])('causes a warning if it is %s', async (balance, code, words) => {
     await known(service.instance('trainer'));
     service.balance = balance;
     const { doc } = await status();
@@ -249,7 +249,7 @@ describe('the balance', () => {
   });
 });
 
-describe('what needs attention', () => {
+describe('the attention list', () => {
   test('shows a suspended drive, with the time left and the command that resumes it', async () => {
     service.drive('Данные', {
       status: 'SUSPENDED',
@@ -273,7 +273,7 @@ describe('what needs attention', () => {
     ]);
   });
 
-  test('shows a request whose response was lost, without a second warning', async () => {
+  test('shows a request with a lost response, without a second warning', async () => {
     service.broken.set('/instances', 'hangUp');
     expect((await world.cli(['instances', 'create', 'lost', ...HARDWARE])).code).toBe(7);
     service.broken.clear();
@@ -287,7 +287,7 @@ describe('what needs attention', () => {
     expect(doc.instances).toMatchObject([{ id: null, status: 'UNKNOWN', bills: null }]);
   });
 
-  test('does not suggest a free drive for an instance without an ID', async () => {
+  test('does not link a free drive to an instance without an ID', async () => {
     service.drive('data');
     service.broken.set('/instances', 'hangUp');
     await world.cli(['instances', 'create', 'lost', ...HARDWARE]);
@@ -296,7 +296,7 @@ describe('what needs attention', () => {
     expect(stdout).toMatch(/^data +AVAILABLE .* -$/m);
   });
 
-  test('shows instances that are gone, in ERROR, or past their paid time', async () => {
+  test('shows instances that are gone or past their paid time', async () => {
     const gone = service.instance('gone');
     await known(gone, service.instance('late', { paid_until: service.ago(2 * HOUR) }));
     service.instances.delete(gone);
@@ -304,7 +304,7 @@ describe('what needs attention', () => {
     expect(codes(doc).sort()).toEqual(['instance_gone', 'instance_overdue']);
   });
 
-  test('shows an instance once its paid time is over for more than 10 minutes', async () => {
+  test('shows an instance 10 minutes after its paid time', async () => {
     const late = (seconds: number) => ({ paid_until: service.ago(seconds * 1000) });
     const over = service.instance('over', late(610));
     await known(over, service.instance('just', late(590)));
@@ -320,14 +320,14 @@ describe('what needs attention', () => {
   });
 });
 
-describe("a part that can't be read", () => {
+describe('status with unreadable parts', () => {
   const FAULT = { status: 500, body: { statusCode: 500, message: 'boom', error: 'Internal' } };
 
   test.each([
     ['/billing/transactions', 'transactions', 'The transactions'],
     ['/storage/drives', 'drives', 'The drives'],
     ['/users/me', 'profile', 'The balance'],
-  ])('does not hide the others, and decides the exit code: %s', async (path, part, words) => {
+  ])('shows the other parts, and exits with 1: %s', async (path, part, words) => {
     await known(service.instance('trainer'));
     service.drive('data');
     service.broken.set(path, FAULT);
@@ -343,7 +343,7 @@ describe("a part that can't be read", () => {
     expect(doc.hours_left === null).toBe(part !== 'transactions');
   });
 
-  test('shows the last known state of an instance', async () => {
+  test('shows the last known state of an unreadable instance', async () => {
     const id = service.instance('trainer');
     await known(id, service.instance('second'));
     service.broken.set(`/instances/${id}`, FAULT);
@@ -356,7 +356,7 @@ describe("a part that can't be read", () => {
     );
   });
 
-  test('is one error if nothing can be read, with the last known state', async () => {
+  test('prints one error and the last known state if nothing can be read', async () => {
     await known(service.instance('trainer'));
     service.broken.set('/', 'hangUp');
     const { code, stdout, stderr } = await world.cli(['status']);
@@ -365,7 +365,7 @@ describe("a part that can't be read", () => {
     expect(stderr.match(/^error: /gm)).toHaveLength(1);
   });
 
-  test('prints nothing on stdout if the key is refused', async () => {
+  test('prints nothing to stdout if the key is refused', async () => {
     await known(service.instance('trainer'));
     service.broken.set('/', { status: 401, body: { statusCode: 401, message: 'no', error: 'no' } });
     expect(await world.cli(['status'])).toMatchObject({ code: 4, stdout: '' });

@@ -57,7 +57,7 @@ async function worldOf(...templates: Record<string, unknown>[]): Promise<World> 
 }
 
 describe('templates list', () => {
-  it('sorts by sort_order, templates without one last', async () => {
+  it('sorts by sort_order, with missing values last', async () => {
     const world = await worldOf(
       { id: 't-0', slug: 'none' },
       WHISPER,
@@ -86,7 +86,7 @@ describe('templates list', () => {
     expect(JSON.parse(stdout)).toEqual([WHISPER, odd]);
   });
 
-  it('has more columns on request', async () => {
+  it('prints more columns with --columns', async () => {
     const world = await worldOf(WHISPER);
     const columns =
       'id,tags,image_name,run_command,shm_size,is_active,sort_order,logo_url,created_at,updated_at';
@@ -106,7 +106,7 @@ describe('templates list', () => {
 });
 
 describe('templates get', () => {
-  it('shows everything, the readme in Markdown below', async () => {
+  it('prints every field, and the readme as Markdown', async () => {
     const world = await worldOf(WHISPER);
     const { code, stdout, requests } = await world.cli(['templates', 'get', 'whisper']);
     expect(code).toBe(0);
@@ -170,7 +170,7 @@ describe('templates get', () => {
     },
   );
 
-  it('finds the templates of the sandbox', async () => {
+  it('finds a sandbox template', async () => {
     const world = await createSandboxWorld();
     worlds.push(world);
     const { code, stdout } = await world.cli(['templates', 'get', 'jupyterlab'], {
@@ -180,7 +180,7 @@ describe('templates get', () => {
     expect(stdout).toContain('# JupyterLab\n\nNotebooks with Python, PyTorch and CUDA.');
   });
 
-  it('prints templates with missing, null and odd fields', async () => {
+  it('accepts missing, null and invalid fields', async () => {
     const world = await worldOf({
       id: 't-9',
       name: null,
@@ -213,7 +213,7 @@ describe('templates get', () => {
     );
   });
 
-  it('prints only the Markdown on request', async () => {
+  it('prints only the readme with --markdown', async () => {
     const world = await worldOf(WHISPER, { id: 't-3', slug: 'bare' });
     const readme = await world.cli(['templates', 'get', 'whisper', '--markdown']);
     expect(readme.stdout).toBe('# Whisper\n\nTurns **speech** into text.\n');
@@ -249,7 +249,7 @@ describe('templates get', () => {
     }
   });
 
-  it('reports an unknown template, and several templates with one name', async () => {
+  it('exits with 3 for an unknown template, and with 2 for an ambiguous name', async () => {
     const world = await worldOf(WHISPER, { id: 't-3', slug: 'w3', name: 'whisper' });
     expect(await world.cli(['templates', 'get', 'nix'])).toMatchObject({
       code: 3,
