@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-test('limits the spine in docs/architecture.md to 6,000 lines of existing files', () => {
+test('docs/architecture.md lists existing files of at most 6,000 lines to read first', () => {
   const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
-  const [, spine = ''] = page.split('## The spine\n');
-  const files = [...spine.matchAll(/\]\(\.\.\/(src\/[^)]+)\)/g)].map(([, file = '']) => file);
+  const [, list = ''] = page.split('## Files to read first\n');
+  const files = [...list.matchAll(/\]\(\.\.\/(src\/[^)]+)\)/g)].map(([, file = '']) => file);
   expect(files.length).toBeGreaterThan(0);
   expect(new Set(files).size).toBe(files.length);
   const lines = files.map((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1);
