@@ -30,7 +30,7 @@ export default class Soak {
         `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${availableParallelism()} cores, ${minutes} minutes, seed ${process.env.GPUCLOUD_SEED}: ` +
           `${count('passed')} tests passed, ${count('failed')} failed, ${count('skipped')} skipped.`,
         '',
-        '| what | played | killed before its end | result |',
+        '| scenario | runs | killed before the end | result |',
         '|---|---|---|---|',
         ...rows,
         '',
