@@ -145,7 +145,7 @@ function table(results) {
   };
   const rooms = [...new Set(results.map(({ mutation }) => mutation.room))];
   return [
-    '| room | killed | equivalent | survived |',
+    '| folder | killed | equivalent | survived |',
     '|---|---:|---:|---:|',
     ...rooms.map((room) =>
       row(
@@ -159,7 +159,7 @@ function table(results) {
 
 /** Returns the part of the page that this script does not write. */
 function rest() {
-  return /^## Changes made without the list[\s\S]*/m.exec(readFileSync(PAGE, 'utf8'))?.[0] ?? '';
+  return /^## Mutations outside the list[\s\S]*/m.exec(readFileSync(PAGE, 'utf8'))?.[0] ?? '';
 }
 
 function page(results) {
@@ -168,12 +168,13 @@ function page(results) {
     .map(({ mutation }) => `- \`src/${mutation.file}\`: ${mutation.name}. ${mutation.equivalent}`);
   return `# Mutations
 
-\`npm run mutate\` writes this table. A mutation changes the source in one small way, and is killed if
-a test of its room then fails. \`test/mutations/\` lists them.
+\`npm run mutate\` makes one small change to the source at a time, a mutation, and runs the tests of that
+folder. A mutation is *killed* if a test fails. It is *equivalent* if no test can detect it. \`test/mutations/\`
+lists the mutations, and the command writes this table.
 
 ${table(results)}
 
-No test can notice these:
+Equivalent:
 
 ${equivalent.join('\n')}
 
