@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { type Computer, createComputer } from '../support/program.ts';
+import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import { commandLinesOf } from './command-lines.ts';
 
 /**
@@ -21,6 +22,21 @@ const DOCUMENTS = [
       .map((name) => `${folder}/${name}`),
   ),
 ];
+
+/** Serves a sandbox for the lines that need an account of a real service. */
+const SERVE_ACCOUNT = `serve_account() {
+  exec 3< <("$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" sandbox serve --json --speed 600 --state ~/account.json)
+  trap "kill $SSH_AGENT_PID $!" EXIT
+  IFS='"' read -r _ _ _ url _ _ _ key _ <&3
+}`;
+
+/** Replaces the placeholders of a line with the served account, whose key a person would type. */
+function inAccount(line: string): string {
+  return line
+    .replace('https://api.example.com/v1', '"$url" --key-stdin <<< "$key"')
+    .replace('OFFER_ID', OFFER)
+    .replace('IMAGE_ID', IMAGE);
+}
 
 let computer: Computer;
 beforeEach(async () => {
@@ -50,9 +66,10 @@ describe.each(WALKTHROUGHS.filter(({ steps }) => steps.length > 0))('$name', ({ 
       'eval "$(ssh-agent)" > /dev/null; trap "kill $SSH_AGENT_PID" EXIT',
       'ssh-add -q ~/.ssh/id_ed25519',
       'yes=--yes; gpucloud sandbox reset --speed 600 --balance 100000 > /dev/null',
+      SERVE_ACCOUNT,
       ...steps.map(
         ({ text, yes }, at) =>
-          `yes=${yes ? '--yes' : ''}; echo '--- ${at}' >&2; ${text}\necho "${at} $?" >> "${ended}"`,
+          `yes=${yes ? '--yes' : ''}; echo '--- ${at}' >&2; ${inAccount(text)}\necho "${at} $?" >> "${ended}"`,
       ),
     ].join('\n');
     const { stderr } = await computer.bash(script, { env: { TERM: 'dumb' } });
