@@ -1,4 +1,4 @@
-/** A self-signed certificate for localhost and 127.0.0.1, for tests on loopback only. */
+/** Self-signed for localhost and 127.0.0.1. Only loopback tests use it. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUc1EtKsBNQYaJZ5jL69B/qXHVjvgwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTAzNDgxMloYDzIxMjYxMDI4

@@ -5,7 +5,7 @@ import { fc, runs } from '../support/random.ts';
 const nested = (levels: number, open = '[', close = ']') =>
   `${open.repeat(levels)}1${close.repeat(levels)}`;
 
-/** Computes the depth level by level from the value, to check isTooDeep. */
+/** Computes the depth recursively, as a reference for isTooDeep. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));

@@ -17,7 +17,7 @@ async function world(handler: Handler): Promise<World> {
   return made;
 }
 
-/** Shape A of the document, with a message that clients must not interpret. */
+/** Returns an error in shape A of the API document. Clients must not interpret its message. */
 function shapeA(status: number, error: string): Answer {
   return { status, body: { statusCode: status, message: 'a reason', error } };
 }
@@ -32,19 +32,14 @@ interface Row {
   readonly operation: string;
   readonly condition: string;
   readonly argv: readonly string[];
-  /** The response to the operation itself. */
   readonly answer: Answer;
-  /** The status that GET /instances/{id} returns afterwards. */
+  /** The status that a later GET /instances/{id} returns. */
   readonly state?: string;
   readonly code: number;
-  /** The exact hint. */
   readonly next: string;
 }
 
-/**
- * The document's table of errors, row by row. A row with several conditions appears once for each
- * condition.
- */
+/** Copies the error table of the API document, with one row per condition. */
 const ROWS: readonly Row[] = [
   ...(
     [
@@ -88,7 +83,7 @@ const ROWS: readonly Row[] = [
   {
     http: 400,
     operation: 'stop instance',
-    // A stop while STOPPING succeeds: see test/commands/instances/lifecycle.test.ts.
+    // lifecycle.test.ts covers a stop while STOPPING, which succeeds.
     condition: 'not ACTIVE',
     argv: ['instances', 'stop', ID],
     answer: shapeA(400, 'Bad Request'),
@@ -109,8 +104,8 @@ const ROWS: readonly Row[] = [
   {
     http: 400,
     operation: 'terminate instance',
-    // The document's only reason is that the instance is already terminating, which counts as
-    // success.
+    // The document's only reason for this 400 is an instance that is already terminating, which
+    // counts as success.
     condition: 'terminated or terminating already, and yet it is ACTIVE',
     argv: ['instances', 'terminate', ID, '-y'],
     answer: shapeA(400, 'Bad Request'),
@@ -175,7 +170,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** Responds to the row's operation with its error, and to other reads as the row specifies. */
+/** Returns the row's error to its operation, and the row's data to other reads. */
 function serviceOf({ answer, state, operation }: Row): Handler {
   return ({ method, path }) => {
     if (method === 'GET' && path === '/ssh-keys') {

@@ -41,7 +41,7 @@ test('parses a long string or number in linear time', () => {
   for (const text of ['x'.repeat(long), 'a"\\\n'.repeat(long / 8)]) {
     expect(parseExactly(`{"b":${BIG},"a":${JSON.stringify(text)}}`)).toEqual({ b: BIG, a: text });
   }
-  // A search that starts again at each zero would take hours.
+  // A search that restarts at each zero would take hours.
   const zeros = `1.${'0'.repeat(long / 8)}1`;
   expect(parseExactly(`[${zeros}]`)).toEqual([zeros]);
 });

@@ -13,7 +13,8 @@ import { CliError } from '../../src/errors.ts';
 import { freePort } from '../support/ports.ts';
 import { envelope } from '../support/service.ts';
 
-// Matches main.ts: many requests listen to one signal. many.test.ts checks that no listener stays.
+// As in main.ts, many requests listen to one signal. many.test.ts checks that they remove their
+// listeners.
 setMaxListeners(0);
 
 export const KEY = 'svc_sk_test_canary0123456789';
@@ -22,13 +23,13 @@ export const CREATE = { offer_id: 'offer-1', image_id: 'image-1', instance_name:
 
 export interface FakeClock extends Clock {
   readonly sleeps: number[];
-  /** Runs at each sleep, before the sleep returns. */
+  /** Called at each sleep, before it returns. */
   onSleep?: () => void;
 }
 
 /**
- * A clock whose sleeps return at once, are recorded, and move the time. Random numbers are always
- * 0.5.
+ * Creates a clock whose sleeps return at once, are recorded and advance the time. Its random number
+ * is always 0.5.
  */
 export function fakeClock(): FakeClock {
   let time = Date.UTC(2026, 0, 15, 10, 0, 0);
@@ -78,7 +79,7 @@ export interface Scripted {
   calls(): string[];
 }
 
-/** Starts a server that sends scripted responses in order, then a 599 to every further request. */
+/** Starts a server that sends the scripted responses in order, and 599 to each further request. */
 export async function scripted(...steps: Step[]): Promise<Scripted> {
   const seen: Seen[] = [];
   const server = createServer((incoming, response) => {
@@ -104,7 +105,7 @@ export async function scripted(...steps: Step[]): Promise<Scripted> {
   return { url: urlOf(server), seen, calls: () => seen.map((one) => `${one.method} ${one.url}`) };
 }
 
-/** Starts a server below HTTP; `handler` gets the socket at the first bytes of each request. */
+/** Starts a TCP server. `onRequest` gets the socket and the first bytes of each request. */
 export async function rawServer(
   onRequest: (socket: Socket, text: string) => void,
 ): Promise<{ url: string; connections: () => number }> {
@@ -148,7 +149,7 @@ export function status(code: number, headers: Record<string, string> = {}): Step
   return json(code, { statusCode: code, message: `said ${code}`, error: 'Reason' }, headers);
 }
 
-/** Reads the whole request, then cuts the connection without responding. */
+/** Reads the whole request, then closes the connection without a response. */
 export const cut: Step = (_request, response) => {
   response.destroy();
 };
@@ -164,7 +165,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<CliError> {
   throw new Error('the call succeeded');
 }
 
-/** Responds to this request only: the next connection is refused. */
+/** Sends this response, then stops the server: the next connection is refused. */
 export function last(step: Step): Step {
   return (request, response) => {
     const { server } = (response.socket ?? {}) as { server?: Server };

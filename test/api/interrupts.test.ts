@@ -76,7 +76,7 @@ describe.each(['settings', 'options'])('a signal in the %s', (where) => {
         sending += 1;
       },
     });
-    // Abort before the transport opens a connection.
+    // Aborts before the transport opens a connection.
     await Promise.resolve();
     controller.abort(INTERRUPT);
     await expect(calling).rejects.toBe(INTERRUPT);
@@ -101,7 +101,7 @@ test.each(['GET', 'POST'])('never sends a %s that was aborted while connecting',
   });
   controller.abort();
   await expect(exchange).rejects.toMatchObject({ sent: false, stopped: true });
-  // A later request proves that the transport connects, and shows which requests it writes.
+  // A second request proves that the transport connects, and shows which requests it wrote.
   await transport.exchange({ ...request, path: '/second' }, new AbortController().signal, () => {});
   expect([sending, texts.filter((text) => text.includes('/first'))]).toEqual([0, []]);
   expect(texts).toHaveLength(1);
@@ -153,7 +153,7 @@ test('passes the raw response to onResponse, and rethrows its error', async () =
       throw full;
     },
   });
-  // The response is broken too, but the journal's error is thrown first and ends the call.
+  // The response is invalid too, but the error from onResponse takes precedence.
   await expect(calling).rejects.toBe(full);
   expect(texts).toEqual(['{"status":"success","code":201,"data":{"id":7}}']);
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
   checker = await createChecker();
 });
 
-/** Starts a service on loopback that follows the OpenAPI description. */
+/** Starts a service that checks requests against the OpenAPI description. */
 async function described(): Promise<Service & Pick<DescribedService, 'complaints'>> {
   const { handler, complaints } = describedService(checker, samples());
   const service = await startService(handler);
@@ -18,7 +18,6 @@ async function described(): Promise<Service & Pick<DescribedService, 'complaints
   return { ...service, complaints };
 }
 
-/** Returns a request as method, path, query and body. */
 function partsOf({ method, path, body }: RecordedRequest) {
   const { pathname, searchParams } = new URL(path, 'http://service');
   return [method, pathname, Object.fromEntries(searchParams), body] as const;

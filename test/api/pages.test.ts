@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { pagesOf } from '../../src/api/pages.ts';
 
-/** Returns a list of `count` rows, in pages of two. */
+/** Creates a list of `total` rows, in pages of two. */
 function list(total: number, { counted = true } = {}) {
   const asked: number[] = [];
   const read = async (page: number) => {

@@ -98,7 +98,7 @@ describe('proxy selection', () => {
   });
 });
 
-/** Starts a proxy that tunnels by CONNECT, and records requests. */
+/** Starts a proxy that tunnels CONNECT and records requests. */
 async function proxy() {
   const seen: { line: string; headers: Record<string, unknown> }[] = [];
   const server = createHttpServer((request, response) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CreateInstanceBody } from '../../src/api/index.ts';
 import { apiFor, CREATE, closedPort, failureOf, ID } from './harness.ts';
 
-// Nothing listens on this port, so any request that is sent ends as `unreachable`.
+// No server listens on this port, so a request that is sent fails as `unreachable`.
 const api = async () => apiFor(await closedPort());
 
 test.each(['', '..', '.', 'a/b', 'a?b', 'a#b', 'a b', '%2e%2e', '../users', 'a\r\nx: y', 'я'])(

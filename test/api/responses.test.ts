@@ -86,7 +86,7 @@ describe('a response about another instance', () => {
       const error = await failureOf(apiFor(server.url).instances[verb](ID));
       expect(error).toMatchObject({ failure: 'outcomeUnknown', resource: ID, mayBeBilling: true });
       expect(error.message).toContain(`the response is about instance ${other}`);
-      // A start may reserve funds, so it is never sent again.
+      // A start may reserve funds, so gpucloud never resends it.
       expect(server.calls().filter((call) => call.startsWith('POST'))).toHaveLength(
         verb === 'start' ? 1 : 2,
       );

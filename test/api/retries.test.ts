@@ -34,7 +34,7 @@ describe('GET, PATCH, DELETE', () => {
     const { api, server, clock } = await run([status(code), status(code), data(USER)]);
     await expect(api.users.me()).resolves.toEqual(USER);
     expect(server.calls()).toHaveLength(3);
-    // Full jitter below 0.5 s and 1 s, since the random number is 0.5.
+    // Full jitter up to 0.5 s and 1 s, with 0.5 as the random number.
     expect(clock.sleeps).toEqual([250, 500]);
   });
 
@@ -237,7 +237,7 @@ test('retries a refused connection, then sends a POST once', async () => {
     late.closeAllConnections();
     late.close();
   });
-  // Start the service during the first pause.
+  // Starts the service during the first pause.
   clock.sleep = (milliseconds) => {
     clock.sleeps.push(milliseconds);
     const { port } = new URL(address);

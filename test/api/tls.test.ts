@@ -22,7 +22,7 @@ async function service() {
   return { url: urlOf(server).replace('http:', 'https:'), requests, handshakes };
 }
 
-/** Sends one GET through Node's real TLS, but trusts only the test's authorities. */
+/** Sends one GET through Node's TLS, with the given authorities. */
 async function get(
   url: string,
   context: typeof createSecureContext,
@@ -69,7 +69,7 @@ test('rejects a certificate from an unknown authority, and sends nothing', async
 
 test('rejects a certificate for another host, and sends nothing', async () => {
   const { url, requests } = await service();
-  // The same computer under an address that the certificate does not include.
+  // Also reaches this computer, but the certificate does not include this address.
   await expect(get(url.replace('127.0.0.1', '0.0.0.0'), trusting)).rejects.toMatchObject({
     code: 'ERR_TLS_CERT_ALTNAME_INVALID',
   });

@@ -52,7 +52,7 @@ describe('redirects', () => {
   });
 });
 
-/** Uses a clock that the test moves for deadlines; sockets are real. */
+/** Lets the test advance timers. Sockets stay real. */
 function holdTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -211,7 +211,7 @@ describe('a cut body', () => {
         api.instances.create(CREATE, { onResponse: async (answer) => void answers.push(answer) }),
       );
       expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
-      // The ID arrived, and the journal received it.
+      // The ID arrived, so onResponse must receive it.
       expect(answers).toHaveLength(1);
       expect(answers[0]?.text).toContain(ID);
     },
@@ -241,7 +241,7 @@ describe('a POST that rents', () => {
     );
     const api = apiFor(server.url);
     await api.users.me();
-    // undici reuses a connection only after a turn of the event loop.
+    // undici reuses a connection only after one turn of the event loop.
     await new Promise((resolve) => setTimeout(resolve, 30));
     await api.instances.create(CREATE);
     expect(new Set(ports).size).toBe(2);

@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest';
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
-/** The rooms from top to bottom. A room may import itself and the rooms below. */
+/** Lists the rooms from top to bottom. A room may import itself and the rooms below it. */
 const FLOORS: readonly (readonly string[])[] = [
-  // `start` runs the bundle and imports none of it; `keyring` is a separate program.
+  // `start` runs the bundle without importing it. `keyring` is a separate program.
   ['main', 'start', 'keyring'],
   ['run'],
   ['program', 'report'],
@@ -31,12 +31,12 @@ const FLOORS: readonly (readonly string[])[] = [
   ['errors', 'warnings', 'clock', 'bounded', 'lazy', 'zod'],
 ];
 
-/** Third-party packages and the files that may import them. */
+/** Maps each third-party package to the files that may import it. */
 const PARTS: Readonly<Record<string, RegExp>> = {
   '@commander-js/extra-typings': /^(cli\/(command|help|verb)|program)\.ts$/,
   undici: /^api\/http\/(transport|exchange|connect)\.ts$/,
-  // zod.ts exports the names in use. check imports a type, and manifest-json what only --schema
-  // needs.
+  // zod.ts exports the names in use. check imports only a type. manifest-json needs more for
+  // --schema.
   'zod/mini': /^(zod|api\/schemas\/check|instances\/request\/manifest-json)\.ts$/,
   'cli-table3': /^output\/table\/draw\.ts$/,
   chalk: /^output\/colour\.ts$/,
@@ -56,7 +56,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   'tar-stream': /^run-job\/copy\/tar\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^files\/lock\.ts$/,
-  // Available only in the executable.
+  // Exists only in the executable.
   'bun:ffi': /^platform\/pipe\.ts$/,
 };
 
@@ -64,9 +64,8 @@ const ANYWHERE = /./;
 const NOWHERE = /(?!)/;
 
 /**
- * Node's own modules and the files that may import them. Only `main.ts` touches the process.
- * Modules that reach the system or start programs list their files one by one. Unlisted modules may
- * not be imported.
+ * Maps each Node module to the files that may import it. Modules that reach the system list single
+ * files. Unlisted modules may not be imported.
  */
 const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:buffer': ANYWHERE,
@@ -79,35 +78,34 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:stream/promises': /^run-job\/copy\//,
   'node:string_decoder': ANYWHERE,
   'node:zlib': ANYWHERE,
-  // main: each request adds a signal listener. programs: `open` reports its end.
+  // main: raises the listener limit of its signals. programs: waits for the exit of `open`.
   'node:events': /^(main|programs|run-job\/copy\/pack)\.ts$/,
   // Sets V8's flags for undici's parser on Node 20.
   'node:v8': /^api\/http\/parser\.ts$/,
-  // Runs cached code at start-up only.
+  // Runs cached code at startup.
   'node:vm': /^start\/code-cache\.ts$/,
   'node:process': NOWHERE,
-  // createRequire would load modules without these rules.
+  // createRequire could load modules that these rules forbid.
   'node:module': NOWHERE,
-  // api/: tunnels through a proxy. sandbox/: its own server, and the names of HTTP statuses.
-  // browser: serves a page on loopback, since no file may hold a link with a token.
+  // api/: opens tunnels through a proxy. sandbox/: serves HTTP. browser: serves a page on loopback,
+  // since no file may contain a link with a token.
   'node:http':
     /^(api\/http\/(transport|connect)|sandbox\/(http\/server|refusal)|reach\/browser)\.ts$/,
   'node:https': NOWHERE,
-  // api/: sockets to the service, and addresses that bypass the proxy. watch/ssh-endpoint: checks
-  // SSH. browser: the type of its server's address. reach/tunnel-ports: finds a free local port.
-  // output/reader: watches a pipe as it would a socket. sandbox/ssh: its instances' ports.
+  // api/: connects to the service. watch/ssh-endpoint: checks SSH. browser: imports a type.
+  // reach/tunnel-ports: finds a free local port. output/reader: watches a pipe like a socket.
+  // sandbox/ssh: opens ports of its instances.
   'node:net':
     /^(api\/http\/(connect|proxy)|watch\/ssh-endpoint|reach\/browser|reach\/tunnel-ports|output\/reader|sandbox\/ssh\/(forward|ports))\.ts$/,
-  // https sockets to the service.
+  // Connects to the service by TLS.
   'node:tls': /^api\/http\/(transport|connect)\.ts$/,
-  // Only one file starts programs.
   'node:child_process': /^programs\.ts$/,
-  // Only the socket looks up names, so that a proxy sees them first.
+  // The socket resolves host names, so that a proxy gets them unresolved.
   'node:dns': NOWHERE,
   'node:dns/promises': NOWHERE,
 };
 
-/** Most files directly in one folder. */
+/** The maximum number of files per folder. */
 const MOST_FILES = 15;
 
 interface Import {
@@ -134,9 +132,7 @@ function allImports(): Import[] {
   );
 }
 
-/**
- * Returns the room of a file: `commands` for `commands/instances/get.ts`, `errors` for `errors.ts`.
- */
+/** Returns the room of a file, such as `commands` for `commands/instances/get.ts`. */
 function roomOf(file: string): string {
   return (file.split('/')[0] ?? '').replace(/\.ts$/, '');
 }
@@ -186,9 +182,7 @@ function brokenByPart({ from, to }: Import): string | undefined {
   return allowed.test(from) ? undefined : `${to} is reached through ${allowed} alone`;
 }
 
-/**
- * Removes comments and quoted text from code. A template keeps the expressions that it evaluates.
- */
+/** Removes comments and string literals, but keeps the expressions of templates. */
 function bareCode(source: string): string {
   const quoted = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/;
   const template = /`(?:\\.|[^`\\])*`/;
@@ -201,28 +195,31 @@ function bareCode(source: string): string {
   });
 }
 
-/** Names that reach the process, or load modules around the import rules. */
+/** Matches code that uses the process or loads modules past the import rules. */
 function forbiddenWords(source: string): string[] {
   const patterns = [
-    // Skips `intent.process` and field names: `{ process: null }`.
+    // Skips field names such as `intent.process` and `{ process: null }`.
     /(?<![.\w$])process\b(?!(?<=(?:[{,;\n]|readonly)\s*process)\??:)/g,
     /(?<![.\w$])console\b/g,
     /(?<![.\w$])(?:globalThis|global)\b(?!\s*:)/g,
     /(?<![.\w$])(?:require|eval|Function)\s*\(/g,
-    // Every request must go through undici (api/http/), which reports when it sends.
+    // Every request must use api/http/, which records when it sends.
     /(?<![.\w$])fetch\b(?=\s*\(|;)/g,
-    // A computed path can name any module. A method may be called import.
+    // A computed path could load any module. Methods named import are allowed.
     /(?<![.\w$]|async )import\s*\((?!\s*(?:''|\w+\??:)).*/g,
   ];
   const code = bareCode(source);
   return patterns.flatMap((pattern) => code.match(pattern) ?? []);
 }
 
-/** Files that write to a stream. All other files print through them, which clean the text. */
+/**
+ * Lists the files that may write to a stream. All other files print through these, which remove
+ * control characters.
+ */
 const WRITERS =
   /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/(?:http|ssh)\/.+|run-job\/(output|copy\/(pack|local-file)))\.ts$/;
 
-/** Files that may print the service's text byte for byte to a pipe, on request. */
+/** Lists the files that may print a response unchanged, on request and only to a pipe. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;
 
 test('writes to streams and prints raw text only in the listed files', () => {
@@ -293,10 +290,10 @@ describe('import rules', () => {
   });
 });
 
-/** The entry points: the program, its start, and the process that reads the keyring. */
+/** The entry points: the program, its startup code and the keyring process. */
 const EDGE = ['main.ts', 'start/index.ts', 'keyring.ts'];
 
-/** Returns the first import cycle, as the path back to its start. */
+/** Returns the first import cycle: its files in order, with the first file again at the end. */
 function circleIn(imports: readonly Import[]): readonly string[] | undefined {
   const targets = new Map<string, string[]>();
   for (const one of imports.filter(({ to }) => to.startsWith('.'))) {
@@ -320,7 +317,7 @@ function circleIn(imports: readonly Import[]): readonly string[] | undefined {
   return undefined;
 }
 
-/** Returns the lines of code, without comments, that contain a gpucloud command line. */
+/** Returns the lines that contain a gpucloud command, ignoring comments. */
 function commandLinesIn(source: string): string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
   return code.split('\n').filter((line) => /gpucloud [a-z]/.test(line));

@@ -7,7 +7,7 @@ const FILES = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
   .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 
-/** Returns the files that match the pattern, except the allowed files. */
+/** Returns the files that match the pattern, without the exceptions. */
 function having(pattern: RegExp, ...except: string[]): string[] {
   return FILES.filter(({ path, text }) => !except.includes(path) && pattern.test(text)).map(
     ({ path }) => path,

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-/** Returns what bash offers for a line with the cursor at its end, split as bash splits it. */
+/** Returns bash's suggestions for a line with the cursor at its end. */
 function offered(line: string, env: Readonly<Record<string, string>> = {}): string[] {
   const words = line.match(/"[^"]*"?|'[^']*'?|(?:\\.|[^\s=:"'])+|[=:]/g) ?? [];
   const all = /\s$/.test(line) && !/\\\s$/.test(line) ? [...words, ''] : words;
@@ -228,7 +228,7 @@ describe('the completion script', () => {
       },
     );
     expect(stdout).toBe('100\n');
-    // The one remaining line starts bash itself.
+    // The one traced call starts bash itself.
     expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('execve(')]);
   });
 });

@@ -22,7 +22,7 @@ afterEach(() => world.close());
 const folder = () => join(world.home, 'state', 'cache', 'completion');
 const SANDBOX = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
 
-/** Returns the lines of a names file without IDs, which differ from run to run. */
+/** Returns the lines of a names file without IDs, which are random. */
 async function names(slot: string, shelf: string): Promise<string[]> {
   const text = await readFile(join(folder(), 'names', slot, `${shelf}.tsv`), 'utf8');
   const [head = '', ...lines] = text.split('\n').filter((line) => line !== '');
@@ -165,7 +165,7 @@ describe('the names file', () => {
     const before = await readFile(join(own, ...NAMES, 'instance.tsv'), 'utf8');
     const ended = { ...name, state: 'TERMINATED' };
     learnNames(own, SLOT, [seen(ended)]);
-    // Another process read the file earlier and writes it now.
+    // Simulates a process that read the file earlier and writes it now.
     await writeFile(join(own, ...NAMES, 'instance.tsv'), before);
     learnNames(own, SLOT, [seen(ended)]);
     expect(await readFile(join(own, ...NAMES, 'instance.tsv'), 'utf8')).toBe('');
@@ -189,7 +189,7 @@ describe('the names file', () => {
 const SLOT = 'own';
 const NAMES = ['completion', 'names', SLOT];
 
-/** Returns the change to the known names after one resource was read. */
+/** Returns the change after one resource was read. */
 function seen(name: KnownName): Lesson {
   return {
     kind: name.kind,

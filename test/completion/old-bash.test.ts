@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-// bash 3.2, which macOS ships, accepts none of these. Debian and npm don't offer it, so search the
-// script instead.
+// Syntax that bash 3.2 lacks, the version on macOS. Debian and npm don't offer bash 3.2, so the
+// test searches the script.
 const NEWER: readonly (readonly [RegExp, string])[] = [
   [/\b(?:declare|local|typeset)\s+-\w*[Agnlu]/, 'local -A names'],
   [/\$\{!?\w+(?:\[[^\]]*\])?(?:\^|,|@\w)/, `\${word,,}`],
@@ -20,7 +20,7 @@ const NEWER: readonly (readonly [RegExp, string])[] = [
   [/\$'[^']*\\[uU]/, "$'\\u00e4'"],
 ];
 
-/** The script without comments and without the line that checks the version first. */
+/** Strips comments and the line that checks the bash version. */
 const script = readFileSync(new URL('../../completions/gpucloud.bash', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => !/^\s*#/.test(line) && !line.includes('BASH_VERSINFO[0] < 4)) || compopt'))

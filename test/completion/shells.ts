@@ -10,7 +10,7 @@ export type Known = 'bash' | 'zsh' | 'fish';
 
 const FILES = { bash: 'gpucloud.bash', zsh: '_gpucloud', fish: 'gpucloud.fish' } as const;
 
-/** Ignores the developer's settings, and sets a prompt that tests can wait for. */
+/** Ignores the user's shell settings, and sets a prompt that tests can wait for. */
 const STARTS: Readonly<Record<Known, { args: readonly string[]; before: string }>> = {
   bash: { args: ['--norc', '--noprofile', '-i'], before: "PS1='ready> '; " },
   zsh: { args: ['-f', '-i'], before: "PS1='ready> '; autoload -Uz compinit; compinit -D -u; " },
@@ -20,14 +20,14 @@ const STARTS: Readonly<Record<Known, { args: readonly string[]; before: string }
   },
 };
 
-/** The prompt of {@link STARTS}, with nothing typed after it. */
+/** Matches the prompt of {@link STARTS} on an empty line. */
 const READY = /^ready>$/;
 
-/** A shell that waits at its prompt. */
+/** A shell with an empty prompt. */
 export interface ReadyShell extends Terminal {
-  /** Waits until the shell has run its input and is back at an empty prompt. */
+  /** Waits until the shell has run its input and shows an empty prompt. */
   ready(): Promise<string>;
-  /** Clears what was typed. */
+  /** Clears the typed text. */
   clearLine(): Promise<string>;
 }
 
@@ -36,15 +36,15 @@ interface World {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Starts a shell in a terminal with its committed script and the lines of `also`. */
+/** Starts a shell in a terminal with its script from completions/, then runs `also`. */
 export function completingShell(shell: Known, world: World, also = ''): Promise<ReadyShell> {
   return openShell(shell, world, `source '${join(COMPLETIONS, FILES[shell])}'; ${also}`);
 }
 
-/** Starts a shell that loads completions installed for the whole system. */
+/** Starts a shell that loads completions from the system's folders. */
 export function freshShell(shell: Known, world: World): Promise<ReadyShell> {
   const finds = shell === 'bash' ? 'source /usr/share/bash-completion/bash_completion;' : '';
-  // Without its configuration, fish loads no installed completions.
+  // fish loads installed completions only with its configuration.
   return openShell(shell, world, finds, shell === 'fish' ? ['-i'] : STARTS[shell].args);
 }
 
@@ -63,7 +63,7 @@ async function openShell(
     columns: 120,
     rows: 60,
   });
-  // Wait for the shell's own prompt: the system would echo earlier input.
+  // Waits for the shell's prompt, since the terminal would echo earlier input.
   await opened.prompts(/[$%#>]$/);
   opened.type(`${before}${commands} clear\r`);
   const ready = () => opened.prompts(READY);

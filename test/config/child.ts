@@ -13,8 +13,8 @@ import { openConfig, withProfile } from '../../src/config/index.ts';
 import { CliError } from '../../src/errors.ts';
 import { withLock } from '../../src/files/lock.ts';
 
-// conf and the lock install handlers that end the process at SIGXFSZ, the signal of a file size
-// limit. Remove them: then the write fails as on a full disk, which this tests.
+// conf and the lock install handlers that exit at SIGXFSZ, the signal of a file size limit. Without
+// them the write fails as on a full disk.
 await import('conf');
 process.on('SIGXFSZ', () => undefined);
 for (const listener of process.listeners('SIGXFSZ').slice(0, -1)) {

@@ -55,7 +55,7 @@ async function mode(of: string): Promise<string> {
   return ((await stat(of)).mode & 0o777).toString(8);
 }
 
-/** Returns everything in an error that could reach a screen or a log. */
+/** Returns all text of an error. */
 function spoken(error: CliError): string {
   return [error.message, error.hint, error.stack, String(error.cause)].join('\n');
 }
@@ -90,7 +90,7 @@ test('keeps unknown fields at every level, even one named __proto__', async () =
   const head = '{"version":3,"__proto__":{"x":1},"a.b":{"c":[1,null]},"current":"home",';
   await writeFile(path, `${head}"profiles":{"home":${home}}}`);
   await openConfig(folder).change(addWork);
-  // Compare texts, since comparing objects ignores a field named __proto__.
+  // Compares text, since object comparison ignores a field named __proto__.
   expect(JSON.stringify(JSON.parse(await readFile(path, 'utf8')))).toBe(
     `${head}"profiles":{"home":${home},"work":${JSON.stringify(WORK)}}}`,
   );

@@ -61,7 +61,7 @@ function answers(stdout: string): Answer[] {
     .map((text) => JSON.parse(text) as Answer);
 }
 
-/** Runs the child under a shell, which can limit its files or set a umask. */
+/** Runs the child in a shell that can set limits and a umask. */
 async function shell(script: string, env: Record<string, string> = {}): Promise<Answer[]> {
   const run = start('bash', ['-c', script, 'bash', process.execPath, child, folder], { env });
   const { stdout, stderr } = await run.ended;
@@ -69,7 +69,7 @@ async function shell(script: string, env: Record<string, string> = {}): Promise<
   return answers(stdout);
 }
 
-/** Runs the child as another user, since file modes don't stop root. */
+/** Runs the child as another user, since file modes do not restrict root. */
 async function bound(...args: string[]): Promise<Answer[]> {
   const run = start(process.execPath, [child, ...args], root ? { uid: NOBODY } : {});
   const { stdout, stderr } = await run.ended;
@@ -138,8 +138,8 @@ test('creates the folder with mode 0700 and the file with 0600 under any umask',
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-// A limit on file size cuts a write short without an error, as a full disk does. SNAP makes conf
-// write in place, which must not matter.
+// A file size limit truncates a write without an error, like a full disk. SNAP makes conf write in
+// place.
 test.each([{}, { SNAP: '/snap/x' }])(
   'reports an incomplete write, and leaves the file unchanged (%j)',
   async (env) => {
@@ -174,7 +174,7 @@ test('syncs the file before renaming it', needs('strace'), async () => {
   ]);
 });
 
-/** Returns the last path of a traced call: the target of a rename, the file of an fsync. */
+/** Returns the target of a traced rename, or the file of an fsync. */
 function last(call: string): string {
   return /["<](\/[^">]*)[">][^"<]*$/.exec(call)?.[1] ?? '';
 }

@@ -66,20 +66,20 @@ test.each<[string, Env, string, string, ReturnType<typeof all>]>([
     },
   ],
   [
-    'our own variables, over all others',
+    'GPUCLOUD_ variables before XDG variables',
     { GPUCLOUD_CONFIG_DIR: '/g/c', GPUCLOUD_STATE_DIR: '/g/s', XDG_CONFIG_HOME: '/x/c' },
     '/home/ann',
     'linux',
     { config: '/g/c', state: '/g/s', cache: '/g/s/cache' },
   ],
   [
-    'our own variables, empty',
+    'the defaults for empty variables',
     { GPUCLOUD_CONFIG_DIR: '', GPUCLOUD_STATE_DIR: '' },
     '/home/ann',
     'linux',
     LINUX,
   ],
-])('finds %s', (_name, env, home, platform, expected) => {
+])('uses %s', (_name, env, home, platform, expected) => {
   expect(all(env, home, platform)).toEqual(expected);
 });
 

@@ -7,7 +7,7 @@ const never = new AbortController().signal;
 
 const start: Start = (program) => startProgram({ ...program, env: process.env });
 
-/** Shortens the timeout: a minute is longer than a test may take. */
+/** Shortens the timeout of one minute. */
 const impatient: Start = (program) => start({ ...program, timeout: 300 });
 
 const run = (script: string, how: Start) =>

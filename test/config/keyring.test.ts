@@ -8,7 +8,7 @@ import { openKeys } from '../../src/config/keys.ts';
 import { type Config, openConfig } from '../../src/config/store.ts';
 import type { Start } from '../../src/programs.ts';
 
-/** Stands in for the system keyring. */
+/** Replaces the system keyring. */
 let entries: Map<string, string>;
 let folder: string;
 beforeEach(async () => {

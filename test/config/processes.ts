@@ -3,7 +3,7 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-/** Bundles child.ts into a folder that any user can read, and returns the bundle's path. */
+/** Bundles child.ts into a folder that other users can read, and returns its path. */
 export async function bundledChild(folder: string): Promise<string> {
   const outfile = join(folder, 'child.mjs');
   await build({

@@ -40,7 +40,7 @@ function refusal(given: Case, file = FILE): CliError {
   throw new Error('nothing was refused');
 }
 
-/** Formats the settings as one line: `profile=flag:work url=profile:… key=… account=…`. */
+/** Formats settings as `profile | base URL | API key | account`, each with its source. */
 function line(found: Settings): string {
   const word = (sourced: { source: string; value: string } | undefined) =>
     sourced === undefined ? '-' : `${sourced.source}:${sourced.value}`;
@@ -150,8 +150,8 @@ test.each<[string, Case, string]>([
   expect(line(settings(given))).toBe(expected);
 });
 
-// Combines each source of `sandbox` with each other setting. In a result, "sandbox" means the
-// built-in profile.
+// Combines each source of `sandbox` with each other setting. "sandbox" in a result is the built-in
+// profile.
 const URL_ENV = { GPUCLOUD_BASE_URL: OTHER };
 const KEY_ENV = { GPUCLOUD_API_KEY: 'svc_sk_env' };
 const FLAG = { profile: 'sandbox' };

@@ -45,7 +45,7 @@ const EXPOSED: readonly [string, () => Promise<void>, string, () => string][] = 
     () => `chmod 600 ${file}`,
   ],
   ['a file that others may write', () => chmod(file, 0o602), '(0602)', () => `chmod 600 ${file}`],
-  // The sticky bit protects only files in a folder, not the file that has it.
+  // The sticky bit of a file does not restrict writes to it.
   [
     'a sticky file that all may write',
     () => chmod(file, 0o1666),
@@ -151,19 +151,19 @@ test('sends no key from the environment to a base URL in an exposed file', async
 
 test('accepts only a file of this user or root', async () => {
   const own = process.geteuid?.() ?? 0;
-  // Root's files are always accepted, so root gives this file away.
+  // Root changes the owner, since files of root are always accepted.
   if (own === 0) await chown(file, 4711, 4711);
   const owner = own === 0 ? 4711 : own;
   expect(exposureOfConfig(file, owner + 1)).toEqual({
     message: expect.stringContaining('belongs to another user'),
-    // The error names the folder first, if it belongs to a user other than root.
+    // The error names the folder first unless root owns it.
     remedy: ['chown', String(owner + 1), own === 0 ? file : folder],
   });
-  // With chown, root would take the file away from its user.
+  // Suggests sudo, since chown would take the file from its user.
   expect(exposureOfConfig(file, 0)).toMatchObject({
     remedy: ['sudo', '-u', `#${owner}`, 'gpucloud'],
   });
   if (own !== 0) expect(exposureOfConfig(file, own)).toBeUndefined();
-  // Windows files have no such owners.
+  // Windows has no such owners.
   expect(exposureOfConfig(file, undefined)).toBeUndefined();
 });

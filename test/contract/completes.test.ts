@@ -3,7 +3,7 @@ import type { AnyCommand } from '../../src/cli/command.ts';
 import { decidedForArgument, decidedForFlag } from '../../src/cli/reference/offers.ts';
 import { tree } from './tree.ts';
 
-/** Lists the arguments and flags of a command for which Tab offers nothing by accident. */
+/** Lists the arguments and flags without a decision about their suggestions. */
 function undecided(command: AnyCommand): string[] {
   return [
     ...command.registeredArguments

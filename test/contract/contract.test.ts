@@ -26,7 +26,7 @@ afterEach(async () => {
 
 let prepared: Prepared | undefined;
 
-/** Runs the command after its preparation, in a fresh sandbox. */
+/** Prepares a fresh sandbox and runs the command. */
 async function cook(command: string, ...flags: string[]) {
   await world?.close();
   prepared = await prepare(command);
@@ -38,7 +38,7 @@ function serve({ kitchen, argv, stdin, env }: Prepared, ...flags: string[]) {
   return kitchen.cli([...flags, ...argv], { stdin, env });
 }
 
-/** Returns the parts of a document that the command's shipped schema forbids or omits. */
+/** Returns the issues of a document against the command's published schema. */
 function faultsOf(document: unknown, command: string) {
   const path = new URL(`../../${resultSchemaOf(command.split(' '))}`, import.meta.url);
   const schema = strict(JSON.parse(readFileSync(path, 'utf8')));
@@ -56,7 +56,7 @@ describe('every command', () => {
     world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     const { code, stdout, stderr, requests } = await world.cli([...command.split(' '), '--help']);
     expect({ code, stderr, requests }).toEqual({ code: 0, stderr: '', requests: [] });
-    // Requires the command's own usage line, since the help of its group has one as well.
+    // Matches the command's own usage, since the group's help has a usage line too.
     expect(stdout).toMatch(new RegExp(`^Usage: gpucloud ${command}(\\|\\S+)? `));
     expect(stdout).toContain(`\nExamples:\n  $ `);
     expect(stdout.slice(stdout.indexOf('Examples:'))).toMatch(
@@ -136,7 +136,7 @@ describe('every command', () => {
         }),
       });
       const { argv = [], stdin = '' } = recipe(command);
-      // No name is known here, so only a UUID reaches the service.
+      // This computer knows no names, so only a UUID reaches the service.
       const id = '3f0c5d9e-1111-4222-8333-444455556666';
       const fill = (text: string) =>
         text
@@ -155,7 +155,7 @@ describe('every command', () => {
       expect(errorOf(stderr)).toMatchObject({
         code: 'authentication',
         http_status: 401,
-        // An instance that was never read may keep billing unless it is terminated.
+        // Without a read, the instance may still be billing.
         may_be_billing: /^instances (stop|terminate|wait)$/.test(command),
       });
     },
@@ -186,7 +186,7 @@ describe('every list', () => {
     const run = async (...flags: string[]) => {
       const { kitchen, argv, stdin, env } = prepared;
       const result = await kitchen.cli([...argv, ...flags], { stdin, env });
-      // A second start or delete would be refused.
+      // The service would refuse a second start or delete.
       if (/ (start|delete)$/.test(command)) {
         await kitchen.close();
         prepared = await prepare(command);

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import type { Group } from '../../src/cli/group.ts';
 import { GROUPS, tree } from './tree.ts';
 
-// The help of a group is built from its index, and the help of a verb from the verb.
+// The index defines the help of a group, and the verb defines its own help.
 test.each(GROUPS)(
   'lists each verb of %s in the index with the arguments of the verb',
   async (name) => {
     const room: Record<string, object> = await import(`../../src/commands/${name}/index.ts`);
-    // A room may export its views too.
+    // The folder may also export views.
     const group = Object.values(room).find((one): one is Group => 'verbs' in one);
     const verbs = tree.commands.find((one) => one.name() === name)?.commands ?? [];
     expect(group?.verbs.length).toBeGreaterThan(0);

@@ -7,13 +7,13 @@ import type { CliResult, SandboxWorld } from '../support/run-cli.ts';
 import type { Answer, Handler } from '../support/service.ts';
 import { COMMANDS, type Prepared, prepare } from './tree.ts';
 
-/** All commands except the one that serves until it ends: it prints only this computer's data. */
+/** Excludes `sandbox serve`, which runs until it is stopped and prints only local data. */
 const ENDING = COMMANDS.filter((command) => command !== 'sandbox serve');
 
 const FORMATS = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'] as const;
 type Format = (typeof FORMATS)[number];
 
-/** Sequences that steer a terminal, invisible characters, and characters that turn a line round. */
+/** Terminal sequences, invisible characters and characters that reverse a line. */
 const SEQUENCES = [
   '\u001b]52;c;SE9TVElMRQ==\u0007',
   '\u001b]8;;https://evil.example\u001b\\here\u001b]8;;\u001b\\',
@@ -38,14 +38,14 @@ const hostileText = fc
     ),
     { minLength: 1, maxLength: 6 },
   )
-  // Each text holds a mark that gpucloud itself never prints.
+  // gpucloud itself never prints this mark.
   .map((parts) => `\u001b]52;c;SE8=\u0007\u202e${parts.join('')}`);
 
-/** Characters that no output may hold, except those of its format. */
+/** Matches characters that no output may contain, except line ends and separators. */
 const RAW =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Surrogate}/u;
 
-/** The line ends and cell separators of a format. */
+/** Matches the line ends and separators of each format. */
 const MADE_OF: Readonly<Record<Format, RegExp>> = {
   table: /\n/g,
   json: /\n/g,
@@ -56,14 +56,14 @@ const MADE_OF: Readonly<Record<Format, RegExp>> = {
   id: /\n/g,
 };
 
-/** Colours, cursor moves and clears that gpucloud itself sends to a terminal. */
+/** Matches the colours, cursor moves and clears that gpucloud sends to a terminal. */
 const OWN =
   /\r\u001b\[K|\u001b\[(?:\d{0,2}(?:;(?:1|2|3[0-9]|4[0-9]|5;\d+))*m|\d*[A-DGJK]|\?(?:7|25|1049|2004|2026)[hl]|\d+;1H)|\r+\n|\u001b\[\d*n/g;
 
-/** Typed at the first question. */
+/** The answer to the first prompt. */
 const CTRL_C = '\u0003';
 
-/** Fields that commands need to continue; every other text of a response is made hostile. */
+/** Matches the fields that commands need. All other strings become hostile. */
 const STRUCTURE = /^(id|.*_id|status|type|.*_at|.*_until|ip_address|.*price.*|.*amount.*|balance)$/;
 
 /** Matches structural fields, and the fields used for lookups. */
@@ -71,7 +71,7 @@ const NAMES_TOO = new RegExp(`${STRUCTURE.source}|^(name|slug)$`);
 
 type Poison = (body: unknown) => unknown;
 
-/** Puts the text before and after each text of a value, and into an extra field. */
+/** Puts the text around each string of a value, and into an extra field. */
 function poisoned(text: string, keeps: RegExp): Poison {
   const poison = (value: unknown, key: string): unknown => {
     if (typeof value === 'string') return keeps.test(key) ? value : `${text}${value}${text}`;
@@ -83,7 +83,7 @@ function poisoned(text: string, keeps: RegExp): Poison {
   return (body) => poison(body, '');
 }
 
-/** A service that behaves until the test changes its responses. */
+/** Wraps a service so that the test can change its responses. */
 function changeable() {
   let change: ((answer: Answer) => Answer) | undefined;
   return {
@@ -104,7 +104,7 @@ const changed = (poison: Poison) => (answer: Answer) => ({
   body: JSON.stringify(poison(JSON.parse(String(answer.body)))),
 });
 
-/** The ways in which a service can be hostile. */
+/** Returns changes that make responses hostile. */
 function manners(text: string): readonly ((answer: Answer) => Answer)[] {
   const message = `${text}no${text}`;
   return [
@@ -125,7 +125,7 @@ afterEach(async () => {
   prepared = undefined;
 });
 
-/** Returns a function that undoes what commands do to the service and to this computer. */
+/** Returns a function that restores the service and this computer's files. */
 function undoer({ home, sandboxFile }: SandboxWorld): () => void {
   const files = () => [
     ...['config', 'state'].flatMap((name) => filesUnder(join(home, name))),
@@ -149,7 +149,7 @@ function filesUnder(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Writes a config file by hand, with any names and addresses. */
+/** Writes a config file with hostile names and addresses. */
 async function poisonConfig(home: string, text: string): Promise<void> {
   const file = join(home, 'config', 'config.json');
   await mkdir(join(home, 'config'), { recursive: true, mode: 0o700 });
@@ -167,7 +167,7 @@ function expectClean({ stdout, stderr }: CliResult, format: Format, what: object
   expect(found).toEqual({ ...what, stdout: undefined, stderr: undefined });
 }
 
-describe('a hostile text in every field, error and argument', () => {
+describe('hostile text in every field, error and argument', () => {
   test.each(half(ENDING))('is cleaned in the output of %s', async (command) => {
     const service = changeable();
     prepared = await prepare(command, { change: service.wrap });
@@ -180,18 +180,18 @@ describe('a hostile text in every field, error and argument', () => {
         const undo = undoer(kitchen);
         for (const [manner, change] of some([...manners(text).entries()], list)) {
           service.become(change);
-          // Most commands still work with the first two.
+          // The first two changes leave most commands working.
           const isWorking = manner < 2;
           undo();
           for (const format of isWorking ? FORMATS : FORMATS.slice(0, 2)) {
-            // A body goes to other programs unchanged.
+            // A pipe gets the body unchanged.
             if (isExact && format !== 'json') continue;
             const words = [...argv, '-o', format];
             if (isWorking) undo();
             expectClean(await kitchen.cli(words, { stdin, env }), format, { manner, words });
           }
-          // The command asks for what is missing, and for confirmation without -y. If it reads stdin, a
-          // terminal's stdin never ends.
+          // Without -y, the command prompts. A command that reads stdin would wait forever in a
+          // terminal.
           const asking = [...argv.filter((word) => word !== '-y'), '--debug'];
           const readsStdin = argv.some((word) => word === '-' || word.endsWith('stdin'));
           const typed = [command.split(' '), ...(readsStdin ? [] : [asking])];

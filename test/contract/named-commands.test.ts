@@ -8,7 +8,7 @@ import { tree } from './tree.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Lists each command by its words, with groups, aliases and undocumented ones. */
+/** All commands, with groups, aliases and hidden commands. */
 const KNOWN = new Set<string>();
 for (const group of tree.commands) {
   for (const name of [group.name(), ...group.aliases()]) {
@@ -33,7 +33,7 @@ const TEXTS = [
   ...filesBelow('docs', '.md'),
 ];
 
-/** Finds commands that a text suggests: a known group followed by a verb. */
+/** Finds suggested commands: a known group and the next word. */
 function namedIn(text: string): string[] {
   const named = text.matchAll(/\bgpucloud (?:--profile \S+ )?([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g);
   return [...named].flatMap(([, group = '', verb]) => {
@@ -59,7 +59,7 @@ test('detects a command that does not exist', () => {
   expect(KNOWN.has('instances recover')).toBe(true);
 });
 
-/** Commands that use no profile, or take it as an argument. */
+/** Commands without a profile, or with a profile argument. */
 const WITHOUT_PROFILE = [
   'commands',
   'completion',

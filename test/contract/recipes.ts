@@ -1,29 +1,29 @@
 import { HARDWARE, OFFER } from '../support/sandbox-ids.ts';
 
-/** Describes how to run a command, for the tests that hold for every command. */
+/** Describes how contract tests run a command. */
 export interface Recipe {
-  /** Command lines to run first, in the same new sandbox. */
+  /** Commands to run first in the same sandbox. */
   readonly before?: readonly (readonly string[])[];
-  /** Puts the record of an ended job on the instance beside it. */
+  /** Stores the record of an ended job for the instance. */
   readonly job?: true;
-  /** The words after the command itself. */
+  /** The arguments of the command. */
   readonly argv?: readonly string[];
   readonly stdin?: string;
-  /** Marks a command that prints a list: an array in JSON, `[]` when empty. */
+  /** The command prints a list: an array in JSON, `[]` if empty. */
   readonly list?: true;
-  /** Marks a command that prints an object for one name, and an array for several. */
+  /** The command prints an object for one name, and an array for several. */
   readonly named?: true;
-  /** Marks a command that needs no service, so no key or network can make it fail. */
+  /** The command works without a service or key. */
   readonly local?: true;
-  /** The exit codes of a successful run, unless only 0. */
+  /** The successful exit codes, if not only 0. */
   readonly ends?: readonly number[];
-  /** Marks input that may be secret, so that none of it is repeated, even if it looks like a flag. */
+  /** The input may be secret, so errors repeat none of it. */
   readonly guarded?: true;
-  /** Marks a result that is shown only once, so that a missing reader is a failure. */
+  /** The result appears only once, so a closed stdout is a failure. */
   readonly once?: true;
-  /** Marks a command whose ssh starts the built program: without that it finds no ssh. */
+  /** The command's ssh starts the built program; otherwise PATH contains no ssh. */
   readonly startsItself?: true;
-  /** The reason why its result is not a JSON document. */
+  /** Why the result is not a JSON document. */
   readonly notJson?: string;
 }
 
@@ -34,7 +34,7 @@ const LAB = ['instances', 'create', 'lab', ...HARDWARE, '--template', 'jupyterla
 const DRIVE = ['drives', 'create', 'data', '--size', '10'];
 const PROFILE = ['profiles', 'add', 'work', '--base-url', 'https://api.example.com'];
 
-/** A public key that nobody owns: its blob is 32 bytes of ones. */
+/** A valid public key: its blob is 32 bytes of ones. */
 const PUBLIC_KEY = `ssh-ed25519 ${Buffer.concat([
   Buffer.from([0, 0, 0, 11]),
   Buffer.from('ssh-ed25519'),
@@ -42,12 +42,12 @@ const PUBLIC_KEY = `ssh-ed25519 ${Buffer.concat([
   Buffer.alloc(32, 1),
 ]).toString('base64')} laptop\n`;
 
-/** The ID of a key that nobody has: an ID is not looked up. */
+/** An unknown key ID: gpucloud does not look up IDs. */
 const KEY_ID = '3f0c5d9e-2222-4222-8333-444455556666';
 
-/** Has a recipe for every command; a new command without one fails the build. */
+/** One recipe per command. The build fails without it. */
 export const RECIPES: Readonly<Record<string, Recipe>> = {
-  // Rents nothing: SSH never answers in the sandbox.
+  // Uses --dry-run, since the sandbox has no SSH server.
   run: {
     argv: [
       ...['--dry-run', ...HARDWARE, '--ssh-key', KEY_ID, '--identity', '/dev/null'],
@@ -69,9 +69,9 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances terminate': { before: [INSTANCE], argv: ['trainer', '-y'], named: true },
   'instances events': { before: [INSTANCE], argv: ['trainer'], list: true },
   'instances wait': { before: [INSTANCE], argv: ['trainer'], named: true },
-  // Without a running instance: ssh can't reach one in time, since no time passes here.
+  // Uses no instance, since ssh can't connect before the clock advances.
   'instances top': { list: true },
-  // Prints the ssh command only: the sandbox's addresses lead nowhere.
+  // Uses --print, since the sandbox's addresses are unreachable.
   'instances ssh': { before: [INSTANCE], argv: ['trainer', '--print'], list: true },
   'instances scp': { before: [INSTANCE], argv: ['--print', 'trainer:log.txt', '.'], list: true },
   'instances tunnel': { before: [INSTANCE], argv: ['trainer', '0:6006', '--print'], list: true },
@@ -82,7 +82,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },
   'instances expire': { before: [INSTANCE], argv: ['trainer', '--after', '4h'], named: true },
   'instances reap': { before: [INSTANCE], list: true },
-  // Asks nothing if no outcome is unknown.
+  // Prompts only if an outcome is unknown.
   'instances recover': { before: [INSTANCE], list: true, local: true },
   'instances track': { before: [INSTANCE], argv: ['$INSTANCE'], named: true },
   'instances untrack': { before: [INSTANCE], argv: ['trainer', '-y'], named: true, local: true },
@@ -156,7 +156,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     notJson:
       'it serves until it is ended; test/e2e and test/commands/sandbox hold it to its one line',
   },
-  // A refusal by the service is a finding of doctor, not a failure.
+  // doctor reports a refusal by the service as a failed check, not as an error.
   doctor: { ends: [0, 1], local: true },
   api: { argv: ['GET', '/users/me'] },
   commands: { local: true },

@@ -12,7 +12,7 @@ afterEach(async () => {
   world = undefined;
 });
 
-/** Runs the built program with its stdout redirected by a shell. */
+/** Runs the built program with redirected stdout. */
 async function led(command: string, where: string, ...flags: string[]) {
   const { kitchen, argv, stdin, env } = await prepare(command, { isBuilt: true });
   world = kitchen;
@@ -23,8 +23,8 @@ async function led(command: string, where: string, ...flags: string[]) {
   return outcomeOf(child, stdin);
 }
 
-// All commands write through one function, and a run starts each twice: it tries a third of them, and
-// on other versions of Node a sixth.
+// All commands share one write function. A run tests a third of them, and a sixth on other Node
+// versions.
 const WRITING = share(
   commandsWhose(({ notJson }) => notJson === undefined),
   process.versions.node.startsWith('20.') ? 3 : 6,

@@ -26,7 +26,7 @@ export const tree = buildProgram({
 });
 await addAllVerbs(tree, RUNTIME);
 
-/** The words of every command with an action, without hidden ones. */
+/** Returns every visible command with an action. */
 function commandsBelow(command: AnyCommand, words: readonly string[] = []): string[] {
   const shown = command.createHelp().visibleCommands(command);
   return shown.length === 0
@@ -36,7 +36,7 @@ function commandsBelow(command: AnyCommand, words: readonly string[] = []): stri
 
 export const COMMANDS = commandsBelow(tree).sort();
 
-/** The groups, which have no action. */
+/** The groups of commands. */
 export const GROUPS = tree
   .createHelp()
   .visibleCommands(tree)
@@ -51,7 +51,7 @@ export function recipe(command: string): Recipe {
   return found;
 }
 
-/** The commands with a certain kind of recipe. A missing recipe fails another test. */
+/** Returns the commands whose recipe matches. Another test reports a missing recipe. */
 export function commandsWhose(fits: (recipe: Recipe) => boolean): string[] {
   return COMMANDS.filter((command) => {
     const found = RECIPES[command];
@@ -59,30 +59,30 @@ export function commandsWhose(fits: (recipe: Recipe) => boolean): string[] {
   });
 }
 
-/** One in `of` items: which ones depends on the run's GPUCLOUD_SEED. The soak takes all. */
+/** Returns one in `of` items, chosen by GPUCLOUD_SEED. The soak uses all. */
 export function share<T>(items: readonly T[], of: number): readonly T[] {
   return items.filter((_, at) => SOAK || (at + Number(process.env.GPUCLOUD_SEED)) % of === 0);
 }
 
-/** The columns of a command, as its help lists them. */
+/** Returns the columns in a command's help. */
 export function columnsOf(command: string): string[] {
   let at: AnyCommand | undefined = tree;
   for (const word of command.split(' ')) at = at?.commands.find((one) => one.name() === word);
   return (at && about(at).view?.columns.map(({ id }) => id)) ?? [];
 }
 
-/** A command that is ready to run: its preparation is done. */
+/** A prepared command. */
 export interface Prepared {
   readonly kitchen: SandboxWorld;
   readonly argv: readonly string[];
   readonly stdin: string;
-  /** Variables that the command needs besides the world's own. */
+  /** Environment variables of the command, besides the sandbox's. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Makes a fresh sandbox and runs the command's preparation; see {@link createSandboxWorld}.
- * For the built program the service's clock starts now: `reap` believes no clock far from its own.
+ * Prepares a command in a fresh sandbox. For the built program the service's clock starts now,
+ * since `reap` rejects a clock that differs much.
  */
 export async function prepare(
   command: string,
@@ -119,7 +119,7 @@ export async function prepare(
   };
 }
 
-/** Stores a job that has ended, unless `more` says otherwise. */
+/** Stores a job, which has ended unless `more` differs. */
 export async function putJob(
   { GPUCLOUD_STATE_DIR: state = '' }: SandboxWorld['env'],
   { id, name }: { readonly id: string; readonly name: string },

@@ -9,7 +9,7 @@ import { HARDWARE } from '../support/sandbox-ids.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PAGE = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
 
-/** The functions of a walk, each as `src/run.ts run`. */
+/** Returns the functions of a walk, each as `src/run.ts run`. */
 function hopsOf(title: string): string[] {
   const section = PAGE.split(/^## /m).find((text) => text.startsWith(title)) ?? '';
   return [...section.matchAll(/^[0-9]+\. \[`(\w+)`\]\(\.\.\/(src\/[^)]+)\)/gm)].map(
@@ -17,7 +17,7 @@ function hopsOf(title: string): string[] {
   );
 }
 
-/** The functions of src/ that run during some work, each as `src/run.ts run`. */
+/** Returns the functions of src/ that `work` calls, each as `src/run.ts run`. */
 async function functionsOf(work: () => Promise<unknown>): Promise<Set<string>> {
   const session = new Session();
   session.connect();
@@ -61,6 +61,6 @@ test.each([
   const called = await functionsOf(async () => {
     expect(await world.cli(argv)).toMatchObject({ code: 0 });
   });
-  // The harness takes the place of main.
+  // The test harness replaces main.
   expect(hops.filter((hop) => hop !== 'src/main.ts main' && !called.has(hop))).toEqual([]);
 });

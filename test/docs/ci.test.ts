@@ -51,7 +51,7 @@ describe('the GitLab job', needs('ssh'), () => {
 
   const job = JOBS.find(({ train }) => train !== undefined)?.train;
 
-  /** Starts lines as GitLab does: each variable is set, and the first failure ends them. */
+  /** Runs lines as GitLab does: with all variables set, up to the first failure. */
   function startLines(lines: readonly string[], project: string) {
     const variables = Object.entries<string>(job.variables).map(([name, value]) => [
       name,

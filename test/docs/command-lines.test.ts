@@ -9,8 +9,8 @@ import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import { commandLinesOf } from './command-lines.ts';
 
 /**
- * Types every command line of README.md, docs/*.md and the skill, from top to bottom, into one bash per
- * document, with the built program and a fresh sandbox with a fast clock.
+ * Runs every command line of README.md, docs/*.md and the skill. Each document runs in one bash,
+ * with the built program and a fresh sandbox with a fast clock.
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DOCUMENTS = [
@@ -61,7 +61,7 @@ describe.each(WALKTHROUGHS.filter(({ steps }) => steps.length > 0))('$name', ({ 
       'exec < /dev/null',
       'gpucloud() { "$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" "$@" $yes; }',
       'export GPUCLOUD_PROFILE=sandbox',
-      // ssh looks for keys in the home of the user's account, so an agent holds this one.
+      // Uses an agent, since ssh looks for keys in the home folder of the account.
       'mkdir -m 700 ~/.ssh; ssh-keygen -q -t ed25519 -N "" -f ~/.ssh/id_ed25519',
       'eval "$(ssh-agent)" > /dev/null; trap "kill $SSH_AGENT_PID" EXIT',
       'ssh-add -q ~/.ssh/id_ed25519',
@@ -87,7 +87,7 @@ describe.each(WALKTHROUGHS.filter(({ steps }) => steps.length > 0))('$name', ({ 
       const code = codes.get(at);
       return code === exit ? [] : [{ line: `${name}:${line}`, text, code, said: said[at] }];
     });
-    // The log of a CI run shows only the message.
+    // A CI log shows only the message.
     expect(wrong, JSON.stringify(wrong)).toEqual([]);
   });
 });

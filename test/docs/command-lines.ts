@@ -1,18 +1,17 @@
-/** A command line in a document. */
 export interface CommandLine {
-  /** The line number in the document, from 1. */
+  /** The line number, from 1. */
   readonly line: number;
   readonly text: string;
-  /** Whether the reader confirms with yes: `<!-- a person answers yes -->` before the block. */
+  /** The reader answers yes: `<!-- a person answers yes -->` precedes the block. */
   readonly yes: boolean;
-  /** The exit code that the document states; 0 unless a comment before the block says `exit N`. */
+  /** The expected exit code: 0 unless `<!-- exit N -->` precedes the block. */
   readonly exit: number;
 }
 
 export interface Walkthrough {
-  /** In order; `<!-- before: … -->` is bash that prepares what the document assumes. */
+  /** In order. `<!-- before: … -->` contains bash that prepares the next block. */
   readonly steps: readonly CommandLine[];
-  /** Blocks that are not run, each with its reason, from `<!-- not run: … -->`. */
+  /** Blocks that are not run, with the reason from `<!-- not run: … -->`. */
   readonly notRun: readonly { readonly line: number; readonly reason: string }[];
 }
 
@@ -25,9 +24,9 @@ const COMMAND = {
 };
 
 /**
- * Reads the `console` and `shell` blocks of a document from top to bottom. A backslash at the end of
- * a line continues a command. In a `console` block it starts with `$ ` and the other lines are its
- * output; a `shell` block holds only commands.
+ * Reads the `console` and `shell` blocks of a document. A backslash continues a line. In a
+ * `console` block, commands start with `$ ` and other lines are output. A `shell` block contains
+ * only commands.
  */
 export function commandLinesOf(markdown: string): Walkthrough {
   const steps: CommandLine[] = [];

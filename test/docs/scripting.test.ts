@@ -18,9 +18,8 @@ import { ok, startService } from '../support/service.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
 
 /**
- * Runs every snippet of docs/scripting.md as it is, in bash, with the built program and the
- * sandbox. `ssh` and `scp` are stand-ins that record
- * their arguments.
+ * Runs every snippet of docs/scripting.md in bash, with the built program and the sandbox.
+ * Stand-ins for `ssh` and `scp` record their arguments.
  */
 const GUIDE = readFileSync(new URL('../../docs/scripting.md', import.meta.url), 'utf8');
 
@@ -75,7 +74,7 @@ beforeEach(async () => {
   await script('gpucloud', `exec "${RUNNER}" "${PROGRAM}" "$@"`);
   await standIn('ssh');
   await standIn('scp');
-  // A fast clock makes times short, and instances' hours too.
+  // A fast clock shortens pauses, but also the hours of instances.
   await gpucloud('sandbox', 'reset', '--yes', '--speed', '600', '--balance', '100000');
 });
 afterEach(() => computer.remove());
@@ -86,7 +85,7 @@ async function script(name: string, text: string): Promise<void> {
   await chmod(path, 0o755);
 }
 
-/** Records each call with its arguments between bars, then runs `then`. */
+/** Installs a program that records its arguments between bars, then runs `then`. */
 async function standIn(name: string, then = ''): Promise<void> {
   const log = join(computer.home, `${name}.log`);
   await script(name, `{ printf '%s|' "$@"; echo; } >> "${log}"\n${then}`);
@@ -108,7 +107,7 @@ function env(): Record<string, string> {
   };
 }
 
-/** Runs a snippet as a saved script file with arguments. */
+/** Runs a snippet as a script file with arguments. */
 async function run(text: string, argv: readonly string[] = [], more = {}): Promise<Outcome> {
   return outcomeOf(await start(text, argv, more));
 }
@@ -145,7 +144,7 @@ test('tests the bash snippets under every heading', () => {
     SNIPPETS.filter(({ language }) => language === 'bash').map(({ heading }) => heading),
   );
   expect([...headings].sort()).toEqual([...TESTED].sort());
-  // `sh` marks lines that set the environment up, which the tests do themselves.
+  // `sh` marks environment variables, which the tests set themselves.
   const unrun = SNIPPETS.filter(({ language }) => language === 'sh');
   for (const { text } of unrun) expect(text).toMatch(/^(export [^\n;&|]+\n)+$/);
   expect(new Set(SNIPPETS.map(({ language }) => language))).toEqual(
@@ -191,7 +190,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
     test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
       'terminates the instance on %s',
       async (signal) => {
-        // A terminal sends the signal to the foreground process as well; here it only takes a while.
+        // A terminal would signal ssh too. This ssh only takes a while.
         await standIn('ssh', 'exec sleep 2');
         const child = await start(job(), ['sleep', 'model.bin']);
         const ended = outcomeOf(child);
@@ -210,7 +209,10 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
     const key = { id: '0a000000-0000-4000-8000-000000000001', name: 'laptop' };
     const id = '3f0c5d9e-1111-4222-8333-444455556666';
 
-    /** A service that creates an instance and loses its first response; a drive may name it. */
+    /**
+     * Starts a service that creates an instance and loses the first response. A drive may name the
+     * instance.
+     */
     async function losing(isAttached: boolean) {
       const names: string[] = [];
       let created_at = '';
@@ -300,7 +302,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
     const { code, stderr } = await run(pipes);
     expect(code, stderr).toBe(0);
     expect(await statuses()).toEqual({ 'job-one': ENDED, keeper: STOPPED });
-    // Runs it again, with an empty list.
+    // Also accepts an empty list.
     expect(
       await run(`gpucloud instances list --all -q | head -n 0 | gpucloud instances stop -`),
     ).toMatchObject({ code: 0 });
@@ -320,7 +322,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
       expect(code, `${step.name}: ${stderr}`).toBe(0);
     }
     expect(await statuses()).toEqual({ 'ci-N-1': 'TERMINATED' });
-    // Terminates what a cancelled step has rented.
+    // The last step also terminates an instance of a cancelled step.
     expect(steps.at(-1)).toMatchObject({ name: 'Terminate', if: 'always()' });
     await rent(INSTANCE);
     expect(await gpucloud('instances', 'list', '-q')).not.toBe('');
@@ -373,7 +375,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
     await gpucloud('drives', 'create', 'data', '--size', '1000');
     const fine = await run(budget);
     expect(fine.code, fine.stderr).toBe(0);
-    // 89.90 for the instance and 0.012 for each of 1000 GB.
+    // 89.90 for the instance, and 1000 GB at 0.012.
     expect(fine.stdout).toMatch(/ ₽, 101\.90 ₽ per hour\n$/);
     expect((await run(budget, ['100000'])).code).toBe(1);
   });

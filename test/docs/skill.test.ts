@@ -8,7 +8,7 @@ import { FAILURES } from '../../src/errors.ts';
 import { createJobWorld, IMAGE, OFFER } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
 
-/** `command-lines.test.ts` runs its command lines. */
+/** `command-lines.test.ts` runs the skill's command lines. */
 const SKILL = readFileSync(
   fileURLToPath(new URL('../../skills/gpucloud/SKILL.md', import.meta.url)),
   'utf8',
@@ -39,7 +39,7 @@ describe("the skill's job", needs('ssh'), () => {
     const world = await createJobWorld();
     try {
       const { home } = world.computer;
-      // The instance is this computer, which may have no Python.
+      // This computer acts as the instance, and may have no Python.
       const python = join(home, 'python');
       await writeFile(python, '#!/bin/sh\nexec sh "$@"\n', { mode: 0o755 });
       const folder = join(home, 'project');

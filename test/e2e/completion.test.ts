@@ -109,10 +109,10 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await writeFile(join(computer.home, 'data.csv'), '');
       shell = await completingShell(program, computer);
       for (const [typed, shown] of [
-        // Both names begin so.
+        // Both names start with `tra`.
         ['tra\t', /scp train/],
         ['tra\t\t\t', /train\.py[\s\S]*trainer:|trainer:[\s\S]*train\.py/],
-        // No blank after the colon, and one after a file name.
+        // Adds no blank after the colon, but one after a file name.
         ['traine\tx', /scp trainer:x/],
         ['train.\tx', /scp train\.py x/],
         ['data.csv my\tx', /scp data\.csv my\\ box:x/],
@@ -128,7 +128,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       }
     });
 
-    // No such name gets into the cache, but the script must survive one.
+    // The cache never contains such a name, but the script must handle it.
     test('inserts a hostile name as one harmless word', async () => {
       const record = {
         bash: 'gpucloud() { printf "%s\\n" "$@" > got; };',
@@ -144,7 +144,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
         await shell.prompts(/drives get \S/);
         shell.type('\r');
         await shell.shows(() => existsSync(got));
-        // Waits until the shell has run the whole line, including anything from a name.
+        // Waits until the shell has run the line and any code from a name.
         await shell.ready();
         expect(await readFile(got, 'utf8')).toBe(`--profile\nwork\ndrives\nget\n${name}\n`);
       }
@@ -281,7 +281,7 @@ for (const program of ['bash', 'zsh'] as const) {
       const added = await readFile(rc(), 'utf8');
       const lines = added.split('\n').filter((line) => line.includes('gpucloud'));
       expect(lines).toHaveLength(1);
-      // The open shell has loaded no more than a new one had.
+      // The printed command matches the added line.
       const [line = ''] = (lines[0] ?? '').split(' #');
       const [, now = ''] = first.stderr.split('To load it now:\n');
       expect(now.trim().split(/\n +/).join(' && ')).toBe(line);

@@ -21,8 +21,8 @@ beforeEach(async () => {
 afterEach(() => computer.remove());
 
 /**
- * A cron daemon of the test's own: it sees a crontab folder, a /run and system jobs that end with
- * this process. Then the rest of the words is run while it works.
+ * Starts a separate cron daemon with its own crontab folder and /run, then runs the remaining
+ * words.
  */
 const WITH_CRON = `set -e
 mount -t tmpfs tmpfs /var/spool
@@ -37,7 +37,7 @@ sleep 2
 gpucloud() { "$RUNNER" "$PROGRAM" "$@"; }
 `;
 
-/** Rents an instance that only cron terminates. */
+/** Rents an instance that only cron can terminate. */
 const RENT_AND_WAIT = `
 gpucloud instances reap --install --every 1m --json
 gpucloud instances create trainer ${HARDWARE.join(' ')} --terminate-after 30m --json
@@ -59,7 +59,7 @@ test('terminates an instance at its deadline through cron', {
   const bin = join(computer.home, 'bin');
   const file = join(computer.home, 'service.json');
   mkdirSync(bin);
-  // Hides systemd, which would be preferred to cron and whose timer would outlive the test.
+  // Hides systemd: its timer would outlive the test, and gpucloud prefers it to cron.
   writeFileSync(join(bin, 'systemctl'), '#!/bin/sh\nexit 1\n');
   chmodSync(join(bin, 'systemctl'), 0o755);
   const service = computer.start(['sandbox', 'serve', '--port', '0', '--state', file, '--json']);

@@ -5,7 +5,7 @@ import { needs } from '../support/needs.ts';
 import { createComputer, heard, outcomeOf } from '../support/program.ts';
 import { startService } from '../support/service.ts';
 
-// Only Windows has Ctrl-Break. A script that runs first passes SIGUSR2 on as Node would there.
+// Only Windows has Ctrl-Break, so a preloaded script turns SIGUSR2 into SIGBREAK.
 const PRELOAD = `process.on('SIGUSR2', () => {
   process.emit('SIGBREAK', 'SIGBREAK');
   process.stderr.write('passed on\\n');

@@ -20,7 +20,7 @@ const FOLLOW = ['instances', 'events', ID, '--follow', '--poll-interval', '500ms
 
 let computer: Computer;
 let service: Service;
-/** The log at the next read; `looks` counts reads of its first page. */
+/** Returns the log at the next read. `looks` counts the reads of its first page. */
 let log: (looks: number) => readonly TestEvent[];
 let looks = 0;
 
@@ -86,7 +86,7 @@ describe('--follow in the built program', () => {
   });
 
   test('prints every event with --resume across kill -9', { timeout: 120_000 }, async () => {
-    // The log grows with each page read, even during a walk, and is complete in the last run.
+    // The log grows with each page read, and is complete in the last run.
     let asked = 0;
     let isLastRun = false;
     log = () => {
@@ -101,7 +101,7 @@ describe('--follow in the built program', () => {
     };
     const printed = new Set<string>();
     const take = (stdout: string, before: readonly string[]) => {
-      // Drops the last line, which may be incomplete.
+      // Ignores the last line, which may be incomplete.
       const lines = stdout.split('\n').slice(0, -1);
       expect(new Set(lines).size).toBe(lines.length);
       expect(lines.filter((id) => before.includes(id))).toEqual([]);
@@ -117,7 +117,7 @@ describe('--follow in the built program', () => {
       child.kill('SIGKILL');
       take((await outcome).stdout, before);
       before = await noted();
-      // An event that was not written before the kill is not saved as printed.
+      // Only written events may be stored as printed.
       expect(before.filter((id) => !printed.has(id))).toEqual([]);
     }
     isLastRun = true;
@@ -144,7 +144,7 @@ describe('--follow in the built program', () => {
       await terminal.shows(/Now ACTIVE/);
       terminal.type('\u0003');
       expect(await terminal.ended()).toBe(130);
-      // Whether typed keys are shown is up to the terminal.
+      // Some terminals echo ^C.
       expect(
         terminal
           .screen()
@@ -188,11 +188,11 @@ test('exits with 130 at once on SIGINT during a long pause of --follow', async (
   const child = computer.start([...words, '-q'], { env: env() });
   await heard(child, 'stdout', /e1/);
   child.kill('SIGINT');
-  // Waiting for the whole pause would take an hour.
+  // The pause would last an hour.
   expect(await once(child, 'close')).toEqual([130, null]);
 });
 
-// Other systems report it only at the next write.
+// Other systems report a closed pipe only at the next write.
 describe('a reader that exits', needs('Linux'), () => {
   test('ends the command, even without a new event', async () => {
     log = () => logOf(1);
@@ -214,7 +214,7 @@ describe('a reader that exits', needs('Linux'), () => {
 
   test('also ends the command if stdout is a socket', async () => {
     log = () => logOf(1);
-    // Node's child processes get sockets as their streams.
+    // Node gives child processes sockets as streams.
     const child = start('-q');
     const ended = new Promise((resolve) => child.on('exit', resolve));
     await heard(child, 'stdout', /^e1\n$/).then(() => child.stdout.destroy());

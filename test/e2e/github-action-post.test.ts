@@ -43,7 +43,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     const main = runner.startMain({ command: LASTS });
     await until(() => isRequested);
     const closed = new Promise((resolve) => main.once('close', resolve));
-    // GitHub's runner ends a step with SIGINT, and kills the rest 10 s later.
+    // GitHub's runner sends SIGINT, SIGTERM after 7.5 s, and SIGKILL after 10 s.
     main.kill('SIGINT');
     await sleep(7_500);
     main.kill('SIGTERM');
@@ -126,7 +126,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     expect(obeyed.map(({ data }) => data)).toEqual([
       expect.stringContaining(`${name} (${NEW}) may still be billing`),
     ]);
-    // A cancelled job has five minutes, and the default for one request is a minute.
+    // A cancelled job gets five minutes, so each request gets 15 s instead of a minute.
     const [, ...lines] = (await runner.commandLines()).trim().split('\n');
     expect(lines.filter((line) => !line.endsWith(' --timeout 15s'))).toEqual([]);
     expect(lines.length).toBeGreaterThan(3);
@@ -166,12 +166,12 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     });
     expect((await runner.main({ command: 'true', 'ssh-key': 'other' })).code).toBe(3);
     expect(await runner.post()).toMatchObject({ code: 0, stdout: 'Nothing was rented.\n' });
-    // Without a key, gpucloud can't look for the instance.
+    // Without a key, gpucloud can't look for an instance.
     const keyless = { GPUCLOUD_API_KEY: '' };
     expect((await runner.main({ command: 'true', 'terminate-after': '' })).code).toBe(2);
     expect(await runner.post(keyless)).toMatchObject({ code: 0 });
     expect(world.rentals()).toBe(1);
-    // Main never ran.
+    // The state is empty if main never ran.
     const empty = { STATE_name: '', STATE_ended: '', STATE_settings: '' };
     expect(await runner.post(empty)).toMatchObject({ code: 0 });
   });

@@ -164,7 +164,7 @@ describe('reap with jobs', needs('ssh'), () => {
         await pause(delay);
         child.kill('SIGKILL');
         await ended;
-        // The next run of `reap` comes a minute later.
+        // Expires the lock, since the next scheduled `reap` runs a minute later.
         await utimes(at('state', 'jobs', `${NEW}.json.lock`), 0, 0).catch(() => undefined);
       }
       const { rows } = await reap();
@@ -209,7 +209,7 @@ describe('reap with jobs', needs('ssh'), () => {
     const [{ ends_at }] = await list();
     expect(Date.parse(ends_at) - Date.now()).toBeLessThan(20 * 60_000);
 
-    // Listing the job changes nothing.
+    // Listing the job must not change it.
     await world.sshd.stop();
     const left = await gpucloud('jobs', 'attach', 'job', '--wait-timeout', '1s');
     expect(left.code, left.stderr).not.toBe(0);

@@ -12,7 +12,7 @@ let world: JobWorld;
 
 const timeLimit = SOAK ? 600_000 : 90_000;
 
-/** Prints both outputs, then waits for a file, and exits with 3. */
+/** Prints to stdout and stderr, waits for a file and exits with 3. */
 const WAITS =
   'echo one; echo two; echo err >&2; while [ ! -f go ]; do sleep 0.1; done; echo end; echo x >result; exit 3';
 const go = () => writeFile(join(world.there, 'gpucloud-run', 'work', 'go'), '');
@@ -109,7 +109,7 @@ describe('gpucloud jobs', needs('ssh'), () => {
           else await heard(child, 'stderr', /Running/);
           if (signal === 'SIGPIPE') child.stdout.destroy();
           else child.kill(signal);
-          // attach continues without a reader.
+          // attach continues after SIGPIPE.
           if (signal === 'SIGPIPE' && argv[0] === 'attach') child.kill('SIGTERM');
           await ended;
           expect(world.status()).toBe('ACTIVE');

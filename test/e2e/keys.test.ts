@@ -40,7 +40,7 @@ afterEach(() => computer.remove());
 const configOf = async () =>
   JSON.parse(await readFile(join(computer.home, 'config', 'config.json'), 'utf8'));
 
-/** Puts a program on PATH that prints the key as a password manager does. */
+/** Puts a program on PATH that prints a key like a password manager. */
 async function manager(script: string): Promise<Record<string, string>> {
   const bin = join(computer.home, 'bin');
   await mkdir(bin, { recursive: true });
@@ -81,7 +81,7 @@ describe('a password manager', () => {
     const debug = await computer.gpucloud(['me', 'get', '--debug'], { env });
     const written = [signed, me, json, debug].map(({ stdout, stderr }) => stdout + stderr).join('');
     expect(written + JSON.stringify(await configOf())).not.toContain(key);
-    // A command that needs no key does not run it.
+    // Commands without a key must not run it.
     await computer.gpucloud(['catalog', 'list'], { env });
     await computer.gpucloud(['profiles', 'list'], { env });
     expect((await readFile(join(computer.home, 'calls'), 'utf8')).split('\n')).toHaveLength(5);
@@ -261,7 +261,7 @@ describe('without a keyring', () => {
 const KEYRING = needs('dbus-run-session', 'gnome-keyring-daemon');
 
 describe('gnome-keyring on its own bus', KEYRING, () => {
-  /** Runs bash with a bus and an unlocked keyring; `gpucloud` is the built program. */
+  /** Runs bash with a D-Bus session and an unlocked keyring. `gpucloud` is the built program. */
   async function session(lines: string): Promise<Outcome> {
     const script = `
       gpucloud() { "$NODE" "$PROGRAM" "$@"; }
@@ -368,7 +368,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
     expect(code).toBe(0);
     const started = stdout.split('\n').filter((line) => line.includes('execve('));
     const asked = started.filter((line) => line.includes(ASKS_KEYRING.at(-1) ?? 'nothing'));
-    // Stored, read for "me", read and deleted by the moves, stored again, and deleted at last.
+    // Stores, reads for "me", reads and deletes in both moves, stores again and deletes.
     expect(asked.length).toBeGreaterThanOrEqual(6);
     expect(started.filter((line) => line.includes(key))).toEqual([]);
   });

@@ -13,7 +13,7 @@ import { ok, startService } from '../support/service.ts';
 
 const run = promisify(execFile);
 
-// File systems of macOS and Windows ignore case, and so does NTFS here.
+// Uses NTFS, which ignores case like the file systems of macOS and Windows.
 const NAMES = ['box', 'Box', 'BOX'];
 
 describe('a case-insensitive folder', needs('root', 'lowntfs-3g', 'mkntfs', '/dev/fuse'), () => {

@@ -7,10 +7,7 @@ import { HARDWARE } from '../support/sandbox-ids.ts';
 import { type Service, startService } from '../support/service.ts';
 import { openTerminal, type Terminal } from '../support/terminal.ts';
 
-/**
- * Compares what the built program draws in a real terminal with the pictures in screens/, without
- * times of the wall clock.
- */
+/** Compares the terminal output of the built program with screens/, ignoring times. */
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -65,13 +62,13 @@ async function draw(
   return { code, screen, written };
 }
 
-/** Expects that nothing is wider than the terminal, so that nothing wraps. */
+/** Returns the width of the widest line, since a wider line would wrap. */
 function widest(written: string): number {
   const lines = stripVTControlCharacters(written).split(/\r?\n/);
   return Math.max(...lines.map((line) => stringWidth(line)));
 }
 
-/** Replaces dates and passing minutes by one word. */
+/** Replaces dates and elapsed minutes with placeholders. */
 function timeless(screen: string): string {
   return screen
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d \+00:00/g, 'YYYY-MM-DD HH:MM +00:00')
@@ -144,7 +141,7 @@ describe('status in a terminal', () => {
   test.each([40, 60, 200])('fits names in any script into %i columns', async (columns) => {
     await SCENES['names of the world']?.();
     const { written } = await draw(columns, ['status']);
-    // Command lines never break, and a table has columns that are never cut.
+    // Command lines and some table columns are never truncated.
     const lines = stripVTControlCharacters(written).split(/\r?\n/);
     const wide = lines.filter((line) => stringWidth(line) > columns && !/gpucloud|₽/.test(line));
     expect(wide).toEqual([]);
@@ -178,10 +175,10 @@ describe('status in a terminal', () => {
   });
 });
 
-/** Returns a time zone in which it is past noon, so that hours around it are on one day. */
+/** Returns a time zone where it is noon, so that the nearby hours fall on one day. */
 function zoneAtNoon(moment: number): string {
   const east = 12 - new Date(moment).getUTCHours();
-  // The names of these zones count to the west.
+  // The signs in these zone names are inverted.
   return east === 0 ? 'UTC' : `Etc/GMT${east > 0 ? '-' : '+'}${Math.abs(east)}`;
 }
 
@@ -200,11 +197,11 @@ describe('billing spend in a terminal', () => {
   test.each([80, 120])('draws a chart in %i columns', async (columns) => {
     month();
     const { screen, written } = await spend(columns);
-    // Leaves out the two lines of stderr, which the terminal wraps.
+    // Ignores the two lines of stderr, which wrap.
     const chart = screen.split('\n').filter((line) => /^\d{4}-/.test(line));
     expect(chart).toHaveLength(12);
     expect(widest(written.split('Spent')[0] ?? '')).toBeLessThanOrEqual(columns);
-    // The bars are their share of the longest one, to a cell.
+    // The bars are proportional to the longest bar, within one cell.
     const bars = chart.map((line) => (line.match(/█/g) ?? []).length);
     const amounts = chart.map((line) => Number(/([\d.,]+) ₽/.exec(line)?.[1]?.replaceAll(',', '')));
     const most = Math.max(...amounts);

@@ -4,7 +4,7 @@ import { type Computer, createComputer } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { type Handler, ok, type Service, startService } from '../support/service.ts';
 
-/** Starts several processes of the built program that request one name at once. */
+/** The number of processes that create the same name at once. */
 const RACERS = 4;
 
 let computer: Computer;
@@ -26,7 +26,7 @@ const env = () => ({
 });
 const posts = () => service.requests.filter(({ method }) => method === 'POST').length;
 
-/** Holds each response until every process has sent its request, so that all have read the list by then. */
+/** Delays responses until every process has sent its request, so that all have read the list. */
 function together(path: string, count: number): Handler {
   const waiting: (() => void)[] = [];
   return async (request) => {

@@ -4,7 +4,7 @@ import { type CuttingProxy, NO_FAULT, startProxy } from '../faults/proxy.ts';
 import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 
-/** The offer's price in the sandbox is 89.90. */
+/** The sandbox charges 89.90 for this offer. */
 const LIMIT = ['--max-price', '50'];
 const OVER_LIMIT = 'costs 89.90 ₽ per hour, over --max-price 50.00';
 
@@ -34,7 +34,7 @@ afterEach(async () => {
 
 const gpucloud = (...argv: string[]) => computer.gpucloud(argv, { env });
 
-/** Lets the service act and drops its response. */
+/** Lets the service create the instance, and drops the response. */
 async function lose(argv: readonly string[]): Promise<void> {
   await proxy.arm({ name: 'cut: acted', cut: 'acted' });
   expect(await gpucloud(...argv)).toMatchObject({ code: 7 });

@@ -30,7 +30,7 @@ describe('gpucloud run with copies', needs('ssh'), () => {
     ['1000', 'rsync'],
     ['10000', 'tar'],
   ])(
-    'copies %s files and odd names with %s',
+    'copies %s files and unusual names with %s',
     async (count, way) => {
       if (way === 'tar') await world.removeThere('rsync');
       const { home } = world.computer;

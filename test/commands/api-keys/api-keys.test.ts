@@ -12,7 +12,7 @@ import { type Answer, ok, sent } from '../../support/service.ts';
 
 const SECRET = 'svc_sk_live_abcdef0123456789';
 
-/** A service that lists and creates keys; the test sets the response to a create. */
+/** Creates a service that lists and creates keys. `answer` replaces the response to a create. */
 async function keyWorld(answer?: Answer | 'hangUp', env = {}): Promise<World> {
   const keys: Record<string, unknown>[] = [];
   const world = await createWorld({
@@ -187,7 +187,7 @@ describe('create', () => {
     });
     expect(config.current).toBeUndefined();
 
-    // The profile works without the key, and login never replaces its key without consent.
+    // The profile works without GPUCLOUD_API_KEY, and replacing its key needs consent.
     const env = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
     const list = await world.cli(['--profile', 'work', 'api-keys', 'list', '--json'], { env });
     expect(list.requests[0]?.headers['x-api-key']).toBe(SECRET);
@@ -218,7 +218,7 @@ describe('create', () => {
     world = await createWorld({
       handler: async ({ path }) => {
         if (path === '/users/me') return { status: 200, body: { data: { id: 'u1' } } };
-        // The settings file becomes invalid while the request is in flight.
+        // Makes the config file invalid while the request is in flight.
         await mkdir(join(world.home, 'config'), { recursive: true });
         await writeFile(join(world.home, 'config/config.json'), '[');
         made += 1;

@@ -447,7 +447,7 @@ describe('against a scripted service', () => {
       }));
       const result = await world.cli(['api', 'GET', '/x', '--paginate', '-o', 'jsonl']);
       expect(result.stdout).toBe(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-      // Without a page count or size, only an empty page ends the list.
+      // Without a page count or limit, only an empty page ends the list.
       expect(result.requests).toHaveLength(kind === 'total alone' ? 4 : 3);
     });
 

@@ -6,7 +6,7 @@ import { type Handler, ok } from '../../support/service.ts';
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 
-/** A check in the output of `audit --json`. */
+/** One row of `audit --json`. */
 export interface Row {
   readonly check: string;
   readonly result: string;
@@ -24,7 +24,7 @@ interface Audited {
   row(check: string): Row | undefined;
 }
 
-/** An account whose own key is the only one in use. */
+/** An account with only one key in use: its own. */
 export interface AuditWorld {
   readonly world: World;
   readonly service: AccountService;
@@ -34,7 +34,7 @@ export interface AuditWorld {
   /** Returns the result of one check, and the exit code. */
   resultOf(check: string, ...flags: string[]): Promise<{ readonly code: number } & Partial<Row>>;
   track(...ids: string[]): Promise<void>;
-  /** Adds an instance that was created an hour ago, unless the fields differ. */
+  /** Adds a running instance that was created an hour ago, with the given fields. */
   running(fields?: object): string;
   keys(...list: object[]): void;
 }

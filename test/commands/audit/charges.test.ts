@@ -85,7 +85,7 @@ describe('the check of terminated instances', () => {
   test('explains no charge between the termination and the next read', async () => {
     await ended(service.ago(20 * HOUR));
     service.transaction('USAGE_CHARGE', '1000.00', HOUR);
-    // Four hours, plus one.
+    // The limit is five hours: four in the window, plus one.
     expect(await at.resultOf('unexplained_charges')).toMatchObject({
       result: 'finding',
       message: expect.stringContaining('everything known here costs at most 449.50 ₽'),
@@ -113,7 +113,7 @@ describe('the check of charges', () => {
     }
   };
 
-  /** Adds an instance that was seen ACTIVE two days ago. */
+  /** Adds an instance that gpucloud read as ACTIVE two days ago. */
   async function seenOnce(): Promise<string> {
     const id = at.running({ created_at: service.ago(48 * HOUR) });
     await at.track(id);

@@ -8,7 +8,7 @@ function at(rule: typeof since, text: string): string {
   return verdict.ok ? new Date(timeOf(verdict.value, NOW)).toISOString() : verdict.rule;
 }
 
-/** Converts the local time on a clock to a moment. */
+/** Converts local time to ISO 8601. */
 function here(...parts: [number, number, number, ...number[]]): string {
   const [year, month, day, hour = 0, minute = 0, second = 0, thousandth = 0] = parts;
   return new Date(year, month - 1, day, hour, minute, second, thousandth).toISOString();
@@ -22,7 +22,7 @@ describe('moments', () => {
     ['2026-01-31T18:00:05.5Z', '2026-01-31T18:00:05.500Z'],
     ['2026-01-31T01:00:00+03:00', '2026-01-30T22:00:00.000Z'],
     ['2026-01-31T22:30:00-02:30', '2026-02-01T01:00:00.000Z'],
-    // The format in which details show a time to people, who copy it.
+    // People copy times in this format from `get`.
     ['2026-01-31 01:00:00 +03:00', '2026-01-30T22:00:00.000Z'],
     ['2024-02-29T00:00Z', '2024-02-29T00:00:00.000Z'],
     ['7d', '2026-01-08T12:00:00.000Z'],

@@ -18,11 +18,11 @@ afterEach(() => world.close());
 interface Booked {
   readonly type: string;
   readonly amount: string;
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly at: number;
 }
 
-/** Reads the sandbox's books from its file, without its API or gpucloud's code. */
+/** Reads the sandbox's transactions directly from its file. */
 async function books(): Promise<readonly Booked[]> {
   return JSON.parse(await readFile(world.sandboxFile, 'utf8')).transactions;
 }
@@ -52,7 +52,9 @@ interface Row {
   readonly transactions: number;
 }
 
-/** Compares each row with the entries of its period, and all rows with all entries. */
+/**
+ * Checks each row against the transactions of its period, and all rows against all transactions.
+ */
 async function assertSpend(by: string): Promise<void> {
   const rows: readonly Row[] = await json('billing', 'spend', '--by', by, '--since', '2026-01-01');
   const entries = await books();
@@ -70,7 +72,7 @@ async function assertSpend(by: string): Promise<void> {
   expect(sumOf(rows.map(({ spent }) => spent))).toBe(spentOf(entries));
 }
 
-/** Compares balance, burn rate and runway with the sandbox's state, computed in whole numbers. */
+/** Checks balance, burn rate and runway against the sandbox's state, in integers. */
 async function assertStatus(): Promise<void> {
   const status = await json('status');
   const runway = await json('billing', 'runway');
@@ -90,7 +92,6 @@ async function assertStatus(): Promise<void> {
   expect(runway.burn).toEqual(status.burn);
   expect(status.instances).toHaveLength(own.instances.length);
 
-  // Instances rented here must not count as unexplained.
   expect(status.charges?.unexplained).toBe('0.00');
   if (rate === 0n) {
     expect([status.hours_left, runway.hours_left]).toEqual([null, null]);
@@ -119,8 +120,7 @@ describe('over a simulated month', () => {
         const { instances, drives } = await world.sandbox.status();
         const instance = instances[roll(Math.max(1, instances.length))];
         const drive = drives[roll(Math.max(1, drives.length))];
-        // The sandbox refuses an operation that the state does not allow; the attempt stays part of
-        // the month.
+        // The sandbox may refuse an operation. The refusal is part of the test.
         switch (roll(10)) {
           case 0:
           case 1: {
@@ -189,10 +189,10 @@ describe('over a simulated month', () => {
 
   test('matches a manual calculation for an instance of 10 hours and 20 minutes', async () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
-    // The instance is ready after three seconds, when the hour begins.
+    // The first hour begins after three seconds, when the instance is ACTIVE.
     world.clock.advance(3000 + 10 * HOUR + 20 * 60_000);
     await world.cli(['instances', 'terminate', 'trainer', '-y']);
-    // 10 × 89.90, and 1200 of 3600 seconds of 89.90, rounded to the kopeck.
+    // 10 × 89.90, plus 1200/3600 of 89.90, rounded to the kopeck.
     const rows: readonly Row[] = await json('billing', 'spend', '--by', 'month');
     expect(sumOf(rows.map(({ spent }) => spent))).toBe(units('928.97'));
     const status = await json('status');

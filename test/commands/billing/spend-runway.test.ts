@@ -49,7 +49,7 @@ describe('billing spend', () => {
     );
   });
 
-  /** The service's clock is two days ahead of the computer's. */
+  /** Sets the service's clock two days ahead of the computer's. */
   async function twoDaysAhead(): Promise<void> {
     await world.close();
     const clock = manualClock();
@@ -138,7 +138,7 @@ describe('billing spend', () => {
         sum + BigInt(Math.round(Number(spent) * 1_000_000)),
       0n,
     );
-    // The hours of 2025 and of 2026 until noon on 15 January.
+    // Counts the hours from 1 January 2025 to noon on 15 January 2026.
     const since = new Date(2025, 0, 1).getTime();
     let expected = 0n;
     for (let hour = 0; hour < 10_000; hour += 1) {

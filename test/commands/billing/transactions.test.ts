@@ -34,7 +34,7 @@ function refused(message: string): Answer {
 }
 
 interface Ledger {
-  /** Newest first; a test may add transactions during a read. */
+  /** Newest first. A test may add transactions during a read. */
   rows: Row[];
   cap?: number;
   /** Called before each response with the page number. */
@@ -42,7 +42,7 @@ interface Ledger {
   meta?(told: Row): Row | undefined;
 }
 
-/** Serves only the documented operation. */
+/** Serves only the documented operation of the ledger. */
 async function worldOf(ledger: Ledger): Promise<World> {
   const world = await createWorld({
     handler: ({ method, path }) => {
@@ -296,7 +296,7 @@ describe('billing transactions --all', () => {
     const { code, stderr, requests } = await world.cli(list('--all', '-q'));
     expect(code).toBe(10);
     expect(stderr).toContain('the same transactions on every page (page 6)');
-    // The sixth page ends the history; the seventh may be in flight by then.
+    // The sixth page ends the read; the seventh may already be in flight.
     expect([6, 7]).toContain(requests.length);
   });
 
@@ -311,7 +311,7 @@ describe('billing transactions --all', () => {
     expect(table.stderr).not.toContain('Totals');
     const json = await world.cli(list('--all', '--limit', '10', '--json'));
     expect(json.code).toBe(1);
-    // Part of an array is not valid JSON, so no program can mistake it for the whole.
+    // An unclosed array is invalid JSON, so no program mistakes it for the whole history.
     expect(() => JSON.parse(json.stdout)).toThrow();
   });
 });

@@ -28,7 +28,7 @@ function instance(id: string, changes: Instance = {}): Instance {
   };
 }
 
-/** A service that has these instances and rents more like the first one. */
+/** Creates a service with these instances, which rents copies of the first one. */
 function serviceOf(instances: ReadonlyMap<string, Instance>) {
   return ({ method, path, body }: RecordedRequest): Answer => {
     const found = instances.get(path.split('/')[2] ?? '');
@@ -267,7 +267,7 @@ describe('catalog add and remove', () => {
     expect((await world.cli(['catalog', 'add', 'offer', 'z', '--name', 'x'])).stderr).toContain(
       'this is the ID of another offer',
     );
-    // The same name may mean an offer and an image.
+    // An offer and an image may share a name.
     expect((await world.cli(['catalog', 'add', 'image', 'y', '--name', 'my-box'])).code).toBe(0);
   });
 
@@ -380,7 +380,7 @@ describe('in the sandbox', () => {
     expect(own).toContainEqual(
       expect.objectContaining({ id: OFFER, price_per_hour: '89.90', sources: ['sandbox'] }),
     );
-    // The sandbox's own names are known from the start.
+    // The sandbox's names need no file.
     await expect(stat(file())).rejects.toThrow('ENOENT');
     const removed = await world.cli(['catalog', 'remove', 'rtx-4090'], SANDBOX);
     expect(removed.code).toBe(2);

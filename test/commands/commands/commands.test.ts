@@ -168,7 +168,7 @@ describe('commands PATH', () => {
     const whole = await reference();
     const one = await world.cli(['commands', 'drives', 'get', '--json']);
     expect(JSON.parse(one.stdout)).toEqual(commandNamed(whole, 'drives get'));
-    // Aliases of a group and of a verb.
+    // Also accepts the aliases of a group and a verb.
     expect((await world.cli(['commands', 'drive', 'show', '--json'])).stdout).toBe(one.stdout);
     const status = await world.cli(['commands', 'status', '--json']);
     expect(JSON.parse(status.stdout)).toEqual(commandNamed(whole, 'status'));

@@ -34,7 +34,7 @@ function answer(status: number, body: unknown, date: string | undefined = NOW): 
   return { status, headers, body };
 }
 
-/** A service whose account has some SSH keys. */
+/** Creates a service whose account has these SSH keys. */
 const serving =
   (keys: readonly object[] = [], date?: string): Handler =>
   ({ path }) =>
@@ -67,7 +67,7 @@ const withSsh = (world: World, env: CliOptions['env'] = {}) => ({
   env: { PATH: bin(world), LANG: 'C.UTF-8', ...env },
 });
 
-/** Runs doctor and returns its checks by ID, the exit code and the requests. */
+/** Runs doctor, and finds its checks by ID. */
 async function examine(world: World, env: CliOptions['env'] = {}, ...argv: string[]) {
   const given = withSsh(world, env);
   const { code, stdout, stderr, requests } = await world.cli(['doctor', '--json', ...argv], given);
@@ -221,7 +221,7 @@ describe("doctor's service check", () => {
 
   test('ends all checks at --timeout if the service never responds', async () => {
     const world = await worldOf(() => new Promise(() => undefined));
-    // The default timeout is longer than the test's own.
+    // The default timeout would exceed the test's timeout.
     const { code, of } = await examine(world, {}, '--timeout', '500ms');
     expect(code).toBe(1);
     expect(of('service')?.status).toBe('fail');
@@ -262,7 +262,7 @@ describe("doctor's service check", () => {
   test('hides the password of a proxy, and fails for a SOCKS proxy', async () => {
     const world = await worldOf();
     const address = { GPUCLOUD_BASE_URL: 'https://api.example.invalid' };
-    // The proxy never responds.
+    // The proxy closes each connection.
     const proxy = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     const port = (proxy.address() as { port: number }).port;
@@ -365,7 +365,7 @@ describe("doctor's check of settings and files", () => {
 
   test('fails if the state folder is a file', async () => {
     const world = await worldOf();
-    // Uses a file, so that root can't write into it either.
+    // A file in place of the folder stops even root.
     await writeFile(join(world.home, 'state'), '');
     const { code, of } = await examine(world);
     expect(code).toBe(1);

@@ -164,7 +164,7 @@ describe('drives get', () => {
     };
     expect(await id('0D000000-0000-4')).toBe(ID);
     expect(await id('0d000000-9')).toBe('0d000000-9');
-    // A name takes precedence over an ID prefix, and a prefix has at least four characters.
+    // A name takes precedence over an ID prefix, which needs four characters.
     expect(await id('0d000000-0000')).toBe('0d000000-9');
     expect(await id('0d0')).toMatch(/^3 .*no drive has that name or ID/);
     expect(await id('0d00')).toBe(

@@ -168,7 +168,7 @@ describe('an undocumented operation', () => {
 });
 
 describe('the last known price of a drive', () => {
-  /** Returns the drives whose prices are stored. */
+  /** Returns the files of drives with a stored price. */
   async function stored({ home }: World): Promise<string[]> {
     const files = await readdir(join(home, 'state'), { recursive: true });
     return files.filter((name) => /\/drives\/[^/]+\.json$/.test(name));
@@ -181,7 +181,7 @@ describe('the last known price of a drive', () => {
     ['get', ['drives', 'get', 'data'], 0],
   ])('is stored only by status and update: %s', async (_what, command, count) => {
     const world = await sandboxWorld();
-    // Stores the account in the journal.
+    // Stores the account in the journal first.
     await world.cli(['status']);
     await world.cli(['drives', 'create', 'data', '--size', '500']);
     expect(await stored(world)).toEqual([]);

@@ -38,7 +38,7 @@ export const DRIVE: Drive = {
   updated_at: '2026-01-15T11:00:00.000Z',
 };
 
-/** A service that stores these drives, and refuses requests that the document does not allow. */
+/** Creates a service with these drives, which refuses undocumented requests. */
 export async function worldOf(...drives: Drive[]): Promise<World> {
   const world = await createWorld({
     handler: ({ method, path, body }: RecordedRequest) => {

@@ -144,7 +144,7 @@ describe('help environment', () => {
         })
         .flatMap(([, direct, named]) => direct ?? named ?? []),
     );
-    // HOME, PATH and USERPROFILE apply to every program; NODE_… variables are Node's own. `run --here`
+    // HOME, PATH and USERPROFILE apply to every program, and NODE_… variables to Node. `run --here`
     // sets these four for its command.
     const toCommand = ['ANSIBLE_INVENTORY', 'SSHLOGINFILE', 'HOSTFILE', 'SSH_CONFIG'];
     const listed = [...known, 'HOME', 'PATH', 'USERPROFILE'];
@@ -196,7 +196,7 @@ describe("the name of another tool's command", () => {
         requests: [],
       });
     }
-    // The suggested command exists.
+    // The suggested command must exist.
     const command = instead.split(/ -|[ ][A-Z]/)[0]?.split(' ') ?? [];
     expect((await world.cli([...command, '--help'])).code).toBe(0);
   });
@@ -213,7 +213,7 @@ describe("the name of another tool's command", () => {
   );
 });
 
-describe('what the service does not document', () => {
+describe('an undocumented operation', () => {
   test.each([
     [
       ['help', 'offers'],
@@ -225,7 +225,7 @@ describe('what the service does not document', () => {
       'error: instances reboot: the API does not support this (use',
     ],
     [['help', 'drives', 'delete'], 'error: drives delete: the API does not support this ('],
-  ])('%j gives the same error as the command', async (argv, words) => {
+  ])('prints the same error for %j as for the command', async (argv, words) => {
     const { code, stdout, stderr } = await world.cli(argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr.startsWith(words)).toBe(true);

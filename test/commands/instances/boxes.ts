@@ -2,7 +2,7 @@ import { afterEach, beforeEach } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 
-/** IDs are UUIDs (API document: Instance). */
+/** The API document requires UUIDs. */
 export const boxId = (at: number) => `b0000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
 
 export let world: SandboxWorld;

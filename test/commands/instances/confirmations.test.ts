@@ -119,7 +119,7 @@ describe('instances terminate', () => {
     const { code, stderr, requests } = await other.cli(argv);
     await other.close();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    // Only the reads already in flight are sent.
+    // Reads that were already in flight still count.
     expect(requests.filter(({ path }) => path.includes('/events')).length).toBeLessThan(5);
   });
 
@@ -295,7 +295,7 @@ describe('--max-price with an unusable response', () => {
   let odd: World;
   afterEach(() => odd.close());
 
-  /** Creates the instance, but returns a status that is not a text. */
+  /** Creates the instance, but returns a number as its status. */
   async function create(read: object | number) {
     const sent: string[] = [];
     odd = await createWorld({

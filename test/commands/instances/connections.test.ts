@@ -33,7 +33,7 @@ const TEMPLATES = [
   },
 ];
 
-/** A service with one instance, whose connection data each test sets. */
+/** Creates a service with one instance and the test's connection data. */
 function serviceWith(instance: Record<string, unknown>): Promise<World> {
   return createWorld({
     handler: ({ path }) =>
@@ -46,7 +46,7 @@ function serviceWith(instance: Record<string, unknown>): Promise<World> {
 let world: World;
 let opened: World | undefined;
 
-/** Closes the world of a test after it. */
+/** Closes the world after the test. */
 function use<T extends World>(made: T): T {
   opened = made;
   return made;

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Reads the open requests and the instances from their files. */
+/** Reads open requests and instances from the journal's files. */
 async function journal(home: string): Promise<Record<string, unknown>[]> {
   const root = join(home, 'state', 'journal');
   const records: Record<string, unknown>[] = [];

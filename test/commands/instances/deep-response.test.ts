@@ -6,7 +6,7 @@ import { HARDWARE } from '../../support/sandbox-ids.ts';
 import type { Answer } from '../../support/service.ts';
 
 const FORMATS = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'];
-/** The levels of the envelope, `data` and the field. */
+/** Leaves room for three levels: the envelope, `data` and the field. */
 const MOST = DEEPEST - 3;
 
 let world: World;
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** An instance with a deeply nested undocumented field, with a secret at the bottom. */
+/** Creates a deeply nested response with a secret at the lowest level. */
 function instance(levels: number, status = 200): Answer {
   const inner = `${'[{"a":'.repeat(levels / 2)}"hunter2hunter2"${'}]'.repeat(levels / 2)}`;
   const fields = `"id":"${NEW}","name":"box","status":"ACTIVE","metadata":{"x":${inner}},"new":${inner}`;

@@ -27,7 +27,7 @@ const unknown = async () =>
 const recovered = async () =>
   JSON.parse((await world.cli(['instances', 'recover', '--yes', '--json'])).stdout);
 
-/** Creates the instance NEW, but responds as if it had created another instance. */
+/** Creates the instance NEW, but returns another ID. */
 function bend(id: string, name = 'trainer'): void {
   service.posts.push(() => {
     service.rent(NEW, 'trainer');
@@ -47,7 +47,7 @@ async function expectDoubt(argv: readonly string[], words: string): Promise<void
   expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
 }
 
-/** Rents the next instance, and fills the disk from then on. */
+/** Rents the next instance, then fails its renames as a full disk would. */
 function fillDisk(price: string): void {
   const { renameSync } = fs;
   onTestFinished(() => {
@@ -123,7 +123,7 @@ test('reports an instance over --max-price as billing if terminate leaves its st
   service.posts.push(() =>
     ok(service.rent(NEW, 'trainer', { price_per_hour_snapshot: '99.00' }), 201),
   );
-  // The service responds to a terminate with the unchanged instance.
+  // The service returns the instance unchanged.
   service.terminations.push((id) => ok(service.instances.get(id)));
   const { code, stderr } = await world.cli([...CREATE, '--max-price', '20', '--json']);
   expect(code).toBe(1);
@@ -137,7 +137,7 @@ describe('terminating an instance over --max-price', () => {
   let near: World;
   afterEach(() => near.close());
 
-  /** Rents an instance above the limit. */
+  /** Creates a service whose instances cost more than the limit. */
   async function dear(terminate: () => Answer | 'hangUp') {
     service.shows = () => ({ price_per_hour_snapshot: '99.00' });
     near = await createWorld({
@@ -192,7 +192,7 @@ describe('the ID in the response to create', () => {
       return ok({ id: NEW, name: 'trainer', status: 'PROVISIONING' }, 201);
     });
     await expectDoubt(CREATE, 'is the ID of an instance known before the request');
-    // The instance of the first request keeps its name and resolves no request.
+    // The first instance keeps its name and resolves no request.
     expect(await listed()).toContainEqual(expect.objectContaining({ id: NEW, name: 'first' }));
     service.drives = [{ id: 'd1', current_instance_id: ID }];
     expect(await recovered()).toMatchObject([{ outcome: 'rented', id: ID }]);

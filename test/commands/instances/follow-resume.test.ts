@@ -8,14 +8,14 @@ import { endShow, follow, ID, OTHER, type Show, scratch, show } from './show.ts'
 afterEach(endShow);
 
 describe('an outage while following', () => {
-  // A fault that is tried three times counts as one; an odd response is not retried.
+  // Failed requests are retried three times; unreadable responses are not.
   test.each<[string, Answer | 'hangUp', RegExp, number]>([
     ['a cut connection', 'hangUp', /ould not reach/, 6],
     ['500', { status: 500, body: {} }, /500/, 6],
     ['503 with HTML', { status: 503, body: '<html>' }, /503/, 6],
     ['HTML with 200', { status: 200, body: '<html>' }, /HTML/, 4],
   ])(
-    'is reported once, waited out and reported as over: %s',
+    'is reported at its start and end, and waited out: %s',
     async (_name, fault, words, faults) => {
       const stage = await show((turn) => {
         if (turn === faults + 5) setImmediate(() => stage.ctrlC());
@@ -66,7 +66,7 @@ describe('an outage while following', () => {
     expect((await follow(stage)).code).toBe(6);
   });
 
-  // One API call would absorb a shorter pause without a note.
+  // The API client waits for shorter pauses without a warning.
   test.each(['300', '20'])('waits for a Retry-After of %s s, and reports it', async (seconds) => {
     const stage = await show((turn) => {
       if (turn === 3) setImmediate(() => stage.ctrlC());

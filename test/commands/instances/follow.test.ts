@@ -53,7 +53,7 @@ describe('instances events --follow', () => {
     const stage = await show((turn) => {
       if (turn === 30) setImmediate(() => stage.ctrlC());
       const { data, meta } = pageOf(logOf(20 + turn), 1, 100);
-      // Each read counts one more event that is never listed.
+      // With each read, `total` counts one more unlisted event.
       return ok(data, 200, { ...meta, total: meta.total + turn });
     });
     const { stderr } = await follow(stage, '--since', '2026-01-15T12:00:15Z', '--json');
@@ -113,7 +113,7 @@ describe('instances events --follow', () => {
   });
 
   test("subtracts --since 5s from the service's time", async () => {
-    // This computer's clock says 12:00:00, hours off.
+    // This computer's clock shows 12:00:00.
     const stage = await show(
       (turn) => {
         if (turn === 2) setImmediate(() => stage.ctrlC());
@@ -213,7 +213,7 @@ describe('the end of --follow', () => {
   });
 
   test('prints a late event that is older than printed events', async () => {
-    // The service keeps only 60 events, so the log's length reveals no late event.
+    // The service keeps only 60 events, so the total does not reveal a late event.
     const late = [...logOf(60).slice(0, 45), event('late', 15), ...logOf(60).slice(45, 59)];
     const stage = await show((turn) => (turn < 3 ? logOf(60) : late), {
       status: (reading) => (reading === 1 ? 'ACTIVE' : 'STOPPED'),

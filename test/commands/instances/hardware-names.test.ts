@@ -63,8 +63,7 @@ test('matches names of offers, images, templates, drives and instances in any le
     'Box\n',
   );
 
-  // An exact match with a terminated instance takes precedence over a running instance in another
-  // case.
+  // An exact match takes precedence, even if the instance is terminated.
   await cli('instances', 'terminate', 'Box', '--yes', '--wait');
   await cli('instances', 'create', 'box', '--offer', 'rtx 4090', '--image', 'ubuntu 22.04');
   const status = async (name: string) =>

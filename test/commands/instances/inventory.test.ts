@@ -12,14 +12,14 @@ const PAIR = { id: 'offer-pair', name: 'RTX 4090 ×2', gpu_count: 2 };
 const NO_CARD = { id: 'offer-cpu', name: 'CPU', gpu_count: 0 };
 
 let world: World;
-/** Whether the service responds to reads with 500. */
+/** Makes the service return 500 to reads. */
 let isDown = false;
 afterEach(async () => {
   isDown = false;
   await world.close();
 });
 
-/** A service with these instances, all of which gpucloud knows. */
+/** Creates a service with these instances, and tracks them. */
 async function open(...instances: Record<string, unknown>[]): Promise<void> {
   const all = new Map(
     instances.map((one) => [
@@ -80,7 +80,7 @@ test('prints an Ansible group per offer inside the group gpucloud', async () => 
       hosts: { alone: host(C) },
     },
   });
-  // A YAML 1.1 parser would read a bare `no` as false.
+  // YAML 1.1 parsers read a bare `no` as false.
   expect(printed).toContain('"no":');
 });
 

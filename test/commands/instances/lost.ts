@@ -16,7 +16,7 @@ export async function begin(options: Partial<WorldOptions> = {}): Promise<void> 
   world = await createWorld({ handler: service.handler, ...options });
 }
 
-/** Loses the response to a create, with or without a new instance. */
+/** Loses the response to a create. With `made`, the service creates the instance first. */
 export async function lose(made: boolean, argv: readonly string[] = CREATE): Promise<void> {
   service.posts.push(({ body }) => {
     if (made) service.rent(ID, (body as { instance_name: string }).instance_name);

@@ -176,7 +176,7 @@ describe('an unexpected response', () => {
     [429, 11],
     [418, 1],
     [302, 10],
-  ])('map HTTP %i to exit code %i', async (status, code) => {
+  ])('maps HTTP %i to exit code %i', async (status, code) => {
     world = await createWorld({
       handler: () => ({
         status,
@@ -191,12 +191,12 @@ describe('an unexpected response', () => {
 
   test.each([
     ['an empty body', ''],
-    ['half a document', '{"status":"success","data":{"id":'],
+    ['truncated JSON', '{"status":"success","data":{"id":'],
     ['a list', '[1]'],
     ['no data', '{"status":"success"}'],
-    ['an id that is a number', '{"data":{"id":5,"status":"ACTIVE"}}'],
-    ['an id that climbs', '{"data":{"id":"../..","status":"ACTIVE"}}'],
-  ])('exit with 10: %s', async (_what, body) => {
+    ['a number as ID', '{"data":{"id":5,"status":"ACTIVE"}}'],
+    ['an ID that contains ..', '{"data":{"id":"../..","status":"ACTIVE"}}'],
+  ])('leads to exit code 10: %s', async (_what, body) => {
     world = await createWorld({ handler: () => ({ status: 200, body }) });
     const { code, stdout } = await world.cli(['instances', 'get', ID]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });

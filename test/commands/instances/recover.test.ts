@@ -56,7 +56,7 @@ describe('an unknown outcome', () => {
     const stranger = await world.cli(['drives', 'list'], {
       env: { GPUCLOUD_API_KEY: 'svc_sk_other' },
     });
-    // gpucloud does not know yet whether both keys belong to one account.
+    // gpucloud can't know yet whether both keys belong to one account.
     expect(stranger.stderr).toContain(WARNING);
   });
 
@@ -130,7 +130,7 @@ describe('instances recover', () => {
     });
     expect(posts(requests)).toEqual([]);
     expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
-    // The read made it a known instance, which does not resolve the request either.
+    // The read added the instance to the journal, but the request stays unresolved.
     expect((await world.cli(['instances', 'recover'])).code).toBe(7);
   });
 
@@ -158,7 +158,7 @@ describe('instances recover', () => {
       new RegExp(`^trainer \\(${ID}\\) is PROVISIONING, created .{23}, 89.90 ₽ per hour\\. `),
     );
     expect(no.stderr).toContain('Is it the instance you requested now?');
-    // The person said no, so it is not suggested again.
+    // After No, the hint does not suggest the instance again.
     expect(no.stderr).not.toContain('if it is');
     expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
     const yes = await world.cli(['instances', 'recover'], { terminal: true, stdin: 'y\r' });
@@ -276,7 +276,7 @@ describe('instances recover', () => {
     const flags = { terminal: true, stdin: 'y\r' };
     const { code, stderr } = await world.cli(['instances', 'recover'], flags);
     expect(code).toBe(7);
-    // Asks about the last request first; an instance belongs to only one request.
+    // Asks about the newest request first. The instance then belongs to it.
     expect(stderr).toContain('Is it the instance you requested now?');
     expect(stderr).not.toContain('1 min ago?');
     expect(await listed()).toMatchObject([
@@ -343,7 +343,7 @@ describe('recover and list with unreadable data', () => {
     const list = await world.cli(['instances', 'list', '-q'], { env });
     expect(list).toMatchObject({ code: 0, stdout: `${NEW}\n` });
     expect(list.stderr).toContain('Could not determine which account the API key belongs to');
-    // Nothing can be rented for an unknown account.
+    // gpucloud rents nothing for an unknown account.
     const { code, requests } = await world.cli(['instances', 'create', 'lab', ...HARDWARE], {
       env,
     });
@@ -411,7 +411,7 @@ describe('the name of a request with an unknown outcome', () => {
       await lose(false);
       service.rent(ID, 'trainer', { status: 'ACTIVE' });
       service.drives = [{ id: 'd1', current_instance_id: ID }];
-      // Being listed makes the instance known here.
+      // `list` adds the attached instance to the journal.
       expect(await listed()).toHaveLength(2);
       const argv = ['instances', verb, 'trainer', '--yes', '--json'];
       const { code, stdout, stderr, requests } = await world.cli(argv);

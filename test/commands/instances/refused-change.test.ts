@@ -16,7 +16,7 @@ describe('a refused change', () => {
   let near: World;
   afterEach(() => near.close());
 
-  /** Refuses each POST; reads return the given statuses in turn, the last one repeatedly. */
+  /** Refuses each POST. Reads return the given statuses in turn, then repeat the last one. */
   async function refusing(...readings: (string | (() => Answer))[]) {
     near = await createWorld({
       handler({ method }) {
@@ -146,7 +146,7 @@ describe('an interrupt while the key is fetched', () => {
   let near: World;
   afterEach(() => near.close());
 
-  /** Runs the program with a key command that never ends, and interrupts it. */
+  /** Interrupts the program while its key command runs. */
   async function interrupted(argv: readonly string[]) {
     near = await createWorld({ signedIn: false, handler: () => 'hangUp' });
     const asked = join(near.home, 'asked');
@@ -227,7 +227,7 @@ describe('an interrupt while the key is fetched', () => {
 describe('an interrupt after the request', () => {
   const ID = '11111111-1111-4111-8111-111111111111';
 
-  /** Interrupts while the service handles the first request with that method. */
+  /** Interrupts during the first request with that method. */
   async function interruptedAt(at: 'GET' | 'POST', verb: string, status: string) {
     const first = new AbortController();
     const near = await createWorld({

@@ -19,13 +19,13 @@ export const refused: Answer = {
   body: { statusCode: 401, message: 'no', error: 'Unauthorized' },
 };
 
-/** The response to a read of a log; `turn` counts the reads of its first page, from 1. */
+/** Returns the response to a read of a log. `turn` counts the reads of its first page from 1. */
 export type Turn = (turn: number, id: string) => readonly TestEvent[] | Answer | 'hangUp';
 
-/** A service whose logs change between reads; Ctrl-C arrives at the end. */
+/** A service whose logs change between reads, until Ctrl-C ends the command. */
 export interface Show {
   readonly world: World;
-  /** Ctrl-C, as main.ts reports it. */
+  /** Aborts as main.ts does on a signal. */
   readonly interrupts: { readonly first: AbortSignal; readonly second: AbortSignal };
   ctrlC(failure?: 'interrupted' | 'terminated'): void;
 }

@@ -16,7 +16,7 @@ afterEach(async () => {
   opened = undefined;
 });
 
-/** A service with one instance, and an ssh that records its arguments. */
+/** Creates a service with one instance, and an ssh that records its arguments. */
 async function worldWith(instance: Record<string, unknown>): Promise<World> {
   const world = await createWorld({
     handler: ({ path }) =>
@@ -58,7 +58,7 @@ test("exits with the remote command's exit code, without a second ssh", async ()
   const calls = join(world.home, 'calls');
   await writeFile(join(world.home, 'bin', 'ssh'), `#!/bin/sh\necho ssh >>'${calls}'\nexit 3\n`);
   expect((await run(world, 'ssh', ID, '--', 'false')).code).toBe(3);
-  // A second ssh would sign in again.
+  // A second ssh would require another sign-in.
   expect(await readFile(calls, 'utf8')).toBe('ssh\n');
 });
 
@@ -107,7 +107,7 @@ test('exits with 130 on Ctrl-C after ssh has ended', async () => {
     `#!/bin/sh\necho ssh >> '${calls}'\n[ "$(wc -l < '${calls}')" -lt 2 ] && exit 255\nexec sleep 1\n`,
   );
   const interrupt = new AbortController();
-  // The command is finding out why ssh failed.
+  // The second ssh call checks why the first failed.
   const watcher = watch(world.home, () => {
     if (existsSync(calls) && readFileSync(calls, 'utf8').split('\n').length > 2) {
       interrupt.abort(new CliError('interrupted', 'Interrupted.'));
@@ -132,7 +132,7 @@ describe('instances ssh', () => {
     ['STARTING', 'gpucloud instances wait trainer --for ssh'],
     ['TERMINATING', 'gpucloud instances list'],
     ['TERMINATED', 'gpucloud instances reorder trainer NEW-NAME'],
-  ])('exits with 5 because it is %s, and names the next command', async (status, hint) => {
+  ])('exits with 5 in status %s, and suggests the next command', async (status, hint) => {
     const world = await worldWith({ status });
     for (const argv of [
       ['ssh', ID],
@@ -264,7 +264,7 @@ describe('the arguments of ssh and scp', () => {
   test('put brackets around an IPv6 address for scp', async () => {
     const world = await worldWith({ ip_address: '2001:db8::5' });
     await run(world, 'scp', '-r', '-p', '-x y', `${ID}:a b`);
-    // An unknown flag is still a usage error.
+    // An unknown flag is a usage error.
     expect(await started(world)).toEqual([]);
     await run(world, 'scp', '-r', '-p', '--', '-x y', `${ID}:a b`);
     expect(await started(world)).toEqual([

@@ -144,7 +144,7 @@ describe('instances track or untrack', () => {
 describe('Ctrl-C during a create', () => {
   const stop = (controller: AbortController) =>
     controller.abort(new CliError('interrupted', 'Interrupted.'));
-  /** Lists the journal's files, except those about keys. */
+  /** Lists the folders of the journal's records. */
   const places = async () => {
     const names = await readdir(join(world.home, 'state', 'journal'), { recursive: true });
     return names.flatMap((name) => /(requests|instances)\/.*\.json$/.exec(name)?.[1] ?? []);

@@ -10,10 +10,10 @@ openSandbox();
 describe('instances wait --for ssh', () => {
   test.each([
     ['a banner', 'SSH-2.0-Test\r\n', true],
-    ['other lines before the banner', 'Welcome\r\nSSH-2.0-Test\r\n', true],
+    ['lines before the banner', 'Welcome\r\nSSH-2.0-Test\r\n', true],
     ['another protocol', 'HTTP/1.1 400 Bad Request\r\n\r\n', false],
-    ['nothing', '', false],
-  ])('decides by the SSH banner: %s', async (_what, said, answers) => {
+    ['no data', '', false],
+  ])('recognizes an SSH server by its banner: %s', async (_what, said, answers) => {
     const { createServer } = await import('node:net');
     const server = createServer((socket) => socket.end(said));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -41,7 +41,7 @@ describe('instances wait --for ssh', () => {
     expect(stderr).toContain('is ERROR and will not become ACTIVE by itself: no power.');
   });
 
-  /** A world with the given instance and an SSH server on this computer. */
+  /** Creates the given instance and an SSH server on this computer. */
   async function besideSshd(instanceOf: (port: number) => Record<string, unknown>) {
     const { createServer } = await import('node:net');
     const sshd = createServer((socket) => socket.end('SSH-2.0-Test\r\n'));
@@ -94,7 +94,7 @@ describe('instances wait --for ssh', () => {
     ['SSH port', { ip_address: '127.0.0.1', ssh_port: 70_000 }],
     ['address', { ip_address: '-oProxyCommand=id', ssh_port: 22 }],
   ])(
-    'fails at once for an invalid %s, and says that the instance bills',
+    'exits at once for an invalid %s, and reports the instance as billing',
     async (what, instance) => {
       const { near, close } = await besideSshd(() => ({ status: 'ACTIVE', ...instance }));
       const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);

@@ -24,7 +24,7 @@ describe('instances wait', () => {
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer']);
     expect(code).toBe(12);
     expect(stderr).toContain('will not become ACTIVE by itself: ');
-    // The end of the log, oldest first, between the error and the hint.
+    // The last events follow the error, oldest first, before the hint.
     expect(stderr).toMatch(
       /^error: trainer \([0-9a-f-]{36}\): .* It may still be billing\.\n( {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}[A-Z_]+ {2}.+\n){2,5}hint: /m,
     );
@@ -37,7 +37,7 @@ describe('instances wait', () => {
     [undefined, 404, 3, false],
     [undefined, 401, 4, true],
   ])(
-    'reports an instance last read as %s, then HTTP %i: exits with %i, may be billing is %s',
+    'sets the exit code and may_be_billing for status %s and HTTP %i: %i, %s',
     async (last, status, exit, billing) => {
       let isOver = last === undefined;
       const near = await createWorld({
@@ -125,7 +125,7 @@ describe('instances wait', () => {
     const near = await createWorld({
       async handler() {
         asked += 1;
-        // Longer than --timeout. The pause is real, since a request's timeout is real too.
+        // Exceeds --timeout in real time, since the request timeout is real too.
         if (asked === 2) await new Promise((resolve) => setTimeout(resolve, 400));
         const status = asked < 3 ? 'CREATING' : 'ACTIVE';
         return {
@@ -212,8 +212,8 @@ describe('instances wait during an outage', () => {
   });
 
   /**
-   * A service that refuses the second read of each instance and requests a pause of that many
-   * seconds. An earlier request is refused with the same pause.
+   * Creates a service that refuses the second read of each instance with a Retry-After. It refuses
+   * earlier requests again.
    */
   async function strictWorld(seconds: number, end: string) {
     const clock = manualClock();
@@ -239,7 +239,7 @@ describe('instances wait during an outage', () => {
   const asks = (seconds: number) =>
     `The service limits requests (429) and asks to wait ${seconds} s (Retry-After).`;
 
-  // One API call would absorb a shorter pause without a note.
+  // The API client waits for shorter pauses without a warning.
   test.each([120, 20])('waits for a Retry-After of %i s, and reports it once', async (seconds) => {
     const strict = await strictWorld(seconds, 'ACTIVE');
     const { code, stderr, requests } = await strict.cli([...WAIT, '-o', 'id']);
@@ -278,7 +278,7 @@ describe('instances wait during an outage', () => {
   test.each([
     [['instances', 'wait', boxId(1)], true],
     [['instances', 'terminate', boxId(1), '--yes', '--wait'], false],
-  ])('reports whether %j may be repeated afterwards: %s', async (argv, retryable) => {
+  ])('sets retryable after %j to %s', async (argv, retryable) => {
     const near = await createWorld({
       handler: ({ method }) =>
         method === 'POST'
@@ -321,7 +321,7 @@ describe('instances wait during an outage', () => {
     const waited = await near.cli(['instances', 'wait', ...ids, '--wait-timeout', '10s', '--json']);
     await near.close();
     expect(waited.code).toBe(8);
-    // The last instance does not wait for the others.
+    // The wait for the last instance is independent of the others.
     expect(JSON.parse(waited.stdout)).toMatchObject([{ id: boxId(19) }]);
     expect(errorOf(waited.stderr).errors).toHaveLength(19);
     expect(most).toBeGreaterThan(1);

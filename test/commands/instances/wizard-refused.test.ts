@@ -6,7 +6,6 @@ import { createWorld, type World } from '../../support/run-cli.ts';
 import { no, ok, type RecordedRequest } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 
-/** Answers the wizard line by line after the service has refused. */
 const KEY = sshPublicKey('ssh-ed25519');
 
 let service: RentingService;
@@ -49,7 +48,7 @@ test.each([
   [404, 3],
   [401, 4],
 ])(
-  'a refusal ends with its own exit code, below the command with the answers: HTTP %i',
+  'exits with the code of a refusal, and prints the command before it: HTTP %i',
   async (status, exit) => {
     service.posts.push(() => no(status, 'no'));
     const { code, stderr, requests } = await create(

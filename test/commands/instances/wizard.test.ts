@@ -8,10 +8,7 @@ import type { Answer } from '../../support/service.ts';
 import { no, ok } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 
-/**
- * Answers the wizard's plain questions, one line each. test/e2e/wizard-*.test.ts check what it
- * draws in a terminal.
- */
+/** Tests the wizard's plain prompts. test/e2e/wizard-*.test.ts check its terminal output. */
 let world: World;
 beforeEach(async () => {
   world = await createWorld({ handler: () => 'hangUp', signedIn: false });
@@ -30,7 +27,7 @@ async function done(...argv: string[]): Promise<string> {
   return stdout;
 }
 
-/** Answers prompts line by line; an empty line accepts the default. */
+/** Runs a command and answers its prompts. An empty line accepts the default. */
 function answered(argv: readonly string[], ...lines: readonly string[]) {
   return world.cli(argv, {
     terminal: true,
@@ -189,7 +186,7 @@ describe('instances create in a terminal', () => {
       ...['rtx 4090', 'none', 'jupyter', 'datasets', 'change', 'a100', '', '', '', RENT_IT],
     );
     expect(code, stderr).toBe(0);
-    // Enter keeps the earlier answers.
+    // Enter accepts the earlier answers.
     expect(stderr).toContain(
       '--offer a100-80gb --image ubuntu-22-04 --template jupyterlab --drive datasets --wait',
     );
@@ -254,7 +251,10 @@ describe('instances create after the last answer', () => {
   let other: World;
   afterEach(() => other.close());
 
-  /** A service with empty lists that returns these responses to the POST and to a read. */
+  /**
+   * Creates a service without keys, templates or drives, with these responses to the POST and later
+   * reads.
+   */
   async function rentAt(post: Answer, get: Answer) {
     other = await createWorld({
       handler: ({ method, path }) => {

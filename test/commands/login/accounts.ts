@@ -4,13 +4,12 @@ import { ok } from '../../support/service.ts';
 export const ANNA_KEY = 'svc_sk_test_anna_0001';
 export const BORIS_KEY = 'svc_sk_test_boris_0002';
 
-/** The JSON of a profile without guards. */
 export const NO_GUARDS = { max_instances: null, max_burn: null, require_deadline: false };
 
 const ANNA = { id: 'user-anna', email: 'anna@example.com', name: 'Anna', balance: '1500.50' };
 const BORIS = { id: 'user-boris', email: null, name: 'Boris', balance: '7.00' };
 
-/** A service with two keys and GET /users/me that refuses every other request, as specified. */
+/** Accepts GET /users/me with two keys, and refuses all other requests. */
 export function accounts({ method, path, headers }: RecordedRequest): Answer {
   const user = { [ANNA_KEY]: ANNA, [BORIS_KEY]: BORIS }[headers['x-api-key'] ?? ''];
   if (user === undefined) {

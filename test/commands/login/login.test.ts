@@ -135,7 +135,7 @@ describe('login with all values', () => {
       stdin: ANNA_KEY,
     });
     expect(again).toMatchObject({ code: 0, requests: [{ path: '/users/me' }] });
-    // The current profile is for this service, so its key is replaced without --profile.
+    // The current profile has this base URL, so login replaces its key.
     expect((await login(world, ANNA_KEY, '--yes')).stdout).toContain('Name:      work\n');
   });
 
@@ -188,13 +188,16 @@ describe('a login that fails', () => {
     [404, '<html>no such page</html>', 3],
     [200, '<html>welcome</html>', 10],
     [200, envelope({ name: 'no id' }), 10],
-  ])('stores nothing if the service returns %i %o: exit %i', async (status, body, exit) => {
-    const world = await newWorld(() => ({ status, body }));
-    const { code, stderr } = await login(world, ANNA_KEY);
-    expect(code).toBe(exit);
-    expect(stderr).toContain('Nothing was stored.');
-    await expectNothingStored(world);
-  });
+  ])(
+    'stores nothing if the service returns %i %o, and exits with %i',
+    async (status, body, exit) => {
+      const world = await newWorld(() => ({ status, body }));
+      const { code, stderr } = await login(world, ANNA_KEY);
+      expect(code).toBe(exit);
+      expect(stderr).toContain('Nothing was stored.');
+      await expectNothingStored(world);
+    },
+  );
 
   test("exits with 3 if the base URL's path is wrong, and suggests checking it", async () => {
     const world = await newWorld();
@@ -211,7 +214,7 @@ describe('a login that fails', () => {
   test.each([
     [[], { GPUCLOUD_PROFILE: 'sandbox' }, 'unset GPUCLOUD_PROFILE, or choose a profile'],
     [['--profile', 'sandbox'], {}, 'use it: gpucloud profiles use sandbox'],
-  ])('stores nothing for the sandbox, with %j and %j: exit 2', async (flags, env, hint) => {
+  ])('exits with 2 for the sandbox, and stores nothing: %j %j', async (flags, env, hint) => {
     const world = await newWorld();
     const { code, stderr } = await world.cli(['login', '--key-stdin', ...flags], {
       stdin: ANNA_KEY,
@@ -230,7 +233,7 @@ describe('a login that fails', () => {
       stdin: ANNA_KEY,
     });
     expect(code).toBe(6);
-    // One login is enough to leave the profile unchanged.
+    // The message must appear only once.
     expect(stderr.match(/Nothing was \w+\./g)).toEqual(['Nothing was changed.']);
     await expectNothingStored(world);
   });

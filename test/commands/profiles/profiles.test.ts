@@ -13,7 +13,7 @@ async function newWorld(): Promise<World> {
   return world;
 }
 
-/** The profile `home` has a key and is current; `work` has no key. */
+/** Creates the current profile `home` with a key, and `work` without one. */
 async function twoProfiles(): Promise<World> {
   const world = await newWorld();
   await world.cli(['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`]);
@@ -129,7 +129,7 @@ describe('profiles list', () => {
     [['list'], { GPUCLOUD_PROFILE: 'bogus' }, 'refused: GPUCLOUD_PROFILE: no profile "bogus"'],
     [['list', '--profile', 'bogus'], {}, 'no profile "bogus"'],
     [['use', 'home'], { GPUCLOUD_PROFILE: 'bogus' }, 'which does not exist'],
-  ])('marks no profile as chosen for an unknown name: %j %j', async (argv, env, said) => {
+  ])('marks no profile as active for an unknown name: %j %j', async (argv, env, said) => {
     const world = await twoProfiles();
     const { code, stderr } = await world.cli(['profiles', ...argv], { env });
     expect(code).toBe(0);

@@ -8,7 +8,7 @@ const worlds: World[] = [];
 const OFFER = '40904090-0000-4000-8000-000000000001';
 const IMAGE = '22042204-0000-4000-8000-000000000011';
 
-/** A computer without a profile or key. A request to a service fails the test. */
+/** Creates a computer without profiles or keys. Requests to a service fail. */
 async function newWorld(): Promise<World> {
   const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
   worlds.push(world);
@@ -30,7 +30,6 @@ async function json(world: World, ...argv: string[]) {
   return JSON.parse(stdout);
 }
 
-/** Rents an instance in the built-in sandbox. */
 async function rent(world: World, name: string): Promise<void> {
   const argv = ['instances', 'create', name, '--offer', OFFER, '--image', IMAGE];
   const { code, stderr } = await world.cli([...argv, '--profile', 'sandbox']);
@@ -149,8 +148,8 @@ describe('sandbox status', () => {
 
   test.each([
     ['another profile', ['--profile', 'nowhere']],
-    ['a stray address', ['--base-url', 'https://api.example.com']],
-  ])('works with %s', async (_what, argv) => {
+    ['a base URL', ['--base-url', 'https://api.example.com']],
+  ])('ignores %s', async (_what, argv) => {
     const world = await newWorld();
     expect((await world.cli(['sandbox', 'status', ...argv])).code).toBe(0);
     expect((await world.cli(['sandbox', 'catalog', ...argv])).code).toBe(0);
@@ -176,7 +175,7 @@ describe('sandbox advance', () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'advance', '24h']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Sandbox time:  ${local(Date.parse('2026-01-16T12:00:00Z'))}\n`);
-    // 24 h × 89.90 ₽, without the current hour.
+    // 23 × 89.90 ₽: the current hour is not charged yet.
     expect(stdout).toContain('Charged:       2067.70\n');
     expect(stdout).toContain('Balance:       8432.30\n');
     expect(stdout).toContain('Instances:     1 ACTIVE\n');

@@ -54,7 +54,7 @@ async function serve(world: World, ...argv: string[]): Promise<Serving> {
   };
 }
 
-/** Waits until the server responds, or shows how the command ended. */
+/** Waits until the server responds, and fails with the output if the command exits first. */
 async function answering(url: string, result: Promise<CliResult>): Promise<void> {
   let ended: CliResult | undefined;
   void result.then((outcome) => {

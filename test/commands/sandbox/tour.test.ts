@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { stepsWith } from '../../../src/commands/sandbox/tour-steps.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 
-// test/project/package runs the steps that need ssh: they start the built program.
+// test/project/package runs the ssh steps, which need the built program.
 const NO_SSH = { PATH: '/nowhere' };
 const STEPS = stepsWith(false);
 
-// Other tests run tours at the same time, so this file uses its own temporary folder.
+// Uses its own temporary folder, since other tests run tours at the same time.
 const TMPDIR = process.env.TMPDIR;
 let world: World;
 beforeEach(async () => {
@@ -22,7 +22,7 @@ afterEach(async () => {
   const folder = tmpdir();
   if (TMPDIR === undefined) delete process.env.TMPDIR;
   else process.env.TMPDIR = TMPDIR;
-  // Fails if a tour leaves a file behind.
+  // Fails if the tour left a file.
   await rmdir(folder);
 });
 
@@ -63,7 +63,7 @@ describe('sandbox tour', () => {
     expect(resultOf('status')).toMatchObject({
       instances: [{ name: 'my-box', status: 'ACTIVE' }],
     });
-    // Three hours at 89.90 have passed; the fourth is paid.
+    // Three hours at 89.90; the fourth is only reserved.
     expect(JSON.stringify(resultOf('billing spend'))).toContain('269.70');
   });
 

@@ -112,7 +112,7 @@ describe('in the sandbox', () => {
         stdin: `${ED25519} another comment`,
       },
     );
-    // The key was added and its ID printed, but it is not the default.
+    // The existing key's ID is printed, but it is not the default.
     expect(again.code).toBe(5);
     expect(again.stdout).toBe(first.stdout);
     expect(sent(again.requests)).toEqual(['GET /ssh-keys']);
@@ -255,7 +255,7 @@ describe('bad input', () => {
     [['add', ED25519], '', 'error: FILE: must be a file, not the key itself'],
     [['delete'], '', 'error: missing argument: key'],
     [['get'], '', 'error: missing argument: key'],
-  ])('ssh-keys %j', async (argv, stdin, message) => {
+  ])('rejects ssh-keys %j', async (argv, stdin, message) => {
     const result = await world.cli(['ssh-keys', ...argv], { stdin });
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(result.stderr.split('\n')).toHaveLength(2);

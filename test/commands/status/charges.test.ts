@@ -61,7 +61,7 @@ describe('unexplained charges', () => {
     expect((await status()).doc.charges.unexplained).toBe('0.00');
     hourly('50.00', 30);
     const { doc } = await status();
-    // Explained: 24 × 139.90 and 25 × 89.90.
+    // Known resources explain 25 × 89.90; 24 × 139.90 was charged.
     expect(doc.charges).toMatchObject({
       charged: '3357.60',
       explained_at_most: '2247.50',
@@ -72,7 +72,7 @@ describe('unexplained charges', () => {
     expect(stdout).toContain(
       'Something unknown may be billing: 3,357.60 ₽ was charged in the last 24 h',
     );
-    // The known instance's price is also the amount of a group, but not the group to look for.
+    // Charges of 89.90 form a group too, but the known instance explains them.
     expect(stdout).toContain('The largest group: 24 charges of 50.00 ₽: no description. To look');
     expect(stdout).toContain('\n    gpucloud audit\n');
     expect(stdout).toContain('Unknown    1,110.10 ₽ in unexplained charges\n');
@@ -80,7 +80,7 @@ describe('unexplained charges', () => {
 
   test('exclude a kopeck of rounding', async () => {
     await known(service.instance('trainer', { created_at: service.ago(HOUR / 3) }));
-    // 89.90 for an hour and a third.
+    // The price of an hour and a third.
     service.transaction('USAGE_CHARGE', '119.87', 60_000);
     expect((await status()).doc.charges).toMatchObject({
       explained_at_most: '119.87',
@@ -95,7 +95,7 @@ describe('unexplained charges', () => {
         price_per_hour_snapshot: '100',
       }),
     );
-    // A third of the price was charged by then, so the day's total leaves room.
+    // The day's total stays within the explained cost, but the last three hours do not.
     for (let hour = 0; hour < 24; hour += 1) {
       service.transaction('USAGE_CHARGE', hour < 3 ? '500' : '10', hour * HOUR + 60_000);
     }
@@ -113,7 +113,7 @@ describe('unexplained charges', () => {
       terminated_at: service.ago(0),
     });
     expect((await status()).doc.charges.unexplained).toBe('0.00');
-    // The instance is archived by now and is not read again.
+    // The instance is archived and not read again.
     const again = await status();
     expect(again.doc.instances).toEqual([]);
     expect(again.doc.charges.unexplained).toBe('0.00');
@@ -167,7 +167,7 @@ describe('a deposit', () => {
   test("causes no warning if it pays a suspended drive's debt of a week", async () => {
     service.drive('data', { created_at: service.ago(40 * DAY) });
     service.transaction('DEPOSIT', '5000.00', HOUR);
-    // 160 hours at 6.00 in one charge.
+    // One charge for 160 hours at 6.00.
     service.transaction('USAGE_CHARGE', '960.00', HOUR);
     expect((await status()).doc.charges.unexplained).toBe('0.00');
     service.history[0] = { ...service.history[0], status: 'PENDING' };

@@ -98,7 +98,7 @@ describe('a single response with a wrong time', () => {
     }
     world.clock.advance(5 * HOUR);
     const moving = once(() => world.cli(['instances', 'expire', 'lab-3', '--after', '8h']));
-    // Four instances are terminated at once, in ID order, so the last one waits.
+    // `reap` terminates four instances at a time, in ID order, so the fifth waits.
     const slowly = async (id: string) => {
       expect((await moving()).code).toBe(0);
       world.dates.push(ahead(26), ahead(26), ahead(26));
@@ -117,7 +117,7 @@ describe("a proxy's time", () => {
 
   beforeEach(() => rentForFourHours(world));
 
-  /** Puts responses from a proxy, 26 hours ahead, before the service's. */
+  /** Answers the next requests as a proxy whose clock is 26 hours ahead. */
   function throughProxy(...answers: Answer[]): void {
     const { handler } = world.rented;
     Object.assign(world.rented, {
@@ -149,7 +149,7 @@ describe("a proxy's time", () => {
     const { code } = await world.cli(REAP);
     expect(code).toBe(10);
     expect(statusOf(ID)).toBe('PROVISIONING');
-    // A command through no proxy shows the same deadline as before.
+    // Without the proxy, the deadline is unchanged.
     expect((await world.cli(REAP)).code).toBe(0);
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(4) }]);
   });
@@ -218,7 +218,7 @@ describe('a clock difference confirmed by two responses', () => {
         command: 'gpucloud instances reap --status',
       };
       expect(await attention()).toContainEqual(doubtful);
-      // The deadline has passed, but no run has confirmed that yet.
+      // The deadline has passed, but no later run has confirmed the clock.
       world.ahead = 0;
       expect(await attention()).toContainEqual(doubtful);
       expect((await world.cli(REAP)).code).toBe(0);
@@ -302,7 +302,7 @@ test("reads the time from an instance if the profile can't be read", async () =>
   await rentForFourHours(world);
   world.rented.failing.add('/users/me');
   world.ahead = 26 * HOUR;
-  // The failures of /users/me, followed by one wrong read of an instance.
+  // The three failed reads of /users/me, then one read of an instance with a wrong time.
   world.dates.push(...[0, 0, 0].map(ahead), ahead(5));
   const wrong = await world.cli(REAP);
   expect({ code: wrong.code, status: statusOf(ID) }).toEqual({ code: 10, status: 'PROVISIONING' });

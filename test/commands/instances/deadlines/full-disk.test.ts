@@ -16,8 +16,7 @@ test(
       const made = await world.cli([...CREATE, ...IN_FOUR_HOURS], { env });
       expect(made.code, made.stderr).toBe(0);
       await disk.fill();
-      // A lock is a folder, and a full disk may still have room for one: uses up that room with
-      // files.
+      // A full disk may still have room for the lock folder. These files use it up.
       const files = Array.from({ length: 60 }, (_, at) => join(disk.path, `file-${at}`));
       await expect(Promise.all(files.map((file) => writeFile(file, '')))).rejects.toThrow('ENOSPC');
       world.clock.advance(5 * HOUR);

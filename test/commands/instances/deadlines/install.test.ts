@@ -12,7 +12,7 @@ beforeEach(async () => {
   world = await deadlineWorld({ signedIn: false });
   NAME = nameFor(world.home);
   mkdirSync(join(world.home, 'bin'));
-  // The real schedulers belong to the person who runs the tests.
+  // Hides the real schedulers of the computer.
   for (const name of ['crontab', 'systemctl', 'launchctl', 'schtasks']) program(name, 'exit 1');
   const argv = ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin'];
   const { code, stderr } = await world.cli([...argv, '--store', 'file'], {
@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const REAP = ['instances', 'reap'];
-/** The entry's name contains a hash of both folders. */
+/** Returns the entry's name, which contains a hash of both folders. */
 function nameFor(home: string): string {
   const folders = `${join(home, 'config')}\0${join(home, 'state')}`;
   return `gpucloud-reap-work-${createHash('sha256').update(folders).digest('hex').slice(0, 8)}`;
@@ -32,13 +32,13 @@ function nameFor(home: string): string {
 const at = (...names: string[]) => join(world.home, ...names);
 const read = (...names: string[]) => readFileSync(at(...names), 'utf8');
 
-/** Installs a program as a shell script; `$STATE` is its own folder. */
+/** Installs a shell script on PATH. `$STATE` is the world's home folder. */
 function program(name: string, script: string): void {
   writeFileSync(at('bin', name), `#!/bin/sh\nSTATE='${world.home}'\n${script}\n`);
   chmodSync(at('bin', name), 0o755);
 }
 
-/** A crontab that stores its input, as the real program does, and a cron that never runs. */
+/** Installs a crontab that stores its input, and a ps that lists a cron that never runs. */
 function crontabWith(lines?: string): void {
   if (lines !== undefined) writeFileSync(at('crontab'), lines);
   program('ps', 'echo "  1 init"; echo " 42 cron"');
@@ -52,7 +52,7 @@ function crontabWith(lines?: string): void {
   );
 }
 
-/** A user's systemd that starts a service by writing the files that a run leaves. */
+/** Installs a systemctl that starts a service by writing its heartbeat. */
 function systemctlLeaving(heartbeat: object): void {
   const text = JSON.stringify({
     version: 1,
@@ -112,7 +112,7 @@ describe('reap --install', () => {
   test('exits with 1 if a repeated installation starts no run', async () => {
     systemctlLeaving({ account: 'user-1', at: now() });
     expect((await cli([...REAP, '--install'])).code).toBe(0);
-    // The second installation starts no run.
+    // This systemctl starts no run.
     program('systemctl', 'exit 0');
     const { code, stderr } = await cli([...REAP, '--install']);
     expect(code).toBe(1);
@@ -180,7 +180,7 @@ describe('reap --install', () => {
         await sleep(...given);
       };
       expect((await cli([...REAP, '--install'])).code).toBe(1);
-      // One interval until cron starts the run, and four minutes for its start and requests.
+      // One interval of 5 minutes until cron starts the run, and 4 minutes for the run.
       expect(clock.slept.reduce((sum, pause) => sum + pause, 0)).toBe(9 * 60_000);
     },
   );
@@ -302,7 +302,10 @@ describe('reap --install', () => {
 describe('Windows Task Scheduler', () => {
   const windows = (...argv: string[]) => cli([...REAP, ...argv], { platform: 'win32' });
 
-  /** Stores tasks as files. `leaves` is the heartbeat that a run writes. */
+  /**
+   * Installs a schtasks that stores tasks as files, and writes the heartbeat `leaves` when it runs
+   * one.
+   */
   function schtasksLeaving(leaves: object): void {
     const heartbeat = { version: 1, service: world.service.url, every: 300_000, ...leaves };
     mkdirSync(at('tasks'));
@@ -402,7 +405,7 @@ describe('schedules of several state folders', () => {
     const second = { GPUCLOUD_STATE_DIR: at('second') };
     expect((await runByCron(NAME)).code).toBe(0);
     expect(await status()).toMatchObject({ armed: true, scheduler: 'crontab' });
-    // A second state folder, with the heartbeat of the first.
+    // Copies the state folder with its heartbeat.
     cpSync(at('state'), at('second'), { recursive: true });
     expect(await status(second)).toMatchObject({
       armed: false,
@@ -433,7 +436,7 @@ describe('schedules of several state folders', () => {
     const { code, stderr } = await cli([...CREATE, '--terminate-after', '4h']);
     expect(code).toBe(2);
     expect(stderr).toContain(`schedule ${NAME} not found`);
-    // A run that another scheduler starts has no entry.
+    // A run from another scheduler has no entry name.
     await cli([...REAP, '--every', '5m']);
     expect(await status()).toMatchObject({ armed: true, scheduler: null });
   });

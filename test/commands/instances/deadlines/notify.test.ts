@@ -10,7 +10,7 @@ let world: DeadlineWorld;
 const REAP = ['instances', 'reap', '--json'];
 const heard = () => join(world.home, 'heard');
 
-/** The profile's key stays in the environment, as in CI. */
+/** Keeps the API key in the environment, as in CI. */
 async function notifyBy(...words: string[]): Promise<void> {
   const profile = {
     base_url: world.service.url,
@@ -22,7 +22,7 @@ async function notifyBy(...words: string[]): Promise<void> {
   await writeFile(join(world.home, 'config', 'config.json'), JSON.stringify(file), { mode: 0o600 });
 }
 
-/** A program that writes its input to a file. */
+/** Installs a program that appends its input to a file. */
 async function listener(then = ''): Promise<string> {
   const path = join(world.home, 'listener');
   const script = `#!/bin/sh\n{ echo "key=$GPUCLOUD_API_KEY"; echo "$GPUCLOUD_EVENT"; cat; } >>${heard()}\n${then}\n`;
@@ -31,7 +31,7 @@ async function listener(then = ''): Promise<string> {
   return path;
 }
 
-/** The program's input, in lines. */
+/** Returns the lines that the program received. */
 const lines = async () => (await readFile(heard(), 'utf8')).trim().split('\n');
 
 describe('profiles set --notify', () => {

@@ -211,7 +211,7 @@ describe('reap', () => {
       expect((await world.cli(argv)).code).toBe(0);
     }
     world.clock.advance(5 * HOUR);
-    // Four instances are terminated at once, in ID order, so the last one waits.
+    // `reap` terminates four instances at a time, in ID order, so the fifth waits.
     const moving = once(() => world.cli(['instances', 'expire', 'lab-3', '--after', '8h']));
     const slowly = async (id: string) => {
       expect((await moving()).code).toBe(0);
@@ -232,9 +232,9 @@ describe('reap', () => {
       expect((await world.cli(argv)).code).toBe(0);
     }
     world.clock.advance(5 * HOUR);
-    // Four instances are terminated at once, in ID order, so the last one waits.
+    // `reap` terminates four instances at a time, in ID order, so the fifth waits.
     const last = ids.at(-1) ?? '';
-    // Locks appear and vanish, so reads the folders before the run.
+    // Lists the files before the run, since locks appear and vanish.
     const files = readdirSync(world.home, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith(`deadlines/${last}.json`))
       .map((path) => join(world.home, path));

@@ -43,9 +43,9 @@ async function login(profile: string, key = TEST_KEY): Promise<number> {
   return code;
 }
 
-/** Schedules a profile with cron, which runs it once. */
+/** Schedules a profile in the crontab, then runs `reap` as cron would. */
 async function arm(profile: string): Promise<void> {
-  // This cron never starts a run.
+  // No cron starts a run here.
   expect((await cli(['--profile', profile, ...REAP, '--install'])).code).toBe(1);
   const [entry = ''] = new RegExp(`gpucloud-reap-${profile}-[0-9a-f]+$`, 'm').exec(crontab()) ?? [];
   const env = { GPUCLOUD_REAP_ENTRY: entry };
@@ -62,7 +62,7 @@ async function status(profile = 'work') {
   return JSON.parse(stdout);
 }
 
-/** The deadline is in four hours. */
+/** Returns the warning about an unenforced deadline in four hours. */
 const unenforced = (why: RegExp | string) =>
   expect.stringMatching(
     new RegExp(

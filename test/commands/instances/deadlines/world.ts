@@ -13,20 +13,19 @@ export const IN_FOUR_HOURS = ['--terminate-after', '4h', '--unenforced'];
 
 export interface DeadlineWorld extends World {
   readonly rented: RentingService;
-  /** How far the service's clock is ahead of this computer's, in milliseconds. */
+  /** Milliseconds by which the service's clock is ahead of this computer's. */
   ahead: number;
   /**
-   * The Date headers of the next responses, by the service's time. Later responses have correct
-   * ones.
+   * The times in the Date headers of the next responses. Later responses show the service's time.
    */
   readonly dates: ((now: number) => number)[];
-  /** The service's time in ISO 8601. */
+  /** Returns the service's time after that many hours, in ISO 8601. */
   at(hours: number): string;
-  /** Writes the heartbeat of a scheduled reap. */
+  /** Writes the heartbeat of a scheduled `reap`. */
   arm(profile?: string, account?: string, service?: string): Promise<void>;
 }
 
-/** A computer, and a renting service with its own clock. */
+/** Creates a computer and a renting service with its own clock. */
 export async function deadlineWorld(options: Partial<WorldOptions> = {}): Promise<DeadlineWorld> {
   const rented = new RentingService();
   rented.newId = () => ID;
@@ -63,7 +62,7 @@ export async function rentForFourHours({ cli }: World): Promise<void> {
   expect({ code, stderr }).toMatchObject({ code: 0 });
 }
 
-/** Reads the records in a folder of the journal, without gpucloud's code. */
+/** Reads the records of the journal directly from its files. */
 export function recordsIn(
   { home }: Pick<World, 'home'>,
   folder: 'requests' | 'instances' | 'deadlines' | 'archive',
