@@ -45,9 +45,9 @@ const PUBLIC_KEY = `ssh-ed25519 ${Buffer.concat([
 /** An unknown key ID: gpucloud does not look up IDs. */
 const KEY_ID = '3f0c5d9e-2222-4222-8333-444455556666';
 
-/** One recipe per command. The build fails without it. */
+/** Contains one recipe per command, as contract.test.ts requires. */
 export const RECIPES: Readonly<Record<string, Recipe>> = {
-  // Uses --dry-run, since the sandbox has no SSH server.
+  // Uses --dry-run, since SSH never responds in this sandbox.
   run: {
     argv: [
       ...['--dry-run', ...HARDWARE, '--ssh-key', KEY_ID, '--identity', '/dev/null'],

@@ -26,19 +26,19 @@ describe('gpucloud run --here with engines', { timeout: 60_000, ...needs('ssh') 
     ),
   });
 
-  /** Runs a script of sh for the first instances. */
+  /** Runs a shell script on the first `count` instances. */
   async function run(count: number, script: string) {
     const env = {
       ...world.env,
       PARALLEL_HOME: join(home, '.parallel'),
       ANSIBLE_LOCAL_TEMP: join(home, 'local'),
-      // The home folder of a test's instance has no SFTP.
+      // The instance's home folder has no SFTP server.
       ANSIBLE_SSH_TRANSFER_METHOD: 'piped',
       OMPI_ALLOW_RUN_AS_ROOT: '1',
       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
       LC_ALL: 'C.UTF-8',
     };
-    // A connection for each task takes a busy computer half a second.
+    // Shares connections, since each task's own would take half a second under load.
     const shared = ['ControlMaster=auto', `ControlPath=${home}/%C`, 'ControlPersist=5'];
     const options = shared.flatMap((option) => ['--ssh-option', option]);
     const words = world.words('--count', String(count), ...options);

@@ -9,11 +9,11 @@ import { until } from '../support/ssh-world.ts';
 
 interface Stage {
   readonly name: string;
-  /** Kills the program once it prints this. */
+  /** Kills the program after this output. */
   readonly line?: RegExp;
-  /** Kills the program once the service calls back. */
+  /** Kills the program when the service calls `reached`. */
   hold?(world: HereWorld, reached: () => void): void;
-  /** What `reap` prints of the instances. */
+  /** The outcomes that `reap` prints. */
   readonly outcomes: readonly string[];
 }
 
@@ -32,7 +32,7 @@ const STAGES: readonly Stage[] = [
         },
       ];
     },
-    // Only a person can find an instance whose ID never arrived.
+    // `reap` can't find an instance whose ID never arrived.
     outcomes: ['terminated', 'unknown'],
   },
   {
@@ -69,7 +69,7 @@ const STAGES: readonly Stage[] = [
 
 describe('reap after kill -9 of run --here', needs('ssh'), () => {
   let world: HereWorld;
-  /** By the name of the instance. */
+  /** Maps each instance name to its outcome. */
   let reaped: Map<string, string>;
 
   beforeAll(async () => {
@@ -96,7 +96,7 @@ describe('reap after kill -9 of run --here', needs('ssh'), () => {
     });
     const fetch = name === 'fetching' ? ['--fetch', 'big'] : [];
     const words = world.words('--name', name, '--sync', 'project', ...fetch);
-    // The copy of such a file takes longer than the kill.
+    // Copying this file takes longer than the kill.
     const big =
       'ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-fetching-$n truncate -s 500M gpucloud-run/work/big';
     const script = name === 'fetching' ? `for n in 1 2; do ${big}; done` : 'sleep 0.5';
@@ -104,7 +104,7 @@ describe('reap after kill -9 of run --here', needs('ssh'), () => {
     const ended = once(child, 'exit');
     if (line !== undefined) await heard(child, 'stderr', line);
     else await until(() => isReached);
-    // The response to the other request is on disk.
+    // Waits until the other response is on disk.
     if (name === 'renting') await until(isOneRented);
     child.kill('SIGKILL');
     expect(await ended).toEqual([null, 'SIGKILL']);

@@ -28,7 +28,7 @@ describe('an interrupt of gpucloud run --here', { timeout: 60_000, ...needs('ssh
       rmSync(join(home, name), { recursive: true, force: true });
   });
 
-  /** Prints its process ID into `up`, then notes signals. */
+  /** Writes its process ID to `up`, and its signals to `signals`. */
   const command = (atInt: string) =>
     `cd ${home}; trap 'echo INT >>signals; ${atInt}' INT
 trap 'echo TERM >>signals; exit 1' TERM; trap 'echo HUP >>signals; exit 1' HUP

@@ -26,7 +26,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
   afterAll(() => world.close());
   beforeEach(() => world.reset());
 
-  /** The statuses of the instances of the last run. */
+  /** Reads the report of the last run. */
   const report = async () =>
     hereReport().parse(JSON.parse(await readFile(join(home, 'r'), 'utf8')));
   const living = () => Object.values(world.statuses()).filter((status) => status !== 'TERMINATING');
@@ -146,7 +146,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
       world.renting.instances.get(one)?.name === 'job-2'
         ? no(403, 'Forbidden')
         : terminate.call(world.renting, one);
-    // The pauses between two attempts take 42 seconds.
+    // The fast clock shortens the retries of terminate, which take 42 seconds.
     const argv = [...world.words('--report', join(home, 'r')), '--', 'true'];
     const { code, stderr } = await runFast(world, argv);
     world.renting.terminate = terminate;
@@ -192,7 +192,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
       ids: [null],
     });
     expect(stderr).toMatch(new RegExp(`^error: .*${doubted[0]?.name}`, 'm'));
-    // The name can be used again.
+    // Releases the name for later runs.
     const { name } = doubted[0] ?? { name: '' };
     const untrack = ['instances', 'untrack', name, '--yes'];
     expect(await world.computer.gpucloud(untrack, { env: world.env })).toMatchObject({ code: 0 });
@@ -259,7 +259,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     const two = await world.run([...words, '--min-count', '2'], ['sh', '-c', script]);
     expect({ code: two.code, statuses: world.statuses() }).toEqual({ code: 0, statuses: ENDED });
     expect(two.stdout).toBe('gpucloud-job-1 slots=1\ngpucloud-job-3 slots=1\n');
-    // It would bill while the command runs.
+    // It would bill during the command.
     expect(isBefore).toBe(true);
     expect(two.stderr).toContain('Terminating job-2.');
     expect((await report()).instances[1]?.error).toContain('Could not create ~/gpucloud-run/work');

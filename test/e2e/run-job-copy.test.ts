@@ -13,7 +13,7 @@ import { until } from '../support/ssh-world.ts';
 
 let world: JobWorld;
 
-/** Names that a shell, rsync or tar could take for something else. */
+/** Names that a shell, rsync or tar could misread. */
 const ODD = ['-rf', 'two words', `it's "odd"`, 'line\nbreak', '$HOME', 'a:b', '*', 'ü'];
 
 describe('gpucloud run with copies', needs('ssh'), () => {
@@ -25,7 +25,7 @@ describe('gpucloud run with copies', needs('ssh'), () => {
   const job = (words: readonly string[], command: string, env = {}) =>
     runFast(world, [...world.words(...words), '--', 'sh', '-c', command], { env });
 
-  // rsync is known to copy many files.
+  // Tests many files only with tar, since rsync is known to copy them.
   test.each([
     ['1000', 'rsync'],
     ['10000', 'tar'],
@@ -42,7 +42,7 @@ describe('gpucloud run with copies', needs('ssh'), () => {
       });
       for (const name of ODD) await writeFile(join(odd, name), name);
       const back = join(home, '-back $1');
-      // rsync splits the command line of ssh itself.
+      // rsync splits the ssh command line itself, so paths need quotes.
       const [key, state] = [join(home, `my "key's"`), join(home, 'my state')];
       await copyFile(world.clientKey, key);
       const signIn = ['--identity', key];
@@ -71,7 +71,7 @@ describe('gpucloud run with copies', needs('ssh'), () => {
     const [bin, source] = [join(home, 'bin'), join(home, 'project')];
     for (const path of [bin, source]) await mkdir(path);
     await writeFile(join(source, 'input'), 'copied');
-    // It has none of the options that a copy needs.
+    // This rsync fails for every copy.
     const script = `#!/bin/sh
 [ "$*" = --version ] || { echo "$*" >> '${home}/used'; exit 1; }
 echo '${version}'
@@ -107,7 +107,7 @@ echo '${version}'
     expect(await job([fetch], 'mkdir results')).toMatchObject({ code: 0 });
     expect(await readdir(victim)).toEqual([]);
     expect(await readdir(back)).toEqual(['x']);
-    // An earlier job has left a link in the place of a folder.
+    // Simulates a link from an earlier job in place of the folder.
     await rm(join(back, 'x'), { recursive: true });
     await symlink(victim, join(back, 'x'));
     await rm(join(world.there, 'gpucloud-run'), { recursive: true });

@@ -11,7 +11,7 @@ import { until } from '../support/ssh-world.ts';
 
 let world: JobWorld;
 
-/** Prints `up`, then numbers until it is interrupted. */
+/** Prints `up`, then numbers until interrupted. */
 const COUNTS = [
   'sh',
   '-c',
@@ -121,7 +121,7 @@ describe('gpucloud run after an interrupt', needs('ssh'), () => {
     job.child.kill('SIGKILL');
     await job.ended;
     expect(world.status()).toBe('ACTIVE');
-    // It signs in as the run did.
+    // attach uses the sign-in options of the run.
     const attach = ['jobs', 'attach', 'job'];
     const attached = await world.computer.gpucloud(attach, { env: world.env });
     expect(attached).toMatchObject({ code: 4, stdout: expect.stringMatching(/^(up\n)?more\n$/) });

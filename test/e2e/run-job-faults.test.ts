@@ -89,7 +89,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     await mkdir(source);
     await writeFile(join(source, 'stays'), 'x');
     await writeFile(join(source, 'gone'), 'x');
-    // rsync as the user's: it starts once the file is gone.
+    // Deletes the file before it starts the real rsync.
     const bin = join(world.computer.home, 'bin');
     await mkdir(bin);
     await writeFile(

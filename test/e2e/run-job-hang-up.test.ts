@@ -23,7 +23,7 @@ describe('gpucloud run in a terminal that closes', needs('ssh', 'POSIX'), () => 
     });
     const ended = new Promise((resolve) => child.onExit(resolve));
     await until(() => shown.includes('up'));
-    // Closes the terminal's own side, as its window does.
+    // Closes the terminal, as closing its window does.
     (child as unknown as { _socket: { destroy(): void } })._socket.destroy();
     expect(await ended).toEqual({ exitCode: 129, signal: 0 });
     expect(world.status()).toBe('TERMINATING');

@@ -10,11 +10,11 @@ import { until } from '../support/ssh-world.ts';
 
 interface Stage {
   readonly name: string;
-  /** Kills the program once it prints this. */
+  /** Kills the program after this output. */
   readonly line?: RegExp;
-  /** Kills the program once the service calls back. */
+  /** Kills the program when the service calls `reached`. */
   hold?(world: JobWorld, reached: () => void): void;
-  /** What `reap` prints of the instance. */
+  /** The outcome that `reap` prints. */
   readonly outcome: 'terminated' | 'already_ended' | 'unknown';
 }
 
@@ -79,7 +79,7 @@ const STAGES: readonly Stage[] = [
 
 describe('reap after kill -9 of run', needs('ssh'), () => {
   let world: JobWorld;
-  /** By the name of the instance. */
+  /** Maps each instance name to its outcome. */
   let reaped: Map<string, string>;
 
   beforeAll(async () => {
@@ -98,13 +98,13 @@ describe('reap after kill -9 of run', needs('ssh'), () => {
   afterAll(() => world.close());
 
   async function kill({ name, line, hold }: Stage): Promise<void> {
-    // The next instance is another one.
+    // Clears the folder, since the next instance is a new one.
     await rm(join(world.there, 'gpucloud-run'), { recursive: true, force: true });
     let isReached = false;
     hold?.(world, () => {
       isReached = true;
     });
-    // The copy of such a file takes longer than the kill.
+    // Copying this file takes longer than the kill.
     const fetch = name === 'fetching' ? ['--fetch', 'big'] : [];
     const words = world.words('--name', name, '--sync', 'project', ...fetch);
     const command = ['sh', '-c', 'truncate -s 500M big; sleep 0.5'];
@@ -122,7 +122,7 @@ describe('reap after kill -9 of run', needs('ssh'), () => {
       const found = [...world.renting.instances.values()].filter((one) => one.name === name);
       expect(found).toHaveLength(1);
       expect(reaped.get(name)).toBe(outcome);
-      // Only a person can find an instance whose ID never arrived.
+      // `reap` can't find an instance whose ID never arrived.
       if (outcome !== 'unknown') expect(found[0]?.status).toBe('TERMINATING');
     },
   );

@@ -12,7 +12,7 @@ let world: JobWorld;
 
 const SLOW = { timeout: 150_000, ...needs('Linux') };
 
-/** Counts to 80 in about five seconds. */
+/** Counts to 80 in about 5 seconds. */
 const COUNTS = [
   'sh',
   '-c',
@@ -26,7 +26,7 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  /** Starts the built program, and waits until the command runs. */
+  /** Starts a run, and waits until its command runs. */
   async function started(words: readonly string[], command: readonly string[], env = {}) {
     const child = world.computer.start([...world.words(...words), '--', ...command], {
       env: { ...world.env, ...env },
@@ -46,7 +46,7 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
     const running = runFast(world, [...world.words(), '--', ...COUNTS]);
     await pause(1_500);
     await world.sshd.stop();
-    // More than a minute of the program's clock.
+    // The program's fast clock counts more than a minute.
     await pause(800);
     await world.startSshd();
     expect(await running).toMatchObject({ code: 0, stdout: NUMBERS });
@@ -56,7 +56,7 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
   test('reconnects if the connection is dead but not closed', async () => {
     const bin = join(world.computer.home, 'bin');
     await mkdir(bin);
-    // Notices after a few seconds what takes 45.
+    // Detects a dead connection after seconds instead of 45 s.
     const script = `#!/bin/sh\nexec ${programAt('ssh')} -o ServerAliveInterval=1 "$@"\n`;
     await writeFile(join(bin, 'ssh'), script, { mode: 0o755 });
     const { ended } = await started([], COUNTS, { PATH: `${bin}:${process.env.PATH}` });
@@ -95,15 +95,15 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
       const text = await readFile(`/proc/${pid}/${file}`, 'utf8');
       return Number(new RegExp(`^${field}:\\s*(\\d+)`, 'm').exec(text)?.[1]);
     };
-    /** What its ssh has passed on. Bun reads by a call that is not counted. */
+    /** Returns the bytes that ssh passed on. Bun's reads are not counted. */
     const passed = async () => {
       const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
-      // One that has ended by now passed nothing on.
+      // A process may have exited.
       const counts = children.split(' ').map((pid) => about(pid, 'io', 'wchar').catch(() => 0));
       return Math.max(...(await Promise.all(counts)));
     };
     await heard(child, 'stderr', /Running/);
-    // Nobody reads its output, so that it stops reading too.
+    // Waits until the program stops reading, since nobody reads its output.
     for (let [last, now] = [0, 0]; now > last || now < 100_000; await pause(1_000)) {
       [last, now] = [now, await passed()];
     }
@@ -135,7 +135,7 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
       const { code, stderr } = await runFast(world, [...words, '--', 'sleep', '20']);
       expect(code, stderr).toBe(125);
       expect(stderr).toContain('The deadline has passed.');
-      // The Date header has whole seconds.
+      // The Date header shows whole seconds.
       expect(terminated - began).toBeGreaterThan(2_900);
       expect(terminated - began).toBeLessThan(15_000);
     },

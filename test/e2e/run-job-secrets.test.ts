@@ -10,12 +10,12 @@ import { pause } from '../support/terminal.ts';
 
 let world: JobWorld;
 
-// In halves, so that this process has neither on its command line.
+// Built from parts, so that the value is not on this process's command line.
 const PASSED = `hf_${'0123456789abcdef'.repeat(2)}`;
 const OF_FILE = `it's a "$secret" ${'fedcba9876543210'}`;
 const VALUES = [PASSED, OF_FILE];
 
-/** Prints a digest of both values, and waits for a file. */
+/** Prints a checksum of both values, then waits for a file. */
 const WAITS =
   'printf %s "$HF_TOKEN$WANDB_API_KEY" | cksum; echo x >result; while [ ! -f go ]; do sleep 0.1; done';
 
@@ -49,7 +49,7 @@ describe('values of passed variables', needs('ssh'), () => {
       });
       const stdout = await heard(child, 'stdout', /\n/);
       expect(stdout).toBe(await cksum(VALUES.join('')));
-      // ssh holds the connection while the command runs.
+      // ssh must run, since it holds the connection during the command.
       const programs = descendants(child.pid ?? 0);
       expect(programs.map(({ program }) => program)).toContain('ssh');
       for (const { environ } of programs) {
@@ -112,13 +112,13 @@ describe('values of passed variables', needs('ssh'), () => {
   });
 });
 
-/** What `cksum` prints of a text. */
+/** Returns the output of `cksum` for a text. */
 async function cksum(text: string): Promise<string> {
   const { execFileSync } = await import('node:child_process');
   return execFileSync('cksum', { input: text, encoding: 'utf8' });
 }
 
-/** The files below a folder that have one of the values, as relative paths. */
+/** Returns the files in a folder that contain one of the values. */
 async function filesWith(folder: string): Promise<string[]> {
   const all = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = all.filter((entry) => entry.isFile());
@@ -135,7 +135,7 @@ function everyCommandLine(): string[] {
   return processes().map((pid) => readOr(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
 }
 
-/** The programs that a process started, and those that they started. */
+/** Returns the descendants of a process. */
 function descendants(root: number): { program: string; environ: string }[] {
   const parents = new Map(
     processes().map((pid) => [
@@ -161,7 +161,7 @@ function descendants(root: number): { program: string; environ: string }[] {
     .filter(({ environ }) => environ !== '');
 }
 
-/** A process may end while it is read. */
+/** Returns an empty string if the process exits during the read. */
 function readOr(read: () => string): string {
   try {
     return read();

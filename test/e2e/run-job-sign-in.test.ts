@@ -38,14 +38,14 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     return { child, printed, ended: once(child, 'close').then(([code]) => code) };
   }
 
-  /** Waits until the command of {@link WAITS} runs, and is followed. */
+  /** Waits until the command of {@link WAITS} runs and gpucloud prints its output. */
   const isUp = async () => {
     const out = join(world.there, 'gpucloud-run', 'out');
     while ((await readFile(out, 'utf8').catch(() => '')) === '') await pause(50);
     await pause(1_000);
   };
 
-  /** The server has another host key from now on. */
+  /** Restarts the server with another host key. */
   const restart = async (name: string) => {
     await world.sshd.stop();
     await world.startSshd({ hostKey: makeKey(folder, name) });
@@ -117,7 +117,7 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     expect(await following.ended).toBe(7);
     expect(times(following.printed.stderr, 'job has a new host key')).toBe(1);
     expect(world.status()).toBe('ACTIVE');
-    // Not one of the forty attempts.
+    // attach must fail at once, without its forty attempts.
     const begun = Date.now();
     const again = start('jobs', 'attach', 'job');
     expect(await again.ended).toBe(7);

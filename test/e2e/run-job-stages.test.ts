@@ -12,9 +12,9 @@ import { until } from '../support/ssh-world.ts';
 let world: JobWorld;
 let home: string;
 
-/** Writes a mark when it begins, and ends a while after the end of the archive. */
+/** Creates a file at its start, and exits half a second after the archive ends. */
 const SLOW_TAR = 'touch "$HOME/begun$1"; sleep 0.5; real "$@"; sleep 0.5';
-/** Ends like a cut connection at the first call. */
+/** Fails like a lost connection at the first call. */
 const cut = (mark: string) =>
   `[ -f "$HOME/cut${mark}" ] || { touch "$HOME/cut${mark}"; exit 255; }; real "$@"`;
 
@@ -40,7 +40,7 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     return { first: first.signal, second: second.signal, press };
   }
 
-  /** Replaces ssh on this computer; `real` is the program. Returns the environment. */
+  /** Replaces ssh with a script in which `real` is the program. Returns the environment. */
   async function ssh(script: string) {
     const bin = join(home, 'bin');
     await mkdir(bin);
@@ -72,7 +72,7 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
   });
 
   test('repeats the copy and the start after a lost connection, and runs the command once', async () => {
-    // The start reads its script with cat.
+    // The start of the job uses cat.
     await world.replaceThere({ tar: cut('$1'), cat: cut('-cat') });
     const done = await job(copies(), SCRIPT);
     expect(done).toMatchObject({ code: 3 });

@@ -8,7 +8,7 @@ let computer: Computer;
 
 const WARNING = 'warning: stdin is not read, and COMMAND has none.';
 
-/** A run that sends no request. Without a shell function, the stdin of which the shell has too. */
+/** A dry run, which sends no request. A shell function would share the shell's stdin. */
 const RUN = `"$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" run ${[
   '--offer 11111111-1111-4111-8111-111111111111',
   '--image 22222222-2222-4222-8222-222222222222',

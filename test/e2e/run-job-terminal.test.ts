@@ -14,7 +14,7 @@ function person(more: readonly string[], script: string, path = ''): Person {
   return one;
 }
 
-/** An `rsync` that copies slowly. */
+/** Installs a slow rsync. */
 async function slowRsync(): Promise<string> {
   const bin = join(world.computer.home, 'bin');
   await mkdir(bin);
@@ -109,7 +109,7 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
   });
 
   test('shows the progress of the copies, and how Ctrl-C stops the last one', async () => {
-    // Stops after three quarters of what is fetched.
+    // Stops after three quarters of the data.
     const tar = `#!/bin/sh\n${programAt('tar')} "$@" | { head -c 3000000; sleep 60; }\n`;
     await writeFile(join(await world.removeThere('tar'), 'tar'), tar, { mode: 0o755 });
     const source = join(world.computer.home, 'project');

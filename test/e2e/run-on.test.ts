@@ -13,7 +13,7 @@ import { until } from '../support/ssh-world.ts';
 let world: JobWorld;
 let project: string;
 
-/** Runs at normal speed, since checking an instance has a time limit. */
+/** Uses normal speed, since the check of an instance has a time limit. */
 function gpucloud(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
   return runFast(world, argv, { env, speed: 1 });
 }
@@ -24,9 +24,9 @@ const runOn = (more: readonly string[], ...command: string[]) =>
   gpucloud([...words(...more), '--', ...command]);
 const jobs = async () => JSON.parse((await gpucloud(['jobs', 'list', '--json'])).stdout);
 const there = (name: string) => join(world.there, 'gpucloud-run', 'work', name);
-/** A path to fetch, with its place in the home folder here. */
+/** Returns a --fetch value for the home folder. */
 const here = (name: string) => `${name}:${join(world.computer.home, name)}`;
-/** When it was written there last. */
+/** Returns the time of the last write on the instance. */
 const writtenAt = async (name: string) => (await stat(there(name))).ctimeMs;
 const terminations = () =>
   world.service.requests.filter(({ path }) => path.endsWith('/terminate')).length;
@@ -52,7 +52,7 @@ describe('gpucloud run --on', needs('ssh'), () => {
     const env = { PATH: PATH ?? '' };
     for (const name of ['main.sh', 'same', "it's"]) {
       await writeFile(join(project, name), 'first\n');
-      // An archive has whole seconds.
+      // Archives store whole seconds.
       await utimes(join(project, name), 1_700_000_000, 1_700_000_000);
     }
     let before: number | undefined;

@@ -60,7 +60,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
   const sleeps = (seconds: number) =>
     spawnSync('pgrep', ['-f', `^sleep ${lasting(seconds)}$`]).status === 0;
 
-  /** Rents instances through a server of their own, and returns their IDs once they run. */
+  /** Rents instances through a separate server, and returns their IDs once they are ACTIVE. */
   async function rent(count: number): Promise<string[]> {
     const sandbox = openSandbox({ file, clock: { ...manualClock(), now: () => Date.now() } });
     const { url, apiKey, close } = await sandbox.listen({ port: 0 });
@@ -78,7 +78,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     return ids;
   }
 
-  /** Runs ssh itself. */
+  /** Runs ssh directly. */
   const ssh = (id: string, ...words: string[]) => {
     const proxy = `"${RUNNER}" "${PROGRAM}" sandbox connect ${id} --state "${file}"`;
     const known = join(computer.home, 'known_hosts');
@@ -91,7 +91,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     return outcomeOf(spawn('ssh', [...argv, ...at], { env: computer.env }));
   };
 
-  /** The words that run a job. */
+  /** Returns the command line of a job. */
   const job = (name: string, ...words: string[]) => {
     const ends = ['--terminate-after', '9h', '--unenforced', '--yes'];
     return ['run', '--name', name, ...RENTED, ...own, ...ends, ...words];

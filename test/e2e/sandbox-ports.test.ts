@@ -35,7 +35,7 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
   const create = (name: string, ...more: string[]) =>
     done('instances', 'create', name, ...HARDWARE, '--ssh-key', 'laptop', ...more, '--wait', '-y');
 
-  /** Opens a tunnel, and runs a command of bash with its local port as `$port`. */
+  /** Opens a tunnel, and runs a bash command with the local port as `$port`. */
   async function through(name: string, ports: readonly string[], line: string): Promise<Outcome> {
     const tunnel = computer.start(['instances', 'tunnel', name, ...ports, ...own, '--json'], {
       env,

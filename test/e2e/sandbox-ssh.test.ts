@@ -54,7 +54,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
   }
   const create = (name: string) => done('instances', 'create', name, ...RENTED, '--wait=ssh');
 
-  /** The ssh command of an instance, to change a part of it. */
+  /** Returns the ssh command of an instance, so that a test can change it. */
   async function commandOf(name: string): Promise<string[]> {
     const { stdout } = await instances('ssh', name, '--print', '--json');
     return JSON.parse(stdout);
@@ -74,7 +74,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(first.stderr).toContain('no\n');
     const second = await ssh('kill -s TERM $$');
     expect(second.stderr).not.toContain('this computer');
-    // ssh reports an end by a signal so.
+    // ssh exits with 255 if a signal ends the command.
     expect(second.code).toBe(255);
   });
 
@@ -126,7 +126,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
   });
 
   test('copies folders with scp, in both protocols', async () => {
-    // scp cuts a file short if responses change their order.
+    // The file is large enough to reveal responses in the wrong order.
     const folder = join(computer.home, 'data');
     await mkdir(join(folder, 'deep'), { recursive: true });
     await writeFile(join(folder, 'deep', 'a file'), 'x'.repeat(3_000_000));
@@ -219,7 +219,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     const kept = join(computer.home, 'kept');
     await mkdir(kept);
     await writeFile(join(kept, 'file'), 'mine');
-    // One leaves its session, one its environment, and one folder is read-only.
+    // Starts processes that leave their session or environment, and creates a read-only folder.
     await instances(
       'ssh',
       'doomed',

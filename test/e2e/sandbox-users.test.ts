@@ -26,7 +26,7 @@ describe('another user of this computer', {
   timeout: 60_000,
   ...needs('another user', 'ssh'),
 }, () => {
-  // Everybody may enter the folder of the state file.
+  // All users may enter the folder of the state file.
   const shared = () => join(computer.home, 'shared');
   const file = () => join(shared(), 'test.json');
 
@@ -57,7 +57,7 @@ describe('another user of this computer', {
     expect(outcome.code, outcome.stderr).toBe(0);
     return outcome;
   }
-  /** Runs a line of the shell as another user, who holds a key of their own. */
+  /** Runs a shell line as another user with a separate key. */
   const stranger = (line: string) =>
     outcomeOf(
       spawn(
@@ -104,7 +104,7 @@ describe('another user of this computer', {
     const url = through.env.GPUCLOUD_BASE_URL;
     const statusWith = async (key = '') =>
       (await fetch(`${url}/ssh-keys`, { headers: { 'x-api-key': key } })).status;
-    // Every sandbox of earlier versions had the first.
+    // Every sandbox of an earlier version had this key.
     expect(await statusWith('svc_sk_sandbox_built_in_key')).toBe(401);
     expect(await statusWith(through.env.GPUCLOUD_API_KEY)).toBe(200);
   });

@@ -13,17 +13,17 @@ import { type Computer, createComputer, type Outcome } from '../support/program.
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { errorOf } from '../support/stderr-lines.ts';
 
-// Tests TLS, proxies and resets with the built program's runtime: Node or the executable's.
+// Tests TLS, proxies and resets with the built program's runtime.
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const KEY = 'svc_sk_secure_0123456789abcdef';
 
 let computer: Computer;
 let servers: Server[];
-/** The requests that reached the service, and those that reached the proxy. */
+/** The requests to the service, and the tunnels through the proxy. */
 let requests: string[];
 let tunnels: string[];
-/** How the service handles a POST once it has read it. */
+/** The behaviour of the service after it has read a POST. */
 let onPost: 'make' | 'reset' | 'make after 100' | 'make after 103';
 let port: number;
 beforeEach(async () => {
@@ -71,7 +71,7 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
   });
 }
 
-/** A proxy that refuses, resets or opens tunnels. */
+/** Creates a proxy that opens, refuses or resets tunnels. */
 function proxy(how: 'open' | 'refuse' | 'reset', password = ''): Server {
   const server = createHttpServer((request, response) => {
     tunnels.push(request.url ?? '');
@@ -191,7 +191,7 @@ describe('a read', () => {
     expect(tunnels).toEqual([]);
   });
 
-  // A variable of the executable's runtime, which would print every header.
+  // The executable's runtime would print every header with this variable.
   test('prints no key if BUN_CONFIG_VERBOSE_FETCH is set', async () => {
     const { code, stdout, stderr } = await gpucloud(GET, { BUN_CONFIG_VERBOSE_FETCH: 'curl' });
     expect(code).toBe(0);

@@ -24,7 +24,7 @@ import {
 
 let site: SshSite;
 let world: SshWorld;
-/** A folder of this computer and one of the instance, which is the same computer. */
+/** Folders of this computer and the instance, which are on one disk. */
 let here: string;
 let there: string;
 
@@ -67,7 +67,7 @@ describe('instances scp', needs('ssh'), () => {
 
   test.each(ODD)('copies a file called %s there and back', async (name) => {
     await writeFile(join(here, name), name);
-    // A colon before any slash would name an instance.
+    // A colon before the first slash would name an instance.
     const { code, stderr } = await world.computer.bash(
       `cd here && gpucloud instances scp ${world.own.join(' ')} "$FILE" '${ID}:${there}/'`,
       {
@@ -136,7 +136,7 @@ describe('instances scp', needs('ssh'), () => {
 });
 
 describe('instances ssh-config', needs('ssh'), () => {
-  /** Runs plain ssh with the configuration of this test's home. */
+  /** Runs plain ssh with the test's ssh configuration. */
   const plain = (line: string) =>
     world.computer.bash(
       `ssh() { command ssh -F "$HOME/.ssh/config" -o IdentitiesOnly=yes -i '${site.clientKey}' "$@"; }; ${line}`,

@@ -50,10 +50,10 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     screen.type('stty size\r');
     await screen.shows(/^27 91$/m);
     screen.resize(70, 20);
-    // ssh sends the size, and the shell receives it.
+    // ssh passes the new size to the shell.
     screen.type('clear; until [ "$(stty size)" = \'20 70\' ]; do sleep 0.05; done; echo resized\r');
     await screen.shows(/^resized$/m);
-    // Ctrl-C reaches the remote program, and ends neither the session nor gpucloud.
+    // Ctrl-C ends the remote program, but not the session or gpucloud.
     screen.type("clear; sh -c 'echo armed; sleep 60'\r");
     await screen.shows(/^armed$/m);
     screen.type(CTRL_C);
@@ -78,7 +78,7 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     await screen.shows(/^there$/m);
     screen.type(CTRL_C);
     expect(await screen.ended()).toBe(130);
-    // ssh has printed its message; gpucloud adds nothing.
+    // ssh printed an error, so gpucloud adds none.
     expect(screen.screen()).not.toContain('error:');
   });
 

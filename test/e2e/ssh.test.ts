@@ -18,7 +18,7 @@ import {
 } from '../support/ssh-world.ts';
 import { USER } from '../support/sshd.ts';
 
-// Runs the built program and the system's OpenSSH against a local server of the test.
+// Tests the built program with the system's OpenSSH and a local server.
 
 let site: SshSite;
 let world: SshWorld;
@@ -79,7 +79,7 @@ describe('instances ssh', needs('ssh'), () => {
     expect((await world.instances('ssh', ID, '--', 'true')).code).toBe(0);
     await before.stop();
 
-    // Another instance at the same address and port.
+    // Starts another instance at the same address and port.
     const later = await site.start({ port, hostKey: site.otherHostKey });
     try {
       instances.set(ID, box(port, { status: 'TERMINATED', ip_address: null }));
@@ -95,7 +95,7 @@ describe('instances ssh', needs('ssh'), () => {
       expect(changed.stderr).toContain('REMOTE HOST IDENTIFICATION HAS CHANGED');
       const last = changed.stderr.trim().split('\n').at(-1) ?? '';
       expect(last).toContain(`box (${ID}) has a new host key`);
-      // The command in the error does what it says.
+      // The suggested command must work.
       const [, forget = ''] = /(ssh-keygen -f .+)$/.exec(last) ?? [];
       expect((await world.computer.bash(forget)).code).toBe(0);
       const again = await world.instances('ssh', ID, '--', 'echo in');
@@ -195,7 +195,7 @@ describe('instances ssh', needs('ssh'), () => {
     await listenOn(silence, port);
     world.service.instances.set(ID, box(port));
     await until(() => silent.length > 0);
-    // A server that speaks something other than SSH doesn't count.
+    // Another protocol does not count as SSH.
     silent[0]?.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     await until(() => silent.length > 1);
     expect(isOver).toBe(false);

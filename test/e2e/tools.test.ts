@@ -3,7 +3,7 @@ import { needs } from '../support/needs.ts';
 import { type Computer, createComputer } from '../support/program.ts';
 import { ok, type Service, startService } from '../support/service.ts';
 
-/** A name that no rule allows, and that a service might still send. */
+/** An invalid name that a service might still return. */
 const NAME = 'say "hi", tab\there\nnext line 🚀 Ж';
 
 const KEYS = [
@@ -24,7 +24,7 @@ afterEach(async () => {
   await service.close();
 });
 
-/** Runs a line of bash in which `keys FLAGS` lists the keys. */
+/** Runs a bash line in which `keys FLAGS` lists the keys. */
 async function bash(line: string): Promise<string> {
   computer = await createComputer();
   service = await startService(() => ok(KEYS));

@@ -8,7 +8,7 @@ import {
   type SshWorld,
 } from '../support/ssh-world.ts';
 
-// Runs the built program and the system's OpenSSH against a local server of the test.
+// Tests the built program with the system's OpenSSH and a local server.
 
 let site: SshSite;
 let world: SshWorld;

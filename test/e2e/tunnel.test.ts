@@ -21,7 +21,7 @@ const TOKEN = 'f00dfeedf00dfeed';
 
 let site: SshSite;
 let world: SshWorld;
-/** A server on the instance. */
+/** The server on the instance. */
 let app: Server;
 let appPort: number;
 
@@ -47,7 +47,7 @@ describe('instances tunnel', needs('ssh'), () => {
     });
 
   test('carries an HTTP request, and ends quietly on Ctrl-C', async () => {
-    // The instance's port is on this computer here, so it is in use.
+    // This computer is the instance, so the port is in use.
     const child = start(ID, String(appPort));
     const ended = outcomeOf(child);
     const [, address] = /(127\.0\.0\.1:\d+)\n/.exec(await heard(child, 'stdout', /\n/)) ?? [];

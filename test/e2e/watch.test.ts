@@ -15,18 +15,18 @@ import { openTerminal, type Terminal, type TerminalOptions } from '../support/te
 const CTRL_C = '\u0003';
 const FRAME = '\u001b[?2026h';
 
-/** A service with any number of instances, which fails or stays silent on request. */
+/** A service whose instances the test controls. */
 interface Instances {
   readonly service: Service;
   readonly ids: readonly string[];
   status: string;
-  /** The response to every read of an instance, if set. */
+  /** Replaces the response to each read of an instance. */
   answer: Answer | 'hangUp' | 'silence' | undefined;
-  /** An instance that was read too often. */
+  /** The ID of an instance that the service refuses to return. */
   refused: string | undefined;
 }
 
-/** The seconds that the service asks to wait. */
+/** Returns a 429 with a Retry-After in seconds. */
 const busy = (seconds: number): Answer => ({
   status: 429,
   headers: { 'retry-after': String(seconds) },
@@ -36,7 +36,7 @@ const busy = (seconds: number): Answer => ({
 let computer: Computer;
 let instances: Instances;
 let terminal: Terminal | undefined;
-/** The number of requests before the program started. */
+/** The request count before the program starts. */
 let asked = 0;
 
 beforeEach(async () => {
@@ -51,7 +51,7 @@ afterEach(async () => {
 
 const idOf = (at: number) => `${String(at).padStart(8, '0')}-1111-4222-8333-444455556666`;
 
-/** Starts the service and adds its instances to the list. */
+/** Starts the service, and adds its instances to the journal. */
 async function rented(count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, at) => idOf(at));
   const state: Omit<Instances, 'service'> = {
@@ -79,7 +79,7 @@ async function rented(count: number): Promise<void> {
     });
   });
   instances = Object.assign(state, { service });
-  // The list includes instances that drives name, so one process adds them all.
+  // One `list` adds all instances, since drives name them.
   const { code } = await computer.gpucloud(['instances', 'list'], { env: key() });
   expect(code).toBe(0);
   seeding = false;
@@ -135,7 +135,7 @@ describe('a live view in a terminal', () => {
     await rented(2);
     const shown = watch(LIST);
     await shown.shows(() => shown.written().split(FRAME).length > 4);
-    // A slow start shows a spinner first, which has its own frames.
+    // A slow start first shows a spinner.
     const [first = '', ...later] = shown
       .written()
       .split(FRAME)
@@ -306,7 +306,7 @@ describe("a terminal that can't be redrawn", () => {
     expect(shown.written()).not.toContain('\u001b');
   });
 
-  // Only Linux reports how long a thread was ready to run.
+  // Only Linux reports how long a thread waited for a processor.
   test('uses no processor time if it has no columns', needs('/proc/self/schedstat'), async () => {
     await rented(2);
     const shown = watch([], {
@@ -319,21 +319,20 @@ describe("a terminal that can't be redrawn", () => {
     const readings = instances.service.requests.length;
     await shown.shows(() => instances.service.requests.length > readings + 12);
     expect(shown.written()).toBe(written);
-    // Twelve requests are four reads with three pauses of half a second. The program sleeps through
-    // these on any busy computer. A loop never sleeps, since waiting for a processor is not
-    // sleeping.
+    // Twelve requests are four reads with three pauses of half a second. The program sleeps during
+    // the pauses. A busy loop never sleeps: waiting for a processor does not count.
     expect((await sleptFor(shown.pid)) - before).toBeGreaterThan(750);
     shown.type(CTRL_C);
     expect(await shown.ended()).toBe(130);
   });
 });
 
-/** The nanoseconds that a thread ran, and those that it waited for a processor. */
+/** Contains the nanoseconds that a thread ran and waited for a processor. */
 const SCHEDULED = '/proc/self/schedstat';
 
 /**
- * The milliseconds in which the main thread of a process had nothing to do: it neither ran nor
- * waited for a processor.
+ * Returns the milliseconds that a process's main thread slept: it neither ran nor waited for a
+ * processor.
  */
 async function sleptFor(pid: number): Promise<number> {
   const text = await readFile(SCHEDULED.replace('self', `${pid}/task/${pid}`), 'utf8');
@@ -387,7 +386,7 @@ describe('a watch when not in a terminal', () => {
     expect(stderr).toBe('');
   });
 
-  // Other systems report it only at the next write.
+  // Other systems report a closed pipe only at the next write.
   test.each(['', '--json', '-o csv --no-header', '-o yaml'])(
     'ends without a change if its reader is gone: %s',
     needs('Linux'),
@@ -399,7 +398,7 @@ describe('a watch when not in a terminal', () => {
     },
   );
 
-  // Node's timers fire at once beyond 25 days or so.
+  // Node's timers fire at once for more than 24.8 days.
   test('sends no burst of requests with a pause of a year', async () => {
     await rented(1);
     const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
@@ -407,7 +406,7 @@ describe('a watch when not in a terminal', () => {
     instances.answer = busy(31_536_000);
     await heard(child, 'stderr', /warning: .* Trying again in 31536000 s\.\n/);
     const asked = instances.service.requests.length;
-    // A loop would have sent many requests while another whole program runs.
+    // A busy loop would send many requests while this command runs.
     instances.answer = undefined;
     await computer.gpucloud(['instances', 'get', idOf(0)], { env: key() });
     expect(instances.service.requests.slice(asked)).toHaveLength(1);

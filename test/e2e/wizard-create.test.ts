@@ -79,7 +79,7 @@ describe('instances create without arguments', () => {
     await one.answers(/\? Cloud drive[\s\S]*select/, enter);
     expect(await one.ended()).toBe(0);
     expect(one.screen()).toContain('This would be rented:');
-    // The lines as people copy them.
+    // People copy these lines.
     const line = /^ {2}(gpucloud [\s\S]*? --wait)$/m.exec(one.screen())?.[1] ?? '';
     expect(line.split('\n')).toEqual([
       'gpucloud instances create box-one --offer rtx-4090 --image ubuntu-22-04 \\',
@@ -167,7 +167,7 @@ describe('instances create without arguments', () => {
     const one = person(['instances', 'create']);
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
     await one.answers(/\? Rent it\?[\s\S]*select/, `${down}${enter}`);
-    // Each question starts at the answer before.
+    // Each prompt starts at the earlier answer.
     await one.answers(/\? Instance name \(box-one\) *$/m, enter);
     for (const question of [
       /\? Offer[\s\S]*❯ RTX 4090[\s\S]*select/,
@@ -192,7 +192,7 @@ describe('instances create without arguments', () => {
       for (const [question, answer] of QUESTIONS.slice(0, at)) await one.answers(question, answer);
       await one.answers(QUESTIONS[at]?.[0] ?? /never/, ctrlC);
       await expectNothingSent(one);
-      // The last question already shows the command.
+      // The last prompt already shows the command.
       expect(one.screen().includes('To continue with your answers:')).toBe(at > 0 && at < 6);
     },
   );
@@ -275,7 +275,7 @@ describe('instances create without arguments', () => {
     ]);
     await one.reads(/\? Offer[\s\S]*Карта 13[\s\S]*select/);
     const rows = one.lines().slice(1, 11);
-    // Ten unbroken rows, with columns aligned in terminal cells.
+    // Expects ten rows without wrapping, aligned in terminal cells.
     expect(rows.filter((row) => !/^(❯| ) \S/.test(row))).toEqual([]);
     await one.type('显卡');
     await one.reads(/\? Offer \(the hardware\) 显卡\n❯ Карта/);

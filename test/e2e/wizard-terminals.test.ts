@@ -24,7 +24,7 @@ describe('the wizard at every width', () => {
     for (const [question, answer] of QUESTIONS.slice(0, -1)) {
       const screen = await one.reads(question);
       const from = screen.lastIndexOf('\n? ') + 1;
-      // A question, its choices and its help have a line each, unbroken.
+      // The prompt, each choice and the help fit on one line each.
       for (const line of screen.slice(from).split('\n')) {
         expect(line).toMatch(/^(\? |❯| {2}|↑↓|$)|^[ ❯]*[◉◯]/);
       }
@@ -110,7 +110,7 @@ describe('TERM=dumb in the wizard', () => {
     await one.answers(/Cloud drive[\s\S]*\[1\] *$/, `2${enter}`);
     await one.answers(/Rent it\?[\s\S]*\[1\] *$/, enter);
     expect(await one.ended()).toBe(0);
-    // No terminal control: no colour, no cursor move, no spinner.
+    // Expects no colour, cursor move or spinner.
     expect(one.written()).not.toContain('\u001b');
     expect(one.written()).not.toMatch(/\r(?!\n)/);
     expect(one.screen()).toContain('Stop paying: gpucloud instances terminate box-one');

@@ -13,10 +13,10 @@ export const SANDBOX = { env: ENV };
 export let computer: Computer;
 export let people: Person[];
 
-/** The folders of an account with a key and a drive, made once and copied for each test. */
+/** An account with a key and a drive. Each test copies its folders. */
 export let account: Computer;
 
-/** Gives each test of a file a computer, and ends its programs after it. */
+/** Creates a computer for each test, and ends its programs afterwards. */
 export function openTable(): void {
   beforeEach(async () => {
     computer = await createComputer();
@@ -60,12 +60,12 @@ export async function addKey(name: string, ...more: string[]): Promise<void> {
   await run(account, 'ssh-keys', 'add', file, '--name', name, ...more);
 }
 
-/** The instances in the journal and the sandbox. */
+/** Returns all instances. */
 export async function instances(): Promise<{ name: string; status: string }[]> {
   return JSON.parse(await run(computer, 'instances', 'list', '--all', '--json'));
 }
 
-/** The journal's records about the drive. */
+/** Returns the paths of the journal's records. */
 export async function journal({ home }: Computer): Promise<string[]> {
   const names = await readdir(join(home, 'state'), { recursive: true });
   return names.filter((name) => /journal\/.*(requests|instances)\/.*\.json$/.test(name)).sort();
@@ -79,7 +79,7 @@ export async function expectNothingSent(one: Person): Promise<void> {
   expect(instances).toEqual([]);
 }
 
-/** The questions of a whole rental, in order, each with an answer. */
+/** The prompts of a rental in order, each with an answer. */
 export const QUESTIONS: readonly (readonly [RegExp, string])[] = [
   [/\? Instance name \(.+\) *$/m, `box-one${enter}`],
   [/\? Offer \(the hardware\)[\s\S]*select/, enter],

@@ -9,7 +9,7 @@ import { isExecutable, PROGRAM } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The executable, or a bundle that stays unchanged while tests run it. */
+/** The executable, or a bundle that stays unchanged during the tests. */
 export interface Bundle {
   readonly path: string;
   remove(): Promise<void>;
@@ -23,16 +23,16 @@ export async function builtBundle(): Promise<Bundle> {
   return { path, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** A change of the source that removes a safeguard. */
+/** A source change that removes a safeguard. */
 export interface Mutant {
   readonly name: string;
-  /** Below src/. */
+  /** Relative to src/. */
   readonly file: string;
   readonly from: string;
   readonly to: string;
 }
 
-/** Builds the program without a safeguard; the source stays unchanged. */
+/** Builds the program without a safeguard, and leaves the source unchanged. */
 export async function mutantBundle({ file, from, to, name }: Mutant): Promise<Bundle> {
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-mutant-'));
   const path = join(folder, 'gpucloud.cjs');
@@ -55,7 +55,7 @@ export async function mutantBundle({ file, from, to, name }: Mutant): Promise<Bu
     plugins: [patch, ...(BUNDLE.plugins ?? [])],
     define: { GPUCLOUD_VERSION: '"0.0.0-mutant"' },
   });
-  // A mutant that equals the original proves nothing.
+  // An unchanged mutant would prove nothing.
   if (!changed) throw new Error(`${name}: ${file} does not hold the words that are to be changed`);
   return { path, remove: () => rm(folder, { recursive: true, force: true }) };
 }

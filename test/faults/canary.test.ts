@@ -10,7 +10,7 @@ import { FAULTS } from './proxy.ts';
 import { allText, argvFor, KEY, openRig, type Rig } from './rig.ts';
 import { SOAK } from './tools.ts';
 
-/** The secrets: keys, container values, passwords, and those that the service makes. */
+/** The secrets that must never appear. */
 const CANARIES = {
   key: KEY,
   env: 'canary-env-4f2d9c81',
@@ -96,7 +96,7 @@ let rig: Rig;
 let service: EchoService;
 beforeEach(async () => {
   rig = await openRig(bundle.path, { echo: (body) => ({ metadata: { sent: body, key: KEY } }) });
-  // A service that repeats in its errors everything that it received.
+  // Repeats the whole request in each error.
   service = await startEcho(
     (value) => value,
     ({ headers, body }) => `no: ${headers['x-api-key']} ${JSON.stringify(body)}`,
@@ -108,7 +108,7 @@ afterEach(async () => {
   await rig.close();
 });
 
-/** Returns the names of the secrets in a text, plain, URL-encoded or in Base64. */
+/** Returns the names of secrets in a text: plain, URL-encoded or in Base64. */
 function leaks(text: string): string[] {
   return Object.entries(CANARIES).flatMap(([name, secret]) => {
     const forms = [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')];
@@ -130,7 +130,7 @@ describe('a secret, with --debug', () => {
     'is in no output of any command: service responds %s',
     async (manner) => {
       service.manner = manner;
-      // Uses a smaller sample, since a read without a response is tried three times with pauses.
+      // Uses a sample, since a read without a response is tried three times.
       const step = SOAK ? 1 : manner === 'well' ? 2 : manner === 'error' ? 4 : 11;
       const chosen = COMMANDS.filter((_command, at) => at % step === 0);
       for (const command of chosen) {
@@ -139,7 +139,7 @@ describe('a secret, with --debug', () => {
           argv: command.argv,
           leaks: [],
         });
-        // An empty output would prove nothing.
+        // Empty output would prove nothing.
         expect(text.trim()).not.toBe('');
       }
       expect(leaks(await allText(rig.home))).toEqual([]);

@@ -25,7 +25,7 @@ describe('eight processes at once with one journal', () => {
           const name = `p${process}-${at}`;
           const { code, stdout, stderr } = await rig.gpucloud(argvFor('create', name));
           expect(code).toBe(0);
-          // The only note is that the request has no SSH key.
+          // The only warning is the missing SSH key.
           expect(stderrLines(stderr)).toMatchObject([{ warning: { code: 'no_ssh_key' } }]);
           printed.set(name, (JSON.parse(stdout) as { id: string }).id);
         }

@@ -16,15 +16,15 @@ beforeAll(async () => {
 afterAll(() => bundle.remove());
 
 interface Outcome {
-  /** The broken promises. */
+  /** The violations. */
   readonly wrong: readonly string[];
   readonly rented: number;
   readonly terminated: number;
 }
 
 /**
- * Plays scenarios of requests with a deadline, a few on each computer. Then five hours pass by the
- * service's clock, and `reap` runs once.
+ * Plays scenarios with a deadline, a few per computer. Then the service's clock advances by five
+ * hours, and `reap` runs once.
  */
 async function playAndReap(scenarios: readonly Scenario[], each = 8): Promise<Outcome> {
   const left = [...scenarios];
@@ -34,7 +34,7 @@ async function playAndReap(scenarios: readonly Scenario[], each = 8): Promise<Ou
   for (let computer = 0; left.length > 0; computer += 1) {
     const rig = await openRig(bundle.path);
     try {
-      // The service's clock counts.
+      // Moves the service's clock, which decides.
       rig.books.advance(([0, 26, -26][computer % 3] ?? 0) * HOUR);
       for (const scenario of left.splice(0, each)) await rig.play({ ...scenario, flags: FLAGS });
       rig.books.advance(5 * HOUR);
@@ -49,7 +49,7 @@ async function playAndReap(scenarios: readonly Scenario[], each = 8): Promise<Ou
   return { wrong, rented, terminated };
 }
 
-/** No instance is alive whose ID reached the disk, and each of the others is UNKNOWN by its name. */
+/** Runs `reap`. No instance with a stored ID may be alive, and the others must be UNKNOWN. */
 async function reap({ books, gpucloud, home, proxy }: Rig): Promise<Outcome> {
   await proxy.arm(NO_FAULT);
   const kept = await allText(home);
@@ -69,10 +69,10 @@ async function reap({ books, gpucloud, home, proxy }: Rig): Promise<Outcome> {
   return { wrong, rented, terminated: rented - alive.length };
 }
 
-/** `isAny`: the ID of at least one instance has reached the disk. */
+/** At least one instance must be terminated, or none without `isAny`. */
 function expectAllEnded({ wrong, rented, terminated }: Outcome, isAny = true): void {
   expect(wrong).toEqual([]);
-  // A test in which nothing was rented would prove nothing.
+  // Without a rental, the test would prove nothing.
   expect(rented).toBeGreaterThan(0);
   expect(terminated > 0).toBe(isAny);
 }
@@ -108,7 +108,7 @@ describe('reap after kill -9 of a request that rents', () => {
     const scenarios = chosen.map(
       (kill): Scenario => ({ operation: 'create', fault: NO_FAULT, kill }),
     );
-    // Plays on new computers, since only the first request creates all folders.
+    // Uses a new computer per scenario, since only the first request creates all folders.
     expectAllEnded(await playAndReap(scenarios, 1));
   });
 });

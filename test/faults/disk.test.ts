@@ -32,7 +32,7 @@ async function rows(env: Readonly<Record<string, string>> = {}): Promise<Row[]> 
   return JSON.parse(stdout);
 }
 
-/** Returns the one instance that the service created. */
+/** Returns the ID of the only instance. */
 function made(): string {
   const [instance, second] = [...rig.books.instances.values()];
   if (instance === undefined || second !== undefined) throw new Error('not one instance');

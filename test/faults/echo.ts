@@ -6,27 +6,20 @@ import {
   startService,
 } from '../support/service.ts';
 
-/** How a service responds to every request. */
-export type Manner =
-  /** A documented response. */
-  | 'well'
-  /** An error with the test's message. */
-  | 'error'
-  /** A proxy's error page. */
-  | 'page'
-  | 'hang up';
+/** The kind of response to every request. */
+export type Manner = 'well' | 'error' | 'page' | 'hang up';
 
 export interface EchoService extends Service {
   manner: Manner;
 }
 
-/** Matches fields that occur in paths, or that contain a time or number. */
+/** Matches fields that are part of paths, or contain a time or number. */
 const PLAIN = /(^|_)id$|_at$|_until$|balance|price|amount|used_bytes|public_key/;
 const NONE = /(?!)/;
 
 /**
- * A service that responds to every documented request. `text` changes each text of its responses,
- * except the fields in `spared`; `words` makes its error messages from the request.
+ * Starts a service that responds to every documented request. `text` changes each string of its
+ * responses, except the fields in `spared`. `words` creates its error messages.
  */
 export async function startEcho(
   text: (value: string) => string,

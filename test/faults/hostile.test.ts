@@ -12,8 +12,8 @@ import { openRig, type Rig } from './rig.ts';
 import { SOAK } from './tools.ts';
 
 /**
- * OSC 52 (the clipboard), OSC 8, CSI of two kinds, DCS, a single ESC, C1, CR over the line,
- * BEL, BS, DEL, bidi, zero-width, a tag, and a line of its own.
+ * Contains OSC 52 (clipboard), OSC 8, two CSIs, DCS, ESC, C1, CR, BEL, BS, DEL, bidi and zero-width
+ * characters, a tag, and a forged line.
  */
 const HOSTILE = [
   '\u001b]52;c;SE9TVElMRQ==\u0007',
@@ -26,11 +26,11 @@ const HOSTILE = [
   '\u202eevil\u202c\u2066x\u2069\u200b\u200d\ufeff',
 ].join('');
 
-/** Matches what nobody may see: controls except the line end, bidi and zero-width. */
+/** Matches forbidden characters: controls except the line end, bidi and zero-width. */
 const RAW =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u;
 
-/** Matches what gpucloud itself sends to a terminal: colours, cursor moves, clears. */
+/** Matches the colours, cursor moves and clears that gpucloud sends to a terminal. */
 const OWN =
   /\r\u001b\[K|\u001b\[(?:\d{0,2}(?:;(?:1|2|3[0-9]|4[0-9]|5;\d+))?m|\d*[A-DGJK]|\?25[hl]|\?2004[hl]|\?2026[hl])|\r+\n|\u001b\[\d*n/g;
 
@@ -65,7 +65,7 @@ const CHANGING: readonly (readonly string[])[] = [
 
 const CODES = [0, ...Object.values(FAILURES).map(({ exit }) => exit)];
 
-/** Matches paths of the API document, with the IDs that the tests name. */
+/** Matches documented paths with the IDs of the tests. */
 const DOCUMENTED =
   /^\/(api-keys|instances|templates|storage\/drives|ssh-keys|users\/me|billing\/(balance|transactions|promo\/activate))(\/[0-9a-z-]{6,40}(\/[a-z]+)?)?(\?[a-z]+=[^/]*)?$/;
 
@@ -92,7 +92,7 @@ afterEach(async () => {
   await rig.close();
 });
 
-/** Makes forbidden characters of a line visible. */
+/** Returns the lines with forbidden characters, which it makes visible. */
 function found(text: string): string[] {
   return text
     .split('\n')
@@ -100,7 +100,7 @@ function found(text: string): string[] {
     .map((line) => JSON.stringify(line.slice(Math.max(0, line.search(RAW) - 40)).slice(0, 160)));
 }
 
-/** Runs commands in a terminal in turn, and returns everything that they wrote. */
+/** Runs commands in a terminal one by one, and returns all output. */
 async function inTerminal(commands: readonly (readonly string[])[]): Promise<string> {
   const words = commands.map((argv) => argv.map((word) => `'${word}'`).join(' '));
   const program = `'${RUNNER}' '${bundle.path}'`;
@@ -147,7 +147,7 @@ describe('a control character of the service', () => {
   });
 
   test.for([
-    // `track` has put the instance's name into the journal.
+    // `track` added the instance's name to the journal.
     { argv: ['instances', 'terminate', INSTANCE_ID], asks: [/Terminate .*trainer-sample/] },
     {
       argv: ['ssh-keys', 'delete', SSH_KEY_ID],
@@ -170,7 +170,7 @@ describe('a control character of the service', () => {
       }
       await terminal.ended();
       const text = terminal.written().replace(OWN, '\n');
-      // The question showed the hostile name, without its controls.
+      // The prompt contains the hostile name without its control characters.
       expect(text).toContain('evil');
       expect(found(text)).toEqual([]);
     } finally {
@@ -180,8 +180,8 @@ describe('a control character of the service', () => {
 });
 
 /**
- * Changes IDs, times, amounts and all other texts. None may reach a person raw, and every
- * command must end with a known exit code.
+ * Changes IDs, times, amounts and all other strings. None may reach a terminal raw, and each
+ * command must exit with a documented code.
  */
 describe('invalid IDs, times and amounts in responses', () => {
   const BENT: readonly (readonly [string, (value: string) => string])[] = [
@@ -212,7 +212,7 @@ describe('invalid IDs, times and amounts in responses', () => {
           stdout: expect.stringMatching(/Invalid Date|NaN|undefined|Infinity/),
         });
         expect(CODES).toContain(code);
-        // An invalid ID is never part of a path.
+        // No path may contain an invalid ID.
         for (const { path } of bending.requests.slice(before)) {
           expect({ argv, path }).toEqual({ argv, path: expect.stringMatching(DOCUMENTED) });
         }

@@ -20,7 +20,7 @@ const SEVERAL_OFFERS = [
 ];
 const SEVERAL_INSTANCES = ['instances', 'create', 'gpu', ...HARDWARE, '--count', '3', ...POLL];
 
-/** `SIGKILL` before the service handles a request, before its response leaves, or after a time. */
+/** When to send SIGKILL: at a point of the service, or after a time. */
 type Moment = { readonly point: number } | { readonly afterMs: number };
 
 const random = randomNumbers();
@@ -38,14 +38,14 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-/** Starts the command, kills it, and returns the broken promises. */
+/** Starts the command, kills it and returns the violations. */
 async function playOne(argv: readonly string[], moment: Moment, most: number) {
   const home = await mkdtemp(join(tmpdir(), 'gpucloud-attempts-'));
   const state = join(home, 'state');
   let child: ChildProcess | undefined;
   let points = 0;
   const strike = async () => {
-    // Nothing can be killed that has ended.
+    // Skips a process that has exited.
     if (child?.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child?.once('exit', resolve));
     child.kill('SIGKILL');
@@ -120,7 +120,7 @@ describe('SIGKILL', { timeout: 1_800_000 }, () => {
       const count = runs(60, 3);
       let kills = 0;
       for (let at = 0; at < count; at += 1) {
-        // The fourth point is the response to the first POST, which always comes.
+        // The fourth point is the response to the first POST, which always happens.
         const point = at === 0 ? 4 : 1 + below(12);
         const moment = at % 3 === 2 ? { afterMs: 150 + below(1200) } : { point };
         const { problems, isKilled } = await playOne(argv, moment, most);

@@ -10,7 +10,7 @@ import { countOf, record, SOAK, sample } from './tools.ts';
 const OPERATIONS = ['create', 'reorder'] as const;
 const HOUR = 3_600_000;
 const random = randomNumbers();
-/** The number of samples per operation: each disk call × each fault would be thousands. */
+/** Limits the samples per operation: all disk calls with all faults would be thousands. */
 const MOST_DISK_CALLS = 200;
 
 let bundle: Bundle;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-/** Returns the whole matrix in the soak, and `some` of it otherwise. */
+/** Returns the whole matrix in the soak, and `some` combinations otherwise. */
 function matrix(
   kills: readonly Kill[],
   some: number,
@@ -40,7 +40,7 @@ describe('kill -9', () => {
     });
     const { violations, killed } = await playAll(bundle.path, bare);
     expect(violations).toEqual([]);
-    // Every point is reached if there is no fault.
+    // Without a fault, the program reaches every point.
     expect(killed).toBe(bare.length);
   }, 180_000);
 
@@ -77,7 +77,7 @@ describe('kill -9', () => {
     { timeout: HOUR, ...needs('strace') },
     async (operation, context) => {
       const first = await diskKills(bundle.path, operation, 'first');
-      // The folders, the request, the outcome, the instance, and the removal of the request.
+      // Covers the folders, the request, its outcome, the instance and the removal of the request.
       expect(first.length).toBeGreaterThan(25);
       const bare = first.map((kill): Scenario => ({ operation, fault: NO_FAULT, kill }));
       const chosen = SOAK ? bare : sample(bare, runs(16));
@@ -96,7 +96,7 @@ describe('kill -9', () => {
     timeout: HOUR,
     ...needs('strace'),
   }, async (context) => {
-    // A later request makes no folders, and the two operations make different calls.
+    // A later request creates no folders, and the operations make different calls.
     const scenarios: Scenario[] = [];
     for (const operation of OPERATIONS) {
       const later = await diskKills(bundle.path, operation, 'later');
@@ -109,7 +109,7 @@ describe('kill -9', () => {
       killed,
     });
     expect(violations).toEqual([]);
-    // If the network fails first, the later calls never come.
+    // After a network failure, the later calls never happen.
     expect(killed).toBeGreaterThan(played / 4);
   });
 

@@ -8,17 +8,17 @@ import { argvFor, type Kill, openRig, type Scenario } from './rig.ts';
 
 const run = promisify(execFile);
 
-/** The system calls that write to a disk, rename, or send. */
+/** System calls that change the disk. */
 export const DISK_CALLS = ['mkdir', 'chmod', 'openat', 'fsync', 'rename', 'unlink'] as const;
 
-/** System calls that the program makes all the time, for random kills. */
+/** Frequent system calls, for random kills. */
 export const ANY_CALLS = [...DISK_CALLS, 'write', 'read', 'close', 'futex', 'sendto'];
 
 export const NETWORK_KILLS: readonly Kill[] = POINTS.filter((point) => point !== 'refused').map(
   (at) => ({ at }),
 );
 
-/** Points that appear as files in the folder, for systems without strace. */
+/** Files that mark points of a run, for systems without strace. */
 export const FILE_KILLS: readonly Kill[] = [
   /@keys\/.*\.json$/,
   /requests$/,
@@ -28,8 +28,8 @@ export const FILE_KILLS: readonly Kill[] = [
 ].map((file) => ({ file }));
 
 /**
- * Returns a point before each call that writes to the disk in one run: the first on a
- * computer, which makes all folders, or a later one.
+ * Returns a point before each call of one run that changes the disk. The first run on a computer
+ * creates all folders.
  */
 export async function diskKills(
   bundle: string,
@@ -39,8 +39,8 @@ export async function diskKills(
 ): Promise<readonly Kill[]> {
   const log = await traceOf(bundle, operation, DISK_CALLS, when, flags);
   return DISK_CALLS.flatMap((call) => {
-    // strace counts the calls per thread: the journal's are made by the main thread, the
-    // lock's by another.
+    // strace counts calls per thread: the main thread calls for the journal, another thread for the
+    // lock.
     const threads = new Map<string, number>();
     const wanted = new Set<number>();
     for (const line of log.split('\n')) {
@@ -48,14 +48,14 @@ export async function diskKills(
       if (thread === undefined || !line.includes(` ${call}(`)) continue;
       const nth = (threads.get(thread) ?? 0) + 1;
       threads.set(thread, nth);
-      // Counts only opens that create a file: others don't change the disk.
+      // Counts only opens that create a file, since others leave the disk unchanged.
       if (call !== 'openat' || line.includes('O_CREAT')) wanted.add(nth);
     }
     return [...wanted].map((nth): Kill => ({ call, nth }));
   });
 }
 
-/** Returns what strace writes of one run without a fault, in call order. */
+/** Returns the strace output of a run without a fault, in call order. */
 export async function traceOf(
   bundle: string,
   operation: Scenario['operation'],

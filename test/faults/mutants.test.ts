@@ -9,7 +9,7 @@ import { type Kill, playAll } from './rig.ts';
 import { SOAK } from './tools.ts';
 
 interface Case extends Mutant {
-  /** The part of the suite that must fail: it returns a list of violations, which may not be empty. */
+  /** Returns the violations that part of the suite finds. It must find some. */
   readonly check: (bundle: string) => Promise<string[]>;
   readonly needsStrace?: true;
 }
@@ -117,8 +117,7 @@ test.each(MUTANTS)(
   },
 );
 
-// `npm test` runs one of them, the soak all.
-// A mutant is built for Node.
+// `npm test` runs one mutant, the soak all. Mutants are built for Node.
 describe('a program without a safeguard', needs('the npm package'), () => {
   for (const mutant of SOAK ? MUTANTS : MUTANTS.slice(0, 1)) {
     const needed = mutant.needsStrace === true ? needs('strace') : {};

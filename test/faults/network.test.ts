@@ -22,7 +22,7 @@ describe('every instance', () => {
     const { violations, played, instances } = await playAll(bundle.path, scenarios);
     expect(violations).toEqual([]);
     expect(played).toBe(scenarios.length);
-    // With most faults the service still acts; allow for those where it doesn't.
+    // Some faults stop the request before the service, so fewer instances exist.
     expect(instances).toBeGreaterThan(played / 3);
   }, 300_000);
 });

@@ -14,7 +14,7 @@ const CALLS = [
 
 const PLACE = (name: string) => `/journal/[^/>]*/[^/>]*/${name}`;
 
-/** The required steps, in order; each is the first line of strace that matches. */
+/** The required steps in order, each with the strace line that shows it. */
 const STEPS: readonly (readonly [string, RegExp])[] = [
   [
     'the exclusive file of the request',
@@ -30,7 +30,7 @@ const STEPS: readonly (readonly [string, RegExp])[] = [
   ['what is printed', /write\(1<[^>]*>, "\{/],
 ];
 
-/** Returns which steps are missing from the required order, if any. */
+/** Returns the steps that are missing or out of order. */
 export async function disorder(
   bundle: string,
   operation: Scenario['operation'],
@@ -43,15 +43,15 @@ export async function disorder(
     if (next < 0) wrong.push(`${name} is missing, or comes too early`);
     else at = next;
   }
-  // The step before the missing one may occur many times; the request doesn't.
+  // Checks that the request was sent only once, since other steps may repeat.
   const requests = lines.filter((line) => STEPS[3]?.[1].test(line) === true);
   if (requests.length !== 1) wrong.push(`${requests.length} requests`);
   return wrong;
 }
 
 /**
- * Joins each call into one line where it ended: strace splits a call when another thread calls in
- * between, and the disk has it only at the end. A write counts from its beginning.
+ * Joins a call that strace splits when another thread calls. It counts at its end, when the disk
+ * has it, but a write counts at its start.
  */
 function joined(log: string): string[] {
   const begun = new Map<string, string>();

@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort, listenOn } from '../support/ports.ts';
 
-/** The points at which a rental can be cut, in order. */
+/** The points of a rental in order, at which the proxy can cut it. */
 export const POINTS = [
   'refused',
   'accepted',
@@ -17,23 +17,23 @@ export const POINTS = [
 ] as const;
 export type Point = (typeof POINTS)[number];
 
-/** A failure between the program and the service, once per request. */
+/** A failure between the program and the service, which affects one request. */
 export interface Fault {
   readonly name: string;
-  /** Ends the connection here. */
+  /** Closes the connection at this point. */
   readonly cut?: Point;
   /** Resets the connection. */
   readonly reset?: true;
   /** Responds with the proxy's own status. */
   readonly status?: number;
-  /** Whether the service receives the request; it does without a `status`. */
+  /** The service receives the request. Defaults to true without a `status`. */
   readonly acts?: boolean;
   /** Changes the body of the response. */
   readonly body?: (body: string) => string;
-  /** Replaces the instance in the response by another. */
+  /** Returns another instance in the response. */
   readonly strange?: true;
   readonly framing?: 'length' | 'chunked' | 'close';
-  /** Sends one byte at a time, or nothing more after half the response. */
+  /** Sends single bytes, or nothing after half of the response. */
   readonly slow?: 'dribble' | 'stall';
 }
 
@@ -41,7 +41,6 @@ const CUTS = POINTS.filter((point) => point !== 'answered');
 
 export const NO_FAULT: Fault = { name: 'no fault' };
 
-/** Every fault of the network and of proxies. */
 export const FAULTS: readonly Fault[] = [
   NO_FAULT,
   ...CUTS.map((cut): Fault => ({ name: `cut: ${cut}`, cut })),
@@ -73,9 +72,9 @@ export const FAULTS: readonly Fault[] = [
   { name: 'a wrong type behind the id', body: (body) => body.replace('"PROVISIONING"', '[7]') },
 ];
 
-/** The faults through which the whole ID reaches the program, so that it must be on disk. */
+/** Returns whether the whole ID reaches the program, which must then store it. */
 export function bringsId({ cut, reset, status, slow, framing, body, name }: Fault): boolean {
-  // A reset may overtake bytes that were sent before it.
+  // A reset may arrive before earlier bytes.
   if (status !== undefined || reset === true) return false;
   if (slow === 'stall' && framing === 'close') return false;
   if (body !== undefined) return name === 'a wrong type behind the id';
@@ -85,16 +84,16 @@ export function bringsId({ cut, reset, status, slow, framing, body, name }: Faul
 export interface CuttingProxy {
   readonly url: string;
   /**
-   * The POSTs that rent, on connections accepted since the last `arm`. A killed program's POST may be
-   * read later, and counts for the plan under which it connected.
+   * Counts POSTs that rent, on connections since the last `arm`. A POST of a killed program counts
+   * for the fault under which it connected.
    */
   readonly posts: number;
-  /** Sets the next fault, and the listener for each point that a POST reaches. */
+  /** Sets the next fault, and the callback for each point that a POST reaches. */
   arm(fault: Fault, onPoint?: (point: Point) => void | Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A proxy in front of a service on loopback, which cuts at named points. */
+/** Starts a proxy in front of a service, which cuts at the given point. */
 export async function startProxy(target: string): Promise<CuttingProxy> {
   const upstream = Number(new URL(target).port);
   let fault = NO_FAULT;
@@ -104,11 +103,11 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    // Killed programs reset their connections, which is expected.
+    // Ignores resets, which killed programs cause.
     socket.on('error', () => undefined);
     serve(socket).catch(() => socket.destroy());
   });
-  // The port is released and taken again below.
+  // `arm` releases this port and opens it again.
   await listenOn(server, await freePort());
   const { port } = server.address() as AddressInfo;
 
@@ -154,7 +153,9 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
     await send(socket, plan, answer, reach);
   }
 
-  /** Forwards a request and returns the raw response. Half a request ends with its connection. */
+  /**
+   * Forwards a request and returns the raw response. After half a request, closes the connection.
+   */
   function forward(bytes: Buffer, isHalf: boolean): Promise<string> {
     return new Promise((resolve, reject) => {
       const onward = connect(upstream, '127.0.0.1', () => {
@@ -220,7 +221,7 @@ async function send(
     `${date}content-type: application/json\r\nconnection: close\r\n${length}\r\n`,
   );
   if (await reach('answer headers')) return;
-  // The ID is in the first part, so that a cut body still has it.
+  // The first part contains the ID, so that a cut body still includes it.
   const middle = Math.ceil(body.length * 0.75);
   for (const [at, part] of [body.slice(0, middle), body.slice(middle)].entries()) {
     const bytes =
@@ -233,7 +234,7 @@ async function send(
   socket.end();
 }
 
-/** Writes, then gives the peer time to read it separately. */
+/** Writes, then pauses so that the peer reads the text separately. */
 async function write(socket: Socket, text: string): Promise<boolean> {
   if (socket.destroyed) return true;
   socket.write(text);

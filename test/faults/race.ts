@@ -21,12 +21,12 @@ interface Thing {
 
 const random = randomNumbers();
 
-/** Half of the races start all processes at one moment, right before they send. */
+/** In half of the races, all processes send at the same moment. */
 const TOGETHER = 0.5;
 
 /**
- * Lets several processes ask for one name, at a service that accepts a taken name and responds
- * after 100 to 400 ms. Returns what is wrong: two POSTs of a name at once, or an exit code
+ * Runs several processes that create the same name. The service accepts used names and responds
+ * after 100 to 400 ms. Returns the violations: two concurrent POSTs of a name, or an exit code
  * other than 0, 5 or 7.
  */
 export async function race(bundle: string, { kind, processes }: Race): Promise<string[]> {
@@ -90,7 +90,7 @@ export async function race(bundle: string, { kind, processes }: Race): Promise<s
   }
 }
 
-/** Runs so many races of each kind, with 2, 4 and 8 processes in turn. */
+/** Runs `count` races of the given kinds, with 2, 4 and 8 processes in turn. */
 export async function races(bundle: string, count: number, kinds: readonly Kind[] = RACES) {
   const wrong: string[] = [];
   for (let at = 0; at < count; at += 1) {

@@ -17,21 +17,21 @@ import { type Books, type BooksOptions, openBooks, SOURCE } from './service.ts';
 
 export const KEY = 'svc_sk_canary0123456789abcdef';
 
-/** When to send SIGKILL to the program. */
+/** When to send SIGKILL. */
 export type Kill =
-  /** Kill at a point of the network. */
+  /** At a point of the network. */
   | { readonly at: Point }
-  /** Kill at the nth call of this name in one thread; needs strace. */
+  /** At the nth call of this name in one thread, which needs strace. */
   | { readonly call: string; readonly nth: number }
   | { readonly afterMs: number }
-  /** Kill as soon as a file with a matching path is in the journal. */
+  /** As soon as the journal contains a file with a matching path. */
   | { readonly file: RegExp };
 
 export interface Scenario {
   readonly operation: 'create' | 'reorder' | 'run';
   readonly fault: Fault;
   readonly kill?: Kill;
-  /** More flags of the command. */
+  /** Additional flags of the command. */
   readonly flags?: readonly string[];
 }
 
@@ -39,12 +39,12 @@ export interface Ran {
   readonly name: string;
   readonly scenario: Scenario;
   readonly outcome: Outcome;
-  /** POSTs that left the program. */
+  /** The number of POSTs that the program sent. */
   readonly posts: number;
   readonly killed: boolean;
 }
 
-/** A computer, a faulty network, and a service that keeps books. */
+/** A computer, a faulty network, and a service that records instances. */
 export interface Rig {
   readonly home: string;
   readonly state: string;
@@ -53,20 +53,20 @@ export interface Rig {
   readonly proxy: CuttingProxy;
   start(argv: readonly string[], how?: StartOptions): ChildProcessWithoutNullStreams;
   gpucloud(argv: readonly string[], how?: StartOptions): Promise<Outcome>;
-  /** Plays one scenario with a name of its own. */
+  /** Plays one scenario with a new name. */
   play(scenario: Scenario): Promise<Ran>;
-  /** Returns the broken promises of the journal after everything that was played. */
+  /** Returns the violations after all scenarios. */
   violations(): Promise<string[]>;
   close(): Promise<void>;
 }
 
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** The words before the program, such as strace. */
+  /** A command that starts the program, such as strace. */
   readonly prefix?: readonly string[];
 }
 
-/** No instance of the books responds to SSH. */
+/** The instances have no SSH server. */
 const SIGN_IN = ['--ssh-key', SOURCE, '--identity', '/dev/null', '--wait-timeout', '3s'];
 
 const WORDS: Record<Scenario['operation'], (name: string) => string[]> = {
@@ -79,7 +79,7 @@ export function argvFor(operation: Scenario['operation'], name: string, timeout 
   return [...WORDS[operation](name), '--timeout', timeout, '--json'];
 }
 
-/** A bundle, or the words that start an executable for another computer. */
+/** A bundle, or the command line of an executable for another computer. */
 type Program = string | readonly string[];
 
 export async function openRig(program: Program, options: BooksOptions = {}): Promise<Rig> {
@@ -120,7 +120,7 @@ export async function openRig(program: Program, options: BooksOptions = {}): Pro
       let child: ChildProcessWithoutNullStreams | undefined;
       let killed = false;
       const strike = async (): Promise<void> => {
-        // Skips a process that has already ended, although a watcher may still see files.
+        // Skips an exited process, since a watcher may still report files.
         const isGone = child?.exitCode !== null || child.signalCode !== null;
         if (child === undefined || isGone || killed) return;
         const gone = new Promise((resolve) => child?.once('exit', resolve));
@@ -130,7 +130,7 @@ export async function openRig(program: Program, options: BooksOptions = {}): Pro
       await proxy.arm(fault, (point) =>
         kill !== undefined && 'at' in kill && kill.at === point ? strike() : undefined,
       );
-      // A short timeout, since some responses never come.
+      // Shortens the timeout if the response never arrives.
       const timeout = fault.slow === 'stall' ? '2s' : '60s';
       const command = operation === 'run' ? ['--', 'true'] : [];
       child = start([...argvFor(operation, name, timeout), ...flags, ...command], traced(kill));
@@ -155,8 +155,8 @@ export async function openRig(program: Program, options: BooksOptions = {}): Pro
 }
 
 /**
- * The main thread makes the journal's calls, and one thread all other calls to the disk. strace counts
- * per thread, so the nth call is the same each time. With --seccomp-bpf strace 6.1 only counts to one.
+ * Kills at the nth call. strace counts calls per thread: the main thread calls for the journal,
+ * another thread for the rest. With --seccomp-bpf strace 6.1 counts only to one.
  */
 function traced(kill: Kill | undefined): StartOptions {
   if (kill === undefined || !('call' in kill)) return {};
@@ -199,7 +199,7 @@ function filesUnder(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true }).map(String);
   } catch {
-    // A file disappeared while its folder was read.
+    // A file may disappear while its folder is read.
     return [];
   }
 }
@@ -211,8 +211,8 @@ export interface Row {
 }
 
 /**
- * Compares the promises of docs/reliability.md with the service's books, by the program's own
- * list.
+ * Checks the promises of docs/reliability.md: compares the service's instances with the output of
+ * `list`.
  */
 async function judge(
   played: readonly Ran[],
@@ -244,7 +244,8 @@ async function judge(
     }
     if (outcome.code === 0 && isUnknown) say('success, and UNKNOWN');
     if (outcome.code === 7 && !isUnknown) say('exit 7, and no UNKNOWN');
-    // 0: done; 7: unknown; 9: not stored; 10: not understood. All others promise that there is none.
+    // The exit codes 0 (done), 7 (unknown), 9 (not stored) and 10 (not understood) allow an
+    // instance.
     if (instance !== undefined && ![0, 7, 9, 10].includes(outcome.code ?? -1))
       say('created anyway');
     if (instance !== undefined && bringsId(scenario.fault) && isUnknown) {
@@ -256,11 +257,11 @@ async function judge(
 
 interface Line {
   readonly name: string;
-  /** An open request, or the instance that a request created. */
+  /** An open request, or an instance that a request created. */
   readonly kind: 'open' | 'made';
 }
 
-/** Reads the journal's files without the program's code. */
+/** Reads the journal directly from its files. */
 export async function recordsOn(state: string): Promise<Line[]> {
   const files = filesUnder(state).flatMap((path) => {
     const place = /journal\/[^/]+\/[^/]+\/(requests|instances)\/[^/]+\.json$/.exec(path)?.[1];
@@ -274,7 +275,7 @@ export async function recordsOn(state: string): Promise<Line[]> {
   );
 }
 
-/** Returns everything in a folder as text, to search it for secrets. */
+/** Returns the text of all files in a folder, to search it for secrets. */
 export async function allText(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
@@ -287,10 +288,7 @@ export async function allText(folder: string): Promise<string> {
   return texts.join('\n');
 }
 
-/**
- * Plays scenarios on several computers at once, a few on each. Returns what is wrong and how many
- * were killed in the middle.
- */
+/** Plays scenarios on several computers at once. Returns the violations and the number of kills. */
 export async function playAll(
   program: Program,
   scenarios: readonly Scenario[],
@@ -317,7 +315,7 @@ export async function playAll(
       }
     }
   }
-  // Removes every computer, even if another one failed.
+  // Waits for every computer, even if one failed.
   const ended = await Promise.allSettled(Array.from({ length: computers }, work));
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
   return sum;

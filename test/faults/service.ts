@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { type Instance, nameIn, RentingService } from '../support/renting-service.ts';
 import { ok, startService } from '../support/service.ts';
 
-/** A service that remembers requests, and the instances that exist and bill. */
+/** A service that records requests and billing instances. */
 export interface Books {
   readonly url: string;
-  /** The instances that requests created, by ID, without the one to reorder. */
+  /** The created instances by ID, without the source of a reorder. */
   readonly instances: ReadonlyMap<string, Instance>;
-  /** Returns how many POSTs asked for this name. */
+  /** Returns the number of POSTs with this name. */
   posts(name: string): number;
-  /** Moves the service's clock, and its Date headers. */
+  /** Advances the service's clock and its Date headers. */
   advance(milliseconds: number): void;
   close(): Promise<void>;
 }
 
-/** A terminated instance, for `instances reorder`. */
+/** The ID of a terminated instance for `instances reorder`. */
 export const SOURCE = '11111111-2222-4333-8444-555555555555';
 
 export interface BooksOptions {
-  /** Added to every response to a create, as an echo of the request. */
+  /** Adds fields to each response to a create, such as the request. */
   readonly echo?: (body: unknown) => Record<string, unknown>;
 }
 

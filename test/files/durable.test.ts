@@ -9,8 +9,8 @@ import { replaceFile } from '../../src/files/replace.ts';
 import { openJournal } from '../../src/journal/index.ts';
 import { manualClock } from '../support/clock.ts';
 
-// Only the order of calls shows what a power cut would leave. test/faults/order.test.ts checks the
-// same from outside the program, with strace.
+// Checks the order of calls, which decides the state after a power cut. test/faults/order.test.ts
+// checks it with strace.
 
 let folder: string;
 beforeEach(async () => {
@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Records every call on the files in the folder from now on. */
+/** Records all later calls on files in the folder. */
 function watched(): string[] {
   const calls: string[] = [];
   const paths = new Map<number, string>();
@@ -75,7 +75,7 @@ describe('a replaced file', () => {
     expect(await readdir(folder)).toEqual(['a']);
   });
 
-  /** Simulates Windows while another program holds the file during the first renames. */
+  /** Simulates Windows with another program that holds the file during the first renames. */
   function heldFor(renames: number): () => number {
     const { renameSync } = fs;
     let left = renames;

@@ -50,7 +50,7 @@ test.each([3, 26])(
       });
       const began = performance.now();
       while (!isOver) {
-        // Give the disk time to finish; the fake clock stands still.
+        // Lets disk operations finish, since the fake clock does not advance.
         while (!isOver && vi.getTimerCount() === 0) {
           await new Promise((resolve) => setImmediate(resolve));
         }
@@ -92,7 +92,7 @@ test('waits while another process refreshes the lock, however old it is', async 
 
 test("fails at once if the lock can't be created", async () => {
   const file = join(folder, 'x'.repeat(300));
-  // A second try would wait for a pause that never ends here.
+  // A retry would wait forever here.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   try {
     const work = async () => 'done';

@@ -11,7 +11,7 @@ function slowly(bytes: Uint8Array): string | undefined {
 }
 
 const MARK = [0xef, 0xbb, 0xbf];
-/** Bytes that begin, continue or break a character. */
+/** Bytes that start, continue or break a character. */
 const odd = fc.constantFrom(
   ...MARK,
   0x80,

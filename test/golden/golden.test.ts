@@ -7,9 +7,9 @@ import { broken, type Promises, promisesOf } from './promises.ts';
 import { type JsonSchema, lost, pretty, resultJsonSchema } from './schemas.ts';
 
 /**
- * Checks that scripts for an older version keep working: this version has everything in the golden
- * files and schemas. Additions pass, and `npm run golden` adds them. A removal fails; in a new
- * major version, `npm run golden -- --replace` accepts it.
+ * Checks that this version keeps everything in the golden files and schemas, so that older scripts
+ * work. Additions pass, and `npm run golden` adds them. A removal fails. For a new major version,
+ * `npm run golden -- --replace` accepts it.
  */
 const MODE = process.env.GPUCLOUD_GOLDEN;
 const HINT =

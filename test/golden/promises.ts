@@ -1,9 +1,9 @@
 import type { ArgumentReference, FlagReference, Reference } from '../../src/cli/reference/index.ts';
 
-/** Names and flags of a command that scripts may rely on. */
+/** The names and flags that scripts may use. */
 export interface CommandPromises {
   readonly aliases: readonly string[];
-  /** Arguments, by position. */
+  /** The arguments by position. */
   readonly arguments: readonly (readonly string[])[];
   /** The command's own flags. */
   readonly flags: Readonly<Record<string, readonly string[]>>;
@@ -74,7 +74,7 @@ function ofFlags(flags: readonly FlagReference[]): Record<string, string[]> {
   );
 }
 
-/** A text may become a set of words and back; a switch can't become either. */
+/** A string may become an enum and back, but a switch can't become either. */
 function form(type: string, choices: readonly string[] | null): string[] {
   return [
     type === 'boolean' ? 'switch' : 'value',
@@ -82,7 +82,7 @@ function form(type: string, choices: readonly string[] | null): string[] {
   ];
 }
 
-/** Describes the broken promises. Additions break none. */
+/** Returns the missing or changed parts. Additions are allowed. */
 export function broken(before: Promises, now: Promises): string[] {
   const faults = [
     ...missing('group', before.groups, now.groups),
@@ -107,7 +107,7 @@ export function broken(before: Promises, now: Promises): string[] {
   return faults;
 }
 
-/** Returns everything that a command accepts; its own flag may become global and back. */
+/** Returns all flags of a command. A flag may become global and back. */
 function flagsOf({ flags, without_global_flags }: CommandPromises, { global_flags }: Promises) {
   const shared = Object.entries(global_flags).filter(
     ([name]) => !without_global_flags.includes(name),

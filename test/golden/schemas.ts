@@ -3,7 +3,7 @@ import { toJSONSchema } from 'zod/mini';
 import { TIME } from '../../src/results/fields.ts';
 import { RESULTS } from '../../src/results/index.ts';
 
-/** Returns the JSON Schema (2020-12) of a command's result. New versions may add fields. */
+/** Returns the JSON Schema (2020-12) of a command's result, which new versions may extend. */
 export function resultJsonSchema(command: string): JsonSchema {
   const schema = RESULTS[command];
   if (schema === undefined) throw new Error(`no result of ${command}`);
@@ -20,7 +20,7 @@ export function resultJsonSchema(command: string): JsonSchema {
   );
 }
 
-/** The subset of JSON Schema that results use. */
+/** The part of JSON Schema that results use. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -31,8 +31,8 @@ export interface JsonSchema {
 }
 
 /**
- * Returns what a script for the old schema would miss in the new schema: a field that is gone, may
- * be missing, or has another type.
+ * Returns the fields that break a script for the old schema: missing, newly optional, or of another
+ * type.
  */
 export function lost(before: JsonSchema, now: JsonSchema, path = 'result'): string[] {
   const [old, current] = [typesOf(before), typesOf(now)];
@@ -59,7 +59,7 @@ function typesOf({ type, anyOf = [] }: JsonSchema): string[] {
   return [...(type === undefined ? [] : [type].flat()), ...anyOf.flatMap(typesOf)];
 }
 
-/** Returns the schema without additional properties in gpucloud's own objects. */
+/** Forbids additional properties in gpucloud's own objects. */
 export function strict(schema: JsonSchema): Parameters<typeof z.fromJSONSchema>[0] {
   return JSON.parse(JSON.stringify(schema), (_name, value) =>
     value?.properties !== undefined && value.additionalProperties === undefined

@@ -23,12 +23,12 @@ const IMAGE = HARDWARE.slice(2, 4);
 
 interface Sequence {
   readonly outcomes: readonly ScriptedOutcome[];
-  /** The request at which Ctrl-C is pressed, and how many requests later it is pressed again. */
+  /** The request at which Ctrl-C is pressed, and the number of requests until the second press. */
   readonly first: number | undefined;
   readonly second: number | undefined;
-  /** The point at which the process is killed: a disk access, a request or a response. */
+  /** The point of the kill: a disk access, a request or a response. */
   readonly kill: number | undefined;
-  /** The value of `--count`. */
+  /** The value of `--min-count`. */
   readonly minCount: number | undefined;
 }
 
@@ -37,13 +37,13 @@ const sequences = fc.record({
   outcomes: fc.array(fc.constantFrom(...OUTCOMES), { minLength: 1, maxLength: 8 }),
   first: maybe(25),
   second: maybe(5),
-  // The first request is on disk, sent and resolved within about 40 points.
+  // Within about 40 points the first request is stored, sent and resolved.
   kill: fc.oneof(maybe(40), maybe(200)),
   minCount: maybe(3),
 });
 
 const plain = { first: undefined, second: undefined, kill: undefined, minCount: undefined };
-/** One sequence for each possible end, so that every run of the test reaches each end. */
+/** Covers each possible result in every run. */
 const EXAMPLES: Sequence[] = [
   { ...plain, outcomes: ['409', 'ERROR', 'ACTIVE'] },
   { ...plain, outcomes: ['ACTIVE', 'slow'] },
@@ -54,12 +54,12 @@ const EXAMPLES: Sequence[] = [
   ...[1, 20, 40, 60].map((kill): Sequence => ({ ...plain, outcomes: ['ERROR'], kill })),
 ];
 
-/** A thousand sequences take minutes. */
+/** The soak runs a thousand sequences, which takes minutes. */
 const isSoak = process.env.GPUCLOUD_SOAK !== undefined;
 
 let world: World;
 let script: ScriptedService;
-/** Each sequence starts on it: with the archives of all before, reading would take ever longer. */
+/** Restores an empty computer for each sequence, since growing archives would slow it down. */
 let newComputer: ReturnType<typeof diskImage>;
 beforeAll(async () => {
   world = await createWorld({ handler: (request) => script.handler(request) });
@@ -70,7 +70,7 @@ afterAll(() => world.close());
 const openRequests = () =>
   journalOf(world, { service: world.service.url, account: 'user-1', apiKey: TEST_KEY }).requests();
 
-/** What a run left behind after its process was killed or ended. */
+/** The result of a run whose process exited or was killed. */
 interface Played {
   readonly ran: CliResult;
   readonly isInterrupted: boolean;
@@ -90,7 +90,7 @@ async function play(argv: readonly string[], sequence: Sequence): Promise<Played
     if (points !== kill) return;
     image = diskImage(state);
     script.isProcessDead = true;
-    // In reality, the killed process would do nothing from here on, so end it soon.
+    // Ends the process soon, since a killed process would do nothing more.
     press(0);
     press(1);
   };
@@ -128,10 +128,10 @@ async function listed(): Promise<readonly Row[]> {
   return JSON.parse((await world.cli(['instances', 'list', '--json'])).stdout);
 }
 
-/** Living instances that `list` shows neither by ID nor as an UNKNOWN request. */
+/** Returns living instances that `list` shows neither by ID nor as an UNKNOWN request. */
 async function lost(): Promise<unknown[]> {
   const rows = await listed();
-  // Reading the list may have shown that an instance ended.
+  // The list may have shown that an instance ended.
   return script
     .living()
     .filter(
@@ -140,9 +140,7 @@ async function lost(): Promise<unknown[]> {
     );
 }
 
-/**
- * Runs sequences, each followed by the same command again, and returns the results that occurred.
- */
+/** Runs each sequence, then the same command again, and returns the results. */
 async function playAll(
   argvOf: (sequence: Sequence) => readonly string[],
   { most, check }: { most: number; check(played: Played, sequence: Sequence): void },
@@ -162,7 +160,7 @@ async function playAll(
     };
     await promises();
     if (!played.isKilled) check(played, sequence);
-    // A script that runs the command again must not get a second instance with the same name.
+    // Running the command again must not rent a second instance with the same name.
     await world.cli(argv);
     await promises();
     newComputer.restore();

@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Each instance gets this status at its first read. */
+/** Gives each instance the next status at its first read. */
 function become(...statuses: string[]): void {
   const left = [...statuses];
   service.onRead = async (id) => {

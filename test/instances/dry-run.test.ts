@@ -25,7 +25,7 @@ const dry = (argv: readonly string[], ...flags: string[]) => {
   return cli(...argv, ...flags, '--dry-run', ...end);
 };
 
-/** Returns the command's error, which must be the same with and without --dry-run. */
+/** Returns the command's error, which must be equal with and without --dry-run. */
 async function refusedAlike(argv: readonly string[], ...flags: string[]) {
   const planned = await dry(argv, ...flags);
   expect(planned.requests.filter(({ method }) => method !== 'GET')).toEqual([]);

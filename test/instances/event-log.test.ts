@@ -6,7 +6,7 @@ import { eachEvent } from '../../src/instances/event-log.ts';
 
 const PAGE = 1000;
 
-/** A log with this many events; `grown` returns how many were added before a page is read. */
+/** Creates a log with `total` events. `grown` returns the number added before a page is read. */
 function apiWith(total: number, grown: (page: number) => number = () => 0): Api {
   const events = async (_id: string, { page = 1 }: { page?: number }) => {
     const all = total + grown(page);

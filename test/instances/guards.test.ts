@@ -38,7 +38,7 @@ async function guard(...flags: string[]): Promise<void> {
   expect(code, stderr).toBe(0);
 }
 
-/** Rents instances at 100 ₽ per hour. */
+/** Rents instances for 100 ₽ per hour. */
 async function rented(...names: string[]): Promise<Instance[]> {
   return Promise.all(
     names.map(async (name) => {
@@ -81,7 +81,7 @@ describe('--max-instances', () => {
         hint: expect.stringContaining('gpucloud profiles set work --max-instances 3'),
       });
     }
-    // The refusal freed the name again.
+    // After the refusal, the name is free.
     await guard('--max-instances', '3');
     expect((await create('box-3')).code).toBe(0);
   });
@@ -127,7 +127,7 @@ describe('--max-instances', () => {
       vi.restoreAllMocks();
       syncBuiltinESMExports();
     });
-    // Just before this process writes its request, another process counts and writes one.
+    // Another process writes a request just before this process does.
     vi.spyOn(fs, 'openSync').mockImplementation((path, flags, mode) => {
       if (String(path).endsWith('/requests/box-2.json') && flags === 'wx') {
         const theirs = {
@@ -146,7 +146,7 @@ describe('--max-instances', () => {
     });
     syncBuiltinESMExports();
     expect((await refusal(create('box-2'))).message).toContain('2 may be running: box-1, box-3.');
-    // The refused request left no record.
+    // The refused request leaves no record.
     expect(await listed()).toMatchObject([{ name: 'box-3' }, { name: 'box-1' }]);
   });
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { createWorld, type World } from '../support/run-cli.ts';
 import { ok } from '../support/service.ts';
 
-/** The ID begins with two words that are also names, `face` and `CAFE`. */
+/** The ID starts with two words that are also names: `face` and `CAFE`. */
 const PROD = 'facecafe-0000-4000-8000-000000000001';
 const FACE = '11111111-0000-4000-8000-000000000002';
 const CAFE = 'cafe0000-0000-4000-8000-000000000003';
@@ -42,7 +42,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** The requests that change something. */
+/** Returns the POSTs of a command. */
 async function changes(...argv: string[]) {
   const { code, stderr, requests } = await world.cli(['instances', ...argv]);
   const posts = requests.filter(({ method }) => method === 'POST').map(({ path }) => path);
@@ -89,7 +89,7 @@ describe('a name and the beginning of an ID', () => {
       expect(posts.filter((path) => path.includes(STRANGER))).toEqual([]);
       expect(stderr).toContain(`an instance that is not tracked here: ${STRANGER}.`);
       expect(statuses.get(STRANGER)).toBe('ACTIVE');
-      // A verb that only reads shows the living instance.
+      // `get` changes nothing, so it selects the living instance.
       const got = await world.cli(['instances', 'get', 'face', '-q']);
       expect(got.stdout).toBe(`${STRANGER}\n`);
     },

@@ -14,7 +14,7 @@ function instance(id: string, created_at: string | null, more: Partial<Listed> =
 const at = (hour: number) => `2026-01-15T${String(hour).padStart(2, '0')}:00:00.000Z`;
 const ids = (rows: readonly Listed[]) => newestFirst(rows).map(({ id }) => id);
 
-/** Returns every order of the items. */
+/** Returns all permutations. */
 function orders<T>(rows: readonly T[]): T[][] {
   return rows.length < 2
     ? [[...rows]]

@@ -67,7 +67,7 @@ describe('an ID that is typed in capital letters', () => {
 });
 
 describe('a service that writes IDs in capital letters', () => {
-  /** Finds an instance by its ID in any case, and shows all IDs in capital letters. */
+  /** Returns all IDs in capital letters, and finds an instance by its ID in any case. */
   const loud = (body: unknown) =>
     JSON.parse(JSON.stringify(body).replaceAll(ID, CAPITALS)) as Record<string, unknown>;
 

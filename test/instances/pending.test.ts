@@ -43,7 +43,7 @@ describe.each([
       resource: NEW,
       message: `trainer already exists (${NEW}, PROVISIONING). Nothing was sent.`,
     });
-    // The refusal freed the name again.
+    // After the refusal, the name is free.
     expect(await listed()).toMatchObject([{ id: NEW }]);
   });
 
@@ -129,7 +129,7 @@ test('rents once if the service finds a new instance only later', async () => {
   for (const id of [NEW, ID, SOURCE.replace('8888', '9999')]) {
     service.newId = () => id;
     const { code, requests } = await world.cli(CREATE);
-    // The service lags: it does not find the instance that it has just created.
+    // The service does not find the new instance yet.
     service.instances.delete(id);
     codes.push(code);
     sent += posts(requests);
@@ -171,7 +171,7 @@ describe.each([
     await lose();
     expect((await world.cli([...argv, '--yes'])).code).toBe(0);
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
-    // The consent applies to that command only.
+    // The consent applies only to that command.
     await world.cli(['instances', 'terminate', NEW, '--yes']);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     expect((await world.cli(argv)).code).toBe(7);

@@ -30,7 +30,7 @@ async function lose(flags: readonly string[], id?: string): Promise<void> {
   expect((await world.cli([...CREATE, ...flags])).code).toBe(7);
 }
 
-/** Recovers all requests at a terminal. */
+/** Recovers all requests in a terminal. */
 async function recover(answers: readonly string[]) {
   const { context, said, stderr } = atTerminal(world, answers);
   const journal = await context.journal();
@@ -116,7 +116,7 @@ describe("the question about an instance with a request's name", () => {
 });
 
 describe('a request whose process was killed while it saved the instance', () => {
-  /** Leaves what a kill leaves between the creation of the temporary file and its content. */
+  /** Creates the files that remain after a kill between creating and writing the temporary file. */
   async function killedWhileSaving(uid: string): Promise<void> {
     const [folder = ''] = journalFolders(world, 'requests');
     const instances = join(folder, '..', 'instances');

@@ -9,7 +9,7 @@ const OTHER = '3f0c5d9e-1111-4222-8333-444455559999';
 const SOURCE = '3f0c5d9e-1111-4222-8333-444455558888';
 const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
 const REORDER = ['instances', 'reorder', SOURCE, 'trainer'];
-/** A message that may contradict the facts. */
+/** The message may contradict the facts. */
 const WORDS = 'trainer exists and the balance is too low';
 
 let world: World;
@@ -19,7 +19,7 @@ beforeEach(async () => {
   const offer = { id: HARDWARE[1] ?? '', name: 'RTX 4090' };
   service.rent(SOURCE, 'old', { status: 'TERMINATED', price_per_hour_snapshot: '89.90', offer });
   world = await createWorld({ handler: service.handler });
-  // From here on, the offer's price is known.
+  // Stores the offer's price.
   await world.cli(['instances', 'track', SOURCE]);
 });
 afterEach(() => world.close());

@@ -13,7 +13,7 @@ import { needs } from '../support/needs.ts';
 const folder = mkdtempSync(join(tmpdir(), 'gpucloud-scheduler-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Words that every file format must quote. */
+/** Text that every file format must quote. */
 const ODD = `a b %d $HOME "quoted" it's <&> \\n`;
 
 const JOB: Job = {
@@ -69,7 +69,7 @@ test('contains the same words as a property list for launchd', needs('python3'),
 });
 
 describe('the task for Windows', () => {
-  // Windows allows all of these characters in the name of a folder.
+  // Windows allows all these characters in folder names.
   const folders = `C:\\Users\\Zoë & <Co> ^!(1)\\AppData`;
   const job: Job = {
     ...JOB,
@@ -121,7 +121,7 @@ describe('the line of a crontab', () => {
     const line = cronLine(JOB);
     expect(line).toMatch(/^\*\/5 \* \* \* \* \/usr\/bin\/env /);
     expect(line).toMatch(/ # gpucloud-reap-work$/);
-    // Cron ends a command at a bare percent sign, and removes the backslash before an escaped one.
+    // Cron ends a command at an unescaped percent sign, and removes the escaping backslash.
     const command = line
       .replace(/^(\S+ ){5}/, '')
       .replace(/(?<!\\)%.*$/, '')

@@ -19,7 +19,7 @@ interface Failed {
 
 export type SeveralWorld = Awaited<ReturnType<typeof severalWorld>>;
 
-/** A service that rents several instances, and a runner of `create --count`. */
+/** Creates a service that rents several instances, and a runner of `create --count`. */
 export async function severalWorld() {
   const service = new RentingService();
   let made = 0;
@@ -32,7 +32,7 @@ export async function severalWorld() {
     world,
     service,
 
-    /** Runs with `--json`; several errors become one object with a list. */
+    /** Runs the command with `--json`. Several errors become one object with a list. */
     async create(more: readonly string[], options: CliOptions = {}) {
       const argv = [...CREATE, ...more, '--json'];
       const { code, stdout, stderr, requests } = await world.cli(argv, options);
@@ -56,7 +56,7 @@ export async function severalWorld() {
     statuses: () =>
       Object.fromEntries([...service.instances.values()].map(({ name, status }) => [name, status])),
 
-    /** Refuses or loses the request for each of these names; rents the others. */
+    /** Refuses or loses the requests for these names, and rents the others. */
     answer(names: Readonly<Record<string, 'refused' | 'lost' | 'hangUp'>>): void {
       service.posts = Array.from({ length: 99 }, () => ({ body }: RecordedRequest) => {
         const name = nameIn(body);
@@ -67,7 +67,7 @@ export async function severalWorld() {
       });
     },
 
-    /** Each instance gets the status assigned to its name at its first read. */
+    /** Gives each instance the status of its name at its first read. */
     become(named: Readonly<Record<string, string>> = {}): void {
       service.onRead = async (id) => {
         const found = service.instances.get(id);
@@ -77,7 +77,7 @@ export async function severalWorld() {
       };
     },
 
-    /** Holds back the next `count` creates until they are released. */
+    /** Delays the next `count` creates until they are released. */
     holdCreates(count: number) {
       let release = () => {};
       const released = new Promise<void>((go) => {

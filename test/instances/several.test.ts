@@ -214,7 +214,7 @@ describe('guards', () => {
     const held = rig.holdCreates(4);
     const created = rig.create(['--count', '6'], { env });
     await held.arrived;
-    // Another process has rented an instance since the names were checked.
+    // Another process rents an instance after the check of the names.
     await rig.world.cli(['instances', 'create', 'other', ...HARDWARE], { env });
     held.release();
     const { code, shown, errors } = await created;

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Returns the names that Tab shows: the first line of the file that the scripts read. */
+/** Returns the names that Tab suggests: the first line of the names file. */
 async function offered(kind: 'instance' | 'terminated'): Promise<string[]> {
   const folder = join(world.home, 'state', 'cache', 'completion', 'names', '-env');
   const text = await readFile(join(folder, `${kind}.tsv`), 'utf8').catch(() => '');

@@ -41,7 +41,7 @@ describe('a full disk', needs('the right to mount'), () => {
     });
     expect(await journal().requests()).toMatchObject([{ name: 'trainer' }]);
 
-    // The caller reports the ID; the stored request counts as unknown.
+    // The caller prints the ID. The stored request counts as UNKNOWN.
     await expect(opened?.made(ID)).rejects.toMatchObject({ failure: 'storage' });
     expect(await journal().read()).toMatchObject({ instances: [], unknown: [{ name: 'trainer' }] });
     await rm(join(disk.path, 'ballast'));

@@ -154,7 +154,7 @@ describe('a request', () => {
     const second = await journal().open(request, new Set([first.uid]));
     expect(second?.uid).not.toBe(first.uid);
     expect(await journal().requests()).toHaveLength(2);
-    // A process that was only slow finds its own file, and not the other request's.
+    // The slow first process finds its own file, not the second request's.
     await first.made(ID);
     expect((await journal().requests()).map(({ uid }) => uid)).toEqual([second?.uid]);
     await second?.notMade();
@@ -284,7 +284,7 @@ describe("a request's account", () => {
     await opened();
     const own = journal({ scope: { service: SERVICE, apiKey: KEY } });
     expect(await own.read()).toMatchObject({ instances: [{ id: ID }], unknown: [{}] });
-    // A new instance has no folder yet; a known instance keeps its folder.
+    // The new instance has no folder yet, but the known instance has one.
     await own.observe({ id: OTHER, status: 'ACTIVE' });
     await own.observe({ id: ID, status: 'STOPPED' });
     expect(await journal().read()).toMatchObject({ instances: [{ last: { status: 'STOPPED' } }] });

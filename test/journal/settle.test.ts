@@ -53,7 +53,7 @@ describe('the deadline of a request that a person resolves', () => {
     const text = await readFile(path, 'utf8');
     await journal().settle(uid, ID, answer);
     expect(await ends()).toBe(wanted);
-    // Restore the file, as if the process was killed before removing it.
+    // Restores the file, as if the process was killed before it removed the file.
     await writeFile(path, text);
     expect(await journal().requests()).toEqual([]);
     expect(await ends()).toBe(wanted);

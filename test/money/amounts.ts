@@ -1,6 +1,6 @@
 import { fc } from '../support/random.ts';
 
-/** Independent decimal arithmetic for tests, in whole units of 10⁻²⁰. */
+/** Exact decimal arithmetic for tests, in units of 10⁻²⁰. */
 export const UNIT = 10n ** 20n;
 
 export function units(text: string): bigint {
@@ -13,7 +13,7 @@ export function sumOf(texts: readonly string[]): bigint {
   return texts.reduce((sum, text) => sum + units(text), 0n);
 }
 
-/** Amounts as a service may write them: up to 30 digits, and up to 6 decimals. */
+/** Amounts that a service may return: up to 30 digits and 6 decimals. */
 export const amount = fc
   .tuple(
     fc.oneof(fc.nat(5000).map(String), fc.bigInt({ min: 0n, max: 10n ** 29n }).map(String)),

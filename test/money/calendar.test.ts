@@ -9,7 +9,9 @@ afterEach(() => {
 });
 
 const HOUR = 3_600_000;
-/** Zones whose clocks change at night, at midnight (both ways), by half an hour, by a day, or never. */
+/**
+ * Time zones that change at night, at midnight (both ways), by half an hour, by a day, or never.
+ */
 const ZONES = [
   'UTC',
   'Europe/Berlin',

@@ -7,7 +7,7 @@ const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 0, 15);
 const WINDOW = { from: NOW - 24 * HOUR, to: NOW };
 
-/** Compares one charge, after a deposit if requested, with the known resources. */
+/** Compares one charge with the known resources, after a deposit if `toppedUp`. */
 function explain(charged: Big, known: readonly Chargeable[], window: Window, toppedUp: boolean) {
   const at = { status: 'COMPLETED', created_at: new Date(NOW).toISOString() };
   const charge = { ...at, id: 'charge', type: 'USAGE_CHARGE', amount: charged.toFixed() };
@@ -15,7 +15,7 @@ function explain(charged: Big, known: readonly Chargeable[], window: Window, top
   return checkCharges(window, known, toppedUp ? [charge, deposit] : [charge]);
 }
 
-/** An instance as a service could charge it: at the beginning or end of each hour. */
+/** An instance that the service charges at the beginning or end of each hour. */
 const instance = fc.record({
   kopecks: fc.integer({ min: 1, max: 500_000 }),
   from: fc.integer({ min: -100 * HOUR, max: 0 }).map((back) => NOW + back),
@@ -31,7 +31,7 @@ function chargesOf({ kopecks, from, lasts, atEnd }: Life): Big {
   for (let start = from; start < end; start += HOUR) {
     const part = Math.min(end - start, HOUR);
     const at = atEnd ? start + part : start;
-    // A charge at the start covers the whole hour.
+    // A charge at the start of an hour covers the whole hour.
     const share = atEnd ? part : HOUR;
     if (at > WINDOW.from && at <= WINDOW.to) {
       sum = sum.plus(new Big(kopecks).div(100).times(share).div(HOUR).round(2, 0));
@@ -62,7 +62,7 @@ describe('the check of charges', () => {
   ];
 
   test('finds charges above the price of all hours plus one', () => {
-    // Limits: 100 × 25 and 2 × 11.
+    // The limits are 100 × 25 and 2 × 11.
     expect(explain(new Big('2522'), known, WINDOW, false)?.unexplained.toFixed()).toBe('0');
     const over = explain(new Big('2522.01'), known, WINDOW, false);
     expect([over?.atMost.toFixed(), over?.unexplained.toFixed()]).toEqual(['2522', '0.01']);
