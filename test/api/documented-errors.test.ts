@@ -306,7 +306,7 @@ describe("a proxy's page", () => {
     expect(stderr).not.toContain('0123456789abcdef');
   });
 
-  test('exits with 7 after a create', async () => {
+  test('leads to exit code 7 after a create', async () => {
     const one = await world(page(502));
     const { code, stderr } = await one.cli([
       ...['instances', 'create', 'box', '--offer', ID, '--image', KEY],

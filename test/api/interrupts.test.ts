@@ -17,7 +17,7 @@ import {
 
 const INTERRUPT = new CliError('interrupted', 'Interrupted.');
 
-describe.each(['settings', 'options'])('a signal in the %s', (where) => {
+describe.each(['settings', 'options'])('a call with a signal in the %s', (where) => {
   const using = (url: string, signal: AbortSignal) => {
     const api = apiFor(url, where === 'settings' ? { signal } : {});
     return { api, options: where === 'options' ? { signal } : {} };
@@ -126,7 +126,7 @@ test('rejects at once if aborted during a TLS handshake', async () => {
   await expect(api.instances.create(CREATE)).rejects.toBe(INTERRUPT);
 });
 
-test('rejects with the abort reason between tries of a read, with an unknown outcome for a PATCH', async () => {
+test('reports an abort between tries as the reason for a read, and as an unknown outcome for a PATCH', async () => {
   const paused = async (step: typeof cut) => {
     const controller = new AbortController();
     const clock = fakeClock();

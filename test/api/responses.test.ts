@@ -151,7 +151,7 @@ describe('a field of the wrong type', () => {
     expect(told).toEqual([odd(words)]);
   });
 
-  test('warns of the first such field, and counts the others', async () => {
+  test('causes a warning with the first such field and a count of the others', async () => {
     const { told } = await read({ ...instance('A'), name: 1, ip_address: 2, offer: 'x' });
     expect(told).toEqual([odd('data.name is not of the type string', ' (and 2 more like it)')]);
   });

@@ -274,7 +274,7 @@ describe('import rules', () => {
     expect(brokenRule({ from, to })).toContain(rule);
   });
 
-  test('finds imports in each form', () => {
+  test('apply to each form of import', () => {
     const source = `
       import a from 'one';
       import type { b } from "two";
@@ -333,7 +333,7 @@ describe('src/api', () => {
     expect(found).toEqual([]);
   });
 
-  test('finds a command in a hint, not in a comment', () => {
+  test('is searched for commands in hints, not in comments', () => {
     expect(commandLinesIn("  hint: 'gpucloud drives list',\n  // gpucloud drives list")).toEqual([
       "  hint: 'gpucloud drives list',",
     ]);
@@ -345,7 +345,7 @@ describe('the files of src/', () => {
     expect(circleIn(allImports())).toBeUndefined();
   });
 
-  test('reports a cycle of three files', () => {
+  test('are searched for a cycle of three files', () => {
     const imports = [
       { from: 'a.ts', to: './b/c.ts' },
       { from: 'b/c.ts', to: '../d.ts' },

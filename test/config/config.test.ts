@@ -137,7 +137,7 @@ test.each<[string, string | Buffer, string]>([
   ['current as a number', '{"current":1,"profiles":{}}', 'current'],
   ['a profile as a string', `{"profiles":{"work":"${CANARY}"}}`, 'profiles.work'],
   [
-    'a profile without an address',
+    'a profile without a base URL',
     `{"profiles":{"work":{"api_key":"${CANARY}"}}}`,
     'profiles.work.base_url',
   ],

@@ -281,7 +281,7 @@ test.each<[string, Case]>([
   ['GPUCLOUD_BASE_URL', { current: 'work', env: { GPUCLOUD_BASE_URL: OTHER } }],
   ['GPUCLOUD_BASE_URL', { flags: { profile: 'work' }, env: { GPUCLOUD_BASE_URL: OTHER } }],
   ['--base-url', { current: 'work', flags: { baseUrl: OTHER }, env: { GPUCLOUD_API_KEY: '' } }],
-])('refuses to send a stored key to another address (%s)', (origin, given) => {
+])('refuses to send a stored key to another base URL (%s)', (origin, given) => {
   const error = refusal(given);
   expect(error.failure).toBe('usage');
   expect(error.message).toContain(origin);
@@ -302,7 +302,7 @@ test.each([
   'https://work.example.com/?token=hunter2',
   'https://work.example.com/#hunter2',
   'javascript:hunter2@x',
-])('rejects the address %j by name, without its possible password', (address) => {
+])('rejects the base URL %j without printing a password', (address) => {
   const byFlag = refusal({ flags: { baseUrl: address } });
   expect(byFlag.failure).toBe('usage');
   expect(byFlag.message).toContain('--base-url');

@@ -76,7 +76,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await shell.shows(/ssh-keys add a\\ key\.pub/);
     });
 
-    test('completes for an alias that is set up as in the help', async () => {
+    test('completes an alias that is set up as in the help', async () => {
       const { stdout } = await computer.gpucloud(['completion', '--help']);
       const line = new RegExp(`^ +${program} +(.+)$`, 'm').exec(stdout)?.[1] ?? 'no line';
       shell = await completingShell(program, computer, `${line};`);

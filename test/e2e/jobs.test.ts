@@ -109,7 +109,7 @@ describe('gpucloud jobs', needs('ssh'), () => {
           else await heard(child, 'stderr', /Running/);
           if (signal === 'SIGPIPE') child.stdout.destroy();
           else child.kill(signal);
-          // attach continues after SIGPIPE.
+          // attach continues after stdout closes.
           if (signal === 'SIGPIPE' && argv[0] === 'attach') child.kill('SIGTERM');
           await ended;
           expect(world.status()).toBe('ACTIVE');

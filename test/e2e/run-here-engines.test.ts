@@ -32,7 +32,7 @@ describe('gpucloud run --here with engines', { timeout: 60_000, ...needs('ssh') 
       ...world.env,
       PARALLEL_HOME: join(home, '.parallel'),
       ANSIBLE_LOCAL_TEMP: join(home, 'local'),
-      // The instance's home folder has no SFTP server.
+      // The test's instance has no SFTP server.
       ANSIBLE_SSH_TRANSFER_METHOD: 'piped',
       OMPI_ALLOW_RUN_AS_ROOT: '1',
       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',

@@ -23,7 +23,7 @@ import { makeKey } from '../support/sshd.ts';
 const RENTED = [...HARDWARE, '--ssh-key', 'laptop'];
 const MANY = 20;
 
-/** Returns how long a process sleeps, by which only this run finds it. */
+/** Returns a sleep duration that identifies the processes of this run. */
 const lasting = (seconds: number) => `${seconds}.${process.pid}`;
 
 let computer: Computer;

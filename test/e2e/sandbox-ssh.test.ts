@@ -18,7 +18,7 @@ import { openTerminal, type Terminal } from '../support/terminal.ts';
 const RENTED = ['--offer', 'A100 80GB', '--image', 'Ubuntu 22.04', '--ssh-key', 'laptop'];
 const CTRL_C = '\u0003';
 
-/** Returns how long a process sleeps, by which only this run finds it. */
+/** Returns a sleep duration that identifies the processes of this run. */
 const lasting = (seconds: number) => `${seconds}.${process.pid}`;
 
 let computer: Computer;

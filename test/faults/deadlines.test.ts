@@ -34,7 +34,7 @@ async function playAndReap(scenarios: readonly Scenario[], each = 8): Promise<Ou
   for (let computer = 0; left.length > 0; computer += 1) {
     const rig = await openRig(bundle.path);
     try {
-      // Moves the service's clock, which decides.
+      // Moves the service's clock, which decides about deadlines.
       rig.books.advance(([0, 26, -26][computer % 3] ?? 0) * HOUR);
       for (const scenario of left.splice(0, each)) await rig.play({ ...scenario, flags: FLAGS });
       rig.books.advance(5 * HOUR);

@@ -202,7 +202,7 @@ describe('create', () => {
     expect(sent(replaced.requests)).toEqual(['POST /api-keys']);
   });
 
-  test('requires consent to change the address of a profile without a key', async () => {
+  test('requires consent to change the base URL of a profile without a key', async () => {
     world = await keyWorld();
     const add = ['profiles', 'add', 'work', '--base-url', 'https://other.example'];
     expect((await world.cli(add)).code).toBe(0);

@@ -82,7 +82,7 @@ describe('the check of terminated instances', () => {
     expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
   });
 
-  test('explains no charge between the termination and the next read', async () => {
+  test('does not explain charges between the termination and the next read', async () => {
     await ended(service.ago(20 * HOUR));
     service.transaction('USAGE_CHARGE', '1000.00', HOUR);
     // The limit is five hours: four in the window, plus one.
@@ -93,7 +93,7 @@ describe('the check of terminated instances', () => {
     });
   });
 
-  test('explains no charge after the termination, even if read again', async () => {
+  test('does not explain charges after the termination, even if read again', async () => {
     await ended(null);
     world.clock.advance(20 * HOUR);
     await at.audit();

@@ -292,7 +292,7 @@ test('returns unknown while another process waits for the response to a create',
   });
 });
 
-test("exits with the service's error if nothing can be read", async () => {
+test('exits with 6 if nothing can be read', async () => {
   at.handler = () => 'hangUp';
   const { code, rows } = await at.audit();
   expect({ code, rows }).toEqual({ code: 6, rows: [] });

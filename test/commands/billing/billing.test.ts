@@ -26,7 +26,7 @@ async function worldOf(answer: Answer | 'hangUp'): Promise<World> {
 }
 
 describe('billing balance', () => {
-  it('shows the wallet balance and nothing else', async () => {
+  it('prints only the wallet balance', async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'balance']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Wallet balance:  10500.00\n' });

@@ -226,7 +226,7 @@ test('lists both the UNKNOWN name and an instance that the service renamed', asy
   ]);
 });
 
-describe('the valid ID in the response to create', () => {
+describe('a valid ID in the response to create', () => {
   test('is accepted if a drive showed it first', async () => {
     service.posts.push(async () => {
       const instance = service.rent(NEW, 'trainer');

@@ -7,7 +7,7 @@ import { endShow, follow, ID, OTHER, type Show, scratch, show } from './show.ts'
 
 afterEach(endShow);
 
-describe('an outage while following', () => {
+describe('instances events --follow during an outage', () => {
   // Failed requests are retried three times; unreadable responses are not.
   test.each<[string, Answer | 'hangUp', RegExp, number]>([
     ['a cut connection', 'hangUp', /ould not reach/, 6],
@@ -15,7 +15,7 @@ describe('an outage while following', () => {
     ['503 with HTML', { status: 503, body: '<html>' }, /503/, 6],
     ['HTML with 200', { status: 200, body: '<html>' }, /HTML/, 4],
   ])(
-    'is reported at its start and end, and waited out: %s',
+    'reports the start and end of the outage, and waits it out: %s',
     async (_name, fault, words, faults) => {
       const stage = await show((turn) => {
         if (turn === faults + 5) setImmediate(() => stage.ctrlC());
@@ -40,7 +40,7 @@ describe('an outage while following', () => {
     expect({ code, stdout }).toEqual({ code: 10, stdout: 'e1\n' });
   });
 
-  test('is waited out at the start for one of several instances', async () => {
+  test('waits at the start for one of several instances', async () => {
     const stage = await show((turn, id) => {
       if (turn === 8 && id === OTHER) setImmediate(() => stage.ctrlC());
       return id === OTHER && turn < 5 ? 'hangUp' : logOf(1);

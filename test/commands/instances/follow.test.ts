@@ -202,8 +202,8 @@ describe('instances events --follow', () => {
   });
 });
 
-describe('the end of --follow', () => {
-  test('comes one read after the status of --until', async () => {
+describe('instances events --follow at its end', () => {
+  test('stops one read after the status of --until', async () => {
     const stage = await show((turn) => logOf(turn), {
       status: (reading) => (reading < 3 ? 'TERMINATING' : 'TERMINATED'),
     });
@@ -223,7 +223,7 @@ describe('the end of --follow', () => {
     expect(stdout.trimEnd().split('\n').slice(-2)).toEqual(['e60', 'late']);
   });
 
-  test("comes with an event of --until's type, without reading an instance", async () => {
+  test("stops at an event of --until's type, without reading an instance", async () => {
     const stage = await show((turn) =>
       turn === 1 ? logOf(2) : [event('e4', 4), event('e3', 3, 'BILLING'), ...logOf(2)],
     );
@@ -232,7 +232,7 @@ describe('the end of --follow', () => {
     expect(requests.every(({ path }) => path.includes('/events'))).toBe(true);
   });
 
-  test('comes with an event or a status for --until error', async () => {
+  test('stops at an event or a status for --until error', async () => {
     const byEvent = await show(() => [event('e1', 1, 'ERROR')]);
     expect(await follow(byEvent, '--until', 'error', '-q')).toMatchObject({
       code: 0,

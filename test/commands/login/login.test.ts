@@ -124,7 +124,7 @@ describe('login with all values', () => {
     );
   });
 
-  test('uses GPUCLOUD_BASE_URL, or the address of an existing profile', async () => {
+  test('uses GPUCLOUD_BASE_URL, or the base URL of an existing profile', async () => {
     const world = await newWorld();
     const first = await world.cli(['login', '--key-stdin', '--profile', 'work'], {
       stdin: ANNA_KEY,
@@ -326,7 +326,7 @@ describe('login with bad input', () => {
     ['http://example.com', 'loopback'],
     ['example', 'complete address'],
     ['https://example.com?x=1', 'query'],
-  ])('rejects the address %s', async (url, rule) => {
+  ])('rejects the base URL %s', async (url, rule) => {
     expect(await refusal(['--base-url', url, '--key-stdin'], { stdin: ANNA_KEY })).toContain(rule);
     const env = { GPUCLOUD_BASE_URL: url };
     const stderr = await refusal(['--key-stdin'], { stdin: ANNA_KEY, env });
@@ -334,7 +334,7 @@ describe('login with bad input', () => {
     expect(stderr).toContain(rule);
   });
 
-  test('rejects a password in the address without printing it', async () => {
+  test('rejects a password in the base URL without printing it', async () => {
     const env = { GPUCLOUD_BASE_URL: 'https://anna:hunter2@example.com' };
     const stderr = await refusal(['--key-stdin'], { stdin: ANNA_KEY, env });
     expect(stderr).toContain('user name or password');
@@ -381,7 +381,7 @@ describe('login in a terminal', () => {
     });
   });
 
-  test('prompts only for the key if the address is known', async () => {
+  test('prompts only for the key if the base URL is known', async () => {
     const world = await newWorld();
     await login(world, BORIS_KEY);
     const person = atTerminal(world, [ANNA_KEY, 'yes']);

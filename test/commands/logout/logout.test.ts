@@ -30,7 +30,7 @@ const FORGOTTEN =
   'The key still works: the API has no way to revoke one. If others may have it, revoke it in the web console.\n';
 
 describe('logout', () => {
-  test('removes the key and its account, keeps the address, and warns that the key still works', async () => {
+  test('removes the key and account, keeps the base URL, and warns that the key still works', async () => {
     const world = await signedIn();
     const { code, stdout, stderr, requests } = await world.cli(['logout']);
 

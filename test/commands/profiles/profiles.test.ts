@@ -243,7 +243,7 @@ describe('profiles use', () => {
 });
 
 describe('profiles add', () => {
-  test('stores an address without a key, and keeps the current profile', async () => {
+  test('stores a base URL without a key, and keeps the current profile', async () => {
     const world = await newWorld();
     const argv = ['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`];
     expect(await world.cli(argv)).toEqual({
@@ -284,7 +284,7 @@ describe('profiles add', () => {
     expect((await stored(world)).profiles.home).toMatchObject({ base_url: url, api_key: ANNA_KEY });
   });
 
-  test('uses GPUCLOUD_BASE_URL, and reports a missing address', async () => {
+  test('uses GPUCLOUD_BASE_URL, and exits with 2 without a base URL', async () => {
     const world = await newWorld();
     const missing = await world.cli(['profiles', 'add', 'work']);
     expect(missing.code).toBe(2);
@@ -304,7 +304,7 @@ describe('profiles add', () => {
     },
   );
 
-  test('exits with 2 for the address http://example.com', async () => {
+  test('exits with 2 for the base URL http://example.com', async () => {
     const argv = ['profiles', 'add', 'work', '--base-url', 'http://example.com'];
     const { code, stderr } = await (await newWorld()).cli(argv);
     expect(code).toBe(2);

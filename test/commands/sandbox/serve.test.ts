@@ -111,7 +111,7 @@ describe('sandbox serve', () => {
     ]);
   });
 
-  test('prints one line of JSON with the address and a working key with --json', async () => {
+  test('prints one line of JSON with the URL and a working key with --json', async () => {
     const world = await newWorld();
     const first = await serve(world, '--json');
     const { stdout } = await first.end('terminated');

@@ -46,7 +46,7 @@ describe('sandbox tour', () => {
     expect(await readdir(world.home)).toEqual([]);
   });
 
-  test('ignores the active key and address without a warning', async () => {
+  test('ignores the active key and base URL without a warning', async () => {
     const { stderr } = await world.cli(['sandbox', 'tour'], {
       env: { ...NO_SSH, GPUCLOUD_OUTPUT: 'table' },
     });

@@ -50,7 +50,7 @@ async function attention(): Promise<{ code: string; message: string }[]> {
 describe('a single response with a wrong time', () => {
   beforeEach(() => rentForFourHours(world));
 
-  test.each(WRONG)('makes reap exit with 10 until the next run: %s', async (_how, date) => {
+  test.each(WRONG)('makes reap exit with 10, but not the next run: %s', async (_how, date) => {
     await world.cli(REAP);
     const before = heartbeat();
     for (const hours of [1, 4]) {
