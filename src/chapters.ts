@@ -1,5 +1,6 @@
 import type { Group, Listed, Refused, Register } from './cli/group.ts';
 import { TOPICS } from './cli/help.ts';
+import { gpucloud } from './output/shell-line.ts';
 
 /** A group of verbs, or a top-level verb. Its code loads when it is chosen. */
 export interface Entry extends Listed {
@@ -162,9 +163,8 @@ export const CHAPTERS: readonly Chapter[] = [
 
 export const ENTRIES = CHAPTERS.flatMap(({ entries }) => entries);
 
-const NO_CATALOG =
-  'use "gpucloud catalog list" for those known here, "gpucloud sandbox catalog" for the sandbox';
-const RESTART = 'use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME"';
+const NO_CATALOG = `use "${gpucloud('catalog', 'list')}" for those known here, "gpucloud sandbox catalog" for the sandbox`;
+const RESTART = `use "${gpucloud('instances', 'stop', 'NAME', '--wait')}", then "${gpucloud('instances', 'start', 'NAME')}"`;
 
 /** Commands of other tools that people may type here. */
 export const REFUSED: Refused = {
@@ -200,7 +200,7 @@ export const REFUSED: Refused = {
     whoami: 'me get',
     config: 'profiles list',
     auth: 'login',
-    keys: 'ssh-keys list" or "gpucloud api-keys list',
+    keys: 'ssh-keys list or api-keys list',
     version: '--version',
   },
 };

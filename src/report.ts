@@ -10,7 +10,8 @@ import {
   usageError,
 } from './errors.ts';
 import { escapeUnseen, RED_ERROR, wrapped } from './output/index.ts';
-import { debugLine, forProfile } from './output/messages.ts';
+import { debugLine } from './output/messages.ts';
+import { withProfile } from './output/shell-line.ts';
 import { withoutRoubleSign } from './output/table/rouble.ts';
 import { instant, localTime } from './output/time.ts';
 import { clean } from './rules/clean.ts';
@@ -99,7 +100,7 @@ function jsonReport(failure: CliError, profile: string | undefined): string {
 }
 
 function errorObject(failure: CliError, profile: string | undefined): Record<string, unknown> {
-  const words = (text: string) => forProfile(withoutKeys(text), profile);
+  const words = (text: string) => withProfile(withoutKeys(text), profile);
   const hint = hintOf(failure);
   return {
     code: failure.code,
@@ -129,7 +130,7 @@ function textReport(failure: CliError, how: Reporting, next = hintOf(failure)): 
     );
   }
   const words = (text: string) => {
-    const own = withoutKeys(clean(forProfile(text, profile)));
+    const own = withoutKeys(clean(withProfile(text, profile)));
     return ascii ? withoutRoubleSign(own) : own;
   };
   // The hint of a usage error fits on the same line; other hints get their own line.

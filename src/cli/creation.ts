@@ -1,6 +1,7 @@
 import type { CallOptions } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../errors.ts';
+import { gpucloud } from '../output/shell-line.ts';
 
 interface Creation {
   /** The resource to create, such as "the drive datasets". */
@@ -121,7 +122,7 @@ export async function writeSecret(
   const lost = `The API key ${label} was created, but its secret could not be printed and is lost`;
   const details = {
     resource: id,
-    hint: 'the key still exists; create another one: gpucloud api-keys create NAME',
+    hint: `the key still exists; create another one: ${gpucloud('api-keys', 'create', 'NAME')}`,
   };
   try {
     await write();

@@ -1,5 +1,6 @@
 import type { Context, Host } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { type AnyCommand, about } from './command.ts';
 
 /** The framework's functions for every command. */
@@ -72,7 +73,7 @@ export function addListed(
 export interface Refused {
   /** Operations that the API document lacks. */
   readonly undocumented?: Readonly<Record<string, string>>;
-  /** Words from other tools, each with gpucloud's command: `instances ssh NAME`. */
+  /** Words from other tools, each with gpucloud's command, or with two: `me get or drives list`. */
   readonly foreign?: Readonly<Record<string, string>>;
 }
 
@@ -83,8 +84,13 @@ export function refuseWords(group: AnyCommand, { undocumented = {}, foreign = {}
     refuse(group, name, `${prefix}${name}: the API does not support this`, nearest);
   }
   for (const [name, instead] of Object.entries(foreign)) {
-    refuse(group, name, `unknown command '${prefix}${name}'`, `use "gpucloud ${instead}"`);
+    refuse(group, name, `unknown command '${prefix}${name}'`, `use ${quoted(instead)}`);
   }
+}
+
+function quoted(commands: string): string {
+  const each = commands.split(' or ').map((command) => `"${gpucloud(...command.split(' '))}"`);
+  return each.join(' or ');
 }
 
 function refuse(group: AnyCommand, name: string, message: string, hint: string): void {

@@ -1,5 +1,5 @@
 import type { CliError, FailedRequest } from '../errors.ts';
-import { shellLine } from '../output/shell-line.ts';
+import { gpucloud } from '../output/shell-line.ts';
 
 /**
  * Returns an error's hint, or one for the request that failed. This module chooses hints when the
@@ -18,7 +18,7 @@ export function hintOf(error: CliError): string | undefined {
     case 'notUnderstood':
       if (request.obstacle === 'web page') return PAGE;
       return isRedirect(httpStatus)
-        ? 'Check the base URL: gpucloud profiles get'
+        ? `Check the base URL: ${gpucloud('profiles', 'get')}`
         : 'Check the base URL, and run the command again with --debug to see the response.';
     case 'authentication':
       return request.obstacle === 'web page' ? PAGE : 'Sign in with a working key: gpucloud login';
@@ -34,10 +34,8 @@ export function calledBy(name: string, error: CliError): CliError {
   return error.with(error.message, { request: { ...request, about: name } });
 }
 
-const REACH =
-  'Check the network, the base URL and the proxy variables: gpucloud doctor checks all three.';
-const PAGE =
-  'The service responds in JSON, so the page comes from something else, such as a proxy, a sign-in page of the network or a wrong base URL: gpucloud doctor checks all three.';
+const REACH = `Check the network, the base URL and the proxy variables: ${gpucloud('doctor')} checks all three.`;
+const PAGE = `The service responds in JSON, so the page comes from something else, such as a proxy, a sign-in page of the network or a wrong base URL: ${gpucloud('doctor')} checks all three.`;
 
 function afterWaiting(retryAfterMs: number | undefined): string {
   return retryAfterMs === undefined
@@ -50,7 +48,7 @@ function afterRefusal(
   request: FailedRequest,
 ): string | undefined {
   const { missing, state, again, refused } = stepsOf(request);
-  if (httpStatus === 402) return 'Check your balance: gpucloud billing balance';
+  if (httpStatus === 402) return `Check your balance: ${gpucloud('billing', 'balance')}`;
   if (failure === 'notFound') return missing;
   if (failure === 'wrongState') return state;
   if (failure !== 'refused') return undefined;
@@ -78,62 +76,67 @@ interface Steps {
  */
 export function recoverLine(name: string): string {
   const words = name.startsWith('-') ? [] : [name];
-  return shellLine(['gpucloud', 'instances', 'recover', ...words]);
+  return gpucloud('instances', 'recover', ...words);
 }
 
 const RECOVER =
-  'Recover it before you use its name again, here or elsewhere: gpucloud instances recover; ' +
-  'list known instances: gpucloud instances list';
+  `Recover it before you use its name again, here or elsewhere: ${gpucloud('instances', 'recover')}; ` +
+  `list known instances: ${gpucloud('instances', 'list')}`;
 
 const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
   'POST /instances': () => ({ doubt: RECOVER }),
   'POST /instances/{id}/reorder': (id) => ({
     doubt: RECOVER,
-    state: `Only a TERMINATED instance can be reordered: gpucloud instances get ${id}`,
+    state: `Only a TERMINATED instance can be reordered: ${gpucloud('instances', 'get', id)}`,
   }),
   'POST /instances/{id}/start': (id) => ({
-    doubt: `Check its status: gpucloud instances get ${id}`,
-    state: `Only a STOPPED instance can be started, with funds for an hour: gpucloud instances get ${id}`,
-    again: `gpucloud instances start ${id}; its state: gpucloud instances get ${id}`,
+    doubt: `Check its status: ${gpucloud('instances', 'get', id)}`,
+    state: `Only a STOPPED instance can be started, with funds for an hour: ${gpucloud('instances', 'get', id)}`,
+    again: `${gpucloud('instances', 'start', id)}; its state: ${gpucloud('instances', 'get', id)}`,
   }),
   'POST /instances/{id}/stop': (id) => ({
     ...repeated('stop', id),
-    state: `Only an ACTIVE instance can be stopped: gpucloud instances get ${id}`,
+    state: `Only an ACTIVE instance can be stopped: ${gpucloud('instances', 'get', id)}`,
   }),
   'POST /instances/{id}/terminate': (id) => ({
     ...repeated('terminate', id),
-    state: `It may be terminated already: gpucloud instances get ${id}`,
+    state: `It may be terminated already: ${gpucloud('instances', 'get', id)}`,
   }),
-  'POST /storage/drives': () => ({ doubt: 'gpucloud drives list shows whether it was created.' }),
+  'POST /storage/drives': () => ({
+    doubt: `${gpucloud('drives', 'list')} shows whether it was created.`,
+  }),
   'PATCH /storage/drives/{id}': (id) => ({
-    doubt: `Check it with gpucloud drives get ${id}; you can repeat the same update.`,
+    doubt: `Check it with ${gpucloud('drives', 'get', id)}; you can repeat the same update.`,
   }),
   'POST /storage/drives/{id}/resume': (id) => ({
-    doubt: `Check its status with gpucloud drives get ${id}; you can repeat gpucloud drives resume ${id}.`,
-    state: `Only a SUSPENDED drive can be resumed: gpucloud drives get ${id}`,
+    doubt: `Check its status with ${gpucloud('drives', 'get', id)}; you can repeat ${gpucloud('drives', 'resume', id)}.`,
+    state: `Only a SUSPENDED drive can be resumed: ${gpucloud('drives', 'get', id)}`,
   }),
-  'POST /ssh-keys': () => ({ doubt: 'Check whether it exists: gpucloud ssh-keys list' }),
-  'DELETE /ssh-keys/{id}': () => ({ doubt: 'Check whether it exists: gpucloud ssh-keys list' }),
-  'POST /api-keys': () => ({ doubt: 'gpucloud api-keys list shows whether it was created.' }),
+  'POST /ssh-keys': () => ({ doubt: `Check whether it exists: ${gpucloud('ssh-keys', 'list')}` }),
+  'DELETE /ssh-keys/{id}': () => ({
+    doubt: `Check whether it exists: ${gpucloud('ssh-keys', 'list')}`,
+  }),
+  'POST /api-keys': () => ({
+    doubt: `${gpucloud('api-keys', 'list')} shows whether it was created.`,
+  }),
   'PATCH /users/me': () => ({
-    doubt: 'Check it with gpucloud me get; you can repeat the same update.',
+    doubt: `Check it with ${gpucloud('me', 'get')}; you can repeat the same update.`,
   }),
   'POST /users/me/update-password': () => ({
-    doubt: 'Run gpucloud me set-password again: the service refuses it if the new password is set.',
+    doubt: `Run ${gpucloud('me', 'set-password')} again: the service refuses it if the new password is set.`,
   }),
   'POST /billing/promo/activate': () => ({
-    doubt: 'Check whether the bonus was credited: gpucloud billing transactions',
-    missing: 'Check the spelling and case of the code: gpucloud billing promo CODE',
-    refused:
-      'The code may be expired or used. List your bonuses: gpucloud billing transactions --type bonus',
+    doubt: `Check whether the bonus was credited: ${gpucloud('billing', 'transactions')}`,
+    missing: `Check the spelling and case of the code: ${gpucloud('billing', 'promo', 'CODE')}`,
+    refused: `The code may be expired or used. List your bonuses: ${gpucloud('billing', 'transactions', '--type', 'bonus')}`,
   }),
 };
 
 /** Hints for a missing resource, by the start of its path. */
 const MISSING: readonly (readonly [RegExp, string])[] = [
-  [/ \/instances\/\{id\}/, 'List known instances: gpucloud instances list --all'],
-  [/ \/storage\/drives\/\{id\}/, 'List your drives: gpucloud drives list'],
-  [/ \/ssh-keys\/\{id\}/, 'List your SSH keys: gpucloud ssh-keys list'],
+  [/ \/instances\/\{id\}/, `List known instances: ${gpucloud('instances', 'list', '--all')}`],
+  [/ \/storage\/drives\/\{id\}/, `List your drives: ${gpucloud('drives', 'list')}`],
+  [/ \/ssh-keys\/\{id\}/, `List your SSH keys: ${gpucloud('ssh-keys', 'list')}`],
 ];
 
 function stepsOf({ operation, about = '' }: FailedRequest): Steps {
@@ -143,8 +146,8 @@ function stepsOf({ operation, about = '' }: FailedRequest): Steps {
 
 function repeated(verb: 'stop' | 'terminate', id: string): Steps {
   return {
-    doubt: `Check its status with gpucloud instances get ${id}; you can repeat gpucloud instances ${verb} ${id}.`,
-    again: `gpucloud instances ${verb} ${id}; see why it failed: gpucloud instances events ${id}`,
+    doubt: `Check its status with ${gpucloud('instances', 'get', id)}; you can repeat ${gpucloud('instances', verb, id)}.`,
+    again: `${gpucloud('instances', verb, id)}; see why it failed: ${gpucloud('instances', 'events', id)}`,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
 import { textOfUtf8 } from '../files/plain.ts';
+import { gpucloud } from '../output/shell-line.ts';
 
 /** Maximum input size. Longer input is a mistake, or `/dev/zero`. */
 const LONGEST = 1024 * 1024;
@@ -121,7 +122,7 @@ export async function severalGiven(
   if (context.stdin.isTTY === true) {
     throw usageError(
       `${argument} "-": stdin is a terminal`,
-      'pipe a list into it: gpucloud instances list -q | gpucloud instances stop -',
+      `pipe a list into it: ${gpucloud('instances', 'list', '-q')} | ${gpucloud('instances', 'stop', '-')}`,
     );
   }
   const text = await readStdin(argument, context);

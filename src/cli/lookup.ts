@@ -1,5 +1,6 @@
 import type { Drive, SshKey, Template } from '../api/index.ts';
 import { CliError, usageError } from '../errors.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { isSameName, isUuid } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 
@@ -99,14 +100,14 @@ type Kind<T extends Named> = Pick<Lookup<T>, 'what' | 'also' | 'hint'>;
 export const SSH_KEY: Kind<SshKey> = {
   what: 'SSH key',
   also: ({ fingerprint }) => [fingerprint],
-  hint: 'gpucloud ssh-keys list',
+  hint: gpucloud('ssh-keys', 'list'),
 };
 
 /** `template_id` is an ID, and the slug is a separate field (API document: Template). */
 export const TEMPLATE: Kind<Template> = {
   what: 'template',
   also: ({ slug }) => [slug],
-  hint: 'gpucloud templates list',
+  hint: gpucloud('templates', 'list'),
 };
 
-export const DRIVE: Kind<Drive> = { what: 'drive', hint: 'gpucloud drives list' };
+export const DRIVE: Kind<Drive> = { what: 'drive', hint: gpucloud('drives', 'list') };

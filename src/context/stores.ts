@@ -4,6 +4,7 @@ import type { NameRecorder } from '../completion/recorder.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { Deadline, Journal, Scope } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { spanText } from '../output/time.ts';
 import { mayBill } from '../rules/statuses.ts';
 import type { Sandbox } from '../sandbox/index.ts';
@@ -154,7 +155,7 @@ export function createStores(
 
 function unknownWarning(count: number): string {
   const requests = count === 1 ? '1 request has' : `${count} requests have`;
-  return `${requests} an unknown outcome and may be billing. Recover: gpucloud instances recover`;
+  return `${requests} an unknown outcome and may be billing. Recover: ${gpucloud('instances', 'recover')}`;
 }
 
 /** Names the instances that are past their deadline, or returns undefined if none is. */
@@ -166,7 +167,7 @@ function overdueWarning(deadlines: readonly Deadline[], now: number): string | u
   const others = overdue.length - 1;
   const what = others === 0 ? 'is' : `and ${others} more are`;
   const them = others === 0 ? 'it' : 'them';
-  return `${first.name} ${what} ${late} past ${others === 0 ? 'its' : 'the'} deadline, and may be billing. To terminate ${them}: gpucloud instances reap`;
+  return `${first.name} ${what} ${late} past ${others === 0 ? 'its' : 'the'} deadline, and may be billing. To terminate ${them}: ${gpucloud('instances', 'reap')}`;
 }
 
 /** Returns NaN for a missing or unreadable deadline. */

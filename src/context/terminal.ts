@@ -55,6 +55,7 @@ export function createTerminal(
     get colour() {
       return wantsColour(stdout, env, flags.color);
     },
+    profile: flags.profile,
     note: (text) => err.note(text),
     ...(host.borrowScreen === undefined ? {} : { borrowScreen: host.borrowScreen }),
     settings: {

@@ -3,6 +3,7 @@ import type { Api } from '../api/index.ts';
 import { AT_ONCE, eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, SeveralErrors, throwAll } from '../errors.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
 import { leadsTo, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
@@ -127,7 +128,7 @@ async function onTheWay(
       hint:
         verb === 'start'
           ? nextStep(status, typedName(name, id))
-          : `try again: gpucloud instances ${verb} ${typedName(name, id)}`,
+          : `try again: ${gpucloud('instances', verb, typedName(name, id))}`,
     },
   );
 }
@@ -173,7 +174,7 @@ async function alreadyThere(
   } else {
     context.err.warn(
       'may_be_billing',
-      `${name} is already ${status}, but not yet ${goal}. It may still be billing. To make sure: gpucloud instances wait ${typedName(name, id)} --for ${goal.toLowerCase()}`,
+      `${name} is already ${status}, but not yet ${goal}. It may still be billing. To make sure: ${gpucloud('instances', 'wait', typedName(name, id), '--for', goal.toLowerCase())}`,
     );
   }
   return { id, name, status, paid_until, ends_at };
@@ -182,10 +183,10 @@ async function alreadyThere(
 /** Returns the hint after a refused stop or terminate, by the status read afterwards. */
 function afterRefusal(status: string, verb: Change['verb'], instance: string): string {
   if (verb === 'terminate' || status === 'ACTIVE') {
-    return `try again later: gpucloud instances ${verb} ${instance}; see what happened: gpucloud instances events ${instance}`;
+    return `try again later: ${gpucloud('instances', verb, instance)}; see what happened: ${gpucloud('instances', 'events', instance)}`;
   }
-  if (!mayBill(status)) return `see its state: gpucloud instances get ${instance}`;
-  return `only an ACTIVE instance can be stopped; ${nextStep(status, instance)}; or terminate it: gpucloud instances terminate ${instance}`;
+  if (!mayBill(status)) return `see its state: ${gpucloud('instances', 'get', instance)}`;
+  return `only an ACTIVE instance can be stopped; ${nextStep(status, instance)}; or terminate it: ${gpucloud('instances', 'terminate', instance)}`;
 }
 
 function notSent(interrupt: CliError, target: Target, { done }: Pick<Change, 'done'>): CliError {
@@ -194,7 +195,7 @@ function notSent(interrupt: CliError, target: Target, { done }: Pick<Change, 'do
     {
       resource: target.id,
       mayBeBilling: true,
-      hint: `gpucloud instances get ${typedName(target.name, target.id)}`,
+      hint: gpucloud('instances', 'get', typedName(target.name, target.id)),
     },
   );
 }
@@ -207,7 +208,7 @@ function noneSent(interrupt: CliError, targets: readonly Target[], change: Chang
   return new SeveralErrors(
     [first, ...others],
     interrupt.with(`${interrupt.message} Not ${change.done}: ${names}. Nothing was sent.`, {
-      hint: 'gpucloud instances list',
+      hint: gpucloud('instances', 'list'),
     }),
   );
 }

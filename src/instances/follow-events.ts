@@ -3,6 +3,7 @@ import { AT_ONCE, eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, throwAll, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { local, spanText } from '../output/time.ts';
 import { typedName } from '../rules/names.ts';
 import { isTerminated } from '../rules/statuses.ts';
@@ -201,7 +202,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
         'incomplete',
         why === 'pruned'
           ? `${target.name}: the log no longer has the last event shown: events before ${before} may be missing.`
-          : `${target.name}: too many new events: skipped those before ${before}. To see all: gpucloud instances events ${typed(target)} --all`,
+          : `${target.name}: too many new events: skipped those before ${before}. To see all: ${gpucloud('instances', 'events', typed(target), '--all')}`,
       );
     },
     missed(log, { count, before }) {
@@ -214,7 +215,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       const events = count === 1 ? '1 event' : `${count} events`;
       err.warn(
         'incomplete',
-        `${target.name}: ${events} from before ${local(before)} may have reached the log too late to be shown. To see all: gpucloud instances events ${typed(target)} --all`,
+        `${target.name}: ${events} from before ${local(before)} may have reached the log too late to be shown. To see all: ${gpucloud('instances', 'events', typed(target), '--all')}`,
       );
     },
     gone(_log, error) {
@@ -264,7 +265,7 @@ function interrupted(
   return reason.with(
     `${reason.message} Stopped waiting for ${until} of ${names}. It may still be billing.`,
     {
-      hint: `see it with "gpucloud instances get ${targets.map(typed).join(' ')}"`,
+      hint: `see it with "${gpucloud('instances', 'get', ...targets.map(typed))}"`,
       mayBeBilling: true,
     },
   );

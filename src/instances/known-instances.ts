@@ -3,6 +3,7 @@ import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, Snapshot } from '../journal/index.ts';
+import { gpucloud, gpucloudLine } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
 import { resourceId } from '../rules/names.ts';
 import { isTerminated } from '../rules/statuses.ts';
@@ -110,7 +111,7 @@ export async function readKnownInstances(
   // Omits archived instances that are terminated, which drives may still name.
   const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && isTerminated(status);
   const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
-  const lost = known.unknown.map((rental) => unknownRow(rental, now));
+  const lost = known.unknown.map((rental) => unknownRow(rental, now, context.flags.profile));
   const inFlight = known.inFlight.map((rental) => inFlightRow(rental, now));
   const inOrder = [...newestFirst(lost), ...newestFirst(inFlight), ...newestFirst(rows)];
   return { rows: inOrder, requested: rows.length, faults, driveFault: fault };
@@ -136,8 +137,7 @@ async function archivedOf(
 }
 
 /** Warns about an ID that can't safely be part of a request path or a file name. */
-const ODD =
-  'A drive names its instance by an invalid ID, so that instance may be missing here: gpucloud drives list';
+const ODD = `A drive names its instance by an invalid ID, so that instance may be missing here: ${gpucloud('drives', 'list')}`;
 
 /** Returns the instance IDs that drives name, or the fault if the drives can't be read. */
 async function attachedTo(
@@ -201,7 +201,7 @@ function ago(time: string, now: number): string {
   return then === undefined ? 'once' : relative(then, now);
 }
 
-function unknownRow(request: OpenRequest, now: number): Listed {
+function unknownRow(request: OpenRequest, now: number, profile: string | undefined): Listed {
   const { uid, name, asked_at, offer_id, deadline } = request;
   return {
     id: null,
@@ -211,14 +211,14 @@ function unknownRow(request: OpenRequest, now: number): Listed {
     asked_at,
     offer_id,
     ...(deadline === undefined ? {} : { ends_at: deadline }),
-    note: `requested ${ago(asked_at, now)}; may be billing: gpucloud instances recover`,
+    note: `requested ${ago(asked_at, now)}; may be billing: ${gpucloudLine(['instances', 'recover'], profile)}`,
   };
 }
 
 /** Returns a row for a request in flight. If its process hangs, nothing else shows the instance. */
 function inFlightRow(rental: OpenRequest, now: number): Listed {
   return {
-    ...unknownRow(rental, now),
+    ...unknownRow(rental, now, undefined),
     status: 'IN_FLIGHT',
     note: `requested ${ago(rental.asked_at, now)}; its process is waiting for the response`,
   };

@@ -4,6 +4,7 @@ import { ruled } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { RentalRequest } from '../journal/index.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { inRoubles, kopecksText, type Money, money, positiveMoney } from '../rules/money.ts';
 import { typedName } from '../rules/names.ts';
 import { mayBill } from '../rules/statuses.ts';
@@ -113,7 +114,7 @@ async function enforceMaxPrice(
         ? `${found}. The outcome of its termination is unknown, so it may be billing: ${reason}`
         : `${found}. It is still billing, because it could not be terminated: ${reason}`,
       {
-        hint: `gpucloud instances terminate ${typed}`,
+        hint: gpucloud('instances', 'terminate', typed),
         resource: instance.id,
         mayBeBilling: true,
         cause: error,
@@ -125,7 +126,7 @@ async function enforceMaxPrice(
       'refused',
       `${found}. The service accepted the request to terminate it, but its status is ${status}. It may still be billing.`,
       {
-        hint: `gpucloud instances terminate ${typed} --wait`,
+        hint: gpucloud('instances', 'terminate', typed, '--wait'),
         resource: instance.id,
         mayBeBilling: true,
       },
@@ -133,7 +134,7 @@ async function enforceMaxPrice(
   }
   throw new OverMaxPrice('refused', `${found}, and was terminated at once.`, {
     resource: instance.id,
-    hint: `gpucloud instances events ${typed}`,
+    hint: gpucloud('instances', 'events', typed),
   });
 }
 
@@ -143,7 +144,7 @@ export function overLimit(instance: Priced, maxPrice: string | undefined): CliEr
   const found = limit.ok ? tooDear(instance, limit.value) : undefined;
   if (found === undefined) return undefined;
   return new CliError('refused', `${found}. It may still be billing.`, {
-    hint: `gpucloud instances terminate ${typedName(instance.name, instance.id)}`,
+    hint: gpucloud('instances', 'terminate', typedName(instance.name, instance.id)),
     resource: instance.id,
     mayBeBilling: true,
   });

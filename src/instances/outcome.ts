@@ -1,6 +1,7 @@
 import { sentence } from '../api/errors.ts';
 import { calledBy } from '../cli/hints.ts';
 import { CliError, type Failure, isInterrupt, type LoggedEvent, SeveralErrors } from '../errors.ts';
+import { gpucloud, gpucloudLine } from '../output/shell-line.ts';
 import { inSeconds } from '../output/time.ts';
 import { typedName } from '../rules/names.ts';
 import { instanceStatus, mayBill } from '../rules/statuses.ts';
@@ -72,6 +73,8 @@ interface EndedWait {
   readonly target: Target;
   /** The status to wait for, or `ssh`. */
   readonly until: string;
+  /** The profile from a flag, for the suggested command. */
+  readonly profile?: string | undefined;
   /** The status in the response, before the wait. */
   readonly after?: string;
 }
@@ -79,7 +82,7 @@ interface EndedWait {
 /** Explains what the wait's early end means for the instance and its billing. */
 export function withBill(
   error: CliError,
-  { target: { id, name, last }, until, after }: EndedWait,
+  { target: { id, name, last }, until, after, profile }: EndedWait,
   seen: string | undefined,
   events: readonly LoggedEvent[] = [],
 ): CliError {
@@ -96,7 +99,7 @@ export function withBill(
     if (!billing || isNowhere) return error;
     if (status === undefined) return error.with(error.message, { ...details, mayBeBilling: true });
     return error.with(
-      `${sentence(error.message)} ${nobody} It may still be billing. To terminate it: gpucloud instances terminate ${typed}`,
+      `${sentence(error.message)} ${nobody} It may still be billing. To terminate it: ${gpucloudLine(['instances', 'terminate', typed], profile)}`,
       { ...details, mayBeBilling: true },
     );
   }
@@ -110,11 +113,11 @@ export function withBill(
   const onceMore =
     retryAfterMs === undefined
       ? ''
-      : `in ${inSeconds(retryAfterMs)}, wait again with "gpucloud instances wait ${typed} --for ${until.toLowerCase()}"; `;
-  const end = billing ? `, terminate it with "gpucloud instances terminate ${typed}"` : '';
+      : `in ${inSeconds(retryAfterMs)}, wait again with "${gpucloud('instances', 'wait', typed, '--for', until.toLowerCase())}"; `;
+  const end = billing ? `, terminate it with "${gpucloud('instances', 'terminate', typed)}"` : '';
   return error.with(`${what}${goesOn} ${meaning}`, {
     ...details,
-    hint: `${onceMore}see it with "gpucloud instances get ${typed}"${end}`,
+    hint: `${onceMore}see it with "${gpucloud('instances', 'get', typed)}"${end}`,
     mayBeBilling: billing,
     events,
   });
@@ -147,8 +150,8 @@ function errorOfSeveral(
         : `May still be billing: ${billing.join(', ')}.`;
   const hint =
     billing.length === 0
-      ? 'see them with "gpucloud instances list --all"'
-      : `see them with "gpucloud instances list", terminate them with "gpucloud instances terminate ${billing.join(' ')}"`;
+      ? `see them with "${gpucloud('instances', 'list', '--all')}"`
+      : `see them with "${gpucloud('instances', 'list')}", terminate them with "${gpucloud('instances', 'terminate', ...billing)}"`;
   return new SeveralErrors(
     errors,
     new CliError(first.failure, `${what} Stopped waiting for ${names}. ${meaning}`, { hint }),

@@ -4,6 +4,7 @@ import { recoverLine } from '../cli/hints.ts';
 import type { Context } from '../context.ts';
 import { CliError, isOfOneReading } from '../errors.ts';
 import type { Journal, OpenedRequest, OpenRequest, RentalRequest } from '../journal/index.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
 import { mayBill } from '../rules/statuses.ts';
 import { livingNamesake, nameTaken } from './refusal.ts';
@@ -165,7 +166,7 @@ export class InFlight extends CliError {
 
   constructor(name: string) {
     super('outcomeUnknown', `Another gpucloud process is creating ${name}. Nothing was sent.`, {
-      hint: 'wait for it, then list your instances: gpucloud instances list',
+      hint: `wait for it, then list your instances: ${gpucloud('instances', 'list')}`,
       resource: name,
       retryable: true,
       mayBeBilling: true,
@@ -216,7 +217,7 @@ export async function ensureNotTaken(
     {
       name,
       message: `${name} (${id}) is known here, but the service does not find it (404): it may exist and be billing.`,
-      remedy: `look in the web console; if it is not there: gpucloud instances untrack ${id}`,
+      remedy: `look in the web console; if it is not there: ${gpucloud('instances', 'untrack', id)}`,
     },
     context,
   );

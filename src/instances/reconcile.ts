@@ -4,6 +4,7 @@ import { onCancel } from '../cli/confirm.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest } from '../journal/index.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { instant, minuteText, relative, spanText } from '../output/time.ts';
 import { inRoubles, priceIn } from '../rules/money.ts';
 import { resourceId, typedName } from '../rules/names.ts';
@@ -274,15 +275,13 @@ function facts({ id, name, status, created_at, price_per_hour_snapshot }: Instan
 
 async function noteEnd(instance: Instance, journal: Journal, context: Context): Promise<void> {
   const { deadline, idle } = (await journal.instance(instance.id)) ?? {};
+  const typed = typedName(instance.name, instance.id);
   if (deadline !== undefined || idle !== undefined) {
     const rule = idle === undefined ? {} : { if_idle: idle.rule.after };
-    noteEnds(
-      typedName(instance.name, instance.id),
-      { ...(deadline && { deadline }), ...rule },
-      context,
-    );
+    noteEnds([typed], { ...(deadline && { deadline }), ...rule }, context);
     return;
   }
-  const typed = typedName(instance.name, instance.id);
-  context.err.note(`It has no deadline. To set one: gpucloud instances expire ${typed} --after 4h`);
+  context.err.note(
+    `It has no deadline. To set one: ${gpucloud('instances', 'expire', typed, '--after', '4h')}`,
+  );
 }

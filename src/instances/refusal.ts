@@ -3,6 +3,7 @@ import type { Api, CallOptions } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, type ErrorDetails, isInterrupt } from '../errors.ts';
 import type { Journal, RentalRequest } from '../journal/index.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { inRoubles, money } from '../rules/money.ts';
 import { typedName } from '../rules/names.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
@@ -51,7 +52,7 @@ export async function explainRental(
     `${sentence(refusal.message)} The offer may be out of stock, another instance may have the name ${name}, or the balance may not cover an hour.`,
     {
       code: 'conflict',
-      hint: `try another offer${source_id === undefined ? ' with --offer' : ': gpucloud instances create'}; or choose another name, or see the balance: gpucloud billing balance`,
+      hint: `try another offer${source_id === undefined ? ' with --offer' : `: ${gpucloud('instances', 'create')}`}; or choose another name, or see the balance: ${gpucloud('billing', 'balance')}`,
       resource: name,
     },
     refusal,
@@ -111,7 +112,7 @@ export function nameTaken(
     refusal === undefined ? `${found} Nothing was sent.` : `${sentence(refusal.message)} ${found}`,
     {
       code: 'name_taken',
-      hint: `see it: gpucloud instances get ${typedName(name, id)}; otherwise choose another name${refusal === undefined ? ', or send the request anyway: --yes' : ''}`,
+      hint: `see it: ${gpucloud('instances', 'get', typedName(name, id))}; otherwise choose another name${refusal === undefined ? ', or send the request anyway: --yes' : ''}`,
       resource: id,
     },
     refusal,
@@ -154,7 +155,7 @@ export async function explainStart(
   return refusal.with(
     `${sentence(refusal.message)} The instance is STOPPED now. Either it was still stopping, or ${missing}`,
     {
-      hint: `try again: gpucloud instances start ${typedName(name, id)}; see the balance: gpucloud billing balance`,
+      hint: `try again: ${gpucloud('instances', 'start', typedName(name, id))}; see the balance: ${gpucloud('billing', 'balance')}`,
       mayBeBilling,
     },
   );
@@ -162,7 +163,7 @@ export async function explainStart(
 
 function insufficientFunds(refusal: CliError, message: string, mayBeBilling = false): CliError {
   const { resource } = refusal;
-  const hint = 'see the balance and top it up: gpucloud billing balance';
+  const hint = `see the balance and top it up: ${gpucloud('billing', 'balance')}`;
   return rentalError(
     message,
     { code: 'insufficient_funds', hint, resource, mayBeBilling },

@@ -7,6 +7,7 @@ import { DEFAULT_TIMEOUT_MS } from '../context/service.ts';
 import type { Context } from '../context.ts';
 import { CliError, type Failure, isInterrupt } from '../errors.ts';
 import { type OpenedRequest, type RentalRequest, refusedId, responseId } from '../journal/index.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
 import { openAlone } from './pending.ts';
 import { nothingCreated, runPreflight } from './preflight.ts';
@@ -154,7 +155,7 @@ function withCandidate(error: unknown, id: string | undefined): unknown {
   return error.with(
     `${sentence(error.message)} The response names instance ${id}. It may still be billing.`,
     {
-      ...(isRefused ? { resource: id, hint: `see it: gpucloud instances get ${id}` } : {}),
+      ...(isRefused ? { resource: id, hint: `see it: ${gpucloud('instances', 'get', id)}` } : {}),
       mayBeBilling: true,
     },
   );
@@ -235,7 +236,7 @@ function isCertain(error: unknown, sent: boolean): boolean {
 function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliError {
   if (error instanceof CliError && error.failure === 'storage') {
     return error.with(`${name} was created (${id}), but could not be saved: ${error.message}`, {
-      hint: `note the ID; terminate it with "gpucloud instances terminate ${id}", or keep it in the list with "gpucloud instances track ${id}"`,
+      hint: `note the ID; terminate it with "${gpucloud('instances', 'terminate', id)}", or keep it in the list with "${gpucloud('instances', 'track', id)}"`,
       resource: id,
       mayBeBilling: true,
     });
@@ -250,7 +251,7 @@ function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliErr
     failure === 'outcomeUnknown' ? 'notUnderstood' : failure,
     `${name} was created (${id}) and is billing, but the rest of the response could not be used${why}.`,
     {
-      hint: `see it with "gpucloud instances get ${typed}", terminate it with "gpucloud instances terminate ${typed}"`,
+      hint: `see it with "${gpucloud('instances', 'get', typed)}", terminate it with "${gpucloud('instances', 'terminate', typed)}"`,
       resource: id,
       mayBeBilling: true,
       cause: error,

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { CliError, throwAll, usageError } from '../errors.ts';
 import type { Known, KnownInstance } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
 import { inRoubles, priceIn } from '../rules/money.ts';
 import { idKey, isSameName, isUuid, resourceId } from '../rules/names.ts';
@@ -223,7 +224,7 @@ function notKnown(typed: string, instances: readonly KnownInstance[]): CliError 
     'notFound',
     `INSTANCE "${typed}": no instance with that name or ID is known on this computer.`,
     {
-      hint: `${meant}list known instances: gpucloud instances list --all; add one from elsewhere: gpucloud instances track ID`,
+      hint: `${meant}list known instances: ${gpucloud('instances', 'list', '--all')}; add one from elsewhere: ${gpucloud('instances', 'track', 'ID')}`,
       resource: typed,
     },
   );
@@ -248,7 +249,7 @@ function refusePending(
   const byId =
     verb === undefined
       ? 'or use an ID'
-      : `${verb} one by its ID: gpucloud instances ${verb} ${namesakes[0]?.id ?? 'ID'}`;
+      : `${verb} one by its ID: ${gpucloud('instances', verb, namesakes[0]?.id ?? 'ID')}`;
   throw new CliError(
     'outcomeUnknown',
     `The ID of "${name}", requested at ${open.asked_at}, is unknown: it may be billing.${namesake}`,
@@ -272,7 +273,7 @@ export async function pickInstances(question: string, context: Context): Promise
   if (prompts === undefined) {
     throw usageError(
       'INSTANCE is missing: give names or IDs',
-      'list known instances: gpucloud instances list',
+      `list known instances: ${gpucloud('instances', 'list')}`,
     );
   }
   // Checks the API key first: without it, the account is unknown.
@@ -281,7 +282,7 @@ export async function pickInstances(question: string, context: Context): Promise
   const living = instances.filter(({ last }) => mayBill(last?.status));
   if (living.length === 0) {
     throw new CliError('notFound', 'This computer knows no living instance.', {
-      hint: 'list all: gpucloud instances list --all; add one from elsewhere: gpucloud instances track ID',
+      hint: `list all: ${gpucloud('instances', 'list', '--all')}; add one from elsewhere: ${gpucloud('instances', 'track', 'ID')}`,
     });
   }
   const choices = living.map((instance) => ({

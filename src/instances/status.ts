@@ -1,3 +1,4 @@
+import { gpucloud } from '../output/shell-line.ts';
 import { instanceStatus } from '../rules/statuses.ts';
 
 /**
@@ -7,11 +8,11 @@ import { instanceStatus } from '../rules/statuses.ts';
 export function nextStep(status: string, instance: string, wanted?: 'ssh'): string {
   switch (instanceStatus(status).becomes) {
     case 'ACTIVE':
-      return `wait for it: gpucloud instances wait ${instance}${wanted === 'ssh' ? ' --for ssh' : ''}`;
+      return `wait for it: ${gpucloud('instances', 'wait', instance, ...(wanted === 'ssh' ? ['--for', 'ssh'] : []))}`;
     case 'STOPPED':
-      return `wait for it: gpucloud instances wait ${instance} --for stopped`;
+      return `wait for it: ${gpucloud('instances', 'wait', instance, '--for', 'stopped')}`;
     case 'TERMINATED':
-      return 'see your instances: gpucloud instances list';
+      return `see your instances: ${gpucloud('instances', 'list')}`;
     case undefined:
       return atRest(status, instance, wanted);
   }
@@ -20,12 +21,12 @@ export function nextStep(status: string, instance: string, wanted?: 'ssh'): stri
 function atRest(status: string, instance: string, wanted: 'ssh' | undefined): string {
   switch (status) {
     case 'ACTIVE':
-      return `it is running: gpucloud instances get ${instance}`;
+      return `it is running: ${gpucloud('instances', 'get', instance)}`;
     case 'STOPPED':
-      return `start it (this bills): gpucloud instances start ${instance} --wait${wanted === 'ssh' ? '=ssh' : ''}`;
+      return `start it (this bills): ${gpucloud('instances', 'start', instance, wanted === 'ssh' ? '--wait=ssh' : '--wait')}`;
     case 'TERMINATED':
-      return `rent one like it: gpucloud instances reorder ${instance} NEW-NAME`;
+      return `rent one like it: ${gpucloud('instances', 'reorder', instance, 'NEW-NAME')}`;
     default:
-      return `see what happened: gpucloud instances events ${instance}`;
+      return `see what happened: ${gpucloud('instances', 'events', instance)}`;
   }
 }

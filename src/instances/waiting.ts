@@ -67,8 +67,9 @@ export async function waitFor(
 ): Promise<Instance> {
   const { err, clock } = context;
   const { target, until, after, signal = context.signal, gate = createGate(1) } = awaited;
+  const ended = { ...awaited, profile: context.flags.profile };
   const failed = (error: unknown) => {
-    throw error instanceof CliError ? withBill(error, awaited, undefined) : error;
+    throw error instanceof CliError ? withBill(error, ended, undefined) : error;
   };
   const api = await context.api().catch(failed);
   const isSsh = until === 'ssh';
@@ -120,7 +121,7 @@ export async function waitFor(
     // Service faults are CliErrors, so anything else is a bug.
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
     const events = error.failure === 'otherEnd' ? await lastEvents(target.id, api) : [];
-    throw withBill(error, awaited, last?.status, events);
+    throw withBill(error, ended, last?.status, events);
   } finally {
     progress.done();
   }

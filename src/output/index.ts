@@ -9,6 +9,7 @@ import { type Forms, formsOf } from './forms.ts';
 import type { Block, Format, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
 import { cleanLines } from './sanitise.ts';
+import { withProfile } from './shell-line.ts';
 import { createSink, type OnReaderGone, type SyncWrite } from './sink.ts';
 import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
 import { terminalColumns } from './width.ts';
@@ -32,6 +33,8 @@ interface OutputOptions {
   readonly clock: Clock;
   readonly settings: OutputSettings;
   readonly colour: boolean;
+  /** The profile from a flag; suggested commands have it. */
+  readonly profile?: string | undefined;
   note(text: string): void;
   /** Calls a live view when it must restore the screen; see Host. */
   borrowScreen?: (leave: () => void, back: () => void) => () => void;
@@ -43,7 +46,7 @@ interface OutputOptions {
  */
 export function createOutput(options: OutputOptions): Output {
   // Don't destructure `stdout`: reading the property opens the stream.
-  const { settings, clock, syncWrite, onReaderGone, stop, env, colour } = options;
+  const { settings, clock, syncWrite, onReaderGone, stop, env, colour, profile } = options;
   const { format, header } = settings;
   const sink = createSink(() => options.stdout, { plain: syncWrite, onReaderGone, stop });
   const isTerminal = () => syncWrite === undefined && options.stdout.isTTY === true;
@@ -68,6 +71,7 @@ export function createOutput(options: OutputOptions): Output {
       live,
       now: () => clock.now(),
       ascii: lacksRoubleSign(env),
+      profile,
       header,
       paint: await paintFor(colour),
       cells: (terminal && terminalColumns(options.stdout, env)) || UNBOUNDED,
@@ -146,8 +150,8 @@ export function createOutput(options: OutputOptions): Output {
   ): Promise<string> {
     const { createPage } = await import('./live/live.ts');
     const page = createPage(columns);
-    const note = (text: string) => void page.stream.write(`${clean(text)}\n`);
-    await write(createOutput({ stdout: page.stream, env, clock, settings, colour, note }));
+    const note = (text: string) => void page.stream.write(`${clean(withProfile(text, profile))}\n`);
+    await write(createOutput({ stdout: page.stream, env, clock, settings, colour, profile, note }));
     return page.text();
   }
 

@@ -5,6 +5,7 @@ import { YELLOW_WARNING } from './colour.ts';
 import { canSpin, createProgress, type Terminal } from './live/spinner.ts';
 import type { Held, Messages, Progress } from './output.ts';
 import { cleanLines } from './sanitise.ts';
+import { withProfile } from './shell-line.ts';
 import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
 import { terminalColumns, wrapped } from './width.ts';
 
@@ -101,7 +102,7 @@ export function createMessages(options: MessagesOptions): Messages {
   }
 
   const shown = (text: string) => {
-    const own = withoutKeys(clean(forProfile(text, options.profile)));
+    const own = withoutKeys(clean(withProfile(text, options.profile)));
     return lacksRoubleSign(options.env ?? {}) ? withoutRoubleSign(own) : own;
   };
   const isSilent = options.json === true || options.quiet === true;
@@ -130,18 +131,4 @@ export function createMessages(options: MessagesOptions): Messages {
 /** Formats a `--debug` line as JSON. */
 export function debugLine(text: string): string {
   return JSON.stringify({ debug: clean(text) });
-}
-
-/** Command groups that use a profile's service. */
-const GROUPS =
-  'run|jobs|instances|drives|ssh-keys|api-keys|templates|me|billing|catalog|api|doctor|status|audit';
-
-/** Adds --profile to suggested commands, so that they use the same account. */
-export function forProfile(text: string, profile: string | undefined): string {
-  return profile === undefined || !/^[\w.-]+$/.test(profile)
-    ? text
-    : text.replace(
-        new RegExp(`\\bgpucloud (?=(?:${GROUPS})\\b)`, 'g'),
-        `gpucloud --profile ${profile} `,
-      );
 }

@@ -6,13 +6,29 @@ export function shellLine(words: readonly string[], platform = 'linux'): string 
   return words.map((word) => shellWord(word, platform)).join(' ');
 }
 
+/** Marks where a suggested command takes the profile. Unicode keeps it for a program's own use. */
+const PROFILE = '\uFDD0';
+
 /**
- * Formats a gpucloud command to paste. Adds the profile that a flag chose, since another profile
- * may have another account.
+ * Formats a gpucloud command for a hint, a note or a warning. The printer adds the profile, since
+ * only it knows which one a flag chose.
  */
+export function gpucloud(...words: readonly string[]): string {
+  return `gpucloud${PROFILE} ${shellLine(words)}`;
+}
+
+/**
+ * Adds the profile that a flag chose to the suggested commands in a text, since another profile may
+ * have another account.
+ */
+export function withProfile(text: string, profile: string | undefined): string {
+  const words = profile === undefined ? '' : ` ${shellLine(['--profile', profile])}`;
+  return text.replaceAll(PROFILE, () => words);
+}
+
+/** Formats a gpucloud command for the result, with the profile that a flag chose. */
 export function gpucloudLine(words: readonly string[], profile: string | undefined): string {
-  const chosen = profile === undefined ? [] : ['--profile', profile];
-  return shellLine(['gpucloud', ...chosen, ...words]);
+  return withProfile(gpucloud(...words), profile);
 }
 
 const INDENT = '  ';

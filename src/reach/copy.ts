@@ -1,4 +1,5 @@
 import { usageError } from '../errors.ts';
+import { gpucloud } from '../output/shell-line.ts';
 
 export interface Copy {
   readonly instance: string;
@@ -28,7 +29,7 @@ export function parseCopy(paths: readonly string[], platform: string): Copy {
     if (instances.some((instance) => instance !== undefined)) {
       throw refused(
         'the source of a copy to an instance must be on this computer',
-        'copy it here first, or log in and copy there: gpucloud instances ssh NAME',
+        `copy it here first, or log in and copy there: ${gpucloud('instances', 'ssh', 'NAME')}`,
       );
     }
     return { instance: target.instance, from: 'here', ...ends };

@@ -4,6 +4,7 @@ import { CliError } from '../errors.ts';
 import { findInstance, type Target } from '../instances/resolve.ts';
 import { nextStep } from '../instances/status.ts';
 import { waitFor } from '../instances/waiting.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
 import { hasSsh, INSTANCE_STATUSES, leadsTo } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
@@ -100,7 +101,7 @@ function ensureEnterable(instance: Instance, { id, name: typed }: Target): strin
   if (address == null) {
     throw new CliError('wrongState', `${name} is ${status}${why}, and has no address.`, {
       resource: id,
-      hint: `gpucloud instances events ${typedName(name, id)}`,
+      hint: gpucloud('instances', 'events', typedName(name, id)),
     });
   }
   return `${name} is ${status}${why}; trying anyway.`;

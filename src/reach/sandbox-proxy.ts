@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { shellLine } from '../output/shell-line.ts';
+import { gpucloud, shellLine } from '../output/shell-line.ts';
 import { isSandbox, type WithSettings } from '../watch/ssh-endpoint.ts';
 
 /**
@@ -36,7 +36,7 @@ export async function ensureSandboxSsh(
  */
 export async function noteNowhere(
   context: Context,
-  instead = 'Use gpucloud instances ssh, tunnel and open.',
+  instead = `Use ${gpucloud('instances', 'ssh')}, tunnel and open.`,
 ): Promise<void> {
   if (!context.out.people || !(await isSandbox(context))) return;
   context.err.note(`Sandbox addresses lead nowhere. ${instead}`);

@@ -1,5 +1,6 @@
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import type { Start } from '../programs.ts';
 
 /** Callbacks for the output of a background ssh. */
@@ -78,7 +79,7 @@ export function notStarted(file: string, error: unknown): CliError {
   const code = errorCode(error) ?? String(error);
   return code === 'ENOENT'
     ? new CliError('refused', `${file} is not on PATH: gpucloud connects with OpenSSH.`, {
-        hint: 'install an OpenSSH client (openssh-client on Debian and Ubuntu, an optional feature on Windows); check it: gpucloud doctor',
+        hint: `install an OpenSSH client (openssh-client on Debian and Ubuntu, an optional feature on Windows); check it: ${gpucloud('doctor')}`,
         cause: error,
       })
     : new CliError('refused', `Could not start ${file} (${code}).`, { cause: error });

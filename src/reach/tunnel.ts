@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
 import { type HowToReach, type Reached, reach } from './reach.ts';
 import { troubleText } from './run-ssh.ts';
@@ -159,7 +160,7 @@ function failed({ code, output, opened }: Held, reached: Reached, context: Conte
     retryable: trouble === 'unreachable',
     hint:
       trouble === undefined
-        ? `try it by hand: gpucloud instances ssh ${typedName(name, id)}`
+        ? `try it by hand: ${gpucloud('instances', 'ssh', typedName(name, id))}`
         : troubleText(trouble, reached, context),
   });
 }

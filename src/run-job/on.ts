@@ -3,6 +3,7 @@ import { CliError } from '../errors.ts';
 import { ownJournal } from '../instances/pending.ts';
 import { withFile } from '../instances/request/given.ts';
 import { findInstance, type Target } from '../instances/resolve.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import type { HowToReach } from '../reach/reach.ts';
 import { typedName } from '../rules/names.ts';
 import { privateHalves } from '../ssh-keys/private-half.ts';
@@ -93,13 +94,13 @@ function ensureReplaceable(job: JobRecord | undefined, { state }: Pick<Probed, '
   if (!on && kept !== 'command') {
     throw new CliError('wrongState', `The job that rented ${name} has not ended.`, {
       resource: id,
-      hint: `see its output: gpucloud jobs logs ${typed}; end it: gpucloud jobs attach ${typed}`,
+      hint: `see its output: ${gpucloud('jobs', 'logs', typed)}; end it: ${gpucloud('jobs', 'attach', typed)}`,
     });
   }
   if (!on || state === 'none' || fetch.length === 0 || fetched === true) return;
   throw new CliError('wrongState', `The results of the last job on ${name} were not fetched.`, {
     resource: id,
-    hint: `fetch them: gpucloud jobs attach ${typed}; discard them: gpucloud jobs stop ${typed} --no-fetch`,
+    hint: `fetch them: ${gpucloud('jobs', 'attach', typed)}; discard them: ${gpucloud('jobs', 'stop', typed, '--no-fetch')}`,
   });
 }
 
@@ -117,6 +118,6 @@ function busy({ id, name }: Target): CliError {
   const typed = typedName(name, id);
   return new CliError('wrongState', `Another job runs on ${name}.`, {
     resource: id,
-    hint: `see its output: gpucloud jobs logs ${typed}; stop it: gpucloud jobs stop ${typed}`,
+    hint: `see its output: ${gpucloud('jobs', 'logs', typed)}; stop it: ${gpucloud('jobs', 'stop', typed)}`,
   });
 }

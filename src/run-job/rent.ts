@@ -8,6 +8,7 @@ import { ownJournal } from '../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../instances/preflight.ts';
 import type { Gates } from '../instances/rental/capacity.ts';
 import { type Chosen, warnIfDearer } from '../instances/request/hardware.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { runFailed } from './end/end-job.ts';
 import type { JobEnd } from './end/report.ts';
 import { costAtMost, readInstance, terminate } from './end/terminate.ts';
@@ -98,7 +99,7 @@ export function warnIfUnarmed({ names, ends }: JobPlan, context: Context): Promi
     const its = names.length === 1 ? 'its deadline' : 'their deadlines';
     context.err.warn(
       'deadline_unenforced',
-      `If this run is killed, nothing terminates ${namesText(names)} at ${its}. Schedule termination: gpucloud instances reap --install`,
+      `If this run is killed, nothing terminates ${namesText(names)} at ${its}. Schedule termination: ${gpucloud('instances', 'reap', '--install')}`,
     );
   });
 }

@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest';
 import { calledBy, hintOf } from '../../src/cli/hints.ts';
 import { CliError, type ErrorDetails, type Failure } from '../../src/errors.ts';
+import { withProfile } from '../../src/output/shell-line.ts';
 
 const STOP = { operation: 'POST /instances/{id}/stop', about: 'i-1' };
+
+function printedHint(error: CliError): string | undefined {
+  const hint = hintOf(error);
+  return hint && withProfile(hint, undefined);
+}
 
 test.each<[Failure, ErrorDetails, string | undefined]>([
   ['usage', { hint: 'say it right' }, 'say it right'],
@@ -26,14 +32,14 @@ test.each<[Failure, ErrorDetails, string | undefined]>([
   ['outcomeUnknown', { request: { operation: 'POST /api-keys' } }, 'gpucloud api-keys list'],
   ['outcomeUnknown', { request: { operation: 'PUT /elsewhere' } }, 'before you send it again'],
 ])('maps %s with %o to the hint %s', (failure, details, hint) => {
-  const found = hintOf(new CliError(failure, 'It failed.', details));
+  const found = printedHint(new CliError(failure, 'It failed.', details));
   if (hint === undefined) expect(found).toBeUndefined();
   else expect(found).toContain(hint);
 });
 
 test('names the instance in the hint as the user typed it', () => {
   const error = new CliError('refused', 'It failed.', { httpStatus: 503, request: STOP });
-  expect(hintOf(calledBy('trainer', error))).toBe(
+  expect(printedHint(calledBy('trainer', error))).toBe(
     'Try again later: gpucloud instances stop trainer; see why it failed: gpucloud instances events trainer',
   );
 });
@@ -42,5 +48,5 @@ test("keeps an extended error's request and hint", () => {
   const error = new CliError('outcomeUnknown', 'It failed.', { request: STOP }).with(
     'box: It failed.',
   );
-  expect(hintOf(error)).toContain('gpucloud instances stop i-1');
+  expect(printedHint(error)).toContain('gpucloud instances stop i-1');
 });

@@ -1,14 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
-import { no } from '../support/service.ts';
+import { type Answer, no } from '../support/service.ts';
 import { errorOf } from '../support/stderr-lines.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 
 let world: World;
+let response: Answer | 'hangUp';
 beforeEach(async () => {
-  world = await createWorld({ handler: () => no(404, 'no') });
+  response = no(404, 'no');
+  world = await createWorld({ handler: () => response });
 });
 afterEach(() => world.close());
 
@@ -48,5 +50,29 @@ test('adds the profile to commands in the JSON of status and audit', async () =>
   const row = (await json('audit')).find(({ result }: { result: string }) => result === 'finding');
   expect(row.command).toBe(
     'gpucloud --profile sandbox billing transactions --type usage-charge --since 24h',
+  );
+});
+
+test('adds the profile to commands in the JSON of doctor, and in details', async () => {
+  const cli = (...argv: string[]) => world.cli(['--profile', 'sandbox', ...argv]);
+  const { checks } = JSON.parse((await cli('doctor', '--json')).stdout);
+  expect(checks.find(({ id }: { id: string }) => id === 'ssh_key')).toMatchObject({
+    hint: 'add one: gpucloud --profile sandbox ssh-keys add',
+  });
+  await cli('sandbox', 'reset', '--yes', '--balance', '10');
+  await cli('drives', 'create', 'data', '--size', '500GB');
+  await cli('sandbox', 'advance', '3h');
+  expect((await cli('drives', 'get', 'data')).stdout).toMatch(
+    /Top up the balance, then:\s+gpucloud --profile sandbox drives resume /,
+  );
+});
+
+test('adds the profile to the note of an UNKNOWN request', async () => {
+  await world.cli(['profiles', 'add', 'work', '--base-url', world.service.url]);
+  const cli = (...argv: string[]) => world.cli(['--profile', 'work', ...argv]);
+  response = 'hangUp';
+  expect((await cli('instances', 'create', 'trainer', ...HARDWARE)).code).toBe(7);
+  expect((await cli('instances', 'list')).stdout).toContain(
+    'may be billing: gpucloud --profile work instances recover',
   );
 });

@@ -94,8 +94,8 @@ export const instances = [
       ['an id that was not saved is not in the error', ' (${id}),', ','],
       [
         'an id that was not saved is not billing',
-        'track ${id}"`,\n      resource: id,\n      mayBeBilling: true',
-        'track ${id}"`,\n      resource: id',
+        "'track', id)}\"`,\n      resource: id,\n      mayBeBilling: true",
+        "'track', id)}\"`,\n      resource: id",
       ],
       ['an instance with a broken response is not billing', 'mayBeBilling: true,\n      ', ''],
       [
@@ -224,7 +224,7 @@ export const instances = [
     changes: [
       [
         'an unforeseen fault forgets that the instance bills',
-        'throw withBill(error, awaited, last?.status, events);',
+        'throw withBill(error, ended, last?.status, events);',
         'throw error;',
       ],
     ],

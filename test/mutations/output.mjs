@@ -71,8 +71,8 @@ export const output = [
     changes: [
       [
         'a key in a message is shown',
-        'withoutKeys(clean(forProfile(text, options.profile)))',
-        'clean(forProfile(text, options.profile))',
+        'withoutKeys(clean(withProfile(text, options.profile)))',
+        'clean(withProfile(text, options.profile))',
       ],
     ],
   },
@@ -95,8 +95,8 @@ export const output = [
       ],
       [
         'a message holds a raw control',
-        'withoutKeys(clean(forProfile(text, profile)))',
-        'withoutKeys(forProfile(text, profile))',
+        'withoutKeys(clean(withProfile(text, profile)))',
+        'withoutKeys(withProfile(text, profile))',
       ],
       [
         'an error in JSON has no resource',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { commandLines, shellLine } from '../../src/output/shell-line.ts';
+import { commandLines, gpucloud, shellLine, withProfile } from '../../src/output/shell-line.ts';
 import { width } from '../../src/output/width.ts';
 
 const PIECES = [
@@ -29,5 +29,21 @@ describe('commandLines', () => {
       `  --name ${long} \\`,
       '  --wait',
     ]);
+  });
+});
+
+describe('gpucloud', () => {
+  const hint = `connect: ${gpucloud('instances', 'ssh', 'a b')}; all: ${gpucloud('audit')}`;
+
+  test('quotes each word', () => {
+    expect(withProfile(hint, undefined)).toBe(
+      "connect: gpucloud instances ssh 'a b'; all: gpucloud audit",
+    );
+  });
+
+  test('takes the profile, quoted, in every command of a text', () => {
+    expect(withProfile(hint, "$& it's")).toBe(
+      "connect: gpucloud --profile '$& it'\\''s' instances ssh 'a b'; all: gpucloud --profile '$& it'\\''s' audit",
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import { createMessages, type MessagesOptions } from '../../src/output/index.ts';
+import { gpucloud } from '../../src/output/shell-line.ts';
 import { manualClock } from '../support/clock.ts';
 import { stderrLines } from '../support/stderr-lines.ts';
 import { clock, Page, Screen } from './world.ts';
@@ -42,7 +43,7 @@ describe('messages', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr, { json: true, profile: 'work' });
     messages.note('made');
-    messages.warn('price', 'svc_sk_abc costs\u001b[2J more: gpucloud instances list');
+    messages.warn('price', `svc_sk_abc costs\u001b[2J more: ${gpucloud('instances', 'list')}`);
     expect(stderrLines(stderr.text)).toEqual([
       {
         warning: {

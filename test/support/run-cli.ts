@@ -232,6 +232,9 @@ async function runCli(
   stdout.close();
   stderr.close();
   const [out, err] = await written;
+  // A suggested command was printed without withProfile, in output/shell-line.ts.
+  if (`${out}${err}`.includes('\ufdd0'))
+    throw new Error(`a command lacks its profile: ${out}${err}`);
   return { code, stdout: out, stderr: err };
 }
 

@@ -25,6 +25,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
 import { syncFolder } from '../../files/replace.ts';
 import { checkColumns } from '../../output/index.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { apiKeyName } from '../../rules/names.ts';
 import { apiKey } from '../../rules/service.ts';
 import { keyView, newKeyView } from './view.ts';
@@ -115,7 +116,7 @@ async function requestKey(name: string, context: Context): Promise<NewKey> {
   throw new CliError(
     'notUnderstood',
     `The API key ${labelOf(key)} was created, but the response has no usable secret_key. Its secret is lost.`,
-    { hint: 'create another key: gpucloud api-keys create NAME', resource: key.id },
+    { hint: `create another key: ${gpucloud('api-keys', 'create', 'NAME')}`, resource: key.id },
   );
 }
 

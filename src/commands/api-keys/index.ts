@@ -1,6 +1,7 @@
 import type { Group } from '../../cli/group.ts';
 import { verb } from '../../cli/verb.ts';
 import { marked } from '../../context/key-in-use.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { create } from './create.ts';
 import { keyView } from './view.ts';
 
@@ -35,8 +36,7 @@ export const apiKeys: Group = {
     delete: FORGET,
     rm: FORGET,
     revoke: FORGET,
-    update: 'create another key: "gpucloud api-keys create NAME"',
-    rotate:
-      'create another key and keep it: "gpucloud api-keys create NAME --save-profile PROFILE"',
+    update: `create another key: "${gpucloud('api-keys', 'create', 'NAME')}"`,
+    rotate: `create another key and keep it: "${gpucloud('api-keys', 'create', 'NAME', '--save-profile', 'PROFILE')}"`,
   },
 };

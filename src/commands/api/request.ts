@@ -4,6 +4,7 @@ import { readInput } from '../../cli/input.ts';
 import { brokenRule, checked, refuseSecret } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { broken, kept, type Verdict } from '../../rules/rule.ts';
 
 interface ApiInput {
@@ -69,18 +70,21 @@ function refuseLosing(method: string, path: string, context: Context): void {
     throw usageError(
       'PATH: api does not rent: an instance outside the journal could bill unnoticed',
       isReorder
-        ? 'rent it with "gpucloud instances reorder"'
-        : 'rent it with "gpucloud instances create", which takes the same body with --file',
+        ? `rent it with "${gpucloud('instances', 'reorder')}"`
+        : `rent it with "${gpucloud('instances', 'create')}", which takes the same body with --file`,
     );
   }
   if (!createsKey({ method, path })) return;
   if (context.flags.showSecrets !== true) {
     throw usageError(
       "PATH: this response shows the new key's secret only once, and api would mask it",
-      'create it with "gpucloud api-keys create", or add --show-secrets',
+      `create it with "${gpucloud('api-keys', 'create')}", or add --show-secrets`,
     );
   }
-  refuseLostSecret(context, 'keep it: gpucloud api-keys create NAME --key-file FILE');
+  refuseLostSecret(
+    context,
+    `keep it: ${gpucloud('api-keys', 'create', 'NAME', '--key-file', 'FILE')}`,
+  );
 }
 
 /** Whether the response contains the secret of a new API key. */

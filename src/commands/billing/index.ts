@@ -1,6 +1,7 @@
 import type { Group } from '../../cli/group.ts';
 import { ruled } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { promoCode } from '../../rules/names.ts';
 import { balanceView, promoView } from './view.ts';
 
@@ -53,7 +54,6 @@ export const billing: Group = {
     'gpucloud billing runway',
   ],
   undocumented: {
-    deposit:
-      'top up in the web console; apply a promo code with "gpucloud billing promo CODE"; top up the sandbox with "gpucloud sandbox deposit"',
+    deposit: `top up in the web console; apply a promo code with "${gpucloud('billing', 'promo', 'CODE')}"; top up the sandbox with "gpucloud sandbox deposit"`,
   },
 };

@@ -14,7 +14,7 @@ import {
 import { findingsOf, type Look, lookAt } from '../../money/findings.ts';
 import type { BillingItem } from '../../money/rows.ts';
 import { type Block, field, type View } from '../../output/output.ts';
-import { gpucloudLine } from '../../output/shell-line.ts';
+import { gpucloud, gpucloudLine } from '../../output/shell-line.ts';
 import { minuteText, spanText } from '../../output/time.ts';
 import type { Runway } from '../../results/money.ts';
 import {
@@ -53,7 +53,7 @@ function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
   const has = `The balance is ${inRoubles(balance)}`;
   const error = (words: string) =>
     new CliError('wrongState', `${words}, under --fail-below ${failBelow.text}.`, {
-      hint: "top up the balance, or terminate what you don't need: gpucloud status",
+      hint: `top up the balance, or terminate what you don't need: ${gpucloud('status')}`,
     });
   if ('amount' in failBelow) {
     return balance.lt(failBelow.amount) ? error(has) : undefined;
@@ -99,7 +99,9 @@ export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefin
 }
 
 function hintOf({ id }: BillingItem): string {
-  return id === null ? 'gpucloud instances recover' : 'see what may bill: gpucloud status';
+  return id === null
+    ? gpucloud('instances', 'recover')
+    : `see what may bill: ${gpucloud('status')}`;
 }
 
 type RunwayReport = ReturnType<typeof reportOf>;

@@ -14,6 +14,7 @@ import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { stockDay } from '../../instances/request/hardware.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { isUuid, resourceId } from '../../rules/names.ts';
 import { broken, kept, type Rule, type Verdict } from '../../rules/rule.ts';
 import { entryView } from './view.ts';
@@ -74,7 +75,7 @@ export const catalog: Group = {
         }
         // Suggests the slug if a shell would need quotes around the name.
         const typed = /^[A-Za-z0-9._-]+$/.test(name) ? name : slug(name);
-        context.err.note(`Use it: gpucloud instances create NAME --${kind} ${typed}`);
+        context.err.note(`Use it: ${gpucloud('instances', 'create', 'NAME', `--${kind}`, typed)}`);
         await context.out.item(entry, entryView);
       },
     }),
@@ -169,7 +170,7 @@ function refuseTaken(
   if (other !== undefined) {
     throw usageError(
       `--name "${name}": the ${kind} ${other.id} already has that name`,
-      `remove that name first: gpucloud catalog remove ${other.id}`,
+      `remove that name first: ${gpucloud('catalog', 'remove', other.id)}`,
     );
   }
   // Such a name could never match, since an ID takes precedence over names.
@@ -183,7 +184,7 @@ async function oneEntry(typed: string, catalog: Catalog): Promise<CatalogEntry> 
   const [entry, second] = found;
   if (entry === undefined) {
     throw new CliError('notFound', `No known offer or image "${typed}".`, {
-      hint: 'gpucloud catalog list',
+      hint: gpucloud('catalog', 'list'),
       resource: typed,
     });
   }

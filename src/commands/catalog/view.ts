@@ -1,5 +1,6 @@
 import type { CatalogEntry, Source } from '../../catalog/index.ts';
 import { field, type View } from '../../output/output.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 
 const WORDS: Readonly<Record<Source, string>> = {
   added: 'by hand',
@@ -24,8 +25,7 @@ export const entryView: View<CatalogEntry> = {
     field('cuda_version', 'CUDA', { hidden: true }),
   ],
   id: (one) => one.id,
-  empty:
-    'No known offers or images yet. Reading an instance adds its offer and image; "gpucloud catalog add" adds one by hand.',
+  empty: `No known offers or images yet. Reading an instance adds its offer and image; "${gpucloud('catalog', 'add')}" adds one by hand.`,
 };
 
 function fromText({ sources }: CatalogEntry): string {

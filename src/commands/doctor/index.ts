@@ -3,6 +3,7 @@ import { LONGEST_TIMER } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { field, type Section, type View } from '../../output/output.ts';
+import { withProfile } from '../../output/shell-line.ts';
 import { type Check, type Checks, type Finding, fail, failWith } from './check.ts';
 import { computerChecks } from './computer.ts';
 import { serviceChecks } from './service.ts';
@@ -129,7 +130,11 @@ function made(checks: Checks, late: Promise<Finding>): Promise<Check[]> {
 }
 
 /** Prints one document in structured formats, and rows in row formats. */
-async function show(checks: readonly Check[], { out, flags }: Context): Promise<void> {
+async function show(found: readonly Check[], { out, flags }: Context): Promise<void> {
+  const checks = found.map((check) => ({
+    ...check,
+    hint: check.hint && withProfile(check.hint, flags.profile),
+  }));
   const isChosen = flags.columns !== undefined || flags.sort !== undefined;
   if (isChosen || ['jsonl', 'csv', 'tsv', 'id'].includes(out.format)) {
     await out.list(checks, checkView);

@@ -5,6 +5,7 @@ import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { privateHalves } from '../../ssh-keys/private-half.ts';
 import {
   type Checks,
@@ -147,7 +148,7 @@ async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<
   if (heard?.user === undefined) return notChecked('the account is unknown');
   const keys = await (await context.api()).sshKeys.list();
   if (keys.length === 0) {
-    return warn('no SSH key is registered', 'add one: gpucloud ssh-keys add');
+    return warn('no SSH key is registered', `add one: ${gpucloud('ssh-keys', 'add')}`);
   }
   const halves = await privateHalves(keys, context);
   const usable = halves.find(({ isLocked }) => !isLocked);
@@ -159,7 +160,7 @@ async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<
   return locked === undefined
     ? warn(
         'no registered SSH key has its private key in ~/.ssh or in the SSH agent',
-        'add a key of this computer: gpucloud ssh-keys add',
+        `add a key of this computer: ${gpucloud('ssh-keys', 'add')}`,
       )
     : warn(
         `${locked.file} has a passphrase, and "gpucloud run" can't prompt for it`,

@@ -8,7 +8,7 @@ import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
-import { commandLines } from '../../output/shell-line.ts';
+import { commandLines, gpucloud } from '../../output/shell-line.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
 import { driveView, hourly } from './view.ts';
@@ -120,7 +120,7 @@ async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
         throw new CliError(
           'outcomeUnknown',
           `Another gpucloud process is creating a drive. ${NOTHING_CREATED}`,
-          { hint: 'check whether it was created: gpucloud drives list', retryable: true },
+          { hint: `check whether it was created: ${gpucloud('drives', 'list')}`, retryable: true },
         );
       }
       const message = `Could not lock ${state} (${faultOf(cause)}). ${NOTHING_CREATED}`;

@@ -10,6 +10,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
 import { rememberDrives } from '../../money/account.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
 import type { Warning } from '../../warnings.ts';
@@ -24,8 +25,7 @@ const DRIVES = [
   `names, IDs or ID prefixes of drives${OR_STDIN}`,
   ruledEach('DRIVE', anyName),
 ] as const;
-const NO_END =
-  'to pay less, shrink it with "gpucloud drives update DRIVE --size 1"; to delete it, ask the support of the service';
+const NO_END = `to pay less, shrink it with "${gpucloud('drives', 'update', 'DRIVE', '--size', '1')}"; to delete it, ask the support of the service`;
 
 export const drives: Group = {
   verbs: [
@@ -127,8 +127,8 @@ export const drives: Group = {
   undocumented: {
     delete: NO_END,
     rm: NO_END,
-    attach: 'attach it when you create an instance: "gpucloud instances create --drive DRIVE"',
-    detach: 'terminate its instance: "gpucloud instances terminate INSTANCE"',
+    attach: `attach it when you create an instance: "${gpucloud('instances', 'create', '--drive', 'DRIVE')}"`,
+    detach: `terminate its instance: "${gpucloud('instances', 'terminate', 'INSTANCE')}"`,
   },
 };
 
@@ -142,7 +142,7 @@ function suspended(drives: readonly Drive[]): Warning[] {
     .filter(({ status }) => status === 'SUSPENDED')
     .map((drive) => ({
       code: 'drive_suspended',
-      message: `Drive ${nameOf(drive)} is SUSPENDED: ${SEVEN_DAYS}. Top up the balance, then: gpucloud drives resume ${drive.id}`,
+      message: `Drive ${nameOf(drive)} is SUSPENDED: ${SEVEN_DAYS}. Top up the balance, then: ${gpucloud('drives', 'resume', drive.id)}`,
     }));
 }
 

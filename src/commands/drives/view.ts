@@ -1,5 +1,6 @@
 import type { Drive } from '../../api/index.ts';
 import { type Column, field, type View } from '../../output/output.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { sectionOf } from '../../output/table/details.ts';
 import { inRoubles, money } from '../../rules/money.ts';
 
@@ -28,7 +29,7 @@ const columns: readonly Column<Drive>[] = [
 export const driveView: View<Drive> = {
   columns,
   id: (d) => d.id,
-  empty: 'No drives. Create one: gpucloud drives create NAME --size 500GB',
+  empty: `No drives. Create one: ${gpucloud('drives', 'create', 'NAME', '--size', '500GB')}`,
   sections: [
     {
       lines: (d) => [
@@ -40,7 +41,7 @@ export const driveView: View<Drive> = {
 };
 
 function suspendedText({ id }: Drive): string {
-  return `${SEVEN_DAYS};\nits debt grows until then. Top up the balance, then: gpucloud drives resume ${id}`;
+  return `${SEVEN_DAYS};\nits debt grows until then. Top up the balance, then: ${gpucloud('drives', 'resume', id)}`;
 }
 
 /** Formats a drive's cost: `6.00 ₽ per hour`. Returns an unreadable price unchanged. */

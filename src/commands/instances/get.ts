@@ -5,6 +5,7 @@ import { action } from '../../cli/verb.ts';
 import { usageError } from '../../errors.ts';
 import { idleTime } from '../../instances/deadlines/idle-time.ts';
 import { instanceFinder } from '../../instances/resolve.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { noteNowhere } from '../../reach/sandbox-proxy.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
@@ -37,7 +38,7 @@ export const get = action({
     }
     const only = onlyTyped(typed);
     if (only === undefined) {
-      throw usageError('--watch shows one instance', 'gpucloud instances list --watch');
+      throw usageError('--watch shows one instance', gpucloud('instances', 'list', '--watch'));
     }
     const { id } = await find(only);
     const { watch } = await import('../../watch/watch.ts');

@@ -1,6 +1,7 @@
 import type { Group, Verb } from '../../cli/group.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 
-const RESTART = 'use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME"';
+const RESTART = `use "${gpucloud('instances', 'stop', 'NAME', '--wait')}", then "${gpucloud('instances', 'start', 'NAME')}"`;
 
 function under(heading: string, verbs: readonly Verb[]): readonly Verb[] {
   return verbs.map((verb) => ({ ...verb, heading }));
@@ -166,8 +167,8 @@ export const instances: Group = {
   undocumented: {
     reboot: RESTART,
     restart: RESTART,
-    delete: 'use "gpucloud instances terminate NAME"',
-    rename: '"gpucloud instances reorder" rents it again under a new name',
+    delete: `use "${gpucloud('instances', 'terminate', 'NAME')}"`,
+    rename: `"${gpucloud('instances', 'reorder')}" rents it again under a new name`,
     resize: 'create an instance from another offer',
   },
   foreign: {

@@ -2,6 +2,7 @@ import { idleText } from '../../instances/deadlines/idle-time.ts';
 import type { Listed } from '../../instances/known-instances.ts';
 import type { Snapshot } from '../../journal/index.ts';
 import { type Column, field, type View } from '../../output/output.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { endsAt, instanceView } from './view.ts';
 
@@ -81,8 +82,7 @@ export const listedView: View<Listed> = {
     { id: 'unread', header: 'UNREAD', value: (row) => row.unread === true, hidden: true },
   ],
   id: (row) => row.id,
-  empty:
-    'No instances known to this computer. "gpucloud audit" looks for others; --all shows terminated ones.',
+  empty: `No instances known to this computer. "${gpucloud('audit')}" looks for others; --all shows terminated ones.`,
   // Ignores values that change with every read: notes contain ages.
   steady: ({ note: _note, idle_seconds: _idle, ...row }) => row,
   secrets: (instanceView.secrets ?? []).map((path) => `instance.${path}`),

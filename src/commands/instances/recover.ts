@@ -6,7 +6,7 @@ import { readableJournal } from '../../instances/pending.ts';
 import { type Resolution, reconcile } from '../../instances/reconcile.ts';
 import type { OpenRequest } from '../../journal/index.ts';
 import { field, type View } from '../../output/output.ts';
-import { shellLine } from '../../output/shell-line.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import type { Recovered as RecoveredResult } from '../../results/instances.ts';
 import { mayBill } from '../../rules/statuses.ts';
 
@@ -72,7 +72,7 @@ function chosen(open: readonly OpenRequest[], names: readonly string[]): readonl
     throw new CliError(
       'notFound',
       `No request named "${name}" has an unknown outcome; ${there === '' ? 'none has' : `these have: ${there}`}.`,
-      { resource: name, hint: 'list known instances: gpucloud instances list' },
+      { resource: name, hint: `list known instances: ${gpucloud('instances', 'list')}` },
     );
   }
   return unknown.filter(({ name }) => names.length === 0 || names.includes(name));
@@ -115,7 +115,7 @@ function stillUnknown(open: readonly Resolution[]): CliError {
     {
       hint:
         candidate === undefined
-          ? `if it exists: gpucloud instances track ID; otherwise: ${untrackLine(first)}`
+          ? `if it exists: ${gpucloud('instances', 'track', 'ID')}; otherwise: ${untrackLine(first)}`
           : `if it is ${candidate.id}: ${recoverLine(candidate.name ?? '')} --yes; otherwise: ${untrackLine(first)}`,
       resource: name,
       mayBeBilling: true,
@@ -126,13 +126,13 @@ function stillUnknown(open: readonly Resolution[]): CliError {
 /** Returns the `untrack` command; uses the UID for a name that starts like a flag. */
 function untrackLine(request: OpenRequest | undefined): string {
   const { name = 'NAME', uid = '' } = request ?? {};
-  return shellLine(['gpucloud', 'instances', 'untrack', name.startsWith('-') ? uid : name]);
+  return gpucloud('instances', 'untrack', name.startsWith('-') ? uid : name);
 }
 
 /** Refuses a request that its own process is still sending and will resolve. */
 function inFlight(name: string): CliError {
   return new CliError('outcomeUnknown', `Another gpucloud process is creating ${name}.`, {
-    hint: 'wait for it, then list your instances: gpucloud instances list',
+    hint: `wait for it, then list your instances: ${gpucloud('instances', 'list')}`,
     resource: name,
     mayBeBilling: true,
   });

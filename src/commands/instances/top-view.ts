@@ -1,4 +1,5 @@
 import type { Block, Cell, Column, Kind, View } from '../../output/output.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
 import type { TopRow } from '../../results/instances.ts';
 
@@ -50,8 +51,7 @@ export const topView: View<CardRow> = {
     { id: 'error', header: 'ERROR', value: ({ instance }) => instance.error?.message },
   ],
   id: ({ instance }) => instance.id,
-  empty:
-    'No instance that this computer knows is running. Start one: gpucloud instances start NAME, or rent one: gpucloud instances create',
+  empty: `No instance that this computer knows is running. Start one: ${gpucloud('instances', 'start', 'NAME')}, or rent one: ${gpucloud('instances', 'create')}`,
   json: ({ instance }) => instance,
 };
 

@@ -8,6 +8,7 @@ import { CliError } from '../../errors.ts';
 import type { Changed } from '../../instances/outcome.ts';
 import { findInstances } from '../../instances/resolve.ts';
 import type { KnownInstance, OpenRequest } from '../../journal/index.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { instant, relative } from '../../output/time.ts';
 import { inRoubles, money } from '../../rules/money.ts';
 import { resourceId, typedName } from '../../rules/names.ts';
@@ -37,7 +38,7 @@ export const untrack = action({
       if (instance !== undefined) return instance;
       throw new CliError('notFound', `No known instance "${name}".`, {
         resource: name,
-        hint: 'list known instances: gpucloud instances list --all',
+        hint: `list known instances: ${gpucloud('instances', 'list', '--all')}`,
       });
     });
     const lost = [...new Set(typed.flatMap(requestsOf))];
@@ -96,14 +97,14 @@ function instanceFacts({ id, name, last }: KnownInstance, now: number): string {
 /** Prints each ID once more, since the list no longer shows it. */
 function noteWhatIsLeft(instances: readonly KnownInstance[], { err }: Context): void {
   for (const { id, name, last, deadline } of instances) {
-    const back = `To track it again: gpucloud instances track ${id}`;
+    const back = `To track it again: ${gpucloud('instances', 'track', id)}`;
     const ends = deadline === undefined ? '' : ' Its deadline no longer applies.';
     if (!mayBill(last?.status)) {
       err.note(`Untracked ${name}; it was ${last?.status} when last seen. ${back}`);
     } else {
       err.warn(
         'may_be_billing',
-        `Untracked ${name}.${ends} It may still be billing. ${back}. To terminate it: gpucloud instances terminate ${typedName(name, id)}`,
+        `Untracked ${name}.${ends} It may still be billing. ${back}. To terminate it: ${gpucloud('instances', 'terminate', typedName(name, id))}`,
       );
     }
   }

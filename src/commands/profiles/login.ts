@@ -20,6 +20,7 @@ import { replaceQuestion } from '../../config/remedies.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { commandWords } from '../../rules/command-words.ts';
 import { roublesText } from '../../rules/money.ts';
 import {
@@ -137,7 +138,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   // Omits the other fields for people, since the notes already show them.
   if (out.people && out.terminal) {
     err.note(`Active profile: ${name}`);
-    err.note('Rent an instance: gpucloud instances create');
+    err.note(`Rent an instance: ${gpucloud('instances', 'create')}`);
   } else await out.item(shownProfile(kept.file, name, context), profileView);
 }
 

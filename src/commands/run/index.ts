@@ -6,6 +6,7 @@ import { usageError } from '../../errors.ts';
 import { type CountFlags, countOption, minCountOption } from '../../instances/rental/count.ts';
 import { withRequestFlags } from '../../instances/request/flags.ts';
 import type { CreateFlags } from '../../instances/request/given.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
 import { variableName } from '../../rules/container.ts';
 import { anyName, instanceName } from '../../rules/names.ts';
@@ -199,7 +200,7 @@ export const run = action({
     if (!isHere && (count ?? minCount) !== undefined) {
       throw usageError(
         `--${count === undefined ? 'min-count' : 'count'} needs --here`,
-        'a command on several instances: gpucloud run --count 4 --here -- parallel …',
+        `a command on several instances: ${gpucloud('run', '--count', '4', '--here', '--', 'parallel')} …`,
       );
     }
     const here = isHere ? { count, minCount } : undefined;

@@ -4,6 +4,7 @@ import { brokenBy, refuseSecret } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { anyName } from '../../rules/names.ts';
 import { addKey, type NewKey, registered } from '../../ssh-keys/add.ts';
 import { chooseKeyFile } from '../../ssh-keys/choose.ts';
@@ -103,7 +104,7 @@ function notDefault({ id, name }: SshKey): CliError {
     'wrongState',
     `The key ${name ?? id} is already in the account but is not the default, which can't be changed.`,
     {
-      hint: `select it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it again with --default: gpucloud ssh-keys delete ${id}`,
+      hint: `select it when you rent: ${gpucloud('instances', 'create', '--ssh-key', id)}; or delete it and add it again with --default: ${gpucloud('ssh-keys', 'delete', id)}`,
       resource: id,
     },
   );
@@ -125,7 +126,7 @@ function checkArguments(args: readonly string[]): void {
     const flag = FLAG.exec(stray)?.[0];
     throw usageError(
       flag === undefined ? 'an unknown option (it is not shown)' : `unknown option '${flag}'`,
-      'see the options: gpucloud ssh-keys add --help',
+      `see the options: ${gpucloud('ssh-keys', 'add', '--help')}`,
     );
   }
   if (args.length > 1) {

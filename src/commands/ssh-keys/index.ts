@@ -9,6 +9,7 @@ import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { add } from './add.ts';
 import { sshKeyView } from './view.ts';
 
@@ -61,7 +62,7 @@ export const sshKeys: Group = {
     'gpucloud ssh-keys delete laptop',
   ],
   undocumented: {
-    update: 'delete the key and add it again: "gpucloud ssh-keys delete", "gpucloud ssh-keys add"',
+    update: `delete the key and add it again: "${gpucloud('ssh-keys', 'delete')}", "${gpucloud('ssh-keys', 'add')}"`,
     rename: 'delete the key and add it again with --name',
   },
 };

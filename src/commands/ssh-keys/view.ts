@@ -1,5 +1,6 @@
 import type { SshKey } from '../../api/index.ts';
 import { field, type View } from '../../output/output.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 
 export const sshKeyView: View<SshKey> = {
   columns: [
@@ -13,7 +14,7 @@ export const sshKeyView: View<SshKey> = {
     field('public_key', 'PUBLIC KEY', { hidden: true }),
   ],
   id: (k) => k.id,
-  empty: 'The account has no SSH keys. Add one: gpucloud ssh-keys add FILE',
+  empty: `The account has no SSH keys. Add one: ${gpucloud('ssh-keys', 'add', 'FILE')}`,
 };
 
 /** Returns the first word of a key: `ssh-ed25519`. */

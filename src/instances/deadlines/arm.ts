@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { type Heartbeat, heartbeatOf, removeHeartbeat } from '../../journal/index.ts';
-import { shellLine } from '../../output/shell-line.ts';
+import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
 import { durationWord } from '../../rules/times.ts';
 import { commandLine } from '../scheduler/crontab.ts';
@@ -182,7 +182,7 @@ async function firstRun(
 
 function notArmed(why: string): CliError {
   return new CliError('refused', `Scheduled, but deadlines are not enforced: ${why}`, {
-    hint: 'fix that, then: gpucloud instances reap --install; to remove it: gpucloud instances reap --uninstall',
+    hint: `fix that, then: ${gpucloud('instances', 'reap', '--install')}; to remove it: ${gpucloud('instances', 'reap', '--uninstall')}`,
   });
 }
 

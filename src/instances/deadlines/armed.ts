@@ -9,6 +9,7 @@ import {
   type Scope,
   writeHeartbeat,
 } from '../../journal/index.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { relative, spanText } from '../../output/time.ts';
 import { ownJournal } from '../pending.ts';
 import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/index.ts';
@@ -162,7 +163,7 @@ export async function ensureArmed(context: Context): Promise<void> {
   if (found.isArmed) return;
   throw usageError(
     `Nothing on this computer enforces deadlines: ${found.reason}. Nothing was sent.`,
-    'schedule it: gpucloud instances reap --install; to skip this check: --unenforced',
+    `schedule it: ${gpucloud('instances', 'reap', '--install')}; to skip this check: --unenforced`,
   );
 }
 

@@ -4,6 +4,7 @@ import { ruled } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { Journal } from '../../journal/index.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
@@ -157,14 +158,14 @@ export function setDeadline(
     if (!mayBill(status)) {
       throw new CliError('wrongState', `${name} has ended: its status is ${status}.`, {
         resource: id,
-        hint: `rent one like it: gpucloud instances reorder ${typedName(name, id)} NEW-NAME`,
+        hint: `rent one like it: ${gpucloud('instances', 'reorder', typedName(name, id), 'NEW-NAME')}`,
       });
     }
     const shown = instance.name ?? name;
     const isNever = expiry === 'never';
     if (held.deadline === undefined && !isNever && expiry.deadline === undefined) {
       throw new CliError('storage', `The deadline of ${shown} can't be read.`, {
-        hint: `set it too: gpucloud instances expire ${typedName(name, id)} --after 4h`,
+        hint: `set it too: ${gpucloud('instances', 'expire', typedName(name, id), '--after', '4h')}`,
         resource: id,
       });
     }
@@ -213,13 +214,13 @@ export function deadlineWords({ terminateAfter, terminateAt, ifIdle, unenforced 
   ];
 }
 
-/** Prints when new instances will be terminated. `typed` is their name in a command. */
+/** Prints when new instances will be terminated. `typed` holds their names in a command. */
 export function noteEnds(
-  typed: string,
+  typed: readonly string[],
   { deadline, if_idle: idle }: WantedEnds,
   { err, serviceClock }: Context,
 ): void {
-  const expire = `gpucloud instances expire ${typed}`;
+  const expire = gpucloud('instances', 'expire', ...typed);
   if (deadline !== undefined) {
     err.note(
       `Deadline:    ${deadlineText(deadline, serviceClock.now())}. To move it: ${expire} --after 4h`,

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
 import type { Deadline, Journal } from '../../journal/index.ts';
 import { lazy } from '../../lazy.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import { type Change, changeOne } from '../change.ts';
@@ -193,7 +194,7 @@ function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: Cli
     `${name} (${id}) is past its deadline, but the service returned 404. It may be billing on another account.`,
     {
       httpStatus,
-      hint: `look in the web console; to stop tracking it: gpucloud instances untrack ${typedName(name, id)}`,
+      hint: `look in the web console; to stop tracking it: ${gpucloud('instances', 'untrack', typedName(name, id))}`,
       resource: id,
       mayBeBilling: true,
     },
@@ -202,7 +203,7 @@ function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: Cli
 
 function unreadable({ id, name }: Pick<Deadline, 'id' | 'name'>): CliError {
   return new CliError('storage', `The deadline of ${name} (${id}) can't be read.`, {
-    hint: `set it again: gpucloud instances expire ${typedName(name, id)} --after 4h`,
+    hint: `set it again: ${gpucloud('instances', 'expire', typedName(name, id), '--after', '4h')}`,
     resource: id,
     mayBeBilling: true,
   });

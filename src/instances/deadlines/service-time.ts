@@ -1,6 +1,7 @@
 import { driftBetween, type Reading } from '../../context/service-clock.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { local } from '../../output/time.ts';
 import { differenceText, FAR, lastAhead } from './armed.ts';
 
@@ -74,6 +75,6 @@ function unclear(first: Reading, second: Reading): CliError {
   return new CliError(
     'notUnderstood',
     `The service's clock is unclear: a response shows ${local(first.service)}, and one 3 s later ${shown}. Nothing was changed.`,
-    { hint: 'try again; to compare the clocks: gpucloud doctor', retryable: true },
+    { hint: `try again; to compare the clocks: ${gpucloud('doctor')}`, retryable: true },
   );
 }

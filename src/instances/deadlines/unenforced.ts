@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { heartbeatOf, type Journal, type Scope } from '../../journal/index.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText } from '../../output/time.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { enforcementOf, noteFault, profileOf, readEnforcement, serviceName } from './armed.ts';
@@ -11,7 +12,7 @@ export async function warnUnenforced(journal: Journal, context: Context): Promis
   if (enforcement.isArmed) return;
   context.err.warn(
     'deadline_unenforced',
-    `Nothing on this computer enforces deadlines: ${enforcement.reason}. To schedule it: gpucloud instances reap --install`,
+    `Nothing on this computer enforces deadlines: ${enforcement.reason}. To schedule it: ${gpucloud('instances', 'reap', '--install')}`,
   );
 }
 

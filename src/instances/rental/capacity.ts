@@ -2,6 +2,7 @@ import type { Instance } from '../../api/index.ts';
 import type { Gate } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { inSeconds } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import type { WaitTimes } from '../../watch/flags.ts';
@@ -183,7 +184,7 @@ async function terminateFailed(
       {
         resource: id,
         mayBeBilling: true,
-        hint: `gpucloud instances terminate ${typedName(name, id)}`,
+        hint: gpucloud('instances', 'terminate', typedName(name, id)),
         cause: fault,
       },
     );

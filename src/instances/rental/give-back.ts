@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import { leadsTo } from '../../rules/statuses.ts';
 import { changeOne } from '../change.ts';
@@ -33,7 +34,7 @@ export async function ensureEnded(
       {
         resource: id,
         mayBeBilling: true,
-        hint: `gpucloud instances get ${typedName(name, id)}`,
+        hint: gpucloud('instances', 'get', typedName(name, id)),
         cause: error,
       },
     );
@@ -45,7 +46,7 @@ export async function ensureEnded(
     {
       resource: id,
       mayBeBilling: true,
-      hint: `gpucloud instances terminate ${typedName(name, id)} --wait`,
+      hint: gpucloud('instances', 'terminate', typedName(name, id), '--wait'),
     },
   );
 }

@@ -3,6 +3,7 @@ import type { Instance } from '../../api/index.ts';
 import { AT_ONCE, createGate } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Target } from '../resolve.ts';
 import { READINGS_AT_ONCE } from '../waiting.ts';
@@ -135,7 +136,7 @@ async function outcomeOf(
       {
         resource: id,
         mayBeBilling: true,
-        hint: `gpucloud instances terminate ${typedName(name, id)}`,
+        hint: gpucloud('instances', 'terminate', typedName(name, id)),
         cause: fault,
       },
     );
@@ -151,7 +152,7 @@ async function outcomeOf(
 function ended(error: CliError, { id, name }: Target): CliError {
   const why = error.cause instanceof CliError ? error.cause.message : error.message;
   return error.with(`${name} (${id}): ${sentence(why)} It was terminated.`, {
-    hint: `gpucloud instances events ${typedName(name, id)}`,
+    hint: gpucloud('instances', 'events', typedName(name, id)),
     mayBeBilling: false,
     retryable: false,
   });

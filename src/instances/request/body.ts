@@ -4,6 +4,7 @@ import { checked } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { portClash } from '../../rules/container.ts';
 import { instanceName } from '../../rules/names.ts';
 import { environmentOf } from './environment.ts';
@@ -25,7 +26,7 @@ export function missingError(names: readonly string[], command = 'instances crea
   return usageError(
     `${command}: missing ${names.join(', ')}`,
     names.some((name) => name === NEEDED.offer || name === NEEDED.image)
-      ? 'see the known offers and images: gpucloud catalog list'
+      ? `see the known offers and images: ${gpucloud('catalog', 'list')}`
       : undefined,
   );
 }

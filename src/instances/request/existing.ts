@@ -2,6 +2,7 @@ import type { Instance } from '../../api/index.ts';
 import type { Kind } from '../../catalog/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { inRoubles, kopecksText, priceIn } from '../../rules/money.ts';
 import { isSameId, typedName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
@@ -17,11 +18,11 @@ export async function ensureUsable(found: Instance, given: Given, context: Conte
   const typed = typedName(name, id);
   const is = `${name ?? id} already exists (${id})`;
   const details = { resource: id, mayBeBilling: mayBill(status) };
-  const again = `to create it again: gpucloud instances terminate ${typed}`;
+  const again = `to create it again: ${gpucloud('instances', 'terminate', typed)}`;
   if (status === 'ERROR') {
     throw new CliError('otherEnd', `${is}, but its status is ERROR. Nothing was sent.`, {
       ...details,
-      hint: `see what happened: gpucloud instances events ${typed}; ${again}`,
+      hint: `see what happened: ${gpucloud('instances', 'events', typed)}; ${again}`,
     });
   }
   const different = [
@@ -33,7 +34,7 @@ export async function ensureUsable(found: Instance, given: Given, context: Conte
   throw new CliError('wrongState', `${is}, but ${different.join(', and ')}. Nothing was sent.`, {
     ...details,
     code: 'name_taken',
-    hint: `see it: gpucloud instances get ${typed}; ${again}; or choose another name`,
+    hint: `see it: ${gpucloud('instances', 'get', typed)}; ${again}; or choose another name`,
   });
 }
 

@@ -2,6 +2,7 @@ import { type Guards, profileOf } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, RentalRequest } from '../../journal/index.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { inRoubles, kopecksText, priceIn, zero } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { readAll } from '../preflight.ts';
@@ -89,7 +90,7 @@ function checkNumber(
   const asked = length === 1 ? '' : ` ${length} more are too many.`;
   throw refused(
     `Profile "${profile}" allows ${most} instances, and ${living.length} may be running${those}.${asked}`,
-    `${length > 1 ? 'lower --count' : 'terminate one: gpucloud instances list'}; or change the guard: gpucloud profiles set ${profile} --max-instances ${living.length + length}`,
+    `${length > 1 ? 'lower --count' : `terminate one: ${gpucloud('instances', 'list')}`}; or change the guard: gpucloud profiles set ${profile} --max-instances ${living.length + length}`,
   );
 }
 
@@ -119,7 +120,7 @@ function checkBurn(costs: readonly Cost[], { profile, guards, requests }: Guarde
         `${allows}, and the price of ${name} is unknown.`,
         requests.some((one) => one.name === name)
           ? 'set a limit for it: --max-price RUB'
-          : 'gpucloud instances list shows what is known of it',
+          : `${gpucloud('instances', 'list')} shows what is known of it`,
       );
     }
     sum = sum.plus(amount);
@@ -127,7 +128,7 @@ function checkBurn(costs: readonly Cost[], { profile, guards, requests }: Guarde
   if (sum.lte(most)) return;
   throw refused(
     `${allows}, and with ${listed(requests.map(({ name }) => name))} the instances may cost ${inRoubles(sum)}.`,
-    `terminate one: gpucloud instances list; or change the guard: gpucloud profiles set ${profile} --max-burn ${kopecksText(sum)}`,
+    `terminate one: ${gpucloud('instances', 'list')}; or change the guard: gpucloud profiles set ${profile} --max-burn ${kopecksText(sum)}`,
   );
 }
 

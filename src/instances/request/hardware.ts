@@ -3,6 +3,7 @@ import { type CatalogEntry, describeEntry, fitting, type Kind } from '../../cata
 import { brokenBy, brokenRule } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { local, relative } from '../../output/time.ts';
 import { inRoubles, priceIn } from '../../rules/money.ts';
 import { isUuid, resourceId, typedName } from '../../rules/names.ts';
@@ -31,7 +32,7 @@ export async function findHardware(
   if (second !== undefined) {
     throw usageError(
       `${flag} "${typed}" matches several ${kind}s: ${found.map(describeEntry).join(', ')}`,
-      `use an ID, or name one: gpucloud catalog add ${kind} ID --name NAME`,
+      `use an ID, or name one: ${gpucloud('catalog', 'add', kind, 'ID', '--name', 'NAME')}`,
     );
   }
   const rule = brokenHardware(kind, typed, entries);
@@ -40,7 +41,7 @@ export async function findHardware(
       typed,
       entries.flatMap(({ name }) => name ?? []),
     );
-    const list = 'see the known ones: gpucloud catalog list';
+    const list = `see the known ones: ${gpucloud('catalog', 'list')}`;
     throw brokenRule(
       flag,
       typed,
@@ -98,7 +99,7 @@ export function warnIfDearer(
   if (before !== undefined && now?.gt(before)) {
     err.warn(
       'price',
-      `${name ?? id} costs ${inRoubles(now)} per hour, more than the ${inRoubles(before)} when the offer was last seen. To terminate it: gpucloud instances terminate ${typedName(name, id)}`,
+      `${name ?? id} costs ${inRoubles(now)} per hour, more than the ${inRoubles(before)} when the offer was last seen. To terminate it: ${gpucloud('instances', 'terminate', typedName(name, id))}`,
     );
   }
 }

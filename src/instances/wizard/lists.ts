@@ -3,6 +3,7 @@ import type { CatalogEntry, Kind } from '../../catalog/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isOfOneReading } from '../../errors.ts';
 import type { KnownInstance } from '../../journal/index.ts';
+import { gpucloudLine } from '../../output/shell-line.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { type PrivateHalf, privateHalves } from '../../ssh-keys/private-half.ts';
 
@@ -102,7 +103,7 @@ async function takenNames(context: Context): Promise<Lists['names']> {
     ...named(instances.filter(isOver)),
     ...named(
       [...unknown, ...inFlight],
-      'a request with that name has an unknown outcome: gpucloud instances recover',
+      `a request with that name has an unknown outcome: ${gpucloudLine(['instances', 'recover'], context.flags.profile)}`,
     ),
     ...named(
       instances.filter((instance) => !isOver(instance)),

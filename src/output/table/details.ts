@@ -1,6 +1,7 @@
 import { clean } from '../../rules/clean.ts';
 import type { Cell, Column, Kind, Section } from '../output.ts';
 import { cleanLines } from '../sanitise.ts';
+import { withProfile } from '../shell-line.ts';
 import { wrapped } from '../width.ts';
 import { cellText, checkColour, detailText, kindColour } from './kinds.ts';
 import { type Labelled, labelledText, labelWidth } from './layout.ts';
@@ -43,7 +44,7 @@ export function detailsText<T>(
     const indent = block.heading === undefined ? '' : '  ';
     for (const { label, value: cell, kind: given } of lines(value)) {
       const kind = given === 'mark' ? 'yes' : given;
-      const text = cleanLines(detailText(cell, kind, style)).trimEnd();
+      const text = cleanLines(withProfile(detailText(cell, kind, style), style.profile)).trimEnd();
       if (text !== '') block.rows.push(rowOf(`${indent}${clean(label)}`, text, kind, style));
     }
     if (last === undefined && block.rows.length > 0) blocks.push(block);

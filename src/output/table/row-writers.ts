@@ -17,6 +17,8 @@ import {
 export interface TableStyle extends Reader {
   readonly paint: Paint;
   readonly header: boolean;
+  /** The profile from a flag; suggested commands in details have it. */
+  readonly profile?: string | undefined;
   /** Width of a terminal line in cells; Infinity in a pipe, which cuts nothing. */
   readonly cells: number;
 }

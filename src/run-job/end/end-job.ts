@@ -4,6 +4,7 @@ import { deadlineFrom, setDeadline } from '../../instances/deadlines/deadline.ts
 import { warnUnenforced } from '../../instances/deadlines/unenforced.ts';
 import { ownJournal } from '../../instances/pending.ts';
 import type { Target } from '../../instances/resolve.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
@@ -60,7 +61,7 @@ function notCollected({ record: { id, name } }: Job, cause: CliError): CliError 
     {
       resource: id,
       mayBeBilling: true,
-      hint: `fix the cause, then run: gpucloud jobs attach ${typed}; to look: gpucloud instances ssh ${typed}`,
+      hint: `fix the cause, then run: ${gpucloud('jobs', 'attach', typed)}; to look: ${gpucloud('instances', 'ssh', typed)}`,
       cause,
     },
   );
@@ -74,7 +75,7 @@ function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
     {
       resource: id,
       mayBeBilling: true,
-      hint: `try again: gpucloud jobs attach ${typed}; or terminate it: gpucloud instances terminate ${typed}`,
+      hint: `try again: ${gpucloud('jobs', 'attach', typed)}; or terminate it: ${gpucloud('instances', 'terminate', typed)}`,
       cause,
     },
   );
@@ -87,7 +88,7 @@ function interrupted({ record: { id, name }, exitCode }: Job, cause: CliError): 
   return cause.with(`Stopped following ${name}. ${what}, and the instance bills.`, {
     resource: id,
     mayBeBilling: true,
-    hint: `go on: gpucloud jobs attach ${typed}; stop it, fetch and terminate: gpucloud jobs stop ${typed}`,
+    hint: `go on: ${gpucloud('jobs', 'attach', typed)}; stop it, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
   });
 }
 
@@ -126,13 +127,16 @@ function keptFor(
 
 function keptText({ id, name }: JobRecord, kept: 'command' | 'results') {
   const typed = typedName(name, id);
-  const ssh = `gpucloud instances ssh ${typed}`;
+  const ssh = gpucloud('instances', 'ssh', typed);
   return kept === 'results'
     ? {
         what: `${name} with its results`,
-        next: `Fix the cause, then fetch and terminate: gpucloud jobs attach ${typed}. Connect: ${ssh}`,
+        next: `Fix the cause, then fetch and terminate: ${gpucloud('jobs', 'attach', typed)}. Connect: ${ssh}`,
       }
-    : { what: name, next: `Connect: ${ssh}. Terminate it: gpucloud instances terminate ${typed}` };
+    : {
+        what: name,
+        next: `Connect: ${ssh}. Terminate it: ${gpucloud('instances', 'terminate', typed)}`,
+      };
 }
 
 interface Keeping {

@@ -1,4 +1,5 @@
 import { CliError, isInterrupt } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
 import { progressOf, runFailed } from './end-job.ts';
@@ -25,12 +26,12 @@ export function endOn(job: Job, failure: CliError | undefined): JobEnd {
 function left({ record, exitCode }: Job, cause: CliError): CliError {
   const { id, name } = record;
   const typed = typedName(name, id);
-  const hint = `follow it again: gpucloud jobs attach ${typed}`;
+  const hint = `follow it again: ${gpucloud('jobs', 'attach', typed)}`;
   const state =
     exitCode === undefined ? 'Its command may still run' : `Its command ended with ${exitCode}`;
   if (isInterrupt(cause)) {
     const message = `Stopped following ${name}. ${state}.`;
-    return cause.with(message, { hint: `${hint}; stop it: gpucloud jobs stop ${typed}` });
+    return cause.with(message, { hint: `${hint}; stop it: ${gpucloud('jobs', 'stop', typed)}` });
   }
   const end = /[.!?]$/.test(cause.message) ? '' : '.';
   const rest = exitCode === undefined ? state : 'Its results are still on the instance';

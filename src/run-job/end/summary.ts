@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { readEnforcement } from '../../instances/deadlines/armed.ts';
 import type { Target } from '../../instances/resolve.ts';
 import type { View } from '../../output/output.ts';
-import { shellLine } from '../../output/shell-line.ts';
+import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { minuteText, spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
 import type { JobReport } from '../../results/jobs.ts';
@@ -23,7 +23,7 @@ export async function noteStarted(
   const end = deadline === undefined ? 'its deadline' : minuteText(Date.parse(deadline));
   if (on) {
     err.note(
-      `The command runs on ${name}. See its output: gpucloud jobs logs ${typed}. Follow it to its end and copy its results: gpucloud jobs attach ${typed}`,
+      `The command runs on ${name}. See its output: ${gpucloud('jobs', 'logs', typed)}. Follow it to its end and copy its results: ${gpucloud('jobs', 'attach', typed)}`,
     );
     return out.item({ id, name }, startedView);
   }
@@ -31,8 +31,8 @@ export async function noteStarted(
   err.warn(
     'may_be_billing',
     (await readEnforcement(context, account)).isArmed
-      ? `Once its command has ended, "instances reap" fetches the results of ${name} and terminates it. It bills until then, at most until ${end}. See its output: gpucloud jobs logs ${typed}`
-      : `${name} bills until ${end}, even after its command ended. Follow it to its end and terminate it: gpucloud jobs attach ${typed}`,
+      ? `Once its command has ended, "instances reap" fetches the results of ${name} and terminates it. It bills until then, at most until ${end}. See its output: ${gpucloud('jobs', 'logs', typed)}`
+      : `${name} bills until ${end}, even after its command ended. Follow it to its end and terminate it: ${gpucloud('jobs', 'attach', typed)}`,
   );
   await out.item({ id, name }, startedView);
 }

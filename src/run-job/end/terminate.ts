@@ -5,6 +5,7 @@ import { CliError, unforeseen } from '../../errors.ts';
 import { changeOne } from '../../instances/change.ts';
 import { BRIEFLY } from '../../instances/refusal.ts';
 import type { Target } from '../../instances/resolve.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { instant } from '../../output/time.ts';
 import { money } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
@@ -83,7 +84,7 @@ function notEnded({ id, name }: Target, cause: CliError): CliError {
     {
       resource: id,
       mayBeBilling: true,
-      hint: `gpucloud instances terminate ${typedName(name, id)}`,
+      hint: gpucloud('instances', 'terminate', typedName(name, id)),
       cause,
     },
   );

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, failuresOf, isInterrupt, throwAll } from '../../errors.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
-import { shellLine } from '../../output/shell-line.ts';
+import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
 import type { HereReport, MemberReport } from '../../results/jobs.ts';
@@ -116,8 +116,8 @@ function keepResults({ job: { record } }: Member, context: Context): Promise<boo
   const typed = typedName(record.name, record.id);
   const [first = { remote: '', local: '.' }] = record.fetch;
   const from = first.remote.startsWith('/') ? first.remote : `${WORK}/${first.remote}`;
-  const copy = ['gpucloud', 'instances', 'scp', '-r', `${typed}:${from}`, shortPath(first.local)];
-  const next = `Fix the cause, then copy them: ${shellLine(copy)}. Terminate it: gpucloud instances terminate ${typed}`;
+  const copy = gpucloud('instances', 'scp', '-r', `${typed}:${from}`, shortPath(first.local));
+  const next = `Fix the cause, then copy them: ${copy}. Terminate it: ${gpucloud('instances', 'terminate', typed)}`;
   const keeping = { time: FOR_RESULTS, what: `${record.name} with its results`, next };
   return keep(record, keeping, context);
 }

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
 import type { Reaped } from '../../instances/deadlines/reap.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import type { HowToReach } from '../../reach/reach.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
@@ -167,7 +168,7 @@ async function noteLost(
   const error = new CliError('runFailed', `${what}.${bills}`, {
     resource: id,
     mayBeBilling: !on,
-    hint: `fetch the results${ends}: gpucloud jobs stop ${typed}; inspect: gpucloud instances ssh ${typed}`,
+    hint: `fetch the results${ends}: ${gpucloud('jobs', 'stop', typed)}; inspect: ${gpucloud('instances', 'ssh', typed)}`,
   });
   const { message } = error;
   await notify({ event: 'job_ended', id, name, message, exit_code: null }, job.started_at, context);

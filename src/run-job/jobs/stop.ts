@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { Target } from '../../instances/resolve.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import type { HowToReach } from '../../reach/reach.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
@@ -83,6 +84,6 @@ async function signalCommand(
   throw new CliError('refused', `Could not stop the command on ${name}: ${reason}`, {
     mayBeBilling: true,
     retryable: isCut(code, printed),
-    hint: `try again: gpucloud jobs stop ${typedName(name, id)}`,
+    hint: `try again: ${gpucloud('jobs', 'stop', typedName(name, id))}`,
   });
 }

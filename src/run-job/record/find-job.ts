@@ -1,6 +1,7 @@
 import { beginningSo, calledSo } from '../../cli/lookup.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { relative } from '../../output/time.ts';
 import { isSameName, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
@@ -25,7 +26,7 @@ export async function findJob(typed: string, context: Context): Promise<JobRecor
     'notFound',
     `INSTANCE "${typed}": no job was started on this instance from this computer.`,
     {
-      hint: `${near === undefined ? '' : `did you mean ${near}? `}list jobs: gpucloud jobs list`,
+      hint: `${near === undefined ? '' : `did you mean ${near}? `}list jobs: ${gpucloud('jobs', 'list')}`,
       resource: typed,
     },
   );
@@ -38,6 +39,6 @@ export function ensureOpen(job: JobRecord, context: Pick<Context, 'clock'>): Job
   const when = relative(Date.parse(ended_at), context.clock.now());
   throw new CliError('wrongState', `The job on ${name} ended ${when}.`, {
     resource: id,
-    hint: `see its output: gpucloud jobs logs ${typedName(name, id)}`,
+    hint: `see its output: ${gpucloud('jobs', 'logs', typedName(name, id))}`,
   });
 }

@@ -5,6 +5,7 @@ import { errorCode } from '../../files/error-code.ts';
 import { UNTIL_ABANDONED, withLock } from '../../files/lock.ts';
 import { privateFolder } from '../../files/private-folder.ts';
 import type { Target } from '../../instances/resolve.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import { jobPath } from './record.ts';
 
@@ -34,7 +35,7 @@ export async function withJob<T>(
     throw new CliError('wrongState', `Another gpucloud process follows ${name}.`, {
       resource: id,
       mayBeBilling: true,
-      hint: `see its output: gpucloud jobs logs ${typedName(name, id)}`,
+      hint: `see its output: ${gpucloud('jobs', 'logs', typedName(name, id))}`,
       cause: error,
     });
   }

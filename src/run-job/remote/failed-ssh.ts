@@ -1,5 +1,6 @@
 import { CliError } from '../../errors.ts';
 import type { Target } from '../../instances/resolve.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { troubleIn } from '../../reach/ssh-process.ts';
 import { typedName } from '../../rules/names.ts';
 
@@ -21,7 +22,10 @@ export function ensureSameHost(printed: string, { id, name }: Target): void {
   throw new CliError(
     'unreachable',
     `${name} has a new host key: it may have been reinstalled, or another server responds in its place.`,
-    { resource: id, hint: `to see how to trust it: gpucloud instances ssh ${typedName(name, id)}` },
+    {
+      resource: id,
+      hint: `to see how to trust it: ${gpucloud('instances', 'ssh', typedName(name, id))}`,
+    },
   );
 }
 

@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import { findInstance, instanceFinder } from '../../../instances/resolve.ts';
 import { type Column, field, type View } from '../../../output/output.ts';
+import { gpucloud } from '../../../output/shell-line.ts';
 import { openInBrowser } from '../../../reach/browser.ts';
 import { type Connection, connectionsOf, mainOf } from '../../../reach/endpoints.ts';
 import { noteNowhere, sandboxPage } from '../../../reach/sandbox-proxy.ts';
@@ -96,7 +97,7 @@ export const open = action({
       throw new CliError(
         'notFound',
         `${name}: the service returned no link, only ${address ?? 'nothing'}.`,
-        { resource: instance.id, hint: `gpucloud instances endpoints ${typed}` },
+        { resource: instance.id, hint: gpucloud('instances', 'endpoints', typed) },
       );
     }
     if (context.out.format !== 'table') return context.out.item({ name, url }, linkView);
@@ -111,7 +112,7 @@ export const open = action({
 
 async function printLink(url: string, instance: string, context: Context): Promise<void> {
   await context.out.text(`${url}\n`);
-  await noteNowhere(context, `To see the page: gpucloud instances tunnel ${instance}`);
+  await noteNowhere(context, `To see the page: ${gpucloud('instances', 'tunnel', instance)}`);
 }
 
 function choose(
@@ -133,7 +134,9 @@ function choose(
     {
       resource: instance,
       hint:
-        names === '' ? `gpucloud instances get ${instance}` : `use one of its endpoints: ${names}`,
+        names === ''
+          ? gpucloud('instances', 'get', instance)
+          : `use one of its endpoints: ${names}`,
     },
   );
 }

@@ -13,6 +13,7 @@ import {
 } from '../../../errors.ts';
 import { noteEnds, type WantedEnds } from '../../../instances/deadlines/deadline.ts';
 import type { OneOfSeveral } from '../../../instances/rental/several.ts';
+import { gpucloud } from '../../../output/shell-line.ts';
 import { typedName } from '../../../rules/names.ts';
 import { hasSsh, mayBill } from '../../../rules/statuses.ts';
 import { rentedView } from '../view.ts';
@@ -57,7 +58,6 @@ function noteNext(
   context: Context,
 ): void {
   const { err } = context;
-  const typed = typedNames(living);
   // Prints the earliest deadline, since all instances were rented with the same flags.
   const rented = living.filter(({ isExisting }) => isExisting !== true);
   const [soonest] = rented.flatMap(({ name }) => ends.get(name) ?? []).sort(byDeadline);
@@ -65,8 +65,8 @@ function noteNext(
   const isReachable = living.some(({ instance }) => hasSsh(instance.status));
   err.note(
     isReachable
-      ? `Use them:    gpucloud instances inventory ${typed}`
-      : 'See them:    gpucloud instances list',
+      ? `Use them:    ${gpucloud('instances', 'inventory', ...typedNames(living))}`
+      : `See them:    ${gpucloud('instances', 'list')}`,
   );
   err.note(`Stop paying: ${terminateLine(living)}`);
 }
@@ -75,12 +75,12 @@ function byDeadline({ deadline: a = '' }: WantedEnds, { deadline: b = '' }: Want
   return Date.parse(a) - Date.parse(b) || 0;
 }
 
-function typedNames(made: readonly Made[]): string {
-  return made.map(({ instance: { name, id } }) => typedName(name, id)).join(' ');
+function typedNames(made: readonly Made[]): string[] {
+  return made.map(({ instance: { name, id } }) => typedName(name, id));
 }
 
 function terminateLine(made: readonly Made[]): string {
-  return `gpucloud instances terminate ${typedNames(made)}`;
+  return gpucloud('instances', 'terminate', ...typedNames(made));
 }
 
 /**

@@ -13,6 +13,7 @@ import { ensureUsable } from '../../../instances/request/existing.ts';
 import type { Given } from '../../../instances/request/given.ts';
 import { NOTHING_PLANNED } from '../../../instances/request/planned.ts';
 import { waitFor } from '../../../instances/waiting.ts';
+import { gpucloud } from '../../../output/shell-line.ts';
 import { typedName } from '../../../rules/names.ts';
 import { hasSsh } from '../../../rules/statuses.ts';
 import type { WaitTimes } from '../../../watch/flags.ts';
@@ -46,7 +47,7 @@ export async function showRented(
 
 export function noteRented(rented: Instance, ends: WantedEnds, context: Context): void {
   context.err.note(`Rented ${rented.name ?? rented.id} (${rented.id}).`);
-  noteEnds(typedName(rented.name, rented.id), ends, context);
+  noteEnds([typedName(rented.name, rented.id)], ends, context);
 }
 
 /** Prints an instance rented in one of several attempts, after their wait. */
@@ -104,11 +105,11 @@ export async function existingDeadline(
   const typed = typedName(found.name, found.id);
   if (wantedDeadline(flags) !== undefined) {
     if (ends_at === undefined) warnEndless(found, context);
-    else noteEnds(typed, { deadline: ends_at }, context);
+    else noteEnds([typed], { deadline: ends_at }, context);
   }
   if (flags.ifIdle !== undefined) {
     if (known?.idle === undefined) warnRuleless(found, context);
-    else noteEnds(typed, { if_idle: known.idle.rule.after }, context);
+    else noteEnds([typed], { if_idle: known.idle.rule.after }, context);
   }
   return ends_at;
 }
@@ -118,7 +119,7 @@ function warnEndless({ id, name }: Instance, { err }: Context): void {
   const typed = typedName(name, id);
   err.warn(
     'deadline_unenforced',
-    `${name ?? id} has no deadline. To set one: gpucloud instances expire ${typed} --after 4h`,
+    `${name ?? id} has no deadline. To set one: ${gpucloud('instances', 'expire', typed, '--after', '4h')}`,
   );
 }
 
@@ -126,7 +127,7 @@ function warnRuleless({ id, name }: Instance, { err }: Context): void {
   const typed = typedName(name, id);
   err.warn(
     'deadline_unenforced',
-    `${name ?? id} has no idle rule. To set one: gpucloud instances expire ${typed} --if-idle 45m`,
+    `${name ?? id} has no idle rule. To set one: ${gpucloud('instances', 'expire', typed, '--if-idle', '45m')}`,
   );
 }
 
@@ -181,25 +182,25 @@ function stillRented(instance: Instance, { signal }: Context): CliError {
 
 function remedyFor({ id, name }: Instance): string {
   const typed = typedName(name, id);
-  return `terminate it with "gpucloud instances terminate ${typed}", see it with "gpucloud instances get ${typed}"`;
+  return `terminate it with "${gpucloud('instances', 'terminate', typed)}", see it with "${gpucloud('instances', 'get', typed)}"`;
 }
 
 function nextSteps(instance: Instance, context: Context): void {
   const name = typedName(instance.name, instance.id);
   for (const line of uses(instance, name)) context.err.note(line);
-  context.err.note(`Stop paying: gpucloud instances terminate ${name}`);
+  context.err.note(`Stop paying: ${gpucloud('instances', 'terminate', name)}`);
 }
 
 function uses(instance: Instance, name: string): string[] {
   if (hasSsh(instance.status)) {
     const hasKey = instance.ssh_keys?.length !== 0 && knownSshEndpoint(instance) !== undefined;
     const lines = [
-      ...(hasKey ? [`Connect:     gpucloud instances ssh ${name}`] : []),
+      ...(hasKey ? [`Connect:     ${gpucloud('instances', 'ssh', name)}`] : []),
       ...(instance.application_template == null
         ? []
-        : [`Open:        gpucloud instances open ${name}`]),
+        : [`Open:        ${gpucloud('instances', 'open', name)}`]),
     ];
     if (lines.length > 0) return lines;
   }
-  return [`See it:      gpucloud instances get ${name}`];
+  return [`See it:      ${gpucloud('instances', 'get', name)}`];
 }

@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { CHAPTERS } from '../../src/chapters.ts';
+
+const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
+
+/** Commands that use no profile, or take it as an argument. */
+const WITHOUT_PROFILE = [
+  'commands',
+  'completion',
+  'help',
+  'login',
+  'logout',
+  'profiles',
+  'sandbox',
+];
+
+/** Files that name commands without suggesting them for the profile in use. */
+const PLAIN: readonly string[] = [
+  // Help.
+  'chapters.ts',
+  'commands/help/index.ts',
+  'errors.ts',
+  'instances/request/manifest-json.ts',
+  // The headers of files that gpucloud writes.
+  'instances/scheduler/systemd.ts',
+  'reach/hosts/ssh-config.ts',
+  // The content of a test file.
+  'commands/doctor/settings.ts',
+  // Name the command that runs, and suggest nothing.
+  'commands/doctor/service.ts',
+  'run-job/sign-in.ts',
+  'run-job/stages/copies.ts',
+  'ssh-keys/private-half.ts',
+];
+
+const NAMES = CHAPTERS.flatMap(({ entries }) => entries.map(({ name }) => name));
+const LITERAL = new RegExp(
+  `\\bgpucloud (?:${NAMES.filter((name) => !WITHOUT_PROFILE.includes(name)).join('|')})\\b`,
+);
+
+/** Returns the lines with a command in plain text, without comments and the help of a verb. */
+function literalCommandsIn(source: string): string[] {
+  return source
+    .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+    .replace(/\bexamples: \[[\s\S]*?\],?$/gm, '')
+    .replace(/\bnotes:\s*'[\s\S]*?',$/gm, '')
+    .split('\n')
+    .filter((line) => LITERAL.test(line));
+}
+
+test('builds suggested commands with gpucloud(), which leaves room for the profile', () => {
+  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !PLAIN.includes(name))
+    .sort();
+  const found = files.flatMap((file) =>
+    literalCommandsIn(readFileSync(join(SRC, file), 'utf8')).map((line) => `${file}: ${line}`),
+  );
+  expect(found).toEqual([]);
+});
+
+test('finds a command in a hint, not in a comment, examples or notes', () => {
+  const source = [
+    '// gpucloud drives list',
+    "examples: ['gpucloud drives list', 'gpucloud me get'],",
+    "notes:\n  'One: ' +\n  'gpucloud drives list',",
+    "hint: 'List them: gpucloud drives list',",
+    "hint: 'Sign in: gpucloud login',",
+  ].join('\n');
+  expect(literalCommandsIn(source)).toEqual(["hint: 'List them: gpucloud drives list',"]);
+});
