@@ -1,7 +1,9 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { extract } from 'tar-stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { listFiles } from '../../src/run-job/copy/files.ts';
@@ -56,3 +58,30 @@ test('pads a file that shrank since the listing', needs(SHORT), async () => {
   expect(content.uevent_seqnum).toMatch(/^\d+\n\0+$/);
   expect(content.uevent_seqnum).toHaveLength(4096);
 });
+
+test(
+  'closes its file if the connection breaks, and reports that once',
+  needs('Linux'),
+  async () => {
+    await writeFile(join(folder, 'large'), Buffer.alloc(3_000_000));
+    const files = await listFiles(folder, []);
+    const listener = { onChanged: () => undefined, onProgress: () => undefined, now: Date.now };
+    for (const bytes of [1, 1_000_000]) {
+      let left = bytes;
+      const broken = new Writable({
+        highWaterMark: 1,
+        write(chunk: Buffer, _encoding, done) {
+          left -= chunk.length;
+          setImmediate(done, left > 0 ? undefined : new Error('write EPIPE'));
+        },
+      });
+      await expect(pipeline(packed(files, listener), broken)).rejects.toThrow('write EPIPE');
+    }
+    const open = async () => {
+      const fds = await readdir('/proc/self/fd');
+      const paths = fds.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
+      return (await Promise.all(paths)).filter((path) => path.startsWith(folder));
+    };
+    await expect.poll(open).toEqual([]);
+  },
+);

@@ -18,7 +18,9 @@ export interface PackListener {
 /** Streams a tar archive of the listed files. An error destroys the stream. */
 export function packed(files: FileList, listener: PackListener): Pack {
   const archive = pack();
-  fill(archive, files, listener).then(
+  const closed = new AbortController();
+  archive.once('close', () => closed.abort());
+  fill(archive, files, listener, closed.signal).then(
     () => archive.finalize(),
     (error: Error) => archive.destroy(error),
   );
@@ -29,6 +31,7 @@ async function fill(
   archive: Pack,
   { folder, entries }: FileList,
   { onChanged, onProgress, now }: PackListener,
+  closed: AbortSignal,
 ): Promise<void> {
   let bytes = 0;
   for (const { path, kind } of entries) {
@@ -37,7 +40,7 @@ async function fill(
       const stats = await lstat(file);
       if (kind === 'file' && stats.isFile()) {
         const headers = { ...headersOf(path, stats), mtime: settledTime(stats, now()) };
-        await addFile(archive, file, headers, () => onChanged(path));
+        if (await addFile(archive, { file, headers }, closed)) onChanged(path);
         bytes += stats.size;
         onProgress(bytes);
       } else if (kind === 'link' && stats.isSymbolicLink()) {
@@ -72,30 +75,39 @@ function settledTime({ mtime, mtimeMs }: Stats, now: number): Date {
 
 const CHUNK = 256 * 1024;
 
-/** Adds a file, and fills a file that shrinks with zeros: the header promises the size. */
+interface Added {
+  readonly file: string;
+  readonly headers: Headers;
+}
+
+/**
+ * Adds a file, and fills a file that shrinks with zeros: the header promises the size. Returns whether it
+ * did. Throws once the archive is closed.
+ */
 async function addFile(
   archive: Pack,
-  path: string,
-  headers: Headers,
-  onChanged: () => void,
-): Promise<void> {
+  { file: path, headers }: Added,
+  closed: AbortSignal,
+): Promise<boolean> {
   const { size = 0 } = headers;
   const file = await open(path, 'r');
   try {
     let isShort = false;
     const entry = archive.entry(headers);
+    // The archive reports the same error.
+    entry.on('error', () => undefined);
     for (let at = 0; at < size; ) {
       const chunk = Buffer.alloc(Math.min(CHUNK, size - at));
       const read: number = isShort ? 0 : (await file.read(chunk)).bytesRead;
       isShort ||= read === 0;
       const bytes = isShort ? chunk : chunk.subarray(0, read);
       at += bytes.length;
-      if (!entry.write(bytes)) await once(entry, 'drain');
+      if (!entry.write(bytes)) await once(entry, 'drain', { signal: closed });
     }
-    const finished = once(entry, 'finish');
+    const finished = once(entry, 'finish', { signal: closed });
     entry.end();
     await finished;
-    if (isShort) onChanged();
+    return isShort;
   } finally {
     await file.close();
   }
