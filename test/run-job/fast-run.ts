@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, type Writable } from 'node:stream';
 import type { Clock } from '../../src/clock.ts';
 import type { Host, Interrupts } from '../../src/context.ts';
 import { startPiped, startProgram } from '../../src/programs.ts';
@@ -21,6 +21,9 @@ export interface FastRun {
   readonly programs?: Pick<Host, 'start' | 'startPiped'>;
   /** A terminal for stdout and stderr, which the outcome then lacks. */
   readonly terminal?: Emulator;
+  /** A stdout of the test's own, which the outcome then lacks. */
+  readonly stdout?: Writable;
+  readonly onThirdInterrupt?: Host['onThirdInterrupt'];
   /** By default, stdout keeps its reader. */
   readonly onReaderGone?: Host['onReaderGone'];
 }
@@ -46,6 +49,8 @@ export async function runFast(
     clock = passingClock(speed),
     programs = { start: startProgram, startPiped },
     terminal,
+    stdout: own,
+    onThirdInterrupt,
     onReaderGone,
   }: FastRun = {},
 ): Promise<Outcome> {
@@ -54,9 +59,10 @@ export async function runFast(
   const printed = Promise.all([textOf(stdout), textOf(stderr)]);
   const host: Host = {
     stdin,
-    stdout: terminal?.stream ?? stdout,
+    stdout: terminal?.stream ?? own ?? stdout,
     stderr: terminal?.stream ?? stderr,
     ...(onReaderGone === undefined ? {} : { onReaderGone }),
+    ...(onThirdInterrupt === undefined ? {} : { onThirdInterrupt }),
     env: { ...computer.env, ...address, ...env },
     clock,
     home: computer.home,

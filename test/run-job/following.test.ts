@@ -169,6 +169,7 @@ describe('jobs logs', () => {
     world.ssh.refuse = () => undefined;
     await world.gpucloud(['jobs', 'stop', 'job']);
     expect(world.ssh.scripts.length).toBeGreaterThan(before);
+    world.ssh.refuse = () => 'Connection refused';
     world.ssh.cut();
     const { code, stdout, stderr } = await ended;
     expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'one\ntwo\n' });

@@ -6,8 +6,8 @@ import { startProgram } from '../../src/programs.ts';
 
 /** The programs of a computer whose `ssh` leads to an instance on the same computer. */
 export interface LoopbackSsh extends Pick<Host, 'start' | 'startPiped'> {
-  /** What ssh prints instead of running a script, if it fails to connect. */
-  refuse: (script: string) => string | undefined;
+  /** What ssh prints instead of running a script on the instance with this ID, if it fails. */
+  refuse: (script: string, id: string) => string | undefined;
   /** The PATH of the instance. */
   path: string;
   /** The scripts that were to run there. */
@@ -41,9 +41,10 @@ export function loopbackSsh({ home: homeOf, path }: Instances): LoopbackSsh {
       if (file !== 'ssh') throw new Error(`no ${file} on this computer`);
       const script = args.at(-1) ?? '';
       scripts.push(script);
-      const refusal = ssh.refuse(script);
+      const id = /HostKeyAlias=(\S+)/.exec(args.join('\n'))?.[1] ?? '';
+      const refusal = ssh.refuse(script, id);
       if (refusal !== undefined) return refused(refusal);
-      const home = homeOf(/HostKeyAlias=(\S+)/.exec(args.join('\n'))?.[1] ?? '');
+      const home = homeOf(id);
       const env = { PATH: ssh.path, HOME: home };
       const child = spawn('sh', ['-c', script], { cwd: home, env, detached: true, stdio: 'pipe' });
       child.stdin.on('error', () => undefined);

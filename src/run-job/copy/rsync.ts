@@ -13,6 +13,24 @@ const GONE = /^rsync: (?:\[sender\] )?link_stat .* failed: No such file or direc
 /** Matches the copied bytes in `    5,472,256  18%    4.84MB/s    0:00:04`. */
 const PROGRESS = /([\d.,]+) +(\d+)%/;
 
+/** Whether this computer has a usable rsync. */
+export async function isRsyncHere({
+  start,
+  host,
+}: Pick<Context, 'start' | 'host'>): Promise<boolean> {
+  // Skips rsync on Windows, which uses its own ssh and paths.
+  if (host.platform === 'win32') return false;
+  let version = '';
+  const hear = (text: string) => {
+    version += text;
+  };
+  const running = await start({ file: 'rsync', args: ['--version'], hear, timeout: 5_000 });
+  await running.ended.catch(() => undefined);
+  // Requires rsync 3.1: earlier versions, and openrsync on macOS, don't report progress.
+  const [, major = 0, minor = 0] = /^rsync +version v?(\d+)\.(\d+)/.exec(version) ?? [];
+  return Number(major) > 3 || (Number(major) === 3 && Number(minor) >= 1);
+}
+
 interface Rsync {
   readonly shell: RemoteShell;
   readonly startPiped: Context['startPiped'];

@@ -1,6 +1,3 @@
-/** Maximum length of a line: a longer line can't contain our marker. */
-const LONGEST = 64 * 1024;
-
 /**
  * Passes on only the bytes after a marker line. The bytes before it come from the instance's login shell,
  * whose start files may print a greeting before every command's output.
@@ -23,7 +20,8 @@ export async function* afterLine(
       before = undefined;
       // Yield even without bytes, so that the caller knows that the line was received.
       yield rest;
-    } else if (before.length > LONGEST) {
+    } else {
+      // The next chunk may continue the marker.
       before = before.subarray(-marker.length);
     }
   }

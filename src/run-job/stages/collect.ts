@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
-import { privateFolder } from '../../files/private-folder.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import { jobPath } from '../record/record.ts';
@@ -60,7 +59,6 @@ async function keepOutput(job: Job, shell: RemoteShell, context: Context): Promi
     return file;
   };
   try {
-    await privateFolder(dirname(paths.out));
     try {
       const files = { out: await create(paths.out), err: await create(paths.err) };
       await follow({

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { reach } from '../../reach/reach.ts';
 import { durationWord } from '../../rules/times.ts';
+import { isRsyncHere } from '../copy/rsync.ts';
 import type { Job } from '../job.ts';
 import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { type Probed, probe } from '../remote/probe.ts';
@@ -78,18 +79,4 @@ function probed(
       await clock.sleep(PAUSE, signal);
     }
   });
-}
-
-async function isRsyncHere({ start, host }: Context): Promise<boolean> {
-  // Skips rsync on Windows, which uses its own ssh and paths.
-  if (host.platform === 'win32') return false;
-  let version = '';
-  const hear = (text: string) => {
-    version += text;
-  };
-  const running = await start({ file: 'rsync', args: ['--version'], hear, timeout: 5_000 });
-  await running.ended.catch(() => undefined);
-  // Requires rsync 3.1: earlier versions, and openrsync on macOS, don't report progress.
-  const [, major = 0, minor = 0] = /^rsync +version v?(\d+)\.(\d+)/.exec(version) ?? [];
-  return Number(major) > 3 || (Number(major) === 3 && Number(minor) >= 1);
 }

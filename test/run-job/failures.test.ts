@@ -1,0 +1,327 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { programAt } from '../support/needs.ts';
+import { NEW } from '../support/renting-service.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ctrlC, followed, heard, LASTS, notifying } from './stories.ts';
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+const HOST_KEY = 'Host key verification failed.';
+const REFUSED = 'ssh: connect to host 127.0.0.1 port 22: Connection refused';
+const fetching = (what = 'out') => ['--fetch', `${what}:${world.local('got')}`];
+const got = (name: string) => readFileSync(join(world.local('got'), name), 'utf8');
+
+/** Replaces a program of the instance; `real` is the program. */
+function replace(name: string, script: string): void {
+  const text = `#!/bin/sh\nreal() { ${programAt(name)} "$@"; }\n${script}\n`;
+  writeFileSync(world.local(`../bin/${name}`), text, { mode: 0o755 });
+}
+
+test('a run prints each phase on a line, then what it did', async () => {
+  mkdirSync(world.local('in'));
+  writeFileSync(world.local('in/a'), 'x\n');
+  const flags = ['--unenforced', '--sync', world.local('in'), ...fetching('a')];
+  const { code, stdout, stderr } = await world.run('cat a; exit 3', flags);
+  expect({ code, stdout }).toEqual({ code: 3, stdout: 'x\n' });
+  const lines = stderr.replace(/after \d+ s/, 'after N s').split('\n');
+  expect(lines.filter((line) => !/^(Waiting|job is|Created|Status)/.test(line))).toEqual([
+    `To copy: 1 file (2 bytes) from ${world.local('in')}`,
+    'Price per hour: unknown until created; --max-price sets a limit.',
+    'Renting job',
+    'Starting job',
+    'Connecting to job',
+    'Copying 1 file (2 bytes)',
+    "Running sh -c 'cat a; exit 3'",
+    'Fetching a',
+    'Terminating job',
+    "sh -c 'cat a; exit 3': exit code 3",
+    `Fetched ${world.local('got')}`,
+    'Terminated job after N s. It cost at most 89.90 ₽.',
+    '',
+  ]);
+});
+
+describe('signing in', () => {
+  test('is tried 40 times', async () => {
+    world.ssh.refuse = () => REFUSED;
+    const { code, stderr } = await world.run('true', [], { speed: 2_000 });
+    expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
+    expect(stderr).toContain(`Could not sign in with SSH: ${REFUSED}`);
+    expect(world.ssh.scripts).toHaveLength(40);
+  });
+
+  test('is tried until --wait-timeout', async () => {
+    world.ssh.refuse = () => REFUSED;
+    const flags = ['--wait-timeout', '20s'];
+    const { code, stderr } = await world.run('true', flags, { speed: 100 });
+    expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
+    expect(stderr).toContain(`Could not sign in with SSH within 20s: ${REFUSED}`);
+  });
+
+  test('ends the run if the image has the folder of an earlier job', async () => {
+    mkdirSync(join(world.job, 'started'), { recursive: true });
+    const { code, stdout, stderr } = await world.run('echo ran', []);
+    expect({ code, stdout, status: world.status() }).toEqual({
+      code: 125,
+      stdout: '',
+      status: 'TERMINATING',
+    });
+    expect(stderr).toContain('job has the folder ~/gpucloud-run of an earlier job');
+  });
+});
+
+describe('copying in', () => {
+  const folder = () => {
+    mkdirSync(world.local('in'));
+    writeFileSync(world.local('in/a'), Buffer.alloc(3_000_000));
+    return ['--sync', world.local('in')];
+  };
+
+  test.each([
+    [
+      'the message of tar',
+      'echo "tar: a: No space left on device" >&2; exit 2',
+      'tar: a: No space',
+    ],
+    ['the broken connection if there is no message', 'exit 2', ''],
+  ])('fails with %s', async (_what, script, reason) => {
+    replace('tar', script);
+    const { code, stdout, stderr } = await world.run('echo ran', folder());
+    expect({ code, stdout, status: world.status() }, stderr).toEqual({
+      code: 125,
+      stdout: '',
+      status: 'TERMINATING',
+    });
+    expect(stderr).toContain(`error: Could not copy files in: ${reason}`);
+  });
+
+  test('is tried again after a cut connection', async () => {
+    let tries = 0;
+    world.ssh.refuse = (script) =>
+      script.includes('tar -xf') && tries++ === 0 ? REFUSED : undefined;
+    const { code, stdout } = await world.run('wc -c <a', folder(), { speed: 100 });
+    expect({ code, bytes: stdout.trim(), tries }).toEqual({ code: 0, bytes: '3000000', tries: 2 });
+  });
+});
+
+describe('copying out', () => {
+  test('warns about a file that changed, and keeps the exit code', async () => {
+    replace('tar', 'real "$@"; echo "tar: ./a: file changed as we read it" >&2; exit 1');
+    const { code, stderr } = await world.run('mkdir out; echo x >out/a; exit 3', fetching());
+    expect(code, stderr).toBe(3);
+    expect(stderr).toContain('Changed while it was copied: tar: ./a: file changed as we read it\n');
+    expect(got('a')).toBe('x\n');
+  });
+
+  test('fails if tar fails, with the message of tar', async () => {
+    replace(
+      'tar',
+      'real "$@"; echo "tar: ./a: file changed as we read it" >&2; echo "tar: ./b: Cannot open" >&2; exit 1',
+    );
+    const flags = [...fetching(), '--keep-on-failure', '0s'];
+    const { code, stderr } = await world.run('mkdir out; echo x >out/a', flags);
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('error: Could not copy files out: tar: ');
+    expect(stderr).not.toContain('Changed while');
+    expect(got('a')).toBe('x\n');
+  });
+
+  test('names the first five entries that it skips', async () => {
+    const command = 'mkdir out; cd out; mkfifo 1 2 3 4 5 6 7; echo x >a';
+    const { code, stderr } = await world.run(command, fetching());
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/^warning: Not fetched \(devices, .*\): (\d, ){4}\d and 2 more$/m);
+    expect(got('a')).toBe('x\n');
+  });
+
+  test('prints a result to stdout, after the output', async () => {
+    const { code, stdout } = await world.run('printf result >r; echo out', [
+      '--fetch',
+      'r:/dev/stdout',
+    ]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'out\nresult' });
+  });
+
+  test('stops if somebody terminated the instance', async () => {
+    world.ssh.refuse = (script) => {
+      if (!script.includes("'./out'")) return undefined;
+      world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
+      return REFUSED;
+    };
+    const { code, stderr } = await world.run('mkdir out; exit 3', fetching());
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('job is TERMINATED, so its command has ended.');
+    expect(stderr).not.toContain('trying again');
+  });
+});
+
+describe('a run that cannot keep the output', () => {
+  test('warns, and keeps the exit code', async () => {
+    mkdirSync(world.local(`state/jobs/${NEW}.err.new`), { recursive: true });
+    const { code, stderr } = await world.run('exit 3', []);
+    expect(code, stderr).toBe(3);
+    expect(stderr).toMatch(/^warning: Could not keep the output: .*\/jobs \(EISDIR\)\.$/m);
+    expect(world.record()).toMatchObject({ exit_code: 3, cut: { out: 0, err: 0 } });
+  });
+
+  test('warns about a cut connection that does not return', async () => {
+    world.ssh.refuse = (script) => (script.includes("'once'") ? REFUSED : undefined);
+    const { code, stderr } = await world.run('exit 3', [], { speed: 500 });
+    expect(code, stderr).toBe(3);
+    expect(stderr).toContain(`warning: Could not copy the output: ${REFUSED}`);
+    expect(world.ssh.scripts.filter((script) => script.includes("'once'"))).toHaveLength(4);
+  });
+
+  test('warns about a new host key without another try', async () => {
+    world.ssh.refuse = (script) => (script.includes("'once'") ? HOST_KEY : undefined);
+    const { code, stderr } = await world.run('exit 3', []);
+    expect(code, stderr).toBe(3);
+    expect(stderr).toContain('warning: job has a new host key');
+  });
+});
+
+test('a run whose report cannot be written warns, and keeps the exit code', async () => {
+  mkdirSync(world.local('reports'));
+  const path = world.local('reports/r.json');
+  const { code, stderr } = await world.run(`rm -r ${world.local('reports')}; exit 3`, [
+    '--report',
+    path,
+  ]);
+  expect(code, stderr).toBe(3);
+  expect(stderr).toContain(`warning: Could not write --report "${path}" (ENOENT).`);
+});
+
+test('a run that cannot store its position warns once, and once more at its end', async () => {
+  const record = world.local(`state/jobs/${NEW}.json`);
+  const command = `rm ${record}; mkdir ${record}; echo a; sleep 1; sleep 1; echo b; sleep 1; sleep 1; exit 3`;
+  const { code, stdout, stderr } = await world.run(command, []);
+  expect({ code, stdout, status: world.status() }, stderr).toEqual({
+    code: 3,
+    stdout: 'a\nb\n',
+    status: 'TERMINATING',
+  });
+  expect(stderr.match(/warning: Could not save the job/g)).toHaveLength(2);
+});
+
+test('a run whose output cannot be written fetches, terminates, and then fails', async () => {
+  const stdout = new Writable({
+    write: (_chunk, _encoding, done) =>
+      done(Object.assign(new Error('ENOSPC: full'), { code: 'ENOSPC' })),
+  });
+  const command = 'echo out; mkdir out; echo x >out/a; exit 3';
+  const { code, stderr } = await world.run(command, fetching(), { stdout });
+  expect(code, stderr).toBe(125);
+  expect(stderr).toMatch(/^error: .*ENOSPC/m);
+  expect(got('a')).toBe('x\n');
+  expect(world.status()).toBe('TERMINATING');
+  expect(world.record()).toMatchObject({ exit_code: 3 });
+});
+
+describe('Ctrl-C', () => {
+  test('right after the start of the command interrupts it', async () => {
+    const { interrupts, press } = ctrlC();
+    const { start, startPiped } = world.ssh;
+    const programs: typeof world.ssh = {
+      ...world.ssh,
+      start,
+      async startPiped(program, platform) {
+        const running = await startPiped(program, platform);
+        if (!program.args.at(-1)?.includes('eval')) return running;
+        const kill = () => {
+          running.kill();
+          if (!interrupts.first.aborted) press();
+        };
+        return { ...running, kill };
+      },
+    };
+    const command = "trap 'exit 9' INT; while :; do sleep 0.1; done";
+    const { code, stderr } = await world.run(command, [], { interrupts, programs });
+    expect(code, stderr).toBe(9);
+    expect(stderr.match(/Interrupting the command\. Ctrl-C again terminates job/g)).toHaveLength(1);
+  });
+
+  test('that cannot reach the command is reported', async () => {
+    const { interrupts, press } = ctrlC();
+    const ended = world.run(LASTS, [], { interrupts });
+    await followed(world);
+    world.ssh.refuse = (script) => {
+      if (!script.includes('kill -s INT')) return undefined;
+      setTimeout(press, 50);
+      return HOST_KEY;
+    };
+    press();
+    const { code, stderr } = await ended;
+    expect({ code, status: world.status() }, stderr).toEqual({ code: 130, status: 'TERMINATING' });
+    expect(stderr).toContain(`warning: Could not interrupt the command: ${HOST_KEY}`);
+  });
+
+  test('names the instance that stays with --on', async () => {
+    world.renting.rent(NEW, 'dev');
+    const { interrupts, press } = ctrlC();
+    const key = world.local('key');
+    const argv = [
+      'run',
+      '--on',
+      NEW,
+      '--identity',
+      key,
+      '--',
+      'sh',
+      '-c',
+      `trap 'exit 9' INT; ${LASTS}`,
+    ];
+    const ended = world.gpucloud(argv, { interrupts });
+    await followed(world);
+    press();
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(9);
+    expect(stderr).toContain('Interrupting the command. Ctrl-C again leaves dev without copying.');
+  });
+
+  test('pressed a third time leaves a termination without a response', async () => {
+    await notifying(world);
+    let isAsked = false;
+    let leave: (() => void) | undefined;
+    world.renting.terminations = [
+      () => {
+        isAsked = true;
+        setTimeout(() => leave?.(), 20);
+        return new Promise(() => undefined);
+      },
+    ];
+    const { code, stderr } = await world.run('exit 3', [], {
+      onThirdInterrupt: (third) => {
+        leave = third;
+      },
+    });
+    expect({ code, isAsked }, stderr).toEqual({ code: 7, isAsked: true });
+    expect(stderr).toContain(
+      `Could not terminate job (${NEW}): Interrupted. It may still be billing.`,
+    );
+    expect(stderr).toContain('hint: gpucloud instances terminate job');
+    expect(heard(world)).toEqual([]);
+    expect(world.record()).toMatchObject({ ended_at: null, exit_code: 3 });
+  });
+});
+
+test('a result below a link is not written through it', async () => {
+  const victim = world.local('victim');
+  mkdirSync(victim);
+  mkdirSync(world.local('got'));
+  symlinkSync(victim, world.local('got/sub'));
+  const flags = [...fetching(), '--keep-on-failure', '0s'];
+  const { code } = await world.run('mkdir -p out/sub; echo x >out/sub/a', flags);
+  expect(code).toBe(0);
+  expect(existsSync(join(victim, 'a'))).toBe(false);
+  rmSync(victim, { recursive: true });
+  expect(got('sub/a')).toBe('x\n');
+  expect(execFileSync('ls', [world.local('got')], { encoding: 'utf8' })).toBe('sub\n');
+});

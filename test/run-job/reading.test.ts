@@ -1,0 +1,391 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NEW } from '../support/renting-service.ts';
+import { until } from '../support/ssh-world.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { exited, followed, heard, LASTS, notifying, reap, started } from './stories.ts';
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+const HOST_KEY = 'Host key verification failed.';
+const REFUSED = 'ssh: connect to host 127.0.0.1 port 22: Connection refused';
+
+const jobs = (...words: string[]) => world.gpucloud(['jobs', ...words]);
+/** Changes the stored record. */
+function store(change: object): void {
+  const path = world.local(`state/jobs/${NEW}.json`);
+  writeFileSync(path, JSON.stringify({ ...world.record(), ...change }));
+}
+const killSupervisor = () =>
+  process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
+
+describe('jobs logs of a job that has not ended', () => {
+  beforeEach(async () => {
+    await world.detach(`echo one; echo two; echo three >&2; ${LASTS}`);
+    await started(world);
+  });
+
+  test('prints the output so far, or its last lines', async () => {
+    expect(await jobs('logs', 'job')).toEqual({ code: 0, stdout: 'one\ntwo\n', stderr: 'three\n' });
+    const last = await jobs('logs', 'job', '--tail', '1');
+    expect(last).toEqual({ code: 0, stdout: 'two\n', stderr: 'three\n' });
+  });
+
+  test('explains that the command was not started yet', async () => {
+    const away = join(world.job, 'started');
+    rmSync(away, { recursive: true });
+    expect(await jobs('logs', 'job')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'The command on job was not started yet.\n',
+    });
+  });
+
+  test('reads what is kept if the instance has just ended', async () => {
+    world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
+    const none = await jobs('logs', 'job');
+    expect(none).toMatchObject({ code: 3, stdout: '' });
+    expect(none.stderr).toContain('The output of the job on job was not kept');
+    expect(world.ssh.scripts.filter((script) => script.includes('idle=0'))).toEqual([]);
+  });
+
+  test('is refused for an instance without SSH, or with a new host key', async () => {
+    world.renting.rent(NEW, 'job', { status: 'STOPPED' });
+    expect(await jobs('logs', 'job')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('job is STOPPED.'),
+    });
+    world.renting.rent(NEW, 'job');
+    world.ssh.refuse = () => HOST_KEY;
+    expect(await jobs('logs', 'job')).toMatchObject({
+      stdout: '',
+      stderr: expect.stringContaining('job has a new host key'),
+    });
+    world.ssh.refuse = () => REFUSED;
+    expect(await jobs('logs', 'job')).toMatchObject({
+      stdout: '',
+      stderr: expect.stringContaining(`Could not connect to job: ${REFUSED}`),
+    });
+  });
+
+  test('ends after 20 seconds if the instance does not respond', async () => {
+    const startPiped: typeof world.ssh.startPiped = async () => {
+      const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+      let end: (code: number) => void = () => undefined;
+      const ended = new Promise<number>((resolve) => {
+        end = resolve;
+      });
+      const kill = () => {
+        for (const stream of [stdout, stderr]) stream.end();
+        end(143);
+      };
+      return { stdin, stdout, stderr, ended, kill };
+    };
+    const programs = { start: world.ssh.start, startPiped };
+    const logs = await world.gpucloud(['jobs', 'logs', 'job'], { programs, speed: 200 });
+    expect(logs.stderr).toContain('job did not respond within 20 s.');
+  });
+
+  test('reports a lost connection once, and that it is back', async () => {
+    const ended = jobs('logs', 'job', '--follow');
+    await followed(world);
+    await until(() => world.ssh.scripts.length > 3);
+    let tries = 0;
+    world.ssh.refuse = () => (tries++ < 2 ? REFUSED : undefined);
+    world.ssh.cut();
+    await until(() => tries > 2);
+    killSupervisor();
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'one\ntwo\n' });
+    expect(stderr.match(/The connection to job was lost/g)).toHaveLength(2);
+    expect(stderr).toContain(`warning: The connection to job was lost (${REFUSED}).`);
+    expect(stderr.match(/Reconnected to job\./g)).toHaveLength(1);
+    expect(stderr).toContain('warning: The command on job disappeared without an exit code.');
+  });
+});
+
+describe('the state of a job', () => {
+  const state = async () => {
+    const { stdout, stderr } = await jobs('get', 'job', '--json');
+    const { status, exit_code, ends_at, seconds } = JSON.parse(stdout);
+    return { status, exit_code, hasEnd: ends_at !== null, seconds, stderr };
+  };
+
+  test('is RUNNING, UNREACHABLE, or LOST', async () => {
+    await world.detach(LASTS);
+    await started(world);
+    world.advance(60_000);
+    const running = await state();
+    expect(running).toMatchObject({ status: 'RUNNING', exit_code: null, hasEnd: true, stderr: '' });
+    expect(running.seconds).toBeGreaterThanOrEqual(60);
+    expect(running.seconds).toBeLessThan(90);
+    world.ssh.refuse = () => REFUSED;
+    expect(await state()).toMatchObject({
+      status: 'UNREACHABLE',
+      exit_code: null,
+      hasEnd: true,
+      stderr: expect.stringContaining(`Could not connect to job: ${REFUSED}`),
+    });
+    world.ssh.refuse = () => undefined;
+    killSupervisor();
+    expect(await state()).toMatchObject({ status: 'LOST', exit_code: null });
+    world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
+    expect(await state()).toMatchObject({ status: 'LOST', exit_code: null, hasEnd: false });
+  });
+
+  test('is EXITED once the command has ended, and keeps its duration', async () => {
+    await world.detach('exit 4');
+    await exited(world);
+    expect(await state()).toMatchObject({ status: 'EXITED', exit_code: 4, hasEnd: true });
+    const start = Date.parse(world.record().started_at);
+    store({ ended_at: new Date(start + 90_000).toISOString(), exit_code: 4 });
+    world.advance(600_000);
+    expect(await state()).toMatchObject({ status: 'EXITED', hasEnd: false, seconds: 90 });
+    store({ exit_code: null });
+    expect(await state()).toMatchObject({ status: 'LOST', exit_code: null });
+  });
+});
+
+test('jobs logs names the part of the output that was not kept', async () => {
+  await world.run('echo whole; echo err >&2', []);
+  store({ cut: { out: 6, err: 0 } });
+  expect(await jobs('logs', 'job')).toEqual({
+    code: 0,
+    stdout: 'whole\n',
+    stderr: 'warning: Of job, the first 6 bytes of stdout were not kept.\nerr\n',
+  });
+  expect(await jobs('logs', 'job', '--tail', '1')).toMatchObject({ stderr: 'err\n' });
+  store({ exit_code: null });
+  const { stderr } = await jobs('logs', 'job', '--tail', '1');
+  expect(stderr).toContain('The command on job disappeared without an exit code.');
+});
+
+test('jobs get names the nearest job, and takes a unique beginning of an ID', async () => {
+  await world.detach('true', '--name', 'trainer');
+  expect(await jobs('get', 'triner')).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/no job was started .*did you mean trainer\? list jobs/s),
+  });
+  const far = await jobs('get', 'something-else');
+  expect(far).toMatchObject({ code: 3 });
+  expect(far.stderr).not.toContain('did you mean');
+  const { stdout } = await jobs('get', NEW.slice(0, 8), '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ name: 'trainer' });
+  expect(await jobs('get', 'TRAINER', '--json')).toMatchObject({ code: 0 });
+});
+
+test('a record that cannot be read is reported, and hides no other', async () => {
+  await world.detach('true');
+  const other = '3f0c5d9e-1111-4222-8333-444455558888';
+  world.renting.newId = () => other;
+  await world.detach('true', '--name', 'later');
+  writeFileSync(world.local(`state/jobs/${NEW}.json`), '{"version": 1}');
+  const { code, stdout, stderr } = await jobs('list', '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject([{ name: 'later' }]);
+  expect(stderr).toMatch(/Could not read the job: .*7777\.json/);
+});
+
+describe('jobs stop', () => {
+  test('leaves the job open if the command cannot be stopped', async () => {
+    await world.detach(LASTS);
+    await started(world);
+    const isStop = (script: string) => script.includes('send INT');
+    world.ssh.refuse = (script) => (isStop(script) ? HOST_KEY : undefined);
+    const { code, stderr } = await jobs('stop', 'job');
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(`error: Could not stop the command on job: ${HOST_KEY}`);
+    expect(stderr).toContain('hint: try again: gpucloud jobs stop job');
+    expect(world.ssh.scripts.filter(isStop)).toHaveLength(1);
+    expect(world.terminations()).toBe(0);
+  });
+
+  test('is tried again after a cut connection', async () => {
+    await world.detach(LASTS);
+    await started(world);
+    let tries = 0;
+    world.ssh.refuse = (script) =>
+      script.includes('send INT') && tries++ === 0 ? REFUSED : undefined;
+    const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job'], { speed: 100 });
+    expect(code, stderr).toBe(0);
+    expect({ tries, status: world.status() }).toEqual({ tries: 2, status: 'TERMINATING' });
+  });
+});
+
+describe('jobs attach', () => {
+  test('reports that a command without stored variables was never started', async () => {
+    await world.detach('true');
+    await exited(world);
+    rmSync(world.job, { recursive: true });
+    store({ variables: ['HF_TOKEN'] });
+    const { code, stderr } = await jobs('attach', 'job');
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('the values of HF_TOKEN are not stored.');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('starts a command that was never started', async () => {
+    await world.detach('echo ran; exit 3');
+    await exited(world);
+    rmSync(world.job, { recursive: true });
+    expect(await jobs('attach', 'job')).toMatchObject({ code: 3, stdout: 'ran\n' });
+  });
+
+  test('leaves the results there if they cannot be stored', async () => {
+    const local = world.local('out');
+    await world.detach('mkdir out; echo x >out/a; exit 4', '--fetch', `out:${local}`);
+    await exited(world);
+    writeFileSync(local, 'in the way');
+    const { code, stderr } = await jobs('attach', 'job');
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('warning: Kept job with its results: it bills until ');
+    expect(stderr).toContain('then fetch and terminate: gpucloud jobs attach job.');
+    expect(world.status()).toBe('ACTIVE');
+    expect(world.record()).toMatchObject({ kept: 'results', exit_code: 4 });
+  });
+
+  test('signs in as the run did, unless a flag says otherwise', async () => {
+    await world.detach('exit 3', '--ssh-option', 'Compression=yes', '--ssh-arg=-4', '--user', 'me');
+    await exited(world);
+    const seen: string[][] = [];
+    const programs = {
+      start: world.ssh.start,
+      startPiped: (...given: Parameters<typeof world.ssh.startPiped>) => {
+        seen.push([...given[0].args]);
+        return world.ssh.startPiped(...given);
+      },
+    };
+    await world.gpucloud(['jobs', 'logs', 'job'], { programs });
+    expect(seen[0]).toEqual(expect.arrayContaining(['Compression=yes', '-4', 'me@127.0.0.1']));
+    seen.length = 0;
+    const flags = ['--ssh-option', 'Compression=no', '--ssh-arg=-6', '--user', 'you'];
+    await world.gpucloud(['jobs', 'logs', 'job', ...flags], { programs });
+    expect(seen[0]).toEqual(expect.arrayContaining(['Compression=no', '-6', 'you@127.0.0.1']));
+    expect(seen[0]).not.toEqual(expect.arrayContaining(['Compression=yes']));
+    expect(seen[0]).not.toEqual(expect.arrayContaining(['-4']));
+  });
+});
+
+describe('reap', () => {
+  test('interrupts no command without a grace period', async () => {
+    await world.detach(LASTS, '--grace', '0s');
+    await started(world);
+    world.advance(59.5 * 60_000);
+    expect(await reap(world, '--every', '5m')).toMatchObject({ code: 0, rows: [] });
+    expect(existsSync(join(world.job, 'exit'))).toBe(false);
+    expect(world.record()).toMatchObject({ ended_at: null, lost_at: null });
+  });
+
+  test('explains a lost job of --on, whose instance stays', async () => {
+    await notifying(world);
+    world.renting.rent(NEW, 'dev');
+    expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
+    await started(world);
+    killSupervisor();
+    const { rows, stderr } = await reap(world);
+    expect(rows).toMatchObject([{ name: 'dev', outcome: 'lost' }]);
+    expect(stderr).toContain(
+      'The command on dev disappeared without an exit code, as after a restart.',
+    );
+    expect(stderr).toContain('fetch the results: gpucloud jobs stop dev');
+    expect(stderr).not.toContain('bills');
+    expect(heard(world)).toMatchObject([{ event: 'job_ended', name: 'dev', exit_code: null }]);
+  });
+
+  test('shows why an instance was skipped with --debug', async () => {
+    await world.detach('true');
+    world.ssh.refuse = () => REFUSED;
+    expect((await reap(world, '--debug')).stderr).toContain(`Could not connect to job: ${REFUSED}`);
+    expect((await reap(world)).stderr).not.toContain('Could not connect');
+  });
+
+  test('cannot fetch into the terminal of a run that has ended', async () => {
+    await world.detach('echo x >r', '--fetch', `r:${world.local('r')}`);
+    await exited(world);
+    store({ fetch: [{ remote: 'r', local: '/dev/stdout' }] });
+    const { rows, stderr } = await reap(world);
+    expect(rows).toMatchObject([{ outcome: 'refused' }]);
+    expect(stderr).toContain('/dev/stdout is that of another process: gpucloud jobs attach');
+  });
+});
+
+test('run --detach -q prints only the ID', async () => {
+  const { code, stdout } = await world.run('true', ['--detach', '--unenforced', '-q']);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: `${NEW}\n` });
+});
+
+describe('run --on', () => {
+  test('is refused while the job that rented the instance is open', async () => {
+    await world.detach('true');
+    await exited(world);
+    const { code, stderr } = await world.runOn('echo ran');
+    expect(code).toBe(5);
+    expect(stderr).toContain('The job that rented job has not ended.');
+    expect(stderr).toContain('end it: gpucloud jobs attach job');
+    expect(world.terminations()).toBe(0);
+  });
+
+  test('is refused for an instance that has ended', async () => {
+    world.renting.rent(NEW, 'dev', { status: 'TERMINATING' });
+    const { code, stderr } = await world.runOn('echo ran');
+    expect({ code, scripts: world.ssh.scripts }).toEqual({ code: 5, scripts: [] });
+    expect(stderr).toMatch(/ is TERMINATING\./);
+  });
+
+  test.each([
+    ['is interrupted', 130, 'Stopped following dev. Its command ended with 4.'],
+    [
+      'cannot store the results',
+      125,
+      "can't be written (EEXIST). Its results are still on the instance.",
+    ],
+  ])('keeps the results on the instance if jobs attach %s', async (how, code, message) => {
+    world.renting.rent(NEW, 'dev');
+    const local = world.local('out');
+    const flags = ['--detach', '--fetch', `out:${local}`];
+    expect(await world.runOn('mkdir out; exit 4', ...flags)).toMatchObject({ code: 0 });
+    await exited(world);
+    const first = new AbortController();
+    const interrupts = { first: first.signal, second: new AbortController().signal };
+    if (code === 130) {
+      const { CliError } = await import('../../src/errors.ts');
+      world.ssh.refuse = (script) => {
+        if (script.includes("'./out'")) first.abort(new CliError('interrupted', 'Interrupted.'));
+        return undefined;
+      };
+    } else writeFileSync(local, 'in the way');
+    const attached = await world.gpucloud(['jobs', 'attach', 'dev'], { interrupts });
+    expect(attached.code, `${how} ${attached.stderr}`).toBe(code);
+    expect(attached.stderr).toContain(message);
+    expect(attached.stderr).toContain('follow it again: gpucloud jobs attach dev');
+    expect(world.record()).toMatchObject({ ended_at: null, exit_code: 4 });
+  });
+
+  test('says that the command may still run if the instance cannot be reached', async () => {
+    world.renting.rent(NEW, 'dev');
+    expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
+    world.ssh.refuse = () => HOST_KEY;
+    const { code, stderr } = await jobs('attach', 'dev');
+    expect(code).toBe(125);
+    expect(stderr).toMatch(
+      /error: dev: dev has a new host key: .*\. Its command may still run\.$/m,
+    );
+  });
+});
+
+test('a folder in place of the record of a job ends nothing', async () => {
+  await world.detach(LASTS);
+  await started(world);
+  const path = world.local(`state/jobs/${NEW}.json`);
+  rmSync(path);
+  mkdirSync(path);
+  const { stderr } = await reap(world);
+  expect(stderr).toContain('Could not read the job');
+  expect(world.terminations()).toBe(0);
+});

@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
+import { CliError } from '../../src/errors.ts';
+import { startPiped } from '../../src/programs.ts';
+import { afterLine } from '../../src/run-job/remote/after-line.ts';
+import { follow, offsetsOf } from '../../src/run-job/remote/follow.ts';
+import { readFrames } from '../../src/run-job/remote/frames.ts';
+import { probe } from '../../src/run-job/remote/probe.ts';
+import { createRemoteShell } from '../../src/run-job/remote/remote-shell.ts';
+import { FOLLOWING, STARTED } from '../../src/run-job/remote/supervisor.ts';
+import { within } from '../../src/run-job/remote/within.ts';
+import { interruptCommand } from '../../src/run-job/stages/follow-to-end.ts';
+import { startCommand } from '../../src/run-job/stages/start-command.ts';
+import { manualClock } from '../support/clock.ts';
+
+const never = new AbortController().signal;
+const over = new CliError('terminated', 'Terminated.');
+
+/** An instance on which this script of sh answers every request. */
+function instance(answer: string) {
+  const endpoint = { id: 'an-id', host: '192.0.2.1', port: 22, user: 'root' };
+  return createRemoteShell(
+    endpoint,
+    { knownHosts: '/dev/null', options: [], words: [] },
+    {
+      startPiped: () => startPiped({ file: 'sh', args: ['-c', answer], env: process.env }, 'linux'),
+    },
+  );
+}
+
+async function* pieces(text: string, size: number) {
+  for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));
+}
+
+describe('the frames of the outputs', () => {
+  async function framesIn(text: string, size = text.length) {
+    const printed = { out: '', err: '' };
+    const end = await readFrames(pieces(text, size), {
+      async onBytes(from, bytes) {
+        printed[from] += Buffer.from(bytes).toString();
+      },
+    });
+    return { ...printed, end };
+  }
+
+  test.each([1, 2, 3, 100])('are read in pieces of %i bytes', async (size) => {
+    const text = 'o 4\na\nxle 2\nb.o 1\n!x 7\nignored';
+    expect(await framesIn(text, size)).toEqual({
+      out: 'a\nxl!',
+      err: 'b.',
+      end: { exitCode: 7 },
+    });
+  });
+
+  test.each([
+    ['x 0', { exitCode: 0 }],
+    ['x 137', { exitCode: 137 }],
+    ['x lost', { exitCode: undefined }],
+    ['x now', { exitCode: undefined, isRunning: true }],
+    ['.', undefined],
+  ])('end with %j', async (line, end) => {
+    expect((await framesIn(`.\n${line}\n`)).end).toEqual(end);
+  });
+
+  test.each([
+    ['z 3\n', 'an unknown frame: z 3'],
+    ['o 3x\n', 'an unknown frame'],
+    [`${'o'.repeat(100)}\n`, 'an unknown frame'],
+    ['o'.repeat(101), 'a line is too long'],
+  ])('of another program are refused: %j', async (text, rule) => {
+    await expect(framesIn(text)).rejects.toThrow(rule);
+  });
+});
+
+describe('the greeting of a login shell', () => {
+  async function passedOn(text: string, size: number) {
+    const chunks: string[] = [];
+    for await (const chunk of afterLine(pieces(text, size), 'mark')) chunks.push(String(chunk));
+    return chunks;
+  }
+
+  test.each([1, 3, 1000])('is left out, read in pieces of %i bytes', async (size) => {
+    const greeting = 'Welcome to mar\n'.repeat(20);
+    const chunks = await passedOn(`${greeting}mark\none\nmark\ntwo`, size);
+    expect(chunks.join('')).toBe('one\nmark\ntwo');
+  });
+
+  test('ends as soon as the line is there, and without it nothing is passed on', async () => {
+    expect(await passedOn('mark\n', 1000)).toEqual(['']);
+    expect(await passedOn('mark', 1000)).toEqual([]);
+  });
+});
+
+describe('a request to the instance that fails', () => {
+  const cut = 'echo first >&2; echo "Connection reset by peer" >&2; exit 255';
+  const odd = 'echo "sh: not found" >&2; exit 1';
+  const other = 'echo "Host key verification failed." >&2; exit 255';
+  const start = (answer: string) =>
+    startCommand(instance(answer), { words: ['true'], variables: [] }, 'job', never);
+  const requests = {
+    'Could not read the output: ': (answer: string) =>
+      offsetsOf(instance(answer), ['-c', 1], never),
+    'Could not interrupt the command: ': (answer: string) =>
+      interruptCommand(instance(answer), never),
+    'Could not start the command: ': start,
+  };
+
+  describe.each(Object.entries(requests))('%s', (what, request) => {
+    test.each([
+      ['a cut connection', cut, 'Connection reset by peer', true],
+      ['a failed script', odd, 'sh: not found', false],
+      ['a new host key', other, 'Host key verification failed.', false],
+      ['no message', 'exit 3', '3', false],
+    ])('after %s', async (_why, answer, reason, retryable) => {
+      const fault = await request(answer).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(fault).toMatchObject({ failure: 'refused', retryable });
+      expect(String(fault)).toContain(what);
+      expect(String(fault)).toContain(reason);
+    });
+  });
+
+  test('names the reason if the state of the job cannot be read', async () => {
+    expect(await probe(instance(cut), never)).toBe('Connection reset by peer');
+    expect(await probe(instance('exit 3'), never)).toBe('ssh ended with 3');
+  });
+
+  test('ends with the signal', async () => {
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(over), 50);
+    await expect(probe(instance('exec sleep 60'), stop.signal)).rejects.toBe(over);
+    await expect(instance('exit 0').start('', [], stop.signal)).rejects.toBe(over);
+  });
+
+  test('reports a missing ssh', async () => {
+    const shell = createRemoteShell(
+      { id: 'an-id', host: '192.0.2.1', port: 22, user: 'root' },
+      { knownHosts: '/dev/null', options: [], words: [] },
+      { startPiped: () => Promise.reject(Object.assign(new Error('x'), { code: 'ENOENT' })) },
+    );
+    await expect(shell.start('', [], never)).rejects.toMatchObject({
+      failure: 'refused',
+      message: expect.stringContaining('ssh is not on PATH'),
+    });
+  });
+});
+
+test('the command is started once the instance has said so', async () => {
+  const answer = `cat >/dev/null; echo Welcome; echo '${STARTED}'; exec sleep 60`;
+  await startCommand(instance(answer), { words: ['true'], variables: [] }, 'job', never);
+});
+
+test('reads where the last lines of both outputs begin', async () => {
+  const answer = 'echo Welcome; echo gpucloud-run out 12; echo gpucloud-run err 0';
+  expect(await offsetsOf(instance(answer), ['-n', 2], never)).toEqual({ out: 12, err: 0 });
+  const half = offsetsOf(instance('echo gpucloud-run out 12'), ['-n', 2], never);
+  await expect(half).rejects.toThrow('Could not read the output: exit code 0');
+});
+
+test.each([
+  ['running', { state: 'running', exitCode: undefined }],
+  ['exited 3', { state: 'exited', exitCode: 3 }],
+  ['lost', { state: 'lost', exitCode: undefined }],
+])('reads the state of a job: %s', async (line, state) => {
+  const answer = `echo gpucloud-run ${line}; echo gpucloud-run ready`;
+  const found = await probe(instance(answer), never);
+  expect(found).toEqual({ ...state, hasRsync: false, hasTar: false });
+});
+
+describe('following', () => {
+  const following = (answer: string, onCut: (cut: object) => Promise<void>) => {
+    const printed: string[] = [];
+    const end = follow({
+      shell: instance(answer),
+      offsets: { out: 0, err: 0 },
+      clock: manualClock(),
+      signal: never,
+      print: async (from, bytes) => void printed.push(`${from} ${Buffer.from(bytes)}`),
+      onCut,
+      onBack: () => void printed.push('back'),
+    });
+    return { end, printed };
+  };
+
+  test('ends if another program answers', async () => {
+    const { end } = following(`echo '${FOLLOWING}'; echo hello`, async () => undefined);
+    await expect(end).rejects.toMatchObject({
+      failure: 'notUnderstood',
+      message: 'The output of the command could not be read: an unknown frame: hello.',
+    });
+  });
+
+  test('reports each reason once until it is connected again', async () => {
+    const cuts: object[] = [];
+    const { end } = following('echo refused >&2; exit 255', async (cut) => {
+      cuts.push(cut);
+      if (cuts.length === 3) throw over;
+    });
+    await expect(end).rejects.toBe(over);
+    expect(cuts).toEqual([
+      { reason: 'refused', isFirst: true, isNew: true },
+      { reason: 'refused', isFirst: false, isNew: false },
+      { reason: 'refused', isFirst: false, isNew: false },
+    ]);
+  });
+
+  test('passes on a failure to print', async () => {
+    const answer = `echo '${FOLLOWING}'; echo 'o 1'; echo x; exec sleep 60`;
+    const end = follow({
+      shell: instance(answer),
+      offsets: { out: 0, err: 0 },
+      clock: manualClock(),
+      signal: never,
+      print: () => Promise.reject(over),
+      onCut: async () => undefined,
+      onBack: () => undefined,
+    });
+    await expect(end).rejects.toBe(over);
+  });
+});
+
+describe('a time limit', () => {
+  /** A clock whose sleeps last until their signal, or pass at once. */
+  const clock = (passes: boolean): Clock => ({
+    ...manualClock(),
+    sleep: (_time, signal) =>
+      passes
+        ? Promise.resolve()
+        : new Promise((_resolve, reject) => {
+            signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+          }),
+  });
+  const work = (signal: AbortSignal) =>
+    new Promise<string>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      setTimeout(() => resolve('done'), 50);
+    });
+  const limit = { time: 1_000, late: () => new Error('late'), signal: never };
+
+  test('ends work that takes longer, and no other', async () => {
+    await expect(within(limit, clock(true), work)).rejects.toThrow('late');
+    expect(await within(limit, clock(false), work)).toBe('done');
+    const stopped = { ...limit, signal: AbortSignal.abort(over) };
+    await expect(
+      within(stopped, clock(false), async (signal) => signal.throwIfAborted()),
+    ).rejects.toBe(over);
+  });
+});
