@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Api } from '../../src/api/index.ts';
 import { hintOf } from '../../src/cli/hints.ts';
+import { withProfile } from '../../src/output/shell-line.ts';
 import {
   apiFor,
   CREATE,
@@ -85,7 +86,8 @@ test.each([
   [(api: Api) => api.instances.create(CREATE), 500, 'gpucloud instances list'],
 ])('suggests the next command: %#', async (send, code, hint) => {
   const server = await scripted(status(code));
-  expect(hintOf(await failureOf(send(apiFor(server.url))))).toContain(hint);
+  const found = hintOf(await failureOf(send(apiFor(server.url)))) ?? '';
+  expect(withProfile(found, undefined)).toContain(hint);
 });
 
 const PAGE = `The request to show the instance ${ID} was refused (422): `;
