@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { masked } from '../api/response/secrets.ts';
 import { CliError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
 import { isSameName } from '../rules/names.ts';
@@ -158,20 +159,12 @@ function recordOf(
 const LARGEST = 64 * 1024;
 
 /**
- * Returns a request body with secrets masked: values of container variables, the container's
- * command line (which often contains a token), and anything with an API key. Returns undefined for
- * a body that is too large.
+ * Returns a request body with its secrets and anything with an API key masked. Returns undefined
+ * for a body that is too large.
  */
 function keptBody(body: object): Record<string, unknown> | undefined {
-  const kept = JSON.stringify(body, function (this: unknown, name: string, value: unknown) {
-    const isVariable = name === 'value' && typeof this === 'object' && this !== null;
-    const isSecret =
-      typeof value === 'string' &&
-      value !== '' &&
-      ((isVariable && 'key' in (this as object)) ||
-        name === 'run_command' ||
-        value.includes('svc_sk_'));
-    return isSecret ? MASK : value;
-  });
+  const kept = JSON.stringify(masked(body), (_name, value) =>
+    typeof value === 'string' && value.includes('svc_sk_') ? MASK : value,
+  );
   return kept.length > LARGEST ? undefined : JSON.parse(kept);
 }

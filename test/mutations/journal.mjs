@@ -120,12 +120,8 @@ export const journal = [
     file: 'journal/sending.ts',
     tests: JOURNAL,
     changes: [
-      [
-        'the environment of a container is kept',
-        "(isVariable && 'key' in (this as object)) ||",
-        '',
-      ],
-      ['an API key in a body is kept', " ||\n        value.includes('svc_sk_')", ''],
+      ['the environment of a container is kept', 'masked(body)', 'body'],
+      ['an API key in a body is kept', "value.includes('svc_sk_')", 'false'],
     ],
   },
   {

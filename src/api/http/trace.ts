@@ -28,10 +28,7 @@ export function createTracer(
     if (text === undefined || text === '') return;
     let shown: string;
     try {
-      // Hides command lines, which often contain a token.
-      shown = JSON.stringify(masked(JSON.parse(text), secrets), (name, value) =>
-        name === 'run_command' && typeof value === 'string' ? MASK : value,
-      );
+      shown = JSON.stringify(masked(JSON.parse(text), secrets));
     } catch {
       shown = `(${Buffer.byteLength(text)} bytes that are not JSON)`;
     }

@@ -9,16 +9,21 @@ const SECRET = new Set([
   'secrets',
   'metadata',
 ]);
+/**
+ * The container's command line, which often contains a token. Masked only there: its words may
+ * appear in other texts.
+ */
+const COMMAND_LINE = 'run_command';
 /** Fields that hold environment variables. Their values are secret; their names are not. */
 const ENVIRONMENT = new Set(['env', 'env_vars']);
 /** Maximum nesting to search, since the stack is limited. Real secrets are not deeper. */
 const DEEPEST = 60;
 
 /**
- * Returns a copy of a JSON value with secrets masked, for the trace. Adds each masked text to
- * `found`, since a server may repeat it in other fields, such as a link with a token.
+ * Returns a copy of a JSON body with secrets masked, for the trace and the journal. Adds each
+ * secret to `found`, since a server may repeat it in other fields, such as a link with a token.
  */
-export function masked(value: unknown, found: Set<string>): unknown {
+export function masked(value: unknown, found: Set<string> = new Set()): unknown {
   return walk(value, 0, found);
 }
 
@@ -41,6 +46,7 @@ function walk(value: unknown, depth: number, found: Set<string>): unknown {
   if (Array.isArray(value)) return value.map((item) => walk(item, depth + 1, found));
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
+      if (name === COMMAND_LINE && typeof inner === 'string') return [name, MASK];
       if (SECRET.has(name)) return [name, leaves(inner, depth + 1, found, () => false)];
       if (ENVIRONMENT.has(name)) return [name, leaves(inner, depth + 1, found, isKeyName)];
       return [name, walk(inner, depth + 1, found)];
@@ -52,14 +58,14 @@ function isKeyName(name: string): boolean {
   return name === 'key';
 }
 
-/** Masks every leaf except null, which contains nothing. */
+/** Masks every leaf except null and '', which contain nothing. */
 function leaves(
   value: unknown,
   depth: number,
   found: Set<string>,
   isOpen: (name: string) => boolean,
 ): unknown {
-  if (value === null) return null;
+  if (value === null || value === '') return value;
   if (typeof value !== 'object' || depth > DEEPEST) {
     if (typeof value === 'string' && value.length >= SHORTEST_SECRET) found.add(value);
     return MASK;
