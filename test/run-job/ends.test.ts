@@ -12,6 +12,7 @@ import type { JobPlan } from '../../src/run-job/job.ts';
 import { endUnusable, rentFor } from '../../src/run-job/rent.ts';
 import { createStops } from '../../src/run-job/stops.ts';
 import { atTerminal } from '../support/at-terminal.ts';
+import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { no, ok } from '../support/service.ts';
 
@@ -113,6 +114,58 @@ describe('a job that ends early', () => {
     const end = await endUnusable(refused, { request, maxPrice: undefined }, context);
     expect(end).toMatchObject({ instance: { id: null }, terminated: 'unknown' });
     expect(world.service.requests).toEqual([]);
+  });
+
+  test.each([
+    ['terminates its instance if the ID is known', [], true, 'runFailed'],
+    ['is in doubt if that is refused', Array.from({ length: 20 }), 'unknown', 'outcomeUnknown'],
+  ])('%s', async (_what, refusals, terminated, failure) => {
+    const renting = new RentingService();
+    renting.rent(ID, 'job', { status: 'ACTIVE' });
+    renting.terminations = refusals.map(() => () => no(403, 'Forbidden'));
+    await world.close();
+    world = await createWorld({ handler: renting.handler });
+    ({ context } = atTerminal(world, []));
+    const full = new CliError('storage', 'The disk is full.', { mayBeBilling: true, resource: ID });
+    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
+    const end = await endUnusable(full, { request, maxPrice: undefined }, context);
+    expect(end).toMatchObject({ instance: { id: ID, name: 'job' }, terminated, stage: 'renting' });
+    expect(end.error).toMatchObject({ failure });
+    expect(renting.instances.get(ID)?.status).toBe(terminated === true ? 'TERMINATING' : 'ACTIVE');
+  });
+
+  test('has no instance if nothing bills, and treats a bug as a failure', async () => {
+    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
+    const end = await endUnusable(new Error('a bug'), { request, maxPrice: undefined }, context);
+    expect(end).toMatchObject({ instance: null, terminated: false });
+    expect(end.error).toBeInstanceOf(CliError);
+  });
+
+  test('ends at once if it was interrupted twice before', () => {
+    const interrupts = {
+      first: AbortSignal.abort(new CliError('interrupted', 'first')),
+      second: AbortSignal.abort(new CliError('interrupted', 'second')),
+    };
+    const stops = createStops({ id: ID, grace: 0, leaves: false }, { ...context, interrupts });
+    expect(stops.last.reason).toMatchObject({ message: 'second' });
+    stops.close();
+    const once = { ...interrupts, second: new AbortController().signal };
+    const first = createStops(
+      { id: ID, grace: 0, leaves: false },
+      { ...context, interrupts: once },
+    );
+    expect([first.any.aborted, first.interrupt.aborted, first.last.aborted]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    first.close();
+    const leaving = createStops(
+      { id: ID, grace: 0, leaves: true },
+      { ...context, interrupts: once },
+    );
+    expect(leaving.last.aborted).toBe(true);
+    leaving.close();
   });
 
   test.each([

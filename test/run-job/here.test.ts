@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
 import type { Outcome } from '../support/program.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
@@ -203,4 +204,152 @@ describe('the deadline of gpucloud run --here', () => {
     expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
     expect(report()).toMatchObject({ command_exit_code: null, exit_code: 125 });
   });
+});
+
+describe('gpucloud run --here with one instance', () => {
+  const alone = (script: string, ...flags: string[]) =>
+    world.run(`cd ${world.local('.')}; ${script}`, ['--here', ...flags], {
+      env: { TMPDIR: world.local('.') },
+      speed: 100,
+    });
+
+  test('uses its plain name, and prints the report as JSON', async () => {
+    const { code, stderr } = await alone('exit 3', '--json');
+    expect({ code, statuses: statuses() }).toEqual({ code: 3, statuses: { job: 'TERMINATING' } });
+    const { run } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+    expect(run).toMatchObject({ command_exit_code: 3, terminated: true, cost_at_most: '89.90' });
+    expect(run.instances).toHaveLength(1);
+  });
+
+  test('reports a refusal as it is, and no cost', async () => {
+    world.renting.posts = [() => no(409, 'out of stock')];
+    const { code, stderr } = await alone('true');
+    expect(code).not.toBe(125);
+    expect(stderr).toMatch(/^error: (?!job).*out of stock/m);
+    expect(stderr).not.toContain('Terminated');
+  });
+
+  test('says what it cost', async () => {
+    const { stderr } = await alone('true');
+    expect(stderr).toMatch(/^Terminated job after \d+ s\. It cost at most 89\.90 ₽\.$/m);
+  });
+
+  test('reports a command that could not be started', async () => {
+    writeFileSync(world.local('bad'), '#!/no/such/interpreter\n', { mode: 0o755 });
+    const argv = ['--here', '--name', 'job', '--terminate-after', '1h'];
+    const { code, stderr } = await world.run('', argv, {}, [world.local('bad')]);
+    expect({ code, statuses: statuses() }).toEqual({ code: 125, statuses: { job: 'TERMINATING' } });
+    expect(stderr).toContain(
+      `Could not start ${world.local('bad')}: it, or the program that runs it, is not there (ENOENT).`,
+    );
+  });
+
+  test('copies the files of --sync', async () => {
+    mkdirSync(world.local('in'));
+    writeFileSync(world.local('in/a'), 'x\n');
+    const check = `cat ${world.there(NEW)}/gpucloud-run/work/a`;
+    const { code, stderr } = await alone(`${check} >seen`, '--sync', world.local('in'));
+    expect(code, stderr).toBe(0);
+    expect(local('seen')).toBe('x\n');
+    expect(stderr).toContain('Starting job, copying 1 file (2 bytes) to each\n');
+  });
+
+  test('keeps the exit code if the report cannot be written', async () => {
+    mkdirSync(world.local('reports'));
+    const path = world.local('reports/r.json');
+    const { code, stderr } = await alone('rm -r reports; exit 3', '--report', path);
+    expect(code, stderr).toBe(3);
+    expect(stderr).toContain(`warning: Could not write --report "${path}" (ENOENT).`);
+  });
+});
+
+describe('an instance of gpucloud run --here that fails', () => {
+  test('is terminated before the command if --min-count allows it', async () => {
+    world.ssh.refuse = (script, id) =>
+      id === OTHER && script.includes('ready') ? 'Host key verification failed.' : undefined;
+    const { code, stderr } = await here(`exit 3`, ['--min-count', '1']);
+    expect({ code, statuses: statuses() }, stderr).toEqual({ code: 3, statuses: ENDED });
+    const name = world.renting.instances.get(OTHER)?.name;
+    expect(stderr).toMatch(
+      new RegExp(`^warning: ${name} has a new host key: .*\\. Terminating ${name}\\.$`, 'm'),
+    );
+    expect(report().instances).toHaveLength(2);
+    expect(report()).toMatchObject({ terminated: true, cost_at_most: '179.80' });
+  });
+
+  test('is kept if this computer could not store its results', async () => {
+    await notifying(world);
+    const name = () => world.renting.instances.get(OTHER)?.name ?? '';
+    world.ssh.refuse = (script, id) => {
+      if (id === OTHER && script.includes('result')) {
+        mkdirSync(world.local('got'), { recursive: true });
+        writeFileSync(world.local(`got/${name()}`), 'in the way');
+      }
+      return undefined;
+    };
+    const made = `mkdir ${world.there(OTHER)}/gpucloud-run/work/result`;
+    const { code, stderr } = await here(`${made}; ${results(NEW)}`, fetching());
+    expect(code, stderr).toBe(125);
+    const other = world.renting.instances.get(NEW)?.name ?? '';
+    expect(statuses()).toEqual({ [name()]: 'ACTIVE', [other]: 'TERMINATING' });
+    expect(stderr).toContain(`warning: Kept ${name()} with its results: it bills until `);
+    expect(stderr).toContain(
+      `gpucloud instances scp -r ${name()}:gpucloud-run/work/result ${world.local(`got/${name()}`)}`,
+    );
+    expect(stderr).toContain(`Terminate it: gpucloud instances terminate ${name()}`);
+    const rows = report().instances as { name: string; terminated: boolean }[];
+    expect(rows.find((row) => row.name === name())).toMatchObject({ terminated: false });
+    expect(rows.find((row) => row.name === other)).toMatchObject({ terminated: true });
+    expect(report()).toMatchObject({ terminated: false, exit_code: 125, stage: 'done' });
+    expect(heard(world)).toMatchObject([
+      { event: 'job_ended', message: expect.stringContaining(`Kept ${name()}: it bills.`) },
+    ]);
+  });
+
+  test('is named in warnings about its copies, which are tried again', async () => {
+    let cuts = 0;
+    world.ssh.refuse = (script, id) =>
+      id === OTHER && script.includes('result') && cuts++ < 5
+        ? 'ssh: connect to host 127.0.0.1: Connection refused'
+        : undefined;
+    const { code, stderr } = await here(results(NEW, OTHER), fetching(), { speed: 1_000 });
+    const name = world.renting.instances.get(OTHER)?.name ?? '';
+    expect({ code, statuses: statuses(), cuts }, stderr).toEqual({
+      code: 125,
+      statuses: ENDED,
+      cuts: 4,
+    });
+    expect(stderr).toContain(`error: ${name}: Could not copy files out: ssh: connect`);
+  });
+
+  test('does not hide why the run ended', async () => {
+    world.renting.posts = [() => no(409, 'out of stock'), () => 'hangUp'];
+    const { code, stderr } = await here('true');
+    expect(code, stderr).toBe(7);
+    expect(stderr).toMatch(/^warning: .*out of stock/m);
+    expect(report()).toMatchObject({ terminated: 'unknown', exit_code: 7, cost_at_most: null });
+  });
+});
+
+test('a closed terminal ends the command of --here with SIGHUP', async () => {
+  const { interrupts, press } = ctrlC(new CliError('hungUp', 'The terminal hung up.'));
+  const script = `trap 'echo >hung; exit 1' HUP; trap '' TERM; ${LASTS}`;
+  const ended = here(script, fetching(), { interrupts });
+  await isUp();
+  press();
+  const { code, stderr } = await ended;
+  expect({ code, statuses: statuses() }, stderr).toEqual({ code: 129, statuses: ENDED });
+  expect(existsSync(world.local('hung'))).toBe(true);
+});
+
+test('a command of --here that ignores each signal is killed', async () => {
+  const { interrupts, press } = ctrlC(new CliError('terminated', 'Terminated.'));
+  const script = `echo $$ >pid; trap '' TERM INT; ${LASTS}`;
+  const ended = here(script, [], { interrupts, speed: 50 });
+  await isUp();
+  press();
+  const { code, stderr } = await ended;
+  expect({ code, statuses: statuses() }, stderr).toEqual({ code: 143, statuses: ENDED });
+  const pid = Number(local('pid'));
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });

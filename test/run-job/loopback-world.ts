@@ -41,7 +41,13 @@ export interface LoopbackWorld {
   gpucloud(argv: readonly string[], how?: FastRun): Promise<Outcome>;
   /** Starts a command, and leaves it running. */
   detach(command: string, ...flags: string[]): Promise<void>;
-  run(command: string, flags: readonly string[], how?: FastRun): Promise<Outcome>;
+  /** Runs a script of sh, or these words. */
+  run(
+    script: string,
+    flags: readonly string[],
+    how?: FastRun,
+    words?: readonly string[],
+  ): Promise<Outcome>;
   /** Runs a command on the instance that `renting` rented. */
   runOn(command: string, ...flags: string[]): Promise<Outcome>;
   /** The number of requests that terminate. */
@@ -96,7 +102,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
       programs: ssh,
       ...how,
     });
-  const run = (command: string, flags: readonly string[], how?: FastRun) =>
+  const run: LoopbackWorld['run'] = (script, flags, how, command = ['sh', '-c', script]) =>
     gpucloud(
       [
         'run',
@@ -105,9 +111,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
         ...unlessIn(flags, '--terminate-after', '1h'),
         ...flags,
         '--',
-        'sh',
-        '-c',
-        command,
+        ...command,
       ],
       how,
     );

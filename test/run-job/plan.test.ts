@@ -1,4 +1,5 @@
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
@@ -16,6 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
+const ID = '3f0c5d9e-2222-4222-8333-444455556666';
 const REQUEST = ['--offer', 'a-1', '--image', 'b-1', '--ssh-key', 'laptop'];
 
 /** A fetch into the folder. */
@@ -274,5 +276,57 @@ describe('gpucloud run before renting', () => {
     const into = join(folder, 'new', 'results/');
     const words = ['--fetch', `a:${into}`, '--fetch', `b:${into}`, '--sync', join(folder, 'none')];
     expect(await refused(...words)).toContain('--sync: the folder');
+  });
+
+  test('needs a command', async () => {
+    const { code, stderr } = await world.cli(['run', ...REQUEST, '--terminate-after', '1h']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('COMMAND is missing: put it after --');
+  });
+
+  test.each(['.', '..', '/', 'out/.'])('rejects --fetch %s, which has no name', async (path) => {
+    expect(await refused('--fetch', path)).toContain(`--fetch "${path}": must be REMOTE[:LOCAL]`);
+  });
+
+  test('rejects an idle rule that nothing enforces', async () => {
+    await writeFile(join(folder, 'ssh'), '#!/bin/sh\n', { mode: 0o755 });
+    const ids = ['--offer', ID, '--image', ID, '--ssh-key', ID, '--identity', '/dev/null'];
+    const words = ['run', ...ids, '--terminate-after', '1h', '--if-idle', '45m', '--', 'true'];
+    const { code, stderr } = await world.cli(words, { env: { PATH: folder } });
+    expect(code, stderr).toBe(2);
+    expect(stderr).toContain('gpucloud instances reap --install');
+  });
+
+  test('names large and special files before it copies', needs('POSIX'), async () => {
+    const large = Array.from({ length: 6 }, (_, at) => `large-${at}`);
+    for (const name of [...large, 'just-100-MB']) {
+      await writeFile(join(folder, 'folder', name), '');
+      await truncate(join(folder, 'folder', name), name === 'just-100-MB' ? 1e8 : 1e8 + 1);
+    }
+    const pipes = Array.from({ length: 6 }, (_, at) => join(folder, 'folder', `pipe-${at}`));
+    execFileSync('mkfifo', pipes);
+    await writeFile(Buffer.from(join(folder, 'folder', 'odd-\xff'), 'latin1'), 'x');
+    await writeFile(join(folder, 'ssh'), '#!/bin/sh\n', { mode: 0o755 });
+    const ids = ['--offer', ID, '--image', ID, '--ssh-key', ID, '--identity', '/dev/null'];
+    const words = ['run', ...ids, '--terminate-after', '1h', '--sync', join(folder, 'folder')];
+    const { code, stderr } = await world.cli([...words, '--dry-run', '--', 'true'], {
+      env: { PATH: folder },
+    });
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain(`To copy: 7 files (700 MB) from ${join(folder, 'folder')}\n`);
+    expect(stderr.match(/^Large file: large-\d \(100 MB\)$/gm)).toHaveLength(5);
+    expect(stderr).toContain('And 1 more large files.\n');
+    expect(stderr).not.toContain('just-100-MB');
+    expect(stderr).toMatch(
+      /^warning: Not copied \(a socket, .*\): odd-\ufffd, (pipe-\d, ){3}pipe-3 and 2 more$/m,
+    );
+  });
+
+  test('rejects a folder or a pattern file that cannot be read', async () => {
+    await mkdir(join(folder, 'folder', '.gpucloudignore'));
+    expect(await refused('--sync', join(folder, 'folder'))).toMatch(
+      /\.gpucloudignore can't be read \(EISDIR\)/,
+    );
+    expect(await refused('--sync', join(folder, 'file'))).toMatch(/can't be read \(ENOTDIR\)/);
   });
 });

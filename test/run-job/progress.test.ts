@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createEmulator, type Emulator } from '../output/emulator.ts';
 import { programAt } from '../support/needs.ts';
+import { nameIn } from '../support/renting-service.ts';
+import { ok } from '../support/service.ts';
+import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ctrlC } from './stories.ts';
 
 let world: LoopbackWorld;
 let terminal: Emulator;
@@ -58,4 +62,45 @@ test('a terminal shows no phase after a detached job has started', async () => {
   expect(await world.run('true', words, { terminal })).toMatchObject({ code: 0 });
   const screen = await shows(/gpucloud jobs attach job/);
   expect(screen).not.toMatch(/Starting|Connecting|Running sh/);
+});
+
+test('a terminal shows that the instance is being rented', async () => {
+  let answer: (() => void) | undefined;
+  const { renting } = world;
+  renting.posts = [
+    ({ body }) =>
+      new Promise((resolve) => {
+        answer = () => resolve(ok(renting.rent(renting.newId(), nameIn(body)), 201));
+      }),
+  ];
+  const ended = world.run('true', ['--unenforced'], { terminal });
+  await shows(/ Renting job/);
+  await until(() => answer !== undefined);
+  answer?.();
+  expect(await ended).toMatchObject({ code: 0 });
+  expect(await terminal.all()).not.toContain('Renting');
+});
+
+test.each(['x', 'long', ''])(
+  'a message begins on a new line in a terminal after the output %j without a line end',
+  async (text) => {
+    const ended = await world.run(`printf "${text}"; exit 3`, ['--unenforced'], { terminal });
+    expect(ended).toMatchObject({ code: 3 });
+    const lines = (await terminal.all()).split('\n');
+    const at = lines.findIndex((line) => line.startsWith('sh -c'));
+    expect(lines[at]).toMatch(/: exit code 3$/);
+    if (text !== '') expect(lines[at - 1]).toBe(text);
+  },
+);
+
+test('a message begins on a new line after the ^C that a terminal shows', async () => {
+  const { interrupts, press } = ctrlC();
+  const command = 'trap "exit 9" INT; until [ -e go ]; do sleep 0.1; done';
+  const ended = world.run(command, ['--unenforced'], { terminal, interrupts });
+  await shows(/ Running sh -c/);
+  await until(() => world.ssh.scripts.some((script) => script.includes('idle=0')));
+  terminal.stream.write('^C');
+  press();
+  expect(await ended).toMatchObject({ code: 9 });
+  expect(await terminal.all()).toMatch(/^Interrupting the command\. Ctrl-C again terminates job/m);
 });

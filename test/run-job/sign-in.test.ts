@@ -1,0 +1,119 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import type { HowToReach } from '../../src/reach/reach.ts';
+import { ensureSignIn, ensureSsh } from '../../src/run-job/sign-in.ts';
+import { atTerminal } from '../support/at-terminal.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { ok } from '../support/service.ts';
+
+let world: World;
+let context: Context;
+let bin: string;
+let keys: { id: string; name?: string; public_key: string }[];
+
+const HOW: HowToReach = {
+  identity: undefined,
+  user: undefined,
+  port: undefined,
+  wait: undefined,
+  options: [],
+  words: [],
+};
+
+beforeEach(async () => {
+  keys = [
+    { id: 'k-1', name: 'laptop', public_key: 'ssh-ed25519 AAAA1 me@laptop' },
+    { id: 'k-2', public_key: 'ssh-ed25519 AAAA2' },
+  ];
+  world = await createWorld({ handler: () => ok(keys) });
+  bin = join(world.home, 'bin');
+  for (const folder of [bin, join(world.home, '.ssh')]) await mkdir(folder);
+  await program('ssh-add', `cat ${world.home}/agent 2>/dev/null`);
+  // A key whose name says so has a passphrase.
+  await program('ssh-keygen', 'case $5 in *locked*) exit 255 ;; esac');
+  const env = { ...world.env, PATH: `${bin}:/usr/bin:/bin` };
+  ({ context } = atTerminal({ ...world, env }, []));
+});
+afterEach(() => world.close());
+
+async function program(name: string, script: string): Promise<void> {
+  await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
+
+/** Puts a key pair into ~/.ssh, and returns the private key file. */
+async function pair(name: string, blob: string): Promise<string> {
+  const file = join(world.home, '.ssh', name);
+  await writeFile(file, 'private');
+  await writeFile(`${file}.pub`, `ssh-ed25519 ${blob} somebody\n`);
+  return file;
+}
+
+const signIn = (...ssh_keys: string[]) =>
+  ensureSignIn({ instance_name: 'job', offer_id: 'a', image_id: 'b', ssh_keys }, HOW, context);
+
+describe('the private key of a job', () => {
+  test('is the file of one of its keys that has no passphrase', async () => {
+    await pair('a-locked', 'AAAA1');
+    const file = await pair('b', 'AAAA2');
+    await pair('c', 'AAAA3');
+    expect(await signIn('k-1', 'k-2')).toEqual({ ...HOW, identity: file });
+  });
+
+  test('is in the agent, without a file', async () => {
+    await pair('a-locked', 'AAAA1');
+    await writeFile(join(world.home, 'agent'), 'ssh-ed25519 AAAA1 agent\n');
+    expect(await signIn('k-1')).toEqual({ ...HOW, identity: undefined });
+  });
+
+  test('is not that of another key of the account', async () => {
+    await pair('b', 'AAAA2');
+    await expect(signIn('k-1')).rejects.toMatchObject({
+      failure: 'usage',
+      message: '--ssh-key laptop: its private key is neither in ~/.ssh nor in the SSH agent',
+    });
+    keys = [...keys].reverse();
+    await pair('b', 'AAAA3');
+    await expect(signIn('k-1', 'k-2')).rejects.toThrow('--ssh-key k-2, laptop: its private key');
+  });
+
+  test('is refused if all of them have a passphrase', async () => {
+    const file = await pair('a-locked', 'AAAA1');
+    await expect(signIn('k-1')).rejects.toThrow(`private key ${file} has a passphrase`);
+  });
+
+  test('is the one of --identity, without a look at the account', async () => {
+    const how = { ...HOW, identity: '/key' };
+    const body = { instance_name: 'job', offer_id: 'a', image_id: 'b' };
+    expect(await ensureSignIn({ ...body, ssh_keys: ['k-1'] }, how, context)).toBe(how);
+    await expect(ensureSignIn(body, how, context)).rejects.toThrow('--ssh-key is missing');
+    expect(world.service.requests).toEqual([]);
+  });
+});
+
+describe('ssh on this computer', () => {
+  test.each([
+    ['is there', 'exit 0', true],
+    ['fails', 'exit 1', false],
+  ])('%s', async (_how, script, isUsable) => {
+    await program('ssh', script);
+    const checked = ensureSsh(context);
+    if (isUsable) await checked;
+    else await expect(checked).rejects.toThrow('gpucloud run needs ssh, but could not start it');
+  });
+
+  test('has no use in the sandbox on Windows', async () => {
+    const words = ['run', '--offer', 'a-1', '--image', 'b-1', '--ssh-key', 'k', '--dry-run'];
+    const { code, stderr } = await world.cli([...words, '--terminate-after', '1h', '--', 'true'], {
+      env: {
+        GPUCLOUD_PROFILE: 'sandbox',
+        GPUCLOUD_API_KEY: undefined,
+        GPUCLOUD_BASE_URL: undefined,
+      },
+      platform: 'win32',
+    });
+    expect(code, stderr).toBe(5);
+    expect(stderr).toContain('Sandbox instances have no SSH on Windows.');
+  });
+});
