@@ -76,3 +76,13 @@ test('adds the profile to the note of an UNKNOWN request', async () => {
     'may be billing: gpucloud --profile work instances recover',
   );
 });
+
+test('adds the profile to the suggestion for an unknown command', async () => {
+  const suggested = async (...argv: string[]) => (await world.cli(argv)).stderr;
+  expect(await suggested('--profile', 'work', 'ls')).toContain(
+    '(use "gpucloud --profile work instances list")',
+  );
+  expect(await suggested('keys')).toContain(
+    '(use "gpucloud ssh-keys list" or "gpucloud api-keys list")',
+  );
+});
