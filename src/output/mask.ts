@@ -1,4 +1,4 @@
-import { hider, MASK, SHORTEST_SECRET } from '../rules/secrets.ts';
+import { hider, mapValues, maskLeaves } from '../rules/secrets.ts';
 
 /**
  * `metadata` holds "tokens, environment name, etc." (API document: Instance). Its plain words are
@@ -48,15 +48,11 @@ export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
     }
   }
   // A password is not a name or date, so mask it in every text of the row.
-  masked = passwords.size === 0 ? masked : withoutSecrets(masked, hiderOf(passwords), '', true);
-  return (secrets.size === 0 ? masked : withoutSecrets(masked, hiderOf(secrets), '', false)) as T;
+  masked = passwords.size === 0 ? masked : withoutSecrets(masked, hider(passwords), '', true);
+  return (secrets.size === 0 ? masked : withoutSecrets(masked, hider(secrets), '', false)) as T;
 }
 
 type Hide = ReturnType<typeof hider>;
-
-function hiderOf(secrets: ReadonlySet<string>): Hide {
-  return hider([...secrets].filter((secret) => secret.length >= SHORTEST_SECRET));
-}
 
 function maskAt(value: unknown, path: readonly string[], secrets: Set<string>): unknown {
   const [step, ...rest] = path;
@@ -74,14 +70,6 @@ function maskAt(value: unknown, path: readonly string[], secrets: Set<string>): 
   const masked = maskAt(field, rest, secrets);
   if (masked === field) return value;
   return mapValues(value, (other, key) => (key === step ? masked : other));
-}
-
-function maskLeaves(value: unknown, secrets: Set<string>): unknown {
-  if (value === null || value === undefined || value === '') return value;
-  if (Array.isArray(value)) return value.map((item: unknown) => maskLeaves(item, secrets));
-  if (typeof value === 'object') return mapValues(value, (field) => maskLeaves(field, secrets));
-  secrets.add(String(value));
-  return MASK;
 }
 
 function withoutSecrets(value: unknown, hide: Hide, key: string, inWayIn: boolean): unknown {
@@ -105,12 +93,4 @@ function withoutSecretsIn(text: string, hide: Hide, searched: boolean): string {
     return host + hide(text.slice(host.length));
   }
   return searched || host !== undefined ? hide(text) : text;
-}
-
-/**
- * fromEntries defines each key as data, so a response with the key `__proto__` changes no
- * prototype.
- */
-function mapValues(value: object, change: (field: unknown, key: string) => unknown): object {
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, change(field, key)]));
 }

@@ -7,6 +7,41 @@ export const MASK = '********';
  */
 export const SHORTEST_SECRET = 6;
 
+/** Maximum nesting to search, since the stack is limited. Real secrets are not deeper. */
+export const DEEPEST = 60;
+
+/**
+ * Masks every leaf of a JSON value except null and '', which contain nothing. Adds each secret to
+ * `found`, since other texts may repeat it. Keeps the texts of fields that `isOpen`.
+ */
+export function maskLeaves(
+  value: unknown,
+  found: Set<string>,
+  isOpen: (field: string) => boolean = () => false,
+  depth = 0,
+): unknown {
+  if (value === null || value === undefined || value === '') return value;
+  if (depth > DEEPEST) return MASK;
+  const within = (inner: unknown) => maskLeaves(inner, found, isOpen, depth + 1);
+  if (Array.isArray(value)) return value.map(within);
+  if (typeof value === 'object') {
+    return mapValues(value, (inner, field) =>
+      typeof inner === 'string' && isOpen(field) ? inner : within(inner),
+    );
+  }
+  const secret = String(value);
+  if (secret.length >= SHORTEST_SECRET) found.add(secret);
+  return MASK;
+}
+
+/**
+ * fromEntries defines each key as data, so a response with the key `__proto__` changes no
+ * prototype.
+ */
+export function mapValues(value: object, change: (field: unknown, key: string) => unknown): object {
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, change(field, key)]));
+}
+
 /** Returns a function that masks these secrets in a text, in every spelling. */
 export function hider(secrets: Iterable<string>): (text: string) => string {
   const spellings = [...new Set([...secrets].flatMap(spellingsOf))]

@@ -1,4 +1,4 @@
-import { MASK, SHORTEST_SECRET } from '../../rules/secrets.ts';
+import { DEEPEST, MASK, maskLeaves } from '../../rules/secrets.ts';
 
 /** Fields whose whole value is a secret. */
 const SECRET = new Set([
@@ -16,8 +16,6 @@ const SECRET = new Set([
 const COMMAND_LINE = 'run_command';
 /** Fields that hold environment variables. Their values are secret; their names are not. */
 const ENVIRONMENT = new Set(['env', 'env_vars']);
-/** Maximum nesting to search, since the stack is limited. Real secrets are not deeper. */
-const DEEPEST = 60;
 
 /**
  * Returns a copy of a JSON body with secrets masked, for the trace and the journal. Adds each
@@ -47,8 +45,8 @@ function walk(value: unknown, depth: number, found: Set<string>): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       if (name === COMMAND_LINE && typeof inner === 'string') return [name, MASK];
-      if (SECRET.has(name)) return [name, leaves(inner, depth + 1, found, () => false)];
-      if (ENVIRONMENT.has(name)) return [name, leaves(inner, depth + 1, found, isKeyName)];
+      if (SECRET.has(name)) return [name, maskLeaves(inner, found)];
+      if (ENVIRONMENT.has(name)) return [name, maskLeaves(inner, found, isKeyName)];
       return [name, walk(inner, depth + 1, found)];
     }),
   );
@@ -56,25 +54,4 @@ function walk(value: unknown, depth: number, found: Set<string>): unknown {
 
 function isKeyName(name: string): boolean {
   return name === 'key';
-}
-
-/** Masks every leaf except null and '', which contain nothing. */
-function leaves(
-  value: unknown,
-  depth: number,
-  found: Set<string>,
-  isOpen: (name: string) => boolean,
-): unknown {
-  if (value === null || value === '') return value;
-  if (typeof value !== 'object' || depth > DEEPEST) {
-    if (typeof value === 'string' && value.length >= SHORTEST_SECRET) found.add(value);
-    return MASK;
-  }
-  if (Array.isArray(value)) return value.map((item) => leaves(item, depth + 1, found, isOpen));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name,
-      isOpen(name) && typeof inner === 'string' ? inner : leaves(inner, depth + 1, found, isOpen),
-    ]),
-  );
 }
