@@ -55,13 +55,13 @@ export function race(commands, { rounds, env }) {
 
 /**
  * Runs a command whose output goes through a pipe to nowhere, and returns its time, its peak
- * memory and the number of lines.
+ * memory (NaN if it prints none) and the number of lines.
  */
 export async function runLong([file, ...argv], env) {
   const start = process.hrtime.bigint();
   const child = spawn(file, argv, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let lines = 0;
-  let peak = 0;
+  let peak = Number.NaN;
   child.stdout.on('data', (chunk) => {
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines += 1;
   });
