@@ -132,7 +132,7 @@ test('reports nothing in the histories of instances rented here', {
       await live(one);
       expect(await doubts()).toEqual([]);
     }),
-    { numRuns: runs(1000, 40) },
+    { numRuns: runs(400, 40) },
   );
 });
 

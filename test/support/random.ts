@@ -20,8 +20,9 @@ export function anyText(lengths: { minLength?: number; maxLength?: number } = {}
   return fc.string({ unit, ...lengths });
 }
 
+const isSoak = process.env.GPUCLOUD_SOAK !== undefined;
 /** `npm test` tries some of the random values; `npm run test:all` and the soak try all of them. */
-const isWhole = process.env.GPUCLOUD_FUZZ !== undefined || process.env.GPUCLOUD_SOAK !== undefined;
+const isWhole = process.env.GPUCLOUD_FUZZ !== undefined || isSoak;
 
 /** Returns how many random values to try. */
 export function runs(whole: number, part = Math.ceil(whole / 4)): number {
@@ -30,16 +31,16 @@ export function runs(whole: number, part = Math.ceil(whole / 4)): number {
 
 /** Returns some cases of a long list. The choice depends on the seed and the list. */
 export function some<T>(cases: readonly T[], list = 0): readonly T[] {
-  const every = isWhole ? 1 : 4;
-  return cases.filter((_case, at) => (at + list + SEED) % every === 0);
+  return oneIn(isWhole ? 1 : 4, cases, list);
 }
 
-/**
- * Returns the even or the odd cases, depending on the seed; all cases with GPUCLOUD_FUZZ or
- * GPUCLOUD_SOAK.
- */
-export function half<T>(cases: readonly T[]): readonly T[] {
-  return cases.filter((_case, at) => isWhole || (at + SEED) % 2 === 0);
+/** Like {@link some}, for long tests: `npm run test:all` takes half of the cases, and the soak all. */
+export function fewer<T>(cases: readonly T[], list = 0): readonly T[] {
+  return oneIn(isSoak ? 1 : isWhole ? 2 : 4, cases, list);
+}
+
+function oneIn<T>(every: number, cases: readonly T[], list: number): readonly T[] {
+  return cases.filter((_case, at) => (at + list + SEED) % every === 0);
 }
 
 /** Returns random numbers from 0 to 1, the same for the same seed (mulberry32). */
