@@ -77,8 +77,7 @@ export function wantsJson(
   env: Host['env'],
 ): boolean {
   if (format !== undefined) return format === 'json' || format === 'jsonl';
-  const end = argv.indexOf('--');
-  const words = end < 0 ? argv : argv.slice(0, end);
+  const words = beforeDashes(argv);
   const given = words.flatMap((word, at) => {
     if (word === '--json') return ['json'];
     if (word === '--output') return [words[at + 1]];
@@ -91,6 +90,18 @@ export function wantsJson(
   return formats.some((one) => one === 'json' || one === 'jsonl');
 }
 
+/** Returns the profile among the words of a command line that was refused before it was parsed. */
+export function profileIn(argv: readonly string[]): string | undefined {
+  const words = beforeDashes(argv);
+  const at = words.findLastIndex((word) => /^--profile(=|$)/.test(word));
+  return at < 0 ? undefined : (words[at]?.split('=')[1] ?? words[at + 1]);
+}
+
+function beforeDashes(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--');
+  return end < 0 ? argv : argv.slice(0, end);
+}
+
 /**
  * Formats the last line of stderr in JSON modes; schemas/stderr.schema.json is the contract with
  * scripts.
@@ -100,7 +111,7 @@ function jsonReport(failure: CliError, profile: string | undefined): string {
 }
 
 function errorObject(failure: CliError, profile: string | undefined): Record<string, unknown> {
-  const words = (text: string) => withProfile(withoutKeys(text), profile);
+  const words = (text: string) => withoutKeys(withProfile(text, profile));
   const hint = hintOf(failure);
   return {
     code: failure.code,

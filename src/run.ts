@@ -8,7 +8,7 @@ import { checkColumns, terminalColumns, wantsColour } from './output/index.ts';
 import { createSink } from './output/sink.ts';
 import { lacksRoubleSign } from './output/table/rouble.ts';
 import { addAllVerbs, buildProgram } from './program.ts';
-import { asCliError, report, wantsJson } from './report.ts';
+import { asCliError, profileIn, report, wantsJson } from './report.ts';
 
 declare const GPUCLOUD_VERSION: string | undefined;
 
@@ -18,7 +18,6 @@ export const VERSION = typeof GPUCLOUD_VERSION === 'string' ? GPUCLOUD_VERSION :
 /** Runs one command line and returns its exit code (see FAILURES in errors.ts). Never throws. */
 export async function run(argv: readonly string[], host: Host): Promise<number> {
   let context: Context | undefined;
-  let program: AnyCommand | undefined;
   let help = '';
   const build = (words?: readonly string[]) =>
     buildProgram({
@@ -53,8 +52,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   };
 
   const thrown = await thrownBy(async () => {
-    program = build(argv);
-    await parse(program, argv, runtime);
+    await parse(build(argv), argv, runtime);
     await print(help, host);
   });
   const refused = thrown && (await thrownBy(() => warnIfRefused(thrown.error, context)));
@@ -69,7 +67,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const isImplied = context?.flags.query !== undefined && host.stderr.isTTY === true;
   const text = report(failure, {
     json: wantsJson(isImplied ? undefined : context?.out.format, argv, host.env),
-    profile: context?.flags.profile ?? rootProfile(program),
+    profile: context?.flags.profile ?? profileIn(argv),
     debug: context?.flags.debug === true,
     columns: terminalColumns(host.stderr, host.env),
     ascii: lacksRoubleSign(host.env),
@@ -149,12 +147,6 @@ async function print(text: string, host: Host): Promise<void> {
   if (text === '') return;
   const { syncWrite: plain, interrupts } = host;
   await createSink(() => host.stdout, { plain, stop: interrupts.second }).write(text);
-}
-
-/** Returns the profile before a command that was refused before it had a context. */
-function rootProfile(program: AnyCommand | undefined): string | undefined {
-  const profile: unknown = program?.getOptionValue('profile');
-  return typeof profile === 'string' ? profile : undefined;
 }
 
 /** Limits help to a readable width; a pipe has no width. */

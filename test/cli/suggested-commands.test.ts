@@ -79,10 +79,16 @@ test('adds the profile to the note of an UNKNOWN request', async () => {
 
 test('adds the profile to the suggestion for an unknown command', async () => {
   const suggested = async (...argv: string[]) => (await world.cli(argv)).stderr;
-  expect(await suggested('--profile', 'work', 'ls')).toContain(
-    '(use "gpucloud --profile work instances list")',
-  );
+  for (const argv of [
+    ['--profile', 'work', 'ls'],
+    ['ls', '--profile=work'],
+  ]) {
+    expect(await suggested(...argv)).toContain('(use "gpucloud --profile work instances list")');
+  }
   expect(await suggested('keys')).toContain(
     '(use "gpucloud ssh-keys list" or "gpucloud api-keys list")',
+  );
+  expect(await suggested('ls', '--json', '--profile', 'svc_sk_live_1')).toContain(
+    'gpucloud --profile svc_sk_… instances list',
   );
 });
