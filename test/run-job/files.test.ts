@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -82,13 +82,19 @@ test(
     await utimes(join(here, 'touched'), 1_700_000_001, 1_700_000_001);
     await writeFile(join(here, 'longer'), 'xy');
     await utimes(join(here, 'longer'), 1_700_000_000, 1_700_000_000);
+    for (const path of [here, there]) {
+      await mkdir(join(path, 'sub'));
+      await symlink('same', join(path, 'link'));
+    }
     const { signal } = new AbortController();
     const shell = localShell(folder, ['sh']);
     const { entries, count, bytes } = await changedFiles(await listFiles(here, []), {
       shell,
       signal,
     });
-    expect(entries.map(({ path }) => path)).toEqual(['longer', 'script', 'touched']);
-    expect({ count, bytes }).toEqual({ count: 3, bytes: 4 });
+    // Folders and links are sent again: they are small.
+    const sent = ['link', 'longer', 'script', 'sub', 'touched'];
+    expect(entries.map(({ path }) => path)).toEqual(sent);
+    expect({ count, bytes }).toEqual({ count: 4, bytes: 4 });
   },
 );

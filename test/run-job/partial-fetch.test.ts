@@ -90,6 +90,17 @@ describe('a fetch that fails in part', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({ a: '1' });
   });
 
+  test.each([
+    ['before the first byte', '', true],
+    ['after some bytes, which a stream cannot take back', 'printf some', false],
+  ])('reports a cut connection to a stream %s', async (_when, script, retryable) => {
+    await writeFile(join(base, WORK, 'log'), 'some text');
+    const text = `#!/bin/sh\n${script}\nexit 255\n`;
+    await writeFile(join(base, 'bin', 'cat'), text, { mode: 0o755 });
+    const fault = await faultOf(fetchFile('log', '/dev/stdout'));
+    expect(fault).toMatchObject({ failure: 'refused', retryable });
+  });
+
   test('fetches the files that fit on a small disk', needs('the right to mount'), async () => {
     const disk = await mountSmallDisk('2m');
     try {

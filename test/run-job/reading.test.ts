@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -329,6 +330,35 @@ describe('run --on', () => {
     expect(stderr).toContain('The job that rented job has not ended.');
     expect(stderr).toContain('end it: gpucloud jobs attach job');
     expect(world.terminations()).toBe(0);
+  });
+
+  test("signs in with a private key of the instance's, not of --identity", async () => {
+    mkdirSync(world.local('.ssh'));
+    for (const name of ['a', 'b']) {
+      const file = world.local(`.ssh/${name}`);
+      execFileSync('ssh-keygen', [
+        '-q',
+        '-t',
+        'ed25519',
+        '-N',
+        name === 'a' ? 'locked' : '',
+        '-f',
+        file,
+      ]);
+    }
+    const keys = ['a', 'b'].map((name) => ({
+      id: `k-${name}`,
+      public_key: readFileSync(world.local(`.ssh/${name}.pub`), 'utf8'),
+    }));
+    world.renting.rent(NEW, 'dev', { ssh_keys: keys } as object);
+    const run = (...flags: string[]) =>
+      world.gpucloud(['run', '--on', NEW, ...flags, '--', 'sh', '-c', 'exit 3']);
+    expect(await run()).toMatchObject({ code: 3 });
+    expect(world.record().identity).toBe(world.local('.ssh/b'));
+    // The next job signs in as this one did.
+    world.renting.rent(NEW, 'dev', { ssh_keys: [] } as object);
+    expect(await run()).toMatchObject({ code: 3 });
+    expect(world.record().identity).toBe(world.local('.ssh/b'));
   });
 
   test('is refused for an instance that has ended', async () => {
