@@ -138,7 +138,7 @@ export async function endUnusable(
   }
   const instance = { id, name };
   const end = await terminate(instance, context);
-  return end.certain
-    ? { ...start, instance, terminated: true, error: runFailed(error) }
-    : { ...start, instance, terminated: 'unknown', error: end.error };
+  if (!end.certain) return { ...start, instance, terminated: 'unknown', error: end.error };
+  const cost_at_most = costAtMost(end.instance, context.serviceClock.now());
+  return { ...start, instance, terminated: true, cost_at_most, error: runFailed(error) };
 }

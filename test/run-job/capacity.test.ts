@@ -1,35 +1,30 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
-import { needs } from '../support/needs.ts';
 import { no } from '../support/service.ts';
-import { runFast } from './fast-run.ts';
-import { createJobWorld, type JobWorld, OFFER } from './job-world.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 
 const OTHER = '11111111-1111-4111-8111-222222222222';
 const IDS = ['a', 'b'].map((end) => `3f0c5d9e-1111-4222-8333-44445555777${end}`);
 
-let world: JobWorld;
+let world: LoopbackWorld;
 
-describe('gpucloud run with several offers', { timeout: 60_000, ...needs('ssh') }, () => {
+describe('gpucloud run with several offers', () => {
   beforeEach(async () => {
-    world = await createJobWorld();
+    world = await createLoopbackWorld();
     const ids = [...IDS];
     world.renting.newId = () => ids.shift() ?? '';
   });
   afterEach(() => world.close());
 
-  const job = (interrupts?: { first: AbortSignal; second: AbortSignal }) =>
-    runFast(
-      world,
-      [...world.words('--offer', OFFER, '--offer', OTHER), '--', 'sh', '-c', 'exit 3'],
-      interrupts && { interrupts },
-    );
+  const job = () => world.run('exit 3', ['--offer', OTHER], { speed: 100 });
   const statuses = () => [...world.renting.instances.values()].map(({ status }) => status);
+  const rentals = () =>
+    world.service.requests.filter(({ method, path }) => method === 'POST' && path === '/instances')
+      .length;
 
   test('runs the command on the first available offer', async () => {
     world.renting.posts = [() => no(409, 'out of stock')];
     const { code, stderr } = await job();
-    expect({ code, rentals: world.rentals() }).toEqual({ code: 3, rentals: 2 });
+    expect({ code, rentals: rentals() }).toEqual({ code: 3, rentals: 2 });
     expect(stderr).toContain('(409): out of stock');
     expect(statuses()).toEqual(['TERMINATING']);
   });
@@ -47,22 +42,31 @@ describe('gpucloud run with several offers', { timeout: 60_000, ...needs('ssh') 
     };
     expect((await job()).code).toBe(3);
     expect(statuses()).toEqual(['TERMINATED', 'TERMINATING']);
-    expect(world.rentals()).toBe(2);
+    expect(rentals()).toBe(2);
   });
 
   test('sends no more requests after an unknown outcome', async () => {
     world.renting.posts = [() => 'hangUp'];
     expect((await job()).code).toBe(7);
-    expect(world.rentals()).toBe(1);
+    expect(rentals()).toBe(1);
   });
 
-  test('terminates the instance on Ctrl-C during the wait', async () => {
+  test('terminates an instance that is not ready in time, and rents no other', async () => {
     const instance = world.renting.rent;
     world.renting.rent = (id, name) => instance(id, name, { status: 'PROVISIONING' });
-    const first = new AbortController();
-    world.renting.onRead = async () => first.abort(new CliError('interrupted', 'Interrupted.'));
-    const { code } = await job({ first: first.signal, second: new AbortController().signal });
-    expect(code).toBe(130);
-    expect(statuses()).toEqual(['TERMINATING']);
+    let reads = 0;
+    world.renting.onRead = async () => {
+      reads += 1;
+      if (reads === 2) world.advance(31_000);
+    };
+    const flags = ['--offer', OTHER, '--wait-timeout', '30s'];
+    const { code, stderr } = await world.run('true', flags);
+    expect({ code, statuses: statuses() }, stderr).toEqual({
+      code: 125,
+      statuses: ['TERMINATING'],
+    });
+    expect(stderr).toContain('error: The instance is not ACTIVE after 30 s');
+    expect(stderr).toMatch(/^Terminated job after .* It cost at most 89\.90 ₽\.$/m);
+    expect(world.ssh.scripts).toEqual([]);
   });
 });
