@@ -116,7 +116,7 @@ function isStdoutNull(): boolean {
 const SHORT = 16 * 1024;
 
 /**
- * Writes to stdout without opening a stream if stdout is a file or a pipe. Leaves long output to a
+ * Writes to stdout without creating a stream if stdout is a file or a pipe. Leaves long output to a
  * pipe to the stream, since a blocked write delays signals.
  */
 function syncWrite(): Host['syncWrite'] {

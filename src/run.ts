@@ -45,7 +45,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
       return program;
     },
     rerun(words, changes) {
-      // Only the process's own stdout has a reader that may close stdout.
+      // Watches only the process's own stdout: no reader can close a replacement.
       const own = changes.stdout === undefined ? {} : { onReaderGone: undefined };
       return run(words, { ...host, ...changes, ...own, endsAtOnce: false });
     },

@@ -19,7 +19,7 @@ export interface Host {
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
   /**
-   * Writes to stdout without opening its stream, which costs more than writing a short text. Not
+   * Writes to stdout without creating a stream, which costs more than writing a short text. Not
    * for terminals. Returns the number of bytes written; the stream writes the rest.
    */
   readonly syncWrite?: ((bytes: Uint8Array) => number) | undefined;

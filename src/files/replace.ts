@@ -20,8 +20,8 @@ interface HowToReplace {
   /** Sets the new file's owner, which would otherwise be the current user. */
   readonly owner?: { readonly uid: number; readonly gid: number };
   /**
-   * Starts the temporary file's extension, so that files from a killed process can be found.
-   * Contains no dot.
+   * Prefix of the temporary file's extension, without a dot. Identifies files that a killed process
+   * left.
    */
   readonly mark?: string | undefined;
 }

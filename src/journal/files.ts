@@ -84,8 +84,8 @@ export function readText(path: string): string | undefined {
 }
 
 /**
- * Writes a record atomically. A crash leaves the old or the new record, and possibly a file with
- * `mark`.
+ * Writes a record atomically. A crash leaves the old or the new record, and possibly a temporary
+ * file with `mark` in its name.
  */
 export async function writeRecord(path: string, record: object, mark?: string): Promise<void> {
   await privateFolder(dirname(path));

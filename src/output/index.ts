@@ -24,7 +24,7 @@ export { terminalColumns, wrapped } from './width.ts';
 interface OutputOptions {
   /** Opens at its first use. */
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
-  /** Writes to a non-TTY stdout without opening it; see Host. */
+  /** Writes to non-TTY stdout without creating a stream; see Host. */
   readonly syncWrite?: SyncWrite;
   readonly onReaderGone?: OnReaderGone;
   /** Aborts the wait for a reader that has stopped reading. */

@@ -16,8 +16,8 @@ interface Given {
 }
 
 /**
- * Returns the period from `--since` and `--until`, or undefined without either flag. Call it after
- * a response, since ages count from the service's time.
+ * Returns the period from `--since` and `--until`, or undefined if neither is given. Call the result
+ * after the service's first response, since ages count from the service's time.
  */
 export function periodAt(
   { since, until }: Given,

@@ -66,7 +66,7 @@ export const serve = action({
 async function announce(served: Served, { out, err }: Context): Promise<void> {
   switch (out.format) {
     case 'json':
-      // Prints one line, since the program that started the server can't wait for a whole document.
+      // Prints one line, so that a script can read it without waiting for the end of stdout.
       return out.text(`${JSON.stringify(served)}\n`);
     case 'table':
       err.note(

@@ -99,7 +99,7 @@ async function show(tunnel: Tunnel, { out, err, flags }: Context): Promise<void>
   const shown = mask(tunnel, ['secrets'], flags.showSecrets === true);
   const isShaped = flags.query !== undefined || flags.columns !== undefined;
   if (out.format === 'json' && !isShaped) {
-    // Prints one line, since the program that started the tunnel can't wait for a whole document.
+    // Prints one line, so that a script can read it without waiting for the end of stdout.
     await out.text(`${escapeUnseen(JSON.stringify(tunnelView.json?.(shown)))}\n`);
   } else if (out.format === 'table') {
     err.note(`Forwarding port ${tunnel.remote_port} of ${tunnel.name} until Ctrl-C:`);
