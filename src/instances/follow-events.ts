@@ -39,7 +39,7 @@ interface InstanceLog extends FollowedLog<InstanceEvent> {
   readonly cursor: Cursor;
 }
 
-/** Prints events as they arrive, until all instances have ended. */
+/** Prints events as they arrive, until Ctrl-C or until every log has ended. */
 export async function followEvents(input: FollowInput, context: Context): Promise<void> {
   refuseWholes(context);
   const { targets } = input;

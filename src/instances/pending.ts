@@ -197,8 +197,8 @@ export async function otherSettled(name: string, context: Context): Promise<void
 }
 
 /**
- * Rejects a name that a living instance has. Reads that instance first, since it may have ended
- * elsewhere. If the service does not find it, rejects the name if not interactive, and otherwise
+ * Rejects a name that a living instance has. Reads that instance first, since it may have been
+ * terminated elsewhere. If the service does not find it, rejects the name if not interactive, and otherwise
  * asks if `asks` is set.
  */
 export async function ensureNotTaken(

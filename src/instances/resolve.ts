@@ -176,7 +176,7 @@ async function called(
 }
 
 /**
- * Returns the instances that a name means for a change. An ended instance that was rented or
+ * Returns the instances that a name means for a change. A terminated instance that was rented or
  * tracked here keeps its name, so that terminating it twice never terminates another one with that
  * name. The other one needs its ID.
  */

@@ -162,7 +162,7 @@ function rentedElsewhere({ look, known }: AuditReading): CheckResult {
       next: ['instances', 'get', first.id],
     };
   }
-  // The journal shows that these instances have ended, so they need no read.
+  // The journal shows that these instances are terminated, so they need no read.
   const over = new Set(known.instances.filter(({ archived }) => archived).map(({ id }) => id));
   const unread = foreign.filter(({ id }) => !read.has(id) && !over.has(id));
   if (unread.length > 0) {
@@ -315,7 +315,7 @@ function unexplainedCharges({ look }: AuditReading): CheckResult {
     };
   }
   const lateText = late.gt(0)
-    ? ` ${inRoubles(late)} of it is late billing, within a day of the end of an instance.`
+    ? ` ${inRoubles(late)} of it is late billing, within a day of an instance's termination.`
     : '';
   return ok(
     `${chargedText(charges)}. Known instances and drives explain up to ${inRoubles(atMost)}.${lateText}`,

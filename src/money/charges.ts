@@ -20,7 +20,7 @@ export interface CheckedCharges extends Window {
   readonly refunded: Money;
   /** The highest possible charges for all known resources in the window, late charges included. */
   readonly atMost: Money;
-  /** The part of `charged` that only the late billing of ended instances explains. */
+  /** The part of `charged` that only the late billing of terminated instances explains. */
   readonly late: Money;
   /** The charges above `atMost`; zero if there are none. */
   readonly unexplained: Money;
@@ -236,12 +236,12 @@ function timeIn(window: Window, { from, to }: Pick<Chargeable, 'from' | 'to'>): 
   return Math.max(0, end - start) + HOUR;
 }
 
-/** How long after an instance's end the service may still charge it, in milliseconds. */
+/** How long after an instance's termination the service may still charge it, in milliseconds. */
 export const LATE = 24 * HOUR;
 
 /**
- * Returns the highest late charges of ended instances in the window: their last hour, or everything
- * up to the last charge that the service shows. An unknown price adds nothing.
+ * Returns the highest late charges of terminated instances in the window: their last hour, or
+ * everything up to the last charge that the service shows. An unknown price adds nothing.
  */
 function lateBy(known: readonly Chargeable[], window: Window): Money {
   return known

@@ -166,8 +166,8 @@ function changedWhileReading(
 }
 
 /**
- * Lists the instances that hold or may hold funds. An ended instance leaves the list once its end
- * is read.
+ * Lists the instances that hold or may hold funds. A terminated instance leaves the list once its
+ * status is read.
  */
 function seen(rows: readonly InstanceRow[]): string {
   const texts = rows

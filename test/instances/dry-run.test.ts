@@ -78,7 +78,7 @@ describe.each(COMMANDS)('%s --dry-run', (verb, argv) => {
     expect((await dry(argv, '--max-price', '50')).code).toBe(0);
   });
 
-  test('rejects a taken name, until its instance has ended', ssh, async () => {
+  test('rejects a taken name, until its instance is terminated', ssh, async () => {
     const { id } = JSON.parse((await cli(...CREATE)).stdout);
     expect(await refusedAlike(argv)).toEqual({ code: 5, error: 'name_taken' });
     service.rent(id, 'trainer', { status: 'TERMINATED' });

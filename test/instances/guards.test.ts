@@ -96,7 +96,7 @@ describe('--max-instances', () => {
     expect((await cli('instances', 'reorder', old?.id ?? '', 'again')).code).toBe(0);
   });
 
-  test('rereads the instances, since one may have ended elsewhere', async () => {
+  test('rereads the instances, since one may have been terminated elsewhere', async () => {
     const [first] = await rented('box-1');
     await guard('--max-instances', '1');
     await refusal(create('box-2'));

@@ -77,7 +77,7 @@ describe('a name and the beginning of an ID', () => {
   });
 
   test.each(['start', 'stop', 'terminate', 'expire'])(
-    "%s an ended instance, not somebody else's namesake that was read here",
+    "%s a terminated instance, not somebody else's namesake that was read here",
     async (verb) => {
       await changes('terminate', 'face', '--yes');
       NAMES.set(STRANGER, 'face');

@@ -206,7 +206,7 @@ test('reads nothing for a script if the name has an unresolved request', async (
 describe.each([
   ['create', CREATE],
   ['reorder', REORDER],
-])('%s of a name that an ended instance had', (_verb, argv) => {
+])("%s of a terminated instance's name", (_verb, argv) => {
   const journal = () => journalOf(world, { service: world.service.url, account: 'user-1' });
 
   test('reads namesakes before it reserves the name', async () => {

@@ -139,7 +139,7 @@ export const deadlines = [
   {
     file: 'instances/deadlines/deadline.ts',
     tests: CREATE,
-    changes: [['an instance that has ended gets a deadline', '!mayBill(status)', 'false']],
+    changes: [['a terminated instance gets a deadline', '!mayBill(status)', 'false']],
   },
   {
     file: 'instances/scheduler/index.ts',

@@ -48,7 +48,7 @@ describe('jobs logs of a job that has not ended', () => {
     });
   });
 
-  test('reads what is kept if the instance has just ended', async () => {
+  test('reads the kept output of a terminated instance', async () => {
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
     const none = await jobs('logs', 'job');
     expect(none).toMatchObject({ code: 3, stdout: '' });
@@ -361,7 +361,7 @@ describe('run --on', () => {
     expect(world.record().identity).toBe(world.local('.ssh/b'));
   });
 
-  test('is refused for an instance that has ended', async () => {
+  test('is refused for a terminating instance', async () => {
     world.renting.rent(NEW, 'dev', { status: 'TERMINATING' });
     const { code, stderr } = await world.runOn('echo ran');
     expect({ code, scripts: world.ssh.scripts }).toEqual({ code: 5, scripts: [] });

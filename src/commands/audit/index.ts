@@ -70,7 +70,7 @@ export const audit = action({
   view: auditView,
   notes:
     'Looks for costs unknown to this computer, since the API has no list of instances: ' +
-    'requests without a response, instances attached to drives, ended instances that run again, ' +
+    'requests without a response, instances attached to drives, terminated instances that run again, ' +
     'other API keys, and unexplained charges.\n\n' +
     '--exact also compares the funds that the service holds for instances with the prices ' +
     'known here. Only an update of the profile shows these funds, so it sends the same name ' +

@@ -123,14 +123,14 @@ export const changedView: View<Changed> = {
   },
 };
 
-/** Omits the deadline of an instance that has ended. */
+/** Omits the deadline of a terminating or terminated instance. */
 export function endsAt({ status, ends_at }: Pick<Changed, 'status' | 'ends_at'>) {
   return mayBill(status) ? ends_at : undefined;
 }
 
 /**
- * Omits the paid time of an instance that has ended, since terminating refunds the rest of the
- * hour.
+ * Omits the paid time of a terminating or terminated instance, since terminating refunds the rest of
+ * the hour.
  */
 export function paidUntil(instance: Pick<Instance, 'status' | 'paid_until'>) {
   return mayBill(instance.status) ? instance.paid_until : undefined;

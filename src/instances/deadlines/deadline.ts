@@ -143,8 +143,8 @@ export type Expiry = WantedEnds | 'never';
 
 /**
  * Sets or removes an instance's deadline and idle rule. Holds `reap`'s lock while reading the
- * instance, so that the printed status stays true. Throws CliError('wrongState') for an ended
- * instance.
+ * instance, so that the printed status stays true. Throws CliError('wrongState') for a
+ * terminating or terminated instance.
  */
 export function setDeadline(
   { id, name }: Target,
@@ -156,7 +156,7 @@ export function setDeadline(
     const instance = await (await context.api()).instances.get(id);
     const { status, paid_until } = instance;
     if (!mayBill(status)) {
-      throw new CliError('wrongState', `${name} has ended: its status is ${status}.`, {
+      throw new CliError('wrongState', `${name} is ${status}.`, {
         resource: id,
         hint: `rent one like it: ${gpucloud('instances', 'reorder', typedName(name, id), 'NEW-NAME')}`,
       });

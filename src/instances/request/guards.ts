@@ -29,8 +29,8 @@ export async function guardOf(
   }
   const guarded = { profile: profile.value, guards, requests };
   const journal = await openJournal();
-  // Reads the instances again: one may have ended elsewhere, or the service may have rolled back a
-  // termination. Reads without the lock, since that takes time.
+  // Reads the instances again: one may have been terminated elsewhere, or the service may have rolled
+  // back a termination. Reads without the lock, since that takes time.
   await readAll((await journal.read()).instances, context);
   const prices = await openPrices(journal, context);
   return async (own) => {

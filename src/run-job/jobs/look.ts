@@ -10,7 +10,7 @@ import { type Probed, probe } from '../remote/probe.ts';
 import { createRemoteShell, type RemoteShell } from '../remote/remote-shell.ts';
 import { within } from '../remote/within.ts';
 
-/** An instance that responded over SSH, or has ended. */
+/** An instance that responded over SSH, or is terminating or terminated. */
 export type Seen =
   | { readonly isOver: true; readonly instance: Instance }
   | (Probed & {

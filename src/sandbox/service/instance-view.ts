@@ -54,7 +54,7 @@ export function reorderView(state: State, instance: Instance): Record<string, un
 
 /**
  * Returns `connection_info` (spec: Instance); null until the provider has allocated the hardware
- * and after the instance has ended.
+ * and after the termination.
  */
 export function connectionInfo(instance: Instance): Record<string, unknown> | null {
   const { ipAddress: ip, secrets } = instance;

@@ -203,7 +203,7 @@ describe('the check of charges', () => {
     expect(await check()).toMatchObject({
       code: 0,
       result: 'ok',
-      message: `89.90 ₽ was charged in the last ${span}. Known instances and drives explain up to 89.90 ₽. 89.90 ₽ of it is late billing, within a day of the end of an instance.`,
+      message: `89.90 ₽ was charged in the last ${span}. Known instances and drives explain up to 89.90 ₽. 89.90 ₽ of it is late billing, within a day of an instance's termination.`,
     });
     service.transaction('USAGE_CHARGE', '89.90', charge * HOUR);
     expect(await check()).toMatchObject({ code: 5, result: 'finding' });

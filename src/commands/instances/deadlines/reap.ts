@@ -60,9 +60,9 @@ export const reap = action({
     'Then finishes the jobs of "run" whose command has ended and that nothing ' +
     'follows: copies results, keeps the output and terminates. An instance of ' +
     '"run --on" stays.\n\n' +
-    'Exits with 0 if nothing is past its deadline or all have ended, with 125 if the results of ' +
-    'a job could not be copied, and with 7 if an outcome is unknown. Any number of runs may ' +
-    'overlap.\n\n' +
+    'Exits with 0 if no instance was past its deadline or all such instances were terminated, ' +
+    'with 125 if the results of a job could not be copied, and with 7 if an outcome is unknown. ' +
+    'Any number of runs may overlap.\n\n' +
     '--install lets systemd, launchd, cron or the Task Scheduler of Windows repeat it for the ' +
     'active profile, and waits for the first run. With another scheduler, run "reap --every 5m" every five minutes. ' +
     '"gpucloud help deadlines" explains deadlines.',

@@ -317,7 +317,7 @@ describe('expire', () => {
     world.rented.terminate(ID);
     const { code, stderr } = await world.cli(['instances', 'expire', 'trainer', '--after', '8h']);
     expect(code).toBe(5);
-    expect(stderr).toContain('trainer has ended: its status is TERMINATING.');
+    expect(stderr).toContain('trainer is TERMINATING.');
     expect(recordsIn(world, 'deadlines')).toMatchObject([{ deadline: world.at(4) }]);
   });
 

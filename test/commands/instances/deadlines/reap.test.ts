@@ -112,7 +112,7 @@ describe('reap', () => {
     expect(statusOf(ID)).toBe('TERMINATING');
   });
 
-  test('exits with 7 after lost responses, and with 0 once the instance has ended', async () => {
+  test('exits with 7 after lost responses, and with 0 once the instance is terminated', async () => {
     world.clock.advance(5 * HOUR);
     const late: string[] = [];
     const lose = (id: string) => {
