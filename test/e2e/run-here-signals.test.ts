@@ -77,7 +77,7 @@ while :; do sleep 0.1; done`;
     await send('SIGINT');
     const { code, stderr } = await ended;
     expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: 9, statuses: ENDED });
-    expect(stderr).toContain('Ctrl-C again terminates job-1 and job-2 without copying.');
+    expect(stderr).toContain('Ctrl-C again terminates job-1 and job-2 without copying results.');
     expect(signals()).toBe('INT\n');
     for (const name of ['job-1', 'job-2']) {
       expect(readFileSync(join(home, 'got', name, 'y'), 'utf8')).toBe('y\n');
@@ -126,17 +126,20 @@ while :; do sleep 0.1; done`;
   test.each([
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('ends the command and terminates without copying at %s', async (signal, exit) => {
-    const { ended, send } = await started(':');
-    await send(signal);
-    const { code, stderr } = await ended;
-    expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: exit, statuses: ENDED });
-    expect({ fetched: isFetched(), runs: runs(), signals: signals() }).toEqual({
-      fetched: false,
-      runs: false,
-      signals: `${signal.slice(3)}\n`,
-    });
-  });
+  ] as const)(
+    'stops the command and terminates without copying results on %s',
+    async (signal, exit) => {
+      const { ended, send } = await started(':');
+      await send(signal);
+      const { code, stderr } = await ended;
+      expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: exit, statuses: ENDED });
+      expect({ fetched: isFetched(), runs: runs(), signals: signals() }).toEqual({
+        fetched: false,
+        runs: false,
+        signals: `${signal.slice(3)}\n`,
+      });
+    },
+  );
 
   test('kills a command that ignores every signal', async () => {
     const { ended, send } = await started('trap "" TERM');

@@ -62,7 +62,7 @@ describe('gpucloud run after an interrupt', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('skips the copy and terminates at the second Ctrl-C', async () => {
+  test('skips the copy and terminates on the second Ctrl-C', async () => {
     const job = start([
       ...world.words('--fetch', 'ran'),
       '--',

@@ -101,7 +101,7 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     await one.reads(/^working$/m);
     await one.type(KEYS.ctrlC);
     await one.reads(
-      /^working\^C\nInterrupting the command. Ctrl-C again terminates job without copying.$/m,
+      /^working\^C\nInterrupting the command. Ctrl-C again terminates job without copying results.$/m,
     );
     await one.type(KEYS.ctrlC);
     expect(await one.ended()).toBe(130);
@@ -120,7 +120,7 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     await one.reads(/^. Copying 1 file \(2.0 MB\) {2}█+░+ [1-9]\d? %$/m);
     await one.reads(/^. Fetching out {2}█+░+ 7\d %$/m);
     await one.type(KEYS.ctrlC);
-    await one.reads(/^Still fetching. Ctrl-C again terminates job without the rest.$/m);
+    await one.reads(/^Still fetching results. Ctrl-C again terminates job and skips the rest.$/m);
     await one.type(KEYS.ctrlC);
     expect(await one.ended()).toBe(130);
     expect(one.screen()).toMatch(/^Interrupted.$/m);

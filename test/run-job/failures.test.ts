@@ -283,7 +283,9 @@ describe('Ctrl-C', () => {
     press();
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(9);
-    expect(stderr).toContain('Interrupting the command. Ctrl-C again leaves dev without copying.');
+    expect(stderr).toContain(
+      'Interrupting the command. Ctrl-C again leaves dev without copying results.',
+    );
   });
 
   test('pressed a third time leaves a termination without a response', async () => {

@@ -151,12 +151,12 @@ describe('Ctrl-C during gpucloud run --here', () => {
     const { code, stderr } = await ended;
     expect({ code, statuses: statuses() }, stderr).toEqual({ code: 9, statuses: ENDED });
     expect(stderr).toContain(
-      'Interrupted the command. Ctrl-C again terminates job-1 and job-2 without copying.',
+      'Interrupted the command. Ctrl-C again terminates job-1 and job-2 without copying results.',
     );
     expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
   });
 
-  test('ends the command and terminates all without copying, if pressed again', async () => {
+  test('skips the copy, stops the command and terminates all instances if pressed again', async () => {
     const { interrupts, press } = ctrlC();
     const script = `${results(NEW, OTHER)}; trap '' INT; trap 'echo >ended; exit 1' TERM; ${LASTS}`;
     const ended = here(script, fetching(), { interrupts });
@@ -169,7 +169,7 @@ describe('Ctrl-C during gpucloud run --here', () => {
     expect(existsSync(world.local('ended'))).toBe(true);
   });
 
-  test('during the fetch explains what another one does', async () => {
+  test('explains the next Ctrl-C during the fetch', async () => {
     const { interrupts, press } = ctrlC();
     world.ssh.refuse = (script) => {
       if (script.includes('result') && !interrupts.first.aborted) press();
@@ -177,7 +177,9 @@ describe('Ctrl-C during gpucloud run --here', () => {
     };
     const { code, stderr } = await here(results(NEW, OTHER), fetching(), { interrupts });
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('Still fetching. Ctrl-C again terminates job-1 and job-2 without the');
+    expect(stderr).toContain(
+      'Still fetching results. Ctrl-C again terminates job-1 and job-2 and skips the rest.',
+    );
     expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
   });
 });
@@ -195,7 +197,7 @@ describe('the deadline of gpucloud run --here', () => {
     expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
   });
 
-  test('ends a command that ignores the interrupt, and fetches what there is', async () => {
+  test('kills a command that ignores the interrupt, and fetches existing results', async () => {
     const ended = here(`trap '' INT; ${results(NEW, OTHER)}; ${LASTS}`, flags());
     await isUp();
     world.advance(8.5 * 60_000);

@@ -77,17 +77,19 @@ describe('Ctrl-C before the instance is ready', () => {
 });
 
 describe('Ctrl-C after the command has ended', () => {
-  test('explains what another one does, and fetches the results', async () => {
+  test('explains the next Ctrl-C, and fetches the results', async () => {
     const { code, stderr } = await world.run('echo x >result; exit 3', fetching(), {
       interrupts: pressingAtFetch(),
     });
     expect(code, stderr).toBe(3);
-    expect(stderr).toContain('Still fetching. Ctrl-C again terminates job without the rest.');
+    expect(stderr).toContain(
+      'Still fetching results. Ctrl-C again terminates job and skips the rest.',
+    );
     expect(stderr).not.toContain('Interrupting the command');
     expect(existsSync(world.local('result'))).toBe(true);
   });
 
-  test('is not what SIGTERM does: it terminates without the rest', async () => {
+  test('fetches the results, but SIGTERM skips them', async () => {
     const interrupts = pressingAtFetch(new CliError('terminated', 'Terminated.'));
     const { code, stderr } = await world.run('echo x >result', fetching(), { interrupts });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 143, status: 'TERMINATING' });

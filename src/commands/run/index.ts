@@ -87,7 +87,7 @@ export const run = action({
     '~/gpucloud-run/work on each; --fetch copies from there to LOCAL/NAME/.\n\n' +
     "Exits with COMMAND's exit code, with 125 if gpucloud failed before COMMAND ended, and with 7 " +
     'if the instance may still be billing. The first Ctrl-C interrupts COMMAND; the second ' +
-    'terminates without copying.',
+    'terminates without copying results.',
   // Flags after the first word belong to the user's command.
   ownWords: 0,
   passesOn: 'COMMAND',

@@ -161,7 +161,7 @@ async function fetchAll(
   const { interrupts, err } = context;
   const explain = () => {
     if (last.aborted) return;
-    err.note(`Still fetching. Ctrl-C again terminates ${what} without the rest.`);
+    err.note(`Still fetching results. Ctrl-C again terminates ${what} and skips the rest.`);
   };
   interrupts.first.addEventListener('abort', explain);
   try {

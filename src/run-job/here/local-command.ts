@@ -136,7 +136,7 @@ async function follow(
     if (last.aborted) return;
     if (!isTerminal) running.kill('SIGINT');
     beginLine(context);
-    err.note(`Interrupted the command. Ctrl-C again terminates ${what} without copying.`);
+    err.note(`Interrupted the command. Ctrl-C again terminates ${what} without copying results.`);
   });
   on(near, () => {
     if (last.aborted) return;

@@ -49,7 +49,7 @@ export async function fetchAll(
   const explain = () => {
     if (stops.last.aborted) return;
     const ends = record.on ? 'leaves' : 'terminates';
-    err.note(`Still fetching. Ctrl-C again ${ends} ${record.name} without the rest.`);
+    err.note(`Still fetching results. Ctrl-C again ${ends} ${record.name} and skips the rest.`);
   };
   const copying: CopyingOut = {
     ...copyingFrom(shell, stops.last, (what) => err.warn('copy', what), context),

@@ -33,7 +33,7 @@ export async function followToEnd(
   const onCtrlC = () => {
     if (stops.last.aborted) return;
     begin(true);
-    err.note(`Interrupting the command. Ctrl-C again ${ends} ${name} without copying.`);
+    err.note(`Interrupting the command. Ctrl-C again ${ends} ${name} without copying results.`);
     interrupt();
   };
   const onNear = () => {
