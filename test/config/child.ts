@@ -4,7 +4,7 @@
  *   child add FOLDER WHO COUNT   makes COUNT changes in turn
  *   child fill FOLDER LENGTH     makes one change that adds about LENGTH bytes
  *   child read FOLDER            reads
- *   child shut FOLDER            reads under the lock, and makes FOLDER read-only meanwhile
+ *   child shut FOLDER            reads under the lock, and makes FOLDER read-only while holding it
  *
  * Prints one JSON line: `{"profiles": 3}` or the error message.
  */

@@ -142,7 +142,7 @@ describe.each([
     },
   ],
 ])('a lock %s while held', (_how, spoil) => {
-  test('returns the result all the same', async () => {
+  test('still returns the result', async () => {
     const file = join(folder, 'state.json');
     const work = async () => {
       await spoil(`${file}.lock`);

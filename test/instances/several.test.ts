@@ -209,7 +209,7 @@ describe('guards', () => {
     ).toBe(2);
   });
 
-  test('are checked again for each request, together with the others', async () => {
+  test('reject the last request if another process rents after the first check', async () => {
     await guard('--max-instances', '6');
     const held = rig.holdCreates(4);
     const created = rig.create(['--count', '6'], { env });

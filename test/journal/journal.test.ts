@@ -437,7 +437,7 @@ describe('a request of another process', () => {
 });
 
 describe('an instance', () => {
-  test('matches no request if another request created it', async () => {
+  test('does not match an open request if another request created it', async () => {
     const first = await opened('first');
     clock.advance(1);
     const second = await opened('second');

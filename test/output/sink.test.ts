@@ -120,7 +120,7 @@ describe('a reader that is gone', () => {
   });
 });
 
-it.each(['EPIPE', 'ECONNRESET'])('a reader that is gone is not a failure: %s', async (code) => {
+it.each(['EPIPE', 'ECONNRESET'])('succeeds if the reader of stdout is gone: %s', async (code) => {
   const { told, rows } = endless();
   const out = outputOn(new Failing(1, code), { format: 'jsonl' });
   await out.list(rows, view);

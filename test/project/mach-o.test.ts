@@ -82,7 +82,7 @@ test('keeps a signature that other data follows, and rejects other files', () =>
 for (const target of ['darwin-arm64', 'darwin-x64']) {
   const path = executableOf(target);
   // `npm run package -- --all` builds it.
-  test(`macOS accepts the pages of ${target}`, needs(path as `/${string}`), () => {
+  test(`finds no stale signature hash in ${target}`, needs(path as `/${string}`), () => {
     const signature = signatureOf(readFileSync(path));
     if (target === 'darwin-arm64') expect(signature).toMatchObject({ stale: 0 });
     else expect(signature?.stale ?? 0).toBe(0);

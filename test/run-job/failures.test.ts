@@ -25,7 +25,7 @@ function replace(name: string, script: string): void {
   writeFileSync(world.local(`../bin/${name}`), text, { mode: 0o755 });
 }
 
-test('a run prints each phase on a line, then what it did', async () => {
+test('prints one line per phase, then a summary', async () => {
   mkdirSync(world.local('in'));
   writeFileSync(world.local('in/a'), 'x\n');
   const flags = ['--unenforced', '--sync', world.local('in'), ...fetching('a')];
@@ -188,7 +188,7 @@ describe('a run that cannot keep the output', () => {
   });
 });
 
-test('a run whose report cannot be written warns, and keeps the exit code', async () => {
+test("warns if the report cannot be written, and keeps the command's exit code", async () => {
   mkdirSync(world.local('reports'));
   const path = world.local('reports/r.json');
   const { code, stderr } = await world.run(`rm -r ${world.local('reports')}; exit 3`, [
@@ -199,7 +199,7 @@ test('a run whose report cannot be written warns, and keeps the exit code', asyn
   expect(stderr).toContain(`warning: Could not write --report "${path}" (ENOENT).`);
 });
 
-test('a run that cannot store its position warns once, and once more at its end', async () => {
+test('warns once if the position cannot be stored, and once more at the end', async () => {
   const record = world.local(`state/jobs/${NEW}.json`);
   const command = `rm ${record}; mkdir ${record}; echo a; sleep 1; sleep 1; echo b; sleep 1; sleep 1; exit 3`;
   const { code, stdout, stderr } = await world.run(command, []);
@@ -211,7 +211,7 @@ test('a run that cannot store its position warns once, and once more at its end'
   expect(stderr.match(/warning: Could not save the job/g)).toHaveLength(2);
 });
 
-test('a run whose output cannot be written fetches, terminates, and then fails', async () => {
+test('fetches and terminates before failing if its output cannot be written', async () => {
   const stdout = new Writable({
     write: (_chunk, _encoding, done) =>
       done(Object.assign(new Error('ENOSPC: full'), { code: 'ENOSPC' })),
@@ -314,7 +314,7 @@ describe('Ctrl-C', () => {
   });
 });
 
-test('a result below a link is not written through it', async () => {
+test('replaces a local symlink instead of writing results through it', async () => {
   const victim = world.local('victim');
   mkdirSync(victim);
   mkdirSync(world.local('got'));

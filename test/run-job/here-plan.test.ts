@@ -91,7 +91,7 @@ describe('gpucloud run --here before renting', () => {
   });
 });
 
-test('the price before renting is that of all', needs('ssh'), async () => {
+test('shows the price of all instances before renting', needs('ssh'), async () => {
   const argv = [
     ...['run', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--ssh-key', IDS, '--name', 'job'],
     ...['--here', '--count', '3', '--terminate-after', '1h', '--identity', '/dev/null'],

@@ -53,7 +53,7 @@ describe('an instance that --keep-on-failure keeps', () => {
   });
 });
 
-test('a lost job is reported once', async () => {
+test('reports a lost job once', async () => {
   await world.detach('sleep 60');
   process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
   expect((await reap()).rows).toMatchObject([{ name: 'job', outcome: 'lost', exit_code: null }]);
@@ -82,7 +82,7 @@ test("another account's jobs are not listed", async () => {
   expect(JSON.parse(stdout)).toEqual([]);
 });
 
-test('a job stays open until its termination is confirmed', async () => {
+test('keeps a job open until its termination is confirmed', async () => {
   world.renting.failing.add(`/instances/${NEW}/terminate`);
   const { code, stderr } = await world.run('true', [], { speed: 100 });
   expect(code, stderr).toBe(7);
@@ -91,7 +91,7 @@ test('a job stays open until its termination is confirmed', async () => {
   expect(await shown()).toMatchObject({ ended_at: null, status: 'EXITED', exit_code: 0 });
 });
 
-test('a closed terminal ends a job if nothing enforces its deadline', async () => {
+test('terminates when the terminal closes if nothing enforces the deadline', async () => {
   const [first, second] = [new AbortController(), new AbortController()];
   const interrupts = { first: first.signal, second: second.signal };
   const ended = world.run('touch up; exec sleep 60', [], { interrupts });
@@ -106,7 +106,7 @@ test('a closed terminal ends a job if nothing enforces its deadline', async () =
 const readReport = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 const local = (name: string) => world.local(name);
 
-test('the output of a job is kept even if a result is missing', async () => {
+test("keeps a job's output even if a result is missing", async () => {
   await world.detach('echo Traceback >&2; exit 1', '--fetch', `results:${local('results')}`);
   await until(() => existsSync(join(world.job, 'exit')));
   const reaped = await reap();
@@ -116,7 +116,7 @@ test('the output of a job is kept even if a result is missing', async () => {
   expect(await world.gpucloud(['jobs', 'logs', 'job'])).toMatchObject({ stderr: 'Traceback\n' });
 });
 
-test('a job stays open while its output cannot be stored, even if a result is missing', async () => {
+test('keeps a job open while its output cannot be stored, even if a result is missing', async () => {
   await world.detach('echo Traceback >&2', '--fetch', `missing:${local('x')}`);
   await until(() => existsSync(join(world.job, 'exit')));
   const inTheWay = local(`state/jobs/${NEW}.err.new`);
@@ -138,7 +138,7 @@ test('jobs stop --no-fetch keeps the exit code of a command that has ended', asy
   expect(readReport(report)).toMatchObject({ command_exit_code: 5, exit_code: 5 });
 });
 
-test('a report without an exit code does not claim success', async () => {
+test('does not report success without an exit code', async () => {
   const report = local('report.json');
   await world.detach('sleep 60', '--report', report);
   process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
@@ -146,7 +146,7 @@ test('a report without an exit code does not claim success', async () => {
   expect(readReport(report)).toMatchObject({ command_exit_code: null, exit_code: 125 });
 });
 
-test('a job keeps the end that another process recorded', async () => {
+test('keeps the end that another process recorded', async () => {
   const report = local('report.json');
   const ended = world.run('echo up; touch up; until [ -e go ]; do sleep 0.1; done; exit 3', [
     '--report',
@@ -168,7 +168,7 @@ test('a job keeps the end that another process recorded', async () => {
   expect(existsSync(report)).toBe(false);
 });
 
-test('a job does not take the end of an earlier job on its instance for its own', async () => {
+test('ignores the end of an earlier job on the same instance', async () => {
   world.renting.rent(NEW, 'job');
   await world.runOn('exit 4');
   const path = local(`state/jobs/${NEW}.json`);
@@ -183,7 +183,7 @@ test('a job does not take the end of an earlier job on its instance for its own'
   expect(await shown()).toMatchObject({ status: 'EXITED', exit_code: 3 });
 });
 
-test('a terminal that closes during the fetch leaves the rest to a scheduled reap', async () => {
+test('leaves the fetch to a scheduled reap if the terminal closes', async () => {
   await world.gpucloud(['instances', 'reap', '--every', '5m']);
   const begun = local('begun');
   writeFileSync(

@@ -181,7 +181,7 @@ test('jobs get names the nearest job, and takes a unique beginning of an ID', as
   expect(await jobs('get', 'TRAINER', '--json')).toMatchObject({ code: 0 });
 });
 
-test('a record that cannot be read is reported, and hides no other', async () => {
+test('reports an unreadable record, and lists the others', async () => {
   await world.detach('true');
   const other = '3f0c5d9e-1111-4222-8333-444455558888';
   world.renting.newId = () => other;
@@ -409,7 +409,7 @@ describe('run --on', () => {
   });
 });
 
-test('a folder in place of the record of a job ends nothing', async () => {
+test("terminates nothing if a folder replaces a job's record", async () => {
   await world.detach(LASTS);
   await started(world);
   const path = world.local(`state/jobs/${NEW}.json`);

@@ -147,7 +147,7 @@ describe('a request to the instance that fails', () => {
   });
 });
 
-test('the command is started once the instance has said so', async () => {
+test('returns once the instance confirms that the command has started', async () => {
   const answer = `cat >/dev/null; echo Welcome; echo '${STARTED}'; exec sleep 60`;
   await startCommand(instance(answer), { words: ['true'], variables: [] }, 'job', never);
 });

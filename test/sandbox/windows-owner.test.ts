@@ -10,7 +10,7 @@ vi.mock('node:os', async (original) => {
   return { ...os, userInfo: () => ({ ...os.userInfo(), uid: -1, gid: -1 }) };
 });
 
-test('the sandbox goes on after `sandbox gpu` has made the folder of the instances', async () => {
+test('accepts an instance folder that `sandbox gpu` has created', async () => {
   const file = join(await temporaryFolder(), 'sandbox.json');
   await mkdir(file.replace('.json', '-instances'), { mode: 0o777 });
   await expect(endStale(file, new Map())).resolves.toEqual([]);

@@ -86,7 +86,7 @@ describe('--exact', () => {
     });
   });
 
-  test('returns unknown if a stopped instance may hold the difference', async () => {
+  test('returns unknown if funds of a stopped instance may explain the difference', async () => {
     await at.track(at.running(), at.running({ status: 'STOPPED' }));
     reserved('89.90');
     expect(await exact()).toMatchObject({ code: 0, result: 'ok' });
@@ -100,13 +100,13 @@ describe('--exact', () => {
     });
   });
 
-  test('reports funds that no stopped instance can hold', async () => {
+  test('reports funds that no stopped instance explains', async () => {
     await at.track(at.running(), at.running({ status: 'STOPPED' }));
     reserved('200.00');
     expect(await exact()).toMatchObject({ code: 5, result: 'finding', per_hour: '20.20' });
   });
 
-  test('returns unknown if a stopping instance may hold the difference', async () => {
+  test('returns unknown if funds of a stopping instance may explain the difference', async () => {
     await at.track(at.running({ status: 'STOPPING' }));
     reserved('0.00');
     expect(await exact()).toMatchObject({ code: 0, result: 'ok' });
