@@ -19,7 +19,7 @@ export const FAILURES = {
   },
   outcomeUnknown: {
     exit: 7,
-    meaning: 'outcome unknown: it may have been done and may be billing',
+    meaning: 'outcome unknown: the change may have been made and may be billing',
   },
   deadline: { exit: 8, meaning: 'timed out while waiting' },
   storage: { exit: 9, meaning: 'could not write to disk or to stdout' },
@@ -36,7 +36,7 @@ export type Failure = keyof typeof FAILURES;
 
 /** More specific codes for JSON modes, each with its failure's exit code. */
 export const FINER_CODES = [
-  { failure: 'usage', code: 'guard', meaning: 'a guard of the profile refuses to rent' },
+  { failure: 'usage', code: 'guard', meaning: 'a guard of the profile blocks the request' },
   { failure: 'refused', code: 'unavailable', meaning: 'the service is not available (503)' },
   {
     failure: 'authentication',

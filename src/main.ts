@@ -199,7 +199,7 @@ function borrowScreen(leave: () => void, back: () => void): () => void {
 const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
   ['SIGINT', 'interrupted', 'Interrupted.'],
   ['SIGTERM', 'terminated', 'Terminated.'],
-  ['SIGHUP', 'hungUp', 'The terminal hung up.'],
+  ['SIGHUP', 'hungUp', 'The terminal closed.'],
   // Ctrl-Break, on Windows only.
   ['SIGBREAK', 'interrupted', 'Interrupted.'],
 ];

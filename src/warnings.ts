@@ -23,7 +23,7 @@ export const WARNINGS = {
   odd_response: 'a response does not match the API document',
   outcome_unknown: 'a request has an unknown outcome, and may be billing',
   price: 'an instance costs more than expected',
-  probe_failed: 'an idle rule could not judge an instance, so it counts as in use',
+  probe_failed: 'could not check whether an instance is idle, so it counts as in use',
   retrying: 'a read failed; trying again',
   settings: 'a variable or flag overrides or ignores a setting',
   stdin_not_read: 'there is data on stdin, which the command does not read',

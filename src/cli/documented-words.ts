@@ -110,6 +110,6 @@ export function noteUndocumented(
 ): void {
   const unknown = types.filter((word) => !documented.includes(word));
   if (unknown.length > 0) {
-    err.note(`Not a documented type, sending it anyway: ${unknown.join(', ')}.`);
+    err.note(`Sending an undocumented type: ${unknown.join(', ')}.`);
   }
 }

@@ -22,7 +22,7 @@ export function globals(): readonly GlobalFlag[] {
     { flags: '--profile <name>', about: 'use this profile (env: GPUCLOUD_PROFILE)' },
     {
       flags: '--base-url <url>',
-      about: 'send requests to this address (env: GPUCLOUD_BASE_URL)',
+      about: 'use this base URL (env: GPUCLOUD_BASE_URL)',
       parser: (text) => checkedAddress('--base-url', text, baseUrl),
     },
     {

@@ -53,5 +53,5 @@ export function replaceQuestion(
   }
   return address === undefined || base_url === address
     ? undefined
-    : `Change the address of the profile "${name}" from ${base_url} to ${address}?`;
+    : `Change the base URL of the profile "${name}" from ${base_url} to ${address}?`;
 }

@@ -82,9 +82,7 @@ export function createService(parts: ServiceParts) {
       throw notSignedIn(found, await (await settings.config()).read());
     }
     if (baseUrl === undefined) {
-      throw usageError(
-        '--base-url (or GPUCLOUD_BASE_URL) is missing: the service address is unknown',
-      );
+      throw usageError('--base-url (or GPUCLOUD_BASE_URL) is missing');
     }
     const address = { baseUrl: baseUrl.value, apiKey: apiKey.value };
     const keyRemedy = (status: number) => {

@@ -137,7 +137,7 @@ async function archivedOf(
 }
 
 /** Warns about an ID that can't safely be part of a request path or a file name. */
-const ODD = `A drive names its instance by an invalid ID, so that instance may be missing here: ${gpucloud('drives', 'list')}`;
+const ODD = `A drive has an invalid instance ID, so its instance may be missing here: ${gpucloud('drives', 'list')}`;
 
 /** Returns the instance IDs that drives name, or the fault if the drives can't be read. */
 async function attachedTo(

@@ -68,7 +68,7 @@ export function termination(context: Context) {
     if (context.out.format !== 'table') return found;
     for (const { id, status } of changed.filter((one) => expected.has(one.id))) {
       const amount = expected.get(id);
-      const about = amount === undefined ? [] : [`About ${inRoubles(amount)} comes back.`];
+      const about = amount === undefined ? [] : [`About ${inRoubles(amount)} will be returned.`];
       const logged = waited && isTerminated(status) ? await billed(id) : [];
       const facts = logged.length > 0 ? logged : about;
       if (facts.length > 0) found.set(id, facts.join(' '));
@@ -138,7 +138,7 @@ function restOf({ status, price_per_hour_snapshot: price, paid_until }: Instance
 }
 
 function backText({ amount, left }: { amount: Money; left: number }): string {
-  return `; about ${inRoubles(amount)} comes back (${spanText(left / 1000)} left of the paid hour)`;
+  return `; about ${inRoubles(amount)} will be returned (${spanText(left / 1000)} left of the paid hour)`;
 }
 
 const HOUR = 3_600_000;

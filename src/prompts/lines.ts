@@ -138,7 +138,7 @@ export function lineAsker({
       const words = typed === 'none' || typed === '0' ? [] : typed.split(/[\s,]+/);
       const places = typed === '' ? taken : words.map((word) => numbered(word, lines));
       const wrong = places.indexOf(undefined);
-      if (wrong >= 0) print(`  ${words[wrong]} is not a number of the list\n`);
+      if (wrong >= 0) print(`  ${words[wrong]} is not a number from the list\n`);
       else if (places.length < least) print(`  ${tooFew(least)}\n`);
       else return [...new Set(places)].sort((a, b) => (a ?? 0) - (b ?? 0));
     }

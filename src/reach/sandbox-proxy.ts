@@ -39,7 +39,7 @@ export async function noteNowhere(
   instead = `Use ${gpucloud('instances', 'ssh')}, tunnel and open.`,
 ): Promise<void> {
   if (!context.out.people || !(await isSandbox(context))) return;
-  context.err.note(`Sandbox addresses lead nowhere. ${instead}`);
+  context.err.note(`Sandbox addresses can't be reached. ${instead}`);
 }
 
 /**

@@ -61,7 +61,7 @@ export async function remoteEnd(
   const names = usable.map(({ name }) => name).join(', ');
   throw new CliError('notFound', missing(wanted, all, target.name), {
     resource: target.id,
-    hint: names === '' ? 'use a port of the instance, such as 8888' : `there are: ${names}`,
+    hint: names === '' ? 'use a port of the instance, such as 8888' : `available: ${names}`,
   });
 }
 
@@ -70,7 +70,7 @@ function missing(wanted: string | undefined, all: readonly Connection[], instanc
   const found = all.find(({ name }) => name === wanted);
   if (found === undefined) return `PORTS "${wanted}": ${instance} has no endpoint with that name.`;
   return isUdp(found.protocol)
-    ? `PORTS "${wanted}": it is UDP, which SSH does not carry.`
+    ? `PORTS "${wanted}": it is UDP, which SSH can't forward.`
     : `PORTS "${wanted}": the service returned no port for it.`;
 }
 

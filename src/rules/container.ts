@@ -99,7 +99,7 @@ export interface Volume {
 export function volume(text: string): Verdict<Volume> {
   const at = text.indexOf(':');
   if (at < 1 || at === text.length - 1 || text.indexOf(':', at + 1) >= 0) {
-    return broken('must be HOST_PATH:CONTAINER_PATH; the API has no third part, such as :ro');
+    return broken('must be HOST_PATH:CONTAINER_PATH, without options such as :ro');
   }
   return kept({ host_path: text.slice(0, at), container_path: text.slice(at + 1) });
 }

@@ -23,7 +23,7 @@ const FIELDS: Readonly<Record<string, number>> = {
   'ecdsa-sha2-nistp521': 3,
 };
 
-const CUT_SHORT = 'the key is cut short or damaged';
+const CUT_SHORT = 'the key is incomplete or damaged';
 
 /**
  * Reads the content of a `.pub` file: one key; empty lines and `#` lines around it are allowed. No

@@ -125,7 +125,7 @@ function ensureComplete(missing: readonly string[], ends: DeadlineFlags): void {
   }
   if (!hasDeadline) {
     throw usageError(
-      '--terminate-after is missing: a run needs a time after which its instance is terminated, such as 4h',
+      '--terminate-after is missing: run terminates the instance after this time, such as 4h',
     );
   }
 }

@@ -32,7 +32,7 @@ export async function ensureTargets(
     if (kind === 'dangling link')
       throw usageError(`${what}: "${path}" is a link to a missing file`);
     if (detach && (kind === 'stdout' || kind === 'stderr')) {
-      throw usageError(`${what}: ${path} has ended before the results of --detach arrive`);
+      throw usageError(`${what}: ${path} closes before the results of --detach arrive`);
     }
     if (isRepeated && kind !== 'file' && kind !== 'folder') {
       throw usageError(`${what}: --fetch-every can't write to ${path} several times`);
@@ -75,7 +75,7 @@ function isOneFolder(one: string, other: string): boolean {
 function bothInto(path: string, one: string, other: string): CliError {
   return usageError(
     `--fetch "${one}" and "${other}" would both be written to "${path}"`,
-    `name a place for each: --fetch 'REMOTE:LOCAL'`,
+    `give a path for each: --fetch 'REMOTE:LOCAL'`,
   );
 }
 

@@ -141,7 +141,10 @@ function mayHaveResults(id: string, jobs: readonly JobRecord[]): boolean {
 }
 
 function warnUnjudged({ name }: Pick<Ruled, 'name'>, why: string, { err }: Context): void {
-  err.warn('probe_failed', `${name} counts as in use, since it could not be judged: ${why}`);
+  err.warn(
+    'probe_failed',
+    `Could not check whether ${name} is idle, so it counts as in use: ${why}`,
+  );
 }
 
 /** Returns undefined if the rule has changed since the check: the new rule applies. */

@@ -138,7 +138,8 @@ export function signsOf(
     if ('fault' in part) return part.fault;
   }
   const loads = (partValue(cards) ?? []).flat().map((card) => card.utilization_percent);
-  if (loads.length === 0 || loads.includes(null)) return 'nvidia-smi reports no load of a card';
+  if (loads.length === 0 || loads.includes(null))
+    return 'nvidia-smi did not report the load of a GPU';
   return {
     uptime: partValue(uptime) ?? 0,
     booted: partValue(booted) ?? 0,

@@ -36,7 +36,7 @@ export async function readSample(
   const shell = createRemoteShell(endpoint, ssh, context);
   const { text, code, stderr } = await printed(shell, samples, signal);
   if (text.length > LARGEST) {
-    throw new CliError('notUnderstood', `${name} printed more than 64 KB where a sample was due.`);
+    throw new CliError('notUnderstood', `${name} sent more than 64 KB instead of a measurement.`);
   }
   const hasBegun = text.includes('gpucloud-probe begin');
   if (hasBegun && (signal.aborted || code !== SSH_FAILED)) return parseSample(text, samples);

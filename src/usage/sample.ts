@@ -130,7 +130,7 @@ function read<T>(
   if (raw.code === 137) return { fault: `${source} did not respond within ${PROGRAM_LIMIT} s` };
   if (raw.code !== 0) return { fault: `${source} failed with exit code ${raw.code}` };
   const value = parse(raw.body);
-  return value === undefined ? { fault: `${source} printed something unknown` } : { value };
+  return value === undefined ? { fault: `${source} printed unexpected output` } : { value };
 }
 
 /** Returns undefined unless the text is a plain decimal. */

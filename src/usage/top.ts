@@ -94,7 +94,7 @@ function rowOf(
     error ??
     (noCards === undefined
       ? undefined
-      : new CliError('notUnderstood', `The cards of ${shown} could not be read: ${noCards}.`));
+      : new CliError('notUnderstood', `Could not read the GPUs of ${shown}: ${noCards}.`));
   if (fault !== undefined && error === undefined) faults.push(fault);
   return {
     id,

@@ -41,7 +41,10 @@ export function pollIntervalOption() {
 }
 
 export function watchOption() {
-  return new Option('-w, --watch', 'refresh until Ctrl-C; off a terminal, print each change');
+  return new Option(
+    '-w, --watch',
+    'refresh until Ctrl-C; when not in a terminal, print each change',
+  );
 }
 
 export function intervalOption() {

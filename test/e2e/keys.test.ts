@@ -140,7 +140,7 @@ describe('a password manager', () => {
   test.each([
     ['SIGINT', 130, 'Interrupted.\n'],
     ['SIGTERM', 143, 'error: Terminated.\n'],
-    ['SIGHUP', 129, 'error: The terminal hung up.\n'],
+    ['SIGHUP', 129, 'error: The terminal closed.\n'],
   ] as const)(
     'is ended by %s with %i, whatever it does about that',
     async (signal, exit, words) => {

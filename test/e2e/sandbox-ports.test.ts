@@ -85,10 +85,10 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     ['get', 'Use gpucloud instances ssh, tunnel and open.'],
     ['endpoints', 'Use gpucloud instances ssh, tunnel and open.'],
     ['open', 'To see the page: gpucloud instances tunnel notebook'],
-  ])('notes in %s that the addresses lead nowhere, but not in JSON', async (verb, instead) => {
+  ])('notes in %s that the addresses cannot be reached, but not in JSON', async (verb, instead) => {
     const { stdout, stderr } = await done('instances', verb, 'notebook');
     expect(stdout).toContain('http://203.0.113.');
-    expect(stderr).toBe(`Sandbox addresses lead nowhere. ${instead}\n`);
+    expect(stderr).toBe(`Sandbox addresses can't be reached. ${instead}\n`);
     expect((await done('instances', verb, 'notebook', '--json')).stderr).toBe('');
   });
 });

@@ -180,7 +180,7 @@ describe('a live view in a terminal', () => {
 
   test.each([
     ['SIGTERM', 143, 'error: Terminated.'],
-    ['SIGHUP', 129, 'error: The terminal hung up.'],
+    ['SIGHUP', 129, 'error: The terminal closed.'],
   ])('restores the terminal after %s', async (signal, code, words) => {
     await rented(1);
     const shown = watch(LIST);

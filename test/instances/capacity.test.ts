@@ -170,7 +170,7 @@ test('suggests --retry-for if every offer was refused', async () => {
   service.posts = [() => no(409, GONE), () => no(404, 'Offer not found')];
   const { code, error, attempts, offers } = await create();
   expect({ code, offers }).toEqual({ code: 3, offers: [A, B] });
-  expect(error.message).toContain('No offer could be rented in 2 attempts.');
+  expect(error.message).toContain('Could not rent any offer in 2 attempts.');
   expect(error.hint).toContain('--retry-for 6h');
   expect(attempts).toHaveLength(2);
 });

@@ -111,7 +111,7 @@ test('reports a result that could not be stored, even if another is missing', as
 describe('a job that ends before its command', () => {
   test('terminates on SIGHUP although reap is scheduled', async () => {
     await reap(world, '--every', '5m');
-    const { interrupts, press } = ctrlC(new CliError('hungUp', 'The terminal hung up.'));
+    const { interrupts, press } = ctrlC(new CliError('hungUp', 'The terminal closed.'));
     world.ssh.refuse = () => {
       if (!interrupts.first.aborted) press();
       return 'Connection refused';

@@ -69,7 +69,9 @@ describe('gpucloud run --here before renting', () => {
     expect(await refused(HERE, 'no-such-program')).toContain(
       'COMMAND "no-such-program" is not on PATH: --here runs it on this computer',
     );
-    expect(await refused(HERE, './none')).toContain('COMMAND "./none" is no program here');
+    expect(await refused(HERE, './none')).toContain(
+      'COMMAND "./none" is not a program on this computer',
+    );
   });
 
   test('plans the names and folders of all instances', needs('ssh'), async () => {

@@ -242,7 +242,7 @@ describe('gpucloud run --here with one instance', () => {
     const { code, stderr } = await world.run('', argv, {}, [world.local('bad')]);
     expect({ code, statuses: statuses() }).toEqual({ code: 125, statuses: { job: 'TERMINATING' } });
     expect(stderr).toContain(
-      `Could not start ${world.local('bad')}: it, or the program that runs it, is not there (ENOENT).`,
+      `Could not start ${world.local('bad')}: the file or its interpreter was not found (ENOENT).`,
     );
   });
 
@@ -334,7 +334,7 @@ describe('an instance of gpucloud run --here that fails', () => {
 });
 
 test('a closed terminal ends the command of --here with SIGHUP', async () => {
-  const { interrupts, press } = ctrlC(new CliError('hungUp', 'The terminal hung up.'));
+  const { interrupts, press } = ctrlC(new CliError('hungUp', 'The terminal closed.'));
   const script = `trap 'echo >hung; exit 1' HUP; trap '' TERM; ${LASTS}`;
   const ended = here(script, fetching(), { interrupts });
   await isUp();

@@ -98,7 +98,7 @@ test('terminates when the terminal closes if nothing enforces the deadline', asy
   while (!existsSync(join(world.job, 'work', 'up'))) await pause(20);
   // The run has to notice that its command runs.
   await pause(300);
-  first.abort(new CliError('hungUp', 'The terminal hung up.'));
+  first.abort(new CliError('hungUp', 'The terminal closed.'));
   expect(await ended).toMatchObject({ code: 129 });
   expect(world.status()).toBe('TERMINATING');
 });
@@ -196,7 +196,7 @@ test('leaves the fetch to a scheduled reap if the terminal closes', async () => 
   const flags = ['--fetch', `out:${local('out')}`];
   const ended = world.run('mkdir out; echo x >out/r', flags, { interrupts });
   await until(() => existsSync(begun));
-  first.abort(new CliError('hungUp', 'The terminal hung up.'));
+  first.abort(new CliError('hungUp', 'The terminal closed.'));
   expect(await ended).toMatchObject({ code: 129 });
   expect(world.status()).toBe('ACTIVE');
   expect((await reap()).rows).toMatchObject([{ outcome: 'terminated', exit_code: 0 }]);

@@ -64,7 +64,7 @@ describe('gpucloud run before renting', () => {
 
   test.each(['/dev/stdout', '/dev/stderr'])('rejects --fetch to %s with --detach', async (path) => {
     const stderr = await refused('--detach', '--unenforced', '--fetch', `x:${path}`);
-    expect(stderr).toContain(`${path} has ended before the results of --detach arrive`);
+    expect(stderr).toContain(`${path} closes before the results of --detach arrive`);
   });
 
   test('accepts several fetches to devices and to stdout and stderr', async () => {
@@ -103,7 +103,7 @@ describe('gpucloud run before renting', () => {
   ])('rejects %s, of which one could replace the other', async (_, one, other) => {
     const stderr = await refused('--fetch', local(one), '--fetch', local(other));
     expect(stderr).toMatch(/--fetch ".*" and ".*" would both be written to ".*"/);
-    expect(stderr).toContain("name a place for each: --fetch 'REMOTE:LOCAL'");
+    expect(stderr).toContain("give a path for each: --fetch 'REMOTE:LOCAL'");
     for (const text of [one, other]) expect(stderr).toContain(`"${text.replace(/:.*/, '')}"`);
   });
 

@@ -152,7 +152,7 @@ describe('reap', () => {
     const { code, stdout, stderr } = await cli(REAP);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
     expect(warningsOf(stderr)).toEqual([
-      'trainer counts as in use, since it could not be judged: nvidia-smi is missing.',
+      'Could not check whether trainer is idle, so it counts as in use: nvidia-smi is missing.',
     ]);
     expect(stderr).toContain('"probe_failed"');
     ssh.add(PORT);

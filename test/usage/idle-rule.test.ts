@@ -149,16 +149,16 @@ describe('signs', () => {
     [
       'cards3',
       '0, A100 MIG 1g.5gb, [N/A], 5, 81559, 31, 69.95',
-      'nvidia-smi reports no load of a card',
+      'nvidia-smi did not report the load of a GPU',
     ],
     ['terminals', { code: 137 }, 'who did not respond within 4 s'],
     [
       'job',
       'gpucloud-run ready\ngpucloud-run odd',
-      'the state of the job printed something unknown',
+      'the state of the job printed unexpected output',
     ],
     ['net', { code: 1 }, '/proc/net/dev failed with exit code 1'],
-    ['cpu1', 'cpu  1000 0 500 90000', '/proc/stat printed something unknown'],
+    ['cpu1', 'cpu  1000 0 500 90000', '/proc/stat printed unexpected output'],
   ])('are unknown if %s is %j', (part, value, why) => {
     expect(signs({ [part]: value })).toBe(why);
   });

@@ -173,7 +173,7 @@ test('keeps the rest of a row if nvidia-smi is missing', async () => {
       disk_used_percent: 61,
       error: {
         code: 'not_understood',
-        message: 'The cards of box-1 could not be read: nvidia-smi is missing.',
+        message: 'Could not read the GPUs of box-1: nvidia-smi is missing.',
       },
     },
   });
@@ -214,7 +214,7 @@ test('returns in time if an instance hangs or floods its output', async () => {
   expect(rows.filter(({ error }) => error === null)).toHaveLength(18);
   expect(rows.flatMap(({ error }) => error?.message ?? [])).toEqual([
     'box-4 did not respond within 5 s.',
-    'box-9 printed more than 64 KB where a sample was due.',
+    'box-9 sent more than 64 KB instead of a measurement.',
   ]);
   expect(seconds).toBeLessThan(6);
 });

@@ -11,7 +11,7 @@ export const ENVIRONMENT: readonly Setting[] = [
   {
     variables: ['GPUCLOUD_BASE_URL'],
     flag: '--base-url',
-    meaning: 'the address of the service',
+    meaning: 'the base URL of the service',
   },
   { variables: ['GPUCLOUD_API_KEY'], meaning: 'the API key' },
   { variables: ['GPUCLOUD_OUTPUT'], flag: '--output', meaning: 'the output format' },

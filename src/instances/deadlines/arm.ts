@@ -89,8 +89,8 @@ export async function arm(every: number, context: Context): Promise<void> {
     const { [ENTRY]: _own, ...env } = job.env;
     const line = isWindows ? shellLine(job.command, 'win32') : commandLine({ ...job, env });
     throw usageError(
-      'Found no running scheduler that you may use (systemd, launchd, cron, schtasks).',
-      `let another one run this every ${spanText(every / 1000)}: ${line}`,
+      'No scheduler that you can use is running (systemd, launchd, cron, schtasks).',
+      `run this with another scheduler every ${spanText(every / 1000)}: ${line}`,
     );
   }
   const { state } = await context.folders();
@@ -112,7 +112,7 @@ async function ensureStoredKey(context: Context): Promise<string> {
   const isStored = apiKey?.source === 'profile' && baseUrl?.source === 'profile';
   if (profile !== undefined && (sandbox || isStored)) return profile.value;
   throw usageError(
-    'A scheduled run reads the key and the base URL from the profile, but this shell gets one of them from elsewhere.',
+    'A scheduled run reads the key and the base URL from the profile, but this shell overrides one of them.',
     'store both: gpucloud login; then unset GPUCLOUD_API_KEY and GPUCLOUD_BASE_URL',
   );
 }

@@ -115,7 +115,7 @@ function deadlineAt(wanted: WantedDeadline, now: number): string {
       `the deadline ${minuteText(end)} has passed: the service's time is ${minuteText(now)}`,
     );
   }
-  if (end > now + LONGEST) throw usageError('a deadline is at most 366 days from now');
+  if (end > now + LONGEST) throw usageError('a deadline must be at most 366 days from now');
   return new Date(end).toISOString();
 }
 

@@ -45,7 +45,7 @@ export async function notify(event: NotifyEvent, since: string, context: Context
       await run(command, event, own);
     } catch (error) {
       const reason = error instanceof CliError ? error.message : faultOf(error);
-      own.err.warn('notify', `Could not notify of ${event.event} of ${event.name}: ${reason}`);
+      own.err.warn('notify', `Could not send ${event.event} for ${event.name}: ${reason}`);
     }
   });
 }
@@ -71,7 +71,7 @@ async function run(
   const code = await running.ended.catch(faultOf);
   if (code === 0) return;
   const reason = running.isLate
-    ? `it did not end within ${PATIENCE / 1000} s`
+    ? `it did not finish within ${PATIENCE / 1000} s`
     : typeof code === 'string'
       ? code
       : (cleanLines(last).trim().split('\n').at(-1) ?? '') || `exit code ${code}`;

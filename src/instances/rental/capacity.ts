@@ -254,7 +254,7 @@ async function sleep(pause: number, { name }: Wish, context: Context): Promise<v
 function noneLeft(last: CliError, attempts: number, { retryFor }: Wish): CliError {
   if (attempts === 1) return last;
   return last.with(
-    `No offer could be rented in ${attempts} attempts. The last one: ${last.message}`,
+    `Could not rent any offer in ${attempts} attempts. Last error: ${last.message}`,
     retryFor === undefined
       ? { hint: 'keep trying with --retry-for 6h, or give another --offer' }
       : {},

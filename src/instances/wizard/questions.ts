@@ -314,7 +314,7 @@ async function askRuns(
 async function askImage(prompts: Prompts, before: Answer | undefined): Promise<Answer> {
   const typed = await prompts.text('Container image', {
     initial: before?.flags.dockerImage ?? '',
-    check: (text) => (/^\S+$/.test(text.trim()) ? undefined : 'an image name has no spaces'),
+    check: (text) => (/^\S+$/.test(text.trim()) ? undefined : 'must not contain spaces'),
   });
   return { flags: { dockerImage: typed.trim() }, text: `the container ${typed.trim()}` };
 }

@@ -25,7 +25,7 @@ export async function localCommandOf(
   }
   const [file = ''] = words;
   if (!(await isProgram(file, context))) {
-    const where = file.includes('/') ? 'is no program here' : 'is not on PATH';
+    const where = file.includes('/') ? 'is not a program on this computer' : 'is not on PATH';
     throw usageError(`COMMAND "${file}" ${where}: --here runs it on this computer`);
   }
   return { words, variables: [] };
@@ -108,7 +108,7 @@ export async function startHere(
 function notStarted(file: string, cause: unknown): CliError {
   const code = errorCode(cause) ?? String(cause);
   // The system also reports a missing interpreter with ENOENT.
-  const why = code === 'ENOENT' ? 'it, or the program that runs it, is not there (ENOENT)' : code;
+  const why = code === 'ENOENT' ? 'the file or its interpreter was not found (ENOENT)' : code;
   return new CliError('runFailed', `Could not start ${file}: ${why}.`, { cause });
 }
 

@@ -43,7 +43,7 @@ function opened(path: string, name: string): number {
   } catch (error) {
     const isMissing = errorCode(error) === 'ENOENT';
     const message = isMissing
-      ? `The output of the job on ${name} was not kept: its instance ended first.`
+      ? `The output of the job on ${name} was not kept.`
       : `Could not read ${path} (${faultOf(error)}).`;
     throw new CliError(isMissing ? 'notFound' : 'storage', message, { cause: error });
   }

@@ -208,7 +208,9 @@ describe('create', () => {
     expect((await world.cli(add)).code).toBe(0);
     const unasked = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work']);
     expect(unasked).toMatchObject({ code: 2, requests: [] });
-    expect(unasked.stderr).toContain('Change the address of the profile "work" from https://other');
+    expect(unasked.stderr).toContain(
+      'Change the base URL of the profile "work" from https://other',
+    );
     const said = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work', '-y']);
     expect(said.code).toBe(0);
   });

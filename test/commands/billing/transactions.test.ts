@@ -191,7 +191,7 @@ describe('billing transactions, a page', () => {
     const world = await worldOf({ rows: [row(1, { type: 'FEE' })] });
     const { code, stdout, stderr, requests } = await world.cli(list('--type', 'fee', '-o', 'id'));
     expect({ code, stdout }).toEqual({ code: 0, stdout: 't-1\n' });
-    expect(stderr).toBe('Not a documented type, sending it anyway: FEE.\n');
+    expect(stderr).toBe('Sending an undocumented type: FEE.\n');
     expect(sent(requests)).toEqual(['GET /billing/transactions?type=FEE']);
   });
 

@@ -35,7 +35,7 @@ describe('instances terminate', () => {
     });
     expect(code).toBe(130);
     expect(stderr).toMatch(
-      /^trainer: ACTIVE, 89\.90 ₽\/h, rented 2 h 30 min ago; about 44\.\d\d ₽ comes back \((29|30) min left of the paid hour\)\.\nsecond: ACTIVE, /,
+      /^trainer: ACTIVE, 89\.90 ₽\/h, rented 2 h 30 min ago; about 44\.\d\d ₽ will be returned \((29|30) min left of the paid hour\)\.\nsecond: ACTIVE, /,
     );
     expect(new Set(stderr.match(/Terminate [^?]*\?/g))).toEqual(
       new Set(['Terminate these 2 instances and their disks?']),
@@ -49,7 +49,7 @@ describe('instances terminate', () => {
       terminal: true,
       stdin: 'y\n',
     });
-    const said = Number(/about ([\d.]+) ₽ comes back/.exec(told.stderr)?.[1]);
+    const said = Number(/about ([\d.]+) ₽ will be returned/.exec(told.stderr)?.[1]);
     const events = await world.cli(['instances', 'events', 'trainer', '--json', '--all']);
     const back = /Returned ([\d.]+) ₽/.exec(events.stdout)?.[1];
     expect(Math.abs(said - Number(back))).toBeLessThan(0.1);
@@ -63,7 +63,7 @@ describe('instances terminate', () => {
       stdin: 'y\n',
     });
     expect(code).toBe(0);
-    expect(stderr).toMatch(/trainer is TERMINATING\. About 59\.\d\d ₽ comes back\.\n/);
+    expect(stderr).toMatch(/trainer is TERMINATING\. About 59\.\d\d ₽ will be returned\.\n/);
     expect(stdout).not.toMatch(/in \d+ min/);
     expect(stderr).not.toContain('billing');
   });
@@ -93,7 +93,7 @@ describe('instances terminate', () => {
     expect(stderr).toMatch(
       /trainer is TERMINATED\. Charged \d+\.\d\d ₽\. Returned 59\.\d\d ₽ to the balance\.\n/,
     );
-    expect(stderr).not.toContain('comes back');
+    expect(stderr).not.toContain('will be returned');
   });
 
   test('omits an earlier hourly charge', async () => {

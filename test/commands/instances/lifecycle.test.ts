@@ -314,7 +314,7 @@ describe('instances terminate', () => {
     expect(refused.code).toBe(130);
     expect(refused.requests.map(({ method }) => method)).toEqual(['GET']);
     expect(refused.stderr).toMatch(
-      /trainer: ACTIVE, 89\.90 ₽\/h, rented \d s ago; about 89\.8\d ₽ comes back \(59 min left of the paid hour\)\.\n/,
+      /trainer: ACTIVE, 89\.90 ₽\/h, rented \d s ago; about 89\.8\d ₽ will be returned \(59 min left of the paid hour\)\.\n/,
     );
     const agreed = await world.cli(['instances', 'terminate', 'trainer'], {
       terminal: true,

@@ -50,7 +50,7 @@ describe('instances create in a terminal', () => {
     );
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('must be 3 to 50 letters (a-z)');
-    expect(stderr).toContain('7 is not a number of the list');
+    expect(stderr).toContain('7 is not a number from the list');
     expect(stderr).toContain(
       'gpucloud instances create box --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --template jupyterlab --drive datasets --wait',
     );

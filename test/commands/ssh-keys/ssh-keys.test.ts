@@ -241,7 +241,7 @@ describe('bad input', () => {
     [['add'], '', 'error: FILE is missing: the public key to add'],
     [['add', '/nowhere/x.pub'], '', 'error: FILE "/nowhere/x.pub": no such file\n'],
     [['add', '-'], 'hello', 'error: FILE "stdin": this is not an OpenSSH public key'],
-    [['add', '-'], ED25519.slice(0, -4), 'error: FILE "stdin": the key is cut short or damaged\n'],
+    [['add', '-'], ED25519.slice(0, -4), 'error: FILE "stdin": the key is incomplete or damaged\n'],
     [['add', '-'], ED25519, 'error: --name is required'],
     [['add', '-', '--name', ' '], ED25519, 'error: --name " ": must not be empty\n'],
     [['add', '-', '--name', 'a\nb'], ED25519, 'error: --name: must be one line'],

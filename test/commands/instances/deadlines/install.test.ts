@@ -152,7 +152,7 @@ describe('reap --install', () => {
     program('ps', 'echo "  1 init"; echo " 42 sshd"');
     const { code, stderr } = await cli([...REAP, '--install']);
     expect(code).toBe(2);
-    expect(stderr).toContain('Found no running scheduler that you may use');
+    expect(stderr).toContain('No scheduler that you can use is running');
     expect(read('crontab')).toBe('MAILTO=me\n');
     expect(world.clock.slept).toEqual([]);
   });
@@ -213,7 +213,7 @@ describe('reap --install', () => {
     program('crontab', 'echo "You are not allowed to use this program" >&2; exit 1');
     const { code, stderr } = await cli([...REAP, '--install']);
     expect(code).toBe(2);
-    expect(stderr).toContain('Found no running scheduler');
+    expect(stderr).toContain('No scheduler that you can use is running');
   });
 
   test('leaves a crontab unchanged if it becomes unreadable', async () => {
@@ -232,7 +232,7 @@ describe('reap --install', () => {
     const { code, stderr } = await cli([...REAP, '--install']);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      `let another one run this every 5 min: /usr/bin/env GPUCLOUD_CONFIG_DIR=${at('config')} `,
+      `run this with another scheduler every 5 min: /usr/bin/env GPUCLOUD_CONFIG_DIR=${at('config')} `,
     );
     expect(stderr).toContain('--profile work instances reap --every 5m');
   });
@@ -253,7 +253,7 @@ describe('reap --install', () => {
       env: { ...env, ...onPath() },
     });
     expect(code).toBe(2);
-    expect(stderr).toContain('this shell gets one of them from elsewhere');
+    expect(stderr).toContain('this shell overrides one of them');
     expect(existsSync(at('crontab'))).toBe(false);
   });
 
@@ -367,7 +367,7 @@ describe('Windows Task Scheduler', () => {
   test('exits with 2 and prints the command if schtasks is missing', async () => {
     const { code, stderr } = await windows('--install');
     expect(code).toBe(2);
-    expect(stderr).toContain('let another one run this every 5 min: ');
+    expect(stderr).toContain('run this with another scheduler every 5 min: ');
     expect(stderr).not.toContain('/usr/bin/env');
   });
 });
