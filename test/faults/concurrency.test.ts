@@ -15,7 +15,7 @@ afterAll(() => bundle.remove());
 
 describe('eight processes at once with one journal', () => {
   test('keeps every outcome, and all are valid', async (context) => {
-    const each = SOAK ? countOf('GPUCLOUD_SOAK_CREATES', 50) : 6;
+    const each = SOAK ? countOf('GPUCLOUD_SOAK_CREATES', 50) : 3;
     const rig = await openRig(bundle.path);
     try {
       await rig.proxy.arm(NO_FAULT);

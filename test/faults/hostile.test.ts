@@ -114,11 +114,13 @@ async function inTerminal(commands: readonly (readonly string[])[]): Promise<str
 
 describe('a control character of the service', () => {
   test('is removed in a pipe: tables, details and notes', async () => {
-    for (const argv of [...READING, ...CHANGING]) {
+    // The next test but one runs all commands.
+    const chosen = [...READING, ...CHANGING].filter((_argv, at) => SOAK || at % 3 === 0);
+    for (const argv of chosen) {
       const { stdout, stderr } = await rig.gpucloud(argv, { env });
       expect({ argv, found: found(stdout + stderr) }).toEqual({ argv, found: [] });
     }
-    expect(service.requests.length).toBeGreaterThan(READING.length);
+    expect(service.requests.length).toBeGreaterThan(chosen.length / 2);
   }, 180_000);
 
   test.each(['error', 'page'] as const)(
@@ -200,7 +202,7 @@ describe('invalid IDs, times and amounts in responses', () => {
       const bending = await startEcho(bend, () => 'no', undefined, 'none');
       task.onTestFinished(() => bending.close());
       const at = { GPUCLOUD_BASE_URL: bending.url, COLUMNS: '100' };
-      const commands = [...READING, ...CHANGING].filter((_argv, index) => SOAK || index % 4 === 0);
+      const commands = [...READING, ...CHANGING].filter((_argv, index) => SOAK || index % 8 === 0);
       for (const argv of [...commands, ['instances', 'list', '--all', '--json']]) {
         const before = bending.requests.length;
         const { code, stdout, stderr } = await rig.gpucloud(argv, { env: at });

@@ -26,10 +26,10 @@ interface Pack {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** A third of the commands that end by themselves, but the tour, which has a test of its own. */
+/** A fifth of the commands that end by themselves, but the tour, which has a test of its own. */
 const ANSWERING = share(
   COMMANDS.filter((command) => !/^sandbox (serve|tour)$/.test(command)),
-  3,
+  5,
 );
 
 let folder: string;
