@@ -29,7 +29,7 @@ async function shows(pattern: RegExp): Promise<string> {
   throw new Error(`never shown: ${pattern}\n${await terminal.all()}`);
 }
 
-test('a terminal shows one line for the phase, and clears it for output and for the end', async () => {
+test('shows one line for the phase in a terminal, and clears it for output and at the end', async () => {
   const command =
     'until [ -e go ]; do sleep 0.1; done; echo out; until [ -e on ]; do sleep 0.1; done';
   const ended = world.run(command, [], { terminal });
@@ -45,7 +45,7 @@ test('a terminal shows one line for the phase, and clears it for output and for 
   expect(last).not.toMatch(/Fetching|Terminating|Running/);
 });
 
-test('a terminal shows the share of a result that was copied', async () => {
+test('shows the copied share of a result in a terminal', async () => {
   const tar = `#!/bin/sh
 ${programAt('tar')} "$@" | { head -c 300000; until [ -e ${world.local('go')} ]; do sleep 0.1; done; cat; }
 `;
@@ -57,7 +57,7 @@ ${programAt('tar')} "$@" | { head -c 300000; until [ -e ${world.local('go')} ]; 
   expect(await ended).toMatchObject({ code: 0 });
 });
 
-test('a terminal shows no phase after a detached job has started', async () => {
+test('shows no phase in a terminal after a detached job has started', async () => {
   const words = ['--detach', '--unenforced'];
   expect(await world.run('true', words, { terminal })).toMatchObject({ code: 0 });
   const screen = await shows(/gpucloud jobs attach job/);

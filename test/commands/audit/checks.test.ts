@@ -146,7 +146,7 @@ describe('--exact', () => {
     expect(await exact()).toMatchObject({ code: 10, result: 'unknown' });
   });
 
-  test('returns unknown if an untracked instance may hold the difference', async () => {
+  test('returns unknown if funds of an untracked instance may explain the difference', async () => {
     const id = at.running();
     await at.track(id);
     await world.cli(['instances', 'untrack', id, '--yes']);
