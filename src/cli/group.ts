@@ -89,8 +89,11 @@ export function refuseWords(group: AnyCommand, { undocumented = {}, foreign = {}
 }
 
 function quoted(commands: string): string {
-  const each = commands.split(' or ').map((command) => `"${gpucloud(...command.split(' '))}"`);
-  return each.join(' or ');
+  const each = commands.split(' or ').map((command) =>
+    // `--version` needs no profile.
+    command.startsWith('-') ? `gpucloud ${command}` : gpucloud(...command.split(' ')),
+  );
+  return each.map((command) => `"${command}"`).join(' or ');
 }
 
 function refuse(group: AnyCommand, name: string, message: string, hint: string): void {

@@ -85,6 +85,7 @@ test('adds the profile to the suggestion for an unknown command', async () => {
   ]) {
     expect(await suggested(...argv)).toContain('(use "gpucloud --profile work instances list")');
   }
+  expect(await suggested('version', '--profile', 'work')).toContain('(use "gpucloud --version")');
   expect(await suggested('keys')).toContain(
     '(use "gpucloud ssh-keys list" or "gpucloud api-keys list")',
   );
