@@ -5,8 +5,10 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { programAt } from '../support/needs.ts';
 import { NEW } from '../support/renting-service.ts';
+import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { ctrlC, followed, heard, LASTS, notifying } from './stories.ts';
+import { withoutPauses } from './passing-clock.ts';
+import { ctrlC, followed, heard, LASTS, notifying, started } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -52,7 +54,7 @@ test('prints one line per phase, then a summary', async () => {
 describe('signing in', () => {
   test('is tried 40 times', async () => {
     world.ssh.refuse = () => REFUSED;
-    const { code, stderr } = await world.run('true', [], { speed: 2_000 });
+    const { code, stderr } = await world.run('true', [], { clock: withoutPauses(3_000) });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
     expect(stderr).toContain(`Could not sign in with SSH: ${REFUSED}`);
     expect(world.ssh.scripts).toHaveLength(40);
@@ -60,10 +62,10 @@ describe('signing in', () => {
 
   test('is tried until --wait-timeout', async () => {
     world.ssh.refuse = () => REFUSED;
-    const flags = ['--wait-timeout', '20s'];
+    const flags = ['--wait-timeout', '60s'];
     const { code, stderr } = await world.run('true', flags, { speed: 100 });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
-    expect(stderr).toContain(`Could not sign in with SSH within 20s: ${REFUSED}`);
+    expect(stderr).toContain(`Could not sign in with SSH within 1m: ${REFUSED}`);
   });
 
   test('ends the run if the image has the folder of an earlier job', async () => {
@@ -107,7 +109,7 @@ describe('copying in', () => {
     let tries = 0;
     world.ssh.refuse = (script) =>
       script.includes('tar -xf') && tries++ === 0 ? REFUSED : undefined;
-    const { code, stdout } = await world.run('wc -c <a', folder(), { speed: 100 });
+    const { code, stdout } = await world.run('wc -c <a', folder(), { clock: withoutPauses(3_000) });
     expect({ code, bytes: stdout.trim(), tries }).toEqual({ code: 0, bytes: '3000000', tries: 2 });
   });
 });
@@ -174,7 +176,9 @@ describe('a run that cannot keep the output', () => {
 
   test('warns about a cut connection that does not return', async () => {
     world.ssh.refuse = (script) => (script.includes("'once'") ? REFUSED : undefined);
-    const { code, stderr } = await world.run('exit 3', [], { speed: 500 });
+    const { code, stderr } = await world.run('exit 3', [], {
+      clock: withoutPauses(3_000, 15_000, 45_000),
+    });
     expect(code, stderr).toBe(3);
     expect(stderr).toContain(`warning: Could not copy the output: ${REFUSED}`);
     expect(world.ssh.scripts.filter((script) => script.includes("'once'"))).toHaveLength(4);
@@ -290,13 +294,14 @@ describe('Ctrl-C', () => {
 
   test('pressed a third time leaves a termination without a response', async () => {
     await notifying(world);
-    let isAsked = false;
     let leave: (() => void) | undefined;
+    let answer: (() => void) | undefined;
     world.renting.terminations = [
-      () => {
-        isAsked = true;
+      (id) => {
         setTimeout(() => leave?.(), 20);
-        return new Promise(() => undefined);
+        return new Promise((resolve) => {
+          answer = () => resolve(world.renting.terminate(id));
+        });
       },
     ];
     const { code, stderr } = await world.run('exit 3', [], {
@@ -304,13 +309,46 @@ describe('Ctrl-C', () => {
         leave = third;
       },
     });
-    expect({ code, isAsked }, stderr).toEqual({ code: 7, isAsked: true });
+    expect(code, stderr).toBe(7);
     expect(stderr).toContain(
       `Could not terminate job (${NEW}): Interrupted. It may still be billing.`,
     );
     expect(stderr).toContain('hint: gpucloud instances terminate job');
     expect(heard(world)).toEqual([]);
     expect(world.record()).toMatchObject({ ended_at: null, exit_code: 3 });
+    // Lets the request end, which a process would leave behind.
+    const { requests } = world.service;
+    const before = requests.length;
+    answer?.();
+    await until(() => requests.length > before);
+  });
+});
+
+describe('output that gpucloud cannot read', () => {
+  /** The programs of this computer, with another follower on the instance. */
+  const programs = () => ({
+    start: world.ssh.start,
+    startPiped: (program: Parameters<typeof world.ssh.startPiped>[0], system: string) => {
+      const isFollower = program.args.at(-1)?.includes('idle=0');
+      const args = [...program.args.slice(0, -1), 'echo gpucloud-run follows; echo junk'];
+      return world.ssh.startPiped(isFollower === true ? { ...program, args } : program, system);
+    },
+  });
+
+  test('ends a run', async () => {
+    const { code, stderr } = await world.run(LASTS, [], { programs: programs() });
+    expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
+    expect(stderr).toContain('The output of the command could not be read: an unknown frame: junk');
+  });
+
+  test('leaves a job that jobs attach follows', async () => {
+    await world.detach(LASTS);
+    await started(world);
+    const argv = ['jobs', 'attach', 'job'];
+    const { code, stderr } = await world.gpucloud(argv, { programs: programs() });
+    expect({ code, sent: world.terminations() }, stderr).toEqual({ code: 7, sent: 0 });
+    expect(stderr).toContain('Could not connect to job, and its command may still run: ');
+    expect(world.record()).toMatchObject({ ended_at: null, exit_code: null });
   });
 });
 

@@ -7,6 +7,7 @@ import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
 import type { FastRun } from './fast-run.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { withoutPauses } from './passing-clock.ts';
 import { ctrlC, heard, notifying } from './stories.ts';
 
 const OTHER = '3f0c5d9e-1111-4222-8333-444455558888';
@@ -314,7 +315,9 @@ describe('an instance of gpucloud run --here that fails', () => {
       id === OTHER && script.includes('result') && cuts++ < 5
         ? 'ssh: connect to host 127.0.0.1: Connection refused'
         : undefined;
-    const { code, stderr } = await here(results(NEW, OTHER), fetching(), { speed: 1_000 });
+    const { code, stderr } = await here(results(NEW, OTHER), fetching(), {
+      clock: withoutPauses(3_000, 15_000, 45_000),
+    });
     const name = world.renting.instances.get(OTHER)?.name ?? '';
     expect({ code, statuses: statuses(), cuts }, stderr).toEqual({
       code: 125,

@@ -44,3 +44,15 @@ export function passingClock(speed: number): PassingClock {
     },
   };
 }
+
+/** A clock whose pauses of these lengths, in milliseconds, take no time. */
+export function withoutPauses(...skipped: readonly number[]): Clock {
+  const clock = passingClock(5);
+  return {
+    ...clock,
+    sleep: (milliseconds, signal) =>
+      skipped.includes(milliseconds) && signal?.aborted !== true
+        ? Promise.resolve()
+        : clock.sleep(milliseconds, signal),
+  };
+}

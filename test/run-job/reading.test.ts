@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { withoutPauses } from './passing-clock.ts';
 import { exited, followed, heard, LASTS, notifying, reap, started } from './stories.ts';
 
 let world: LoopbackWorld;
@@ -89,7 +90,10 @@ describe('jobs logs of a job that has not ended', () => {
       return { stdin, stdout, stderr, ended, kill };
     };
     const programs = { start: world.ssh.start, startPiped };
-    const logs = await world.gpucloud(['jobs', 'logs', 'job'], { programs, speed: 200 });
+    const logs = await world.gpucloud(['jobs', 'logs', 'job'], {
+      programs,
+      clock: withoutPauses(20_000),
+    });
     expect(logs.stderr).toContain('job did not respond within 20 s.');
   });
 
@@ -186,6 +190,10 @@ test('reports an unreadable record, and lists the others', async () => {
   const other = '3f0c5d9e-1111-4222-8333-444455558888';
   world.renting.newId = () => other;
   await world.detach('true', '--name', 'later');
+  expect(await jobs('get', NEW.slice(0, 8))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('is ambiguous: several IDs start with it'),
+  });
   writeFileSync(world.local(`state/jobs/${NEW}.json`), '{"version": 1}');
   const { code, stdout, stderr } = await jobs('list', '--json');
   expect(code).toBe(0);
@@ -213,7 +221,9 @@ describe('jobs stop', () => {
     let tries = 0;
     world.ssh.refuse = (script) =>
       script.includes('send INT') && tries++ === 0 ? REFUSED : undefined;
-    const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job'], { speed: 100 });
+    const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job'], {
+      clock: withoutPauses(3_000),
+    });
     expect(code, stderr).toBe(0);
     expect({ tries, status: world.status() }).toEqual({ tries: 2, status: 'TERMINATING' });
   });

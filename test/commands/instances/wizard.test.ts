@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { askDeadline } from '../../../src/run-job/ask.ts';
+import { atTerminal } from '../../support/at-terminal.ts';
 import { needs } from '../../support/needs.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import type { Answer } from '../../support/service.ts';
@@ -136,6 +138,73 @@ describe('instances create in a terminal', () => {
       expect(stderr).not.toContain('Offer');
     },
   );
+
+  describe('run', () => {
+    const identity = ['--identity', '/dev/null'];
+    /** The equivalent command, on one line. */
+    const equivalent = (stderr: string) =>
+      /Equivalent command:\n([\s\S]*?)\n\n/
+        .exec(stderr)?.[1]
+        ?.replace(/\s*\\?\n\s*/g, ' ')
+        .trim();
+
+    test('asks for a deadline first, and repeats its own flags in the command', async () => {
+      const [sync, report] = [join(world.home, 'in'), join(world.home, 'report.json')];
+      await mkdir(sync);
+      const flags = [
+        ...['--sync', sync, '--exclude', '*.bin', '--fetch', 'out:x', '--fetch-every', '10m'],
+        ...['--keep-on-failure', '30m', '--grace', '5m', '--report', report, '--detach'],
+        ...['--unenforced', '--pass-env', 'PATH', ...identity, '--user', 'me'],
+        ...['--ssh-option', 'Compression=yes', '--ssh-arg=-4'],
+      ];
+      const { code, stderr } = await answered(
+        ['run', '--dry-run', ...flags, '--', 'sh', '-c', 'true; false'],
+        ...['soon', '2h', 'rtx 4090', 'ubuntu 22', '1'],
+      );
+      expect(code, stderr).toBe(0);
+      expect(stderr).toContain('must be a whole number with a unit');
+      expect(equivalent(stderr)).toBe(
+        `gpucloud run --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --terminate-after 2h --unenforced --sync ${sync} --exclude '*.bin' --fetch out:x --fetch-every 10m --keep-on-failure 30m --grace 5m --report ${report} --detach --pass-env PATH --identity /dev/null --user me --ssh-option Compression=yes --ssh-arg=-4 -- sh -c 'true; false'`,
+      );
+    });
+
+    test('names the flags of several instances, but no suggested name', async () => {
+      const { code, stderr } = await answered(
+        [
+          'run',
+          '--here',
+          '--count',
+          '3',
+          '--min-count',
+          '2',
+          '--dry-run',
+          ...identity,
+          '--',
+          'true',
+        ],
+        ...['', 'rtx 4090', 'ubuntu 22', '1'],
+      );
+      expect(code, stderr).toBe(0);
+      expect(equivalent(stderr)).toBe(
+        'gpucloud run --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --terminate-after 4h --here --count 3 --min-count 2 --identity /dev/null -- true',
+      );
+      const named = await answered(
+        ['run', '--name', 'job', '--terminate-after', '1h', '--dry-run', ...identity, '--', 'true'],
+        ...['rtx 4090', 'ubuntu 22', '1'],
+      );
+      expect(equivalent(named.stderr)).toBe(
+        'gpucloud run --name job --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --terminate-after 1h --identity /dev/null -- true',
+      );
+    });
+
+    test('rents nothing if the deadline is not answered', async () => {
+      const { prompts } = atTerminal(world, []).context;
+      const person = await prompts();
+      if (person === undefined) throw new Error('a person has prompts');
+      await expect(askDeadline({}, person)).rejects.toThrow('Nothing was rented.');
+      expect(await askDeadline({ terminateAfter: 1 }, person)).toEqual({ terminateAfter: 1 });
+    });
+  });
 
   test('rejects the name of a known instance at the prompt', async () => {
     await done('instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04');
