@@ -257,3 +257,22 @@ describe('reading the meta of a page', () => {
     expect(error.message).toContain('meta.total is not of the type number');
   });
 });
+
+test("learns the service's time from valid responses only, not from errors or proxy pages", async () => {
+  const dates: (string | undefined)[] = [];
+  const day = (date: number) => new Date(Date.UTC(2026, 0, date)).toUTCString();
+  const dated =
+    (date: number, step: Step): Step =>
+    (seen, response) => {
+      response.setHeader('date', day(date));
+      step(seen, response);
+    };
+  const page: Step = (_seen, response) => void response.end('<html>Sign in</html>');
+  const steps = [json(404, {}), page, json(502, {}), data(instance('ACTIVE'))];
+  const { url } = await scripted(...steps.map((step, at) => dated(at + 1, step)));
+  const api = apiFor(url, { onDate: (date) => void dates.push(date) });
+  await failureOf(api.instances.get(ID));
+  await failureOf(api.instances.get(ID));
+  await api.instances.get(ID);
+  expect(dates).toEqual([day(4)]);
+});

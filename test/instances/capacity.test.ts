@@ -202,6 +202,15 @@ test('sends no more if an instance over --max-price comes back', async () => {
   expect(error).toMatchObject({ may_be_billing: true });
 });
 
+test('exits with 7 if the last instance over --max-price comes back', async () => {
+  service.shows = () => ({ price_per_hour_snapshot: '100.00' });
+  service.posts = [() => no(409, GONE)];
+  service.terminations = [() => ok({ status: 'TERMINATING' })];
+  const { code, error, offers } = await create('--max-price', '60');
+  expect({ code, offers }).toEqual({ code: 7, offers: [A, B] });
+  expect(error).toMatchObject({ may_be_billing: true });
+});
+
 test('sends no more if the failed instance is still in ERROR after its termination', async () => {
   become('ERROR');
   service.terminations = [() => ok({ status: 'TERMINATING' })];

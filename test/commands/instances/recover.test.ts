@@ -166,6 +166,22 @@ describe('instances recover', () => {
     expect(await listed()).toMatchObject([{ id: ID, status: 'PROVISIONING' }]);
   });
 
+  test('resolves a request with only one of two matching instances', async () => {
+    await begin();
+    await lose(true);
+    service.rent(NEW, 'trainer', {});
+    service.drives = [
+      { id: 'd1', current_instance_id: ID },
+      { id: 'd2', current_instance_id: NEW },
+    ];
+    const { code, stderr } = await world.cli(['instances', 'recover'], {
+      terminal: true,
+      stdin: 'y\ry\r',
+    });
+    expect(code).toBe(0);
+    expect([ID, NEW].filter((id) => stderr.includes(`trainer (${id}) is`))).toHaveLength(1);
+  });
+
   test('keeps the request if the prompt is cancelled', async () => {
     await begin();
     await lose(true);
