@@ -137,7 +137,6 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
       expect(stderr).toContain('The deadline has passed.');
       // The Date header shows whole seconds.
       expect(terminated - began).toBeGreaterThan(2_900);
-      expect(terminated - began).toBeLessThan(15_000);
     },
   );
 });

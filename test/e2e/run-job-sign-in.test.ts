@@ -63,11 +63,9 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     const rent = world.renting.rent;
     world.renting.rent = (id, name, more) => rent(id, name, { ...more, ssh_port } as object);
     try {
-      const begun = Date.now();
       const { code, stderr } = await world.run(['--wait-timeout', '6s'], ['true']);
       expect(code, stderr).toBe(125);
       expect(stderr).toContain('Could not sign in with SSH within 6s: ');
-      expect(Date.now() - begun).toBeLessThan(30_000);
       expect(world.status()).toBe('TERMINATING');
     } finally {
       for (const socket of sockets) socket.destroy();
@@ -117,11 +115,10 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     expect(await following.ended).toBe(7);
     expect(times(following.printed.stderr, 'job has a new host key')).toBe(1);
     expect(world.status()).toBe('ACTIVE');
-    // attach must fail at once, without its forty attempts.
-    const begun = Date.now();
     const again = start('jobs', 'attach', 'job');
     expect(await again.ended).toBe(7);
-    expect(Date.now() - begun).toBeLessThan(20_000);
+    // It makes one attempt, not forty.
+    expect(again.printed.stderr).not.toContain('connection to job');
     expect(again.printed.stderr).toContain('job has a new host key');
     const logs = start('jobs', 'logs', 'job');
     expect(await logs.ended).toBe(6);
