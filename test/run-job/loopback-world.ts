@@ -96,12 +96,16 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
   const env = { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' };
   const hardware = ['--offer', OFFER, '--image', IMAGE, '--ssh-key', KEY_ID];
   const words = [...hardware, '--identity', key];
-  const gpucloud = (argv: readonly string[], how?: FastRun) =>
-    runFast({ computer, env }, argv, {
+  const started: Promise<Outcome>[] = [];
+  const gpucloud = (argv: readonly string[], how?: FastRun) => {
+    const outcome = runFast({ computer, env }, argv, {
       ...(how?.speed === undefined ? { clock } : {}),
       programs: ssh,
       ...how,
     });
+    started.push(outcome);
+    return outcome;
+  };
   const run: LoopbackWorld['run'] = (script, flags, how, command = ['sh', '-c', script]) =>
     gpucloud(
       [
@@ -137,9 +141,11 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
     terminations: () => service.requests.filter(({ path }) => path.endsWith('/terminate')).length,
     status: () => renting.instances.get(NEW)?.status,
     async close() {
+      endCommand(join(job, 'pid'));
+      // A run that still ends would write to the folder after its removal.
+      await Promise.allSettled(started);
       await service.close();
       banner.close();
-      endCommand(join(job, 'pid'));
       await rm(folder, { recursive: true, force: true });
     },
   };
