@@ -12,28 +12,37 @@ const SAVE_AFTER = 1_000;
  */
 export function createPosition(job: Job, offsets: Bytes, context: Context) {
   const closed = new AbortController();
-  let saving: Promise<void> | undefined;
+  let isWaiting = false;
   let isLost = false;
-  async function save(): Promise<void> {
+  let saved = Promise.resolve();
+  async function saveNow(): Promise<void> {
     job.record = { ...job.record, printed: { ...offsets } };
     if ((await readEnded(job.record, context)) !== undefined) return;
     const [fault] = await failuresOf(writeJob(job.record, context));
     if (fault !== undefined && !isLost) context.err.warn('local_storage', fault.message);
     isLost ||= fault !== undefined;
   }
-  async function saveLater(): Promise<void> {
-    await context.clock.sleep(SAVE_AFTER, closed.signal).catch(() => undefined);
-    saving = undefined;
-    await save();
+  /** Saves in turn, so that an older position never replaces a newer one. */
+  function save(): Promise<void> {
+    saved = saved.then(saveNow);
+    return saved;
   }
   return {
     moved() {
-      saving ??= saveLater();
+      if (isWaiting) return;
+      isWaiting = true;
+      context.clock.sleep(SAVE_AFTER, closed.signal).then(
+        () => {
+          isWaiting = false;
+          return save();
+        },
+        // `close` saves.
+        () => undefined,
+      );
     },
-    async close() {
+    close() {
       closed.abort();
-      await saving;
-      await save();
+      return save();
     },
   };
 }
