@@ -105,6 +105,21 @@ describe('copying in', () => {
     expect(stderr).toContain(`error: Could not copy files in: ${reason}`);
   });
 
+  test('ends on Ctrl-C', async () => {
+    const { interrupts, press } = ctrlC();
+    replace('tar', `touch ${world.local('begun')}; exec sleep 60`);
+    const ended = world.run('echo ran', folder(), { interrupts });
+    await until(() => existsSync(world.local('begun')));
+    press();
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stdout, status: world.status() }, stderr).toEqual({
+      code: 130,
+      stdout: '',
+      status: 'TERMINATING',
+    });
+    expect(stderr).not.toContain('Could not copy');
+  });
+
   test('is tried again after a cut connection', async () => {
     let tries = 0;
     world.ssh.refuse = (script) =>

@@ -206,6 +206,36 @@ describe('following', () => {
     ]);
   });
 
+  test('reports a reason again after a connection, and that it is back', async () => {
+    const [refused, connected] = ['echo refused >&2; exit 255', `echo '${FOLLOWING}'; exit 255`];
+    const ended = `echo '${FOLLOWING}'; echo 'x 3'`;
+    const answers = [refused, refused, connected, refused, ended];
+    const seen: (string | object)[] = [];
+    const clock = manualClock();
+    const end = await follow({
+      shell: {
+        ...instance(''),
+        start: (...given) => instance(answers.shift() ?? '').start(...given),
+      },
+      offsets: { out: 0, err: 0 },
+      clock,
+      signal: never,
+      print: async () => undefined,
+      onCut: async (cut) => void seen.push(cut),
+      onBack: () => void seen.push('back'),
+    });
+    expect(end).toEqual({ exitCode: 3 });
+    expect(seen).toEqual([
+      { reason: 'refused', isFirst: true, isNew: true },
+      { reason: 'refused', isFirst: false, isNew: false },
+      'back',
+      { reason: '', isFirst: true, isNew: true },
+      { reason: 'refused', isFirst: false, isNew: true },
+      'back',
+    ]);
+    expect(clock.slept).toEqual([1_000, 2_000, 1_000, 2_000]);
+  });
+
   test('passes on a failure to print', async () => {
     const answer = `echo '${FOLLOWING}'; echo 'o 1'; echo x; exec sleep 60`;
     const end = follow({
