@@ -33,9 +33,9 @@ import { keyView, newKeyView } from './view.ts';
 export const create = verb('create', {
   summary: 'Create an API key and print its secret once',
   notes:
-    'Prints only the secret to stdout, once; other formats have it in "secret_key". With ' +
-    '--key-file or --save-profile, the secret is saved there and not printed. The API has ' +
-    'no way to revoke a key.',
+    'Prints only the secret to stdout, once. JSON and the other formats include it as ' +
+    '"secret_key". --key-file and --save-profile save the secret instead of printing it. The ' +
+    'API can\'t revoke keys.',
   completes: { name: 'nothing', '--save-profile': 'profile' },
   examples: [
     'KEY=$(gpucloud api-keys create ci)',
@@ -49,7 +49,7 @@ export const create = verb('create', {
       .addOption(
         new Option(
           '--save-profile <profile>',
-          'save it in a profile, with the current base URL',
+          'save the secret in a profile, with the current base URL',
         ).conflicts('keyFile'),
       ),
   async run(context, typed, flags) {
@@ -74,7 +74,7 @@ export const create = verb('create', {
 /** Refuses an output in which the secret would be lost for good. */
 function refuseLosing(context: Context): void {
   const { out, flags } = context;
-  const hint = 'save it with --key-file or --save-profile';
+  const hint = 'save the secret with --key-file or --save-profile';
   refuseLostSecret(context, hint);
   const lossy =
     out.format === 'id'
@@ -173,8 +173,8 @@ interface Place {
 const WRONG_PATH: Readonly<Record<string, string>> = {
   EEXIST: 'the file already exists',
   ENOENT: 'its folder does not exist',
-  ENOTDIR: 'a part of the path is not a folder',
-  EISDIR: 'this is a folder',
+  ENOTDIR: 'part of the path is not a folder',
+  EISDIR: 'the path is a folder',
 };
 
 /** Creates an empty file with mode 0600. Never touches an existing file. */
@@ -204,7 +204,7 @@ async function reservedFile(path: string): Promise<Place> {
         syncFolder(dirname(path));
       } catch (error) {
         await drop().catch(() => undefined);
-        throw new CliError('storage', `${path} could not be written (${faultOf(error)})`, {
+        throw new CliError('storage', `could not write ${path} (${faultOf(error)})`, {
           cause: error,
         });
       }
@@ -258,6 +258,6 @@ async function accountOf(context: Context): Promise<NonNullable<Profile['account
 function refuseChanged(file: ConfigFile, name: string, before: Profile | undefined): void {
   const now = profileOf(file, name);
   if (now?.base_url !== before?.base_url || !samePlace(keyPlace(now), keyPlace(before))) {
-    throw new CliError('storage', `the profile "${name}" was changed by another program`);
+    throw new CliError('storage', `another program changed the profile "${name}"`);
   }
 }

@@ -14,8 +14,8 @@ export const apiKeys: Group = {
       summary: 'List API keys, without their secrets',
       view: keyView,
       notes:
-        'IN USE marks the key of this command, found by the prefix that the service shows. Add ' +
-        '--columns id,in_use to have it in JSON.',
+        'IN USE marks the key that gpucloud uses, matched by its prefix. Add ' +
+        '--columns id,in_use to include it in JSON.',
       examples: ['gpucloud api-keys list', 'gpucloud api-keys list --json | jq -r ".[].name"'],
       takes: (command) => command,
       async run(context) {
@@ -37,6 +37,6 @@ export const apiKeys: Group = {
     rm: FORGET,
     revoke: FORGET,
     update: `create another key: "${gpucloud('api-keys', 'create', 'NAME')}"`,
-    rotate: `create another key and keep it: "${gpucloud('api-keys', 'create', 'NAME', '--save-profile', 'PROFILE')}"`,
+    rotate: `create another key and save it: "${gpucloud('api-keys', 'create', 'NAME', '--save-profile', 'PROFILE')}"`,
   },
 };

@@ -38,18 +38,18 @@ import { createsKey, METHODS, requestOf, segmentsOf } from './request.ts';
 const INPUT = 'inputFile';
 
 function inputOption(): Option {
-  const option = new Option('--input <file>', 'send this JSON as the body; - for stdin');
+  const option = new Option('--input <file>', 'JSON file to send as the body (- for stdin)');
   option.attributeName = () => INPUT;
   return option;
 }
 
 export const api = action({
   notes:
-    'Prints the response as it is; indented in a terminal and with --json, on one line with ' +
-    '-o jsonl. Documented secrets are masked unless --show-secrets is given. --query ' +
+    'Prints the response unchanged: indented in a terminal and with --json, on one line with ' +
+    '-o jsonl. Masks documented secrets unless --show-secrets is given. --query ' +
     'searches the whole response, or the list of all pages with --paginate.\n\n' +
-    'Fields become a query for GET and with --input, else a JSON body. Requests that rent ' +
-    'an instance are refused: use "gpucloud instances create".',
+    'Sends fields as a query for GET or with --input, otherwise as a JSON body. Rejects ' +
+    'requests that rent an instance: use "gpucloud instances create".',
   completes: {
     method: METHODS,
     path: 'nothing',
@@ -161,7 +161,7 @@ async function printAnswer(
 /** Describes a new API key for a message. */
 function keyIn({ text }: RawResponse): { label: string; id: string | undefined } {
   const id = /"id"\s*:\s*"([^"\\]{1,100})"/.exec(text)?.[1];
-  return { label: id ?? '(its ID is not known)', id };
+  return { label: id ?? '(unknown ID)', id };
 }
 
 function wayOf({ path }: RawRequest): string {
@@ -219,7 +219,7 @@ export async function failureOf(
   const words = messageOf(answer, hide);
   return new CliError(
     failure,
-    `${method} ${path.split('?', 1)} returned ${status}: ${words}.${isUnknown ? ' It may have taken effect.' : ''}`,
+    `${method} ${path.split('?', 1)} returned ${status}: ${words}.${isUnknown ? ' The request may have taken effect.' : ''}`,
     {
       code: isUnknown ? undefined : unavailableIf(status),
       httpStatus: status,
@@ -232,8 +232,8 @@ export async function failureOf(
 }
 
 const HINTS: Readonly<Partial<Record<Failure, string>>> = {
-  outcomeUnknown: 'check its effect before you send it again',
-  notUnderstood: 'redirects are not followed, so that the key stays with this service',
+  outcomeUnknown: 'check its effect before sending it again',
+  notUnderstood: 'redirects are not followed, to protect the API key',
 };
 
 /**

@@ -46,7 +46,7 @@ export async function requestOf(input: ApiInput, context: Context): Promise<RawR
 
   const isRead = method === 'GET' || method === 'HEAD';
   if (input.input !== undefined && isRead) {
-    throw usageError(`--input: a ${method} has no body`, 'give its query with -f');
+    throw usageError(`--input: a ${method} has no body`, 'pass the query with -f');
   }
   refuseStdinTwice(input);
   const fields = await fieldsOf(input, context);
@@ -68,7 +68,7 @@ function refuseLosing(method: string, path: string, context: Context): void {
   const isReorder = segments.at(-3) === 'instances' && last === 'reorder';
   if (last === 'instances' || isReorder) {
     throw usageError(
-      'PATH: api does not rent: an instance outside the journal could bill unnoticed',
+      "PATH: api can't rent instances: gpucloud would not track their costs",
       isReorder
         ? `rent it with "${gpucloud('instances', 'reorder')}"`
         : `rent it with "${gpucloud('instances', 'create')}", which takes the same body with --file`,
@@ -83,7 +83,7 @@ function refuseLosing(method: string, path: string, context: Context): void {
   }
   refuseLostSecret(
     context,
-    `keep it: ${gpucloud('api-keys', 'create', 'NAME', '--key-file', 'FILE')}`,
+    `save it: ${gpucloud('api-keys', 'create', 'NAME', '--key-file', 'FILE')}`,
   );
 }
 

@@ -84,7 +84,7 @@ export const audit = action({
   ],
   ends: ['wrongState', 'notUnderstood'],
   takes: (command) =>
-    command.option('--exact', 'compare the funds that the service holds for instances'),
+    command.option('--exact', 'compare the funds held for instances with known prices'),
   async run(context, { exact = false }) {
     const { out, flags } = context;
     const progress = context.err.progress('Looking for unknown costs');
@@ -98,7 +98,7 @@ export const audit = action({
     if (out.people) await out.screen(auditBlocks(rows), now);
     else await out.list(rows, auditView);
     if (!exact && out.format === 'table') {
-      context.err.note(`To compare the held funds too: ${typed(['audit', '--exact'])}`);
+      context.err.note(`To also compare held funds: ${typed(['audit', '--exact'])}`);
     }
     assertOk(checks);
   },
@@ -109,7 +109,7 @@ function assertOk(checks: readonly Check[]): void {
     checks.filter((check) => check.result === result).map(({ check }) => check),
   );
   if (findings !== undefined && findings.length > 0) {
-    throw new CliError('wrongState', `The audit found something: ${findings.join(', ')}.`, {
+    throw new CliError('wrongState', `The audit has findings: ${findings.join(', ')}.`, {
       code: 'finding',
       mayBeBilling: findings.some((check) => check !== 'other_api_keys'),
     });
