@@ -101,7 +101,7 @@ describe('completion SHELL --install', () => {
     });
     expect(people.code).toBe(0);
     expect(people.stderr).toContain(
-      `Could not start ${shell}. Add to the end of ~/.${shell}rc:\n${line}${file}\n`,
+      `Could not start ${shell}. Add these commands to the end of ~/.${shell}rc:\n${line}${file}\n`,
     );
   });
 
@@ -174,7 +174,7 @@ describe('completion SHELL --uninstall', () => {
       const env = { HOME: world.home };
       const { code, stderr } = await world.cli(['completion', 'fish', flag], { env });
       expect(code).toBe(9);
-      expect(stderr).toContain(`${file} was not written by gpucloud. It was not changed.`);
+      expect(stderr).toContain(`Did not replace ${file}: gpucloud did not write it.`);
       expect(await readFile(file, 'utf8')).toBe('complete -c gpucloud -a mine\n');
     },
   );

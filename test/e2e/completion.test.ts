@@ -311,7 +311,9 @@ for (const program of ['bash', 'zsh'] as const) {
       await mkdir(rc());
       const { code, stderr } = await gpucloud('--install');
       expect(code).toBe(0);
-      expect(stderr).toMatch(/Could not change .+ \(EISDIR\)\. Add to it:\n(?: .+\n)* {2}source /);
+      expect(stderr).toMatch(
+        /Could not change .+ \(EISDIR\)\. Add these commands to it:\n(?: .+\n)* {2}source /,
+      );
     });
   });
 }

@@ -69,14 +69,14 @@ function blockOf(check: Row): Block {
 export const audit = action({
   view: auditView,
   notes:
-    'Looks for costs unknown to this computer, since the API has no list of instances: ' +
+    "Looks for costs that gpucloud does not track, since the API can't list instances: " +
     'requests without a response, instances attached to drives, terminated instances that run again, ' +
     'other API keys, and unexplained charges.\n\n' +
-    '--exact also compares the funds that the service holds for instances with the prices ' +
-    'known here. Only an update of the profile shows these funds, so it sends the same name ' +
+    '--exact also compares the funds held for instances with known prices. The service shows ' +
+    'held funds only in the response to an account update, so --exact sends your current name ' +
     'again.\n\n' +
-    'Each check is ok, finding or unknown. Exits with 5 if anything was found, otherwise ' +
-    'with 10 if a check could not be made.',
+    'Each result is ok, finding or unknown. Exits with 5 on any finding, otherwise ' +
+    'with 10 if a check failed.',
   examples: [
     'gpucloud audit',
     'gpucloud audit --exact',

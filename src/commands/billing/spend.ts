@@ -156,7 +156,7 @@ async function readBooks(
   api: Api,
   context: Context,
 ): Promise<Range & { readonly books: Books }> {
-  const progress = context.err.progress('Reading the history');
+  const progress = context.err.progress('Reading transactions');
   let opened: (Range & { readonly books: Books }) | undefined;
   const open = () => {
     const { from, to } = range();
@@ -168,7 +168,7 @@ async function readBooks(
       opened ??= open();
       for (const transaction of page) opened.books.add(transaction);
       count += page.length;
-      progress.update(`Reading the history: ${count} transactions`);
+      progress.update(`Reading transactions: ${count}`);
     }
   } finally {
     progress.done();
@@ -193,7 +193,7 @@ function totalLines(books: Books, from: number, to: number): string[] {
       .map(({ name, amount }) => `${name} ${inRoubles(amount)}`),
     ...other.map(
       ({ type, direction, amount }) =>
-        `${type} ${inRoubles(amount)} (${direction?.toLowerCase() ?? 'unknown direction'}, not in any sum)`,
+        `${type} ${inRoubles(amount)} (${direction?.toLowerCase() ?? 'unknown direction'}, not included)`,
     ),
   ];
   return [

@@ -53,7 +53,7 @@ export const transactions = action({
       if (period === undefined) return;
       const what = page === undefined ? 'the full transaction history' : `only page ${page}`;
       err.note(
-        `The service has no time filter: gpucloud reads ${what} and filters it, ${periodText(period())}.`,
+        `The service has no time filter: gpucloud reads ${what} and filters it: ${periodText(period())}.`,
       );
     });
 
@@ -93,7 +93,7 @@ export const transactions = action({
       await out.list({ pages: chosen([data]) }, pageView(transactionView, shown));
       noteOtherPages(shown, context);
     }
-    if (undated > 0) err.warn('odd_response', `Shown despite an unreadable time: ${undated}.`);
+    if (undated > 0) err.warn('odd_response', `Included despite an unreadable time: ${undated}.`);
     for (const line of totals?.lines() ?? []) err.note(line);
   },
 });

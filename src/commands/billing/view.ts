@@ -31,5 +31,5 @@ export const promoView: View<PromoBonus> = {
     field('new_balance', 'NEW BALANCE', { kind: 'money' }),
   ],
   id: () => null,
-  empty: 'Nothing was added.',
+  empty: 'No bonus added.',
 };

@@ -27,8 +27,8 @@ export const catalog: Group = {
       view: entryView,
       notes:
         'The API has no catalog. Commands add the offer and image of each instance that they read. ' +
-        'A price is from the newest instance seen and may be outdated. So is "in_stock" of --json, ' +
-        'which is as of "in_stock_at". A refused request changes neither.',
+        'Prices come from the newest instance read and may be outdated. In JSON, "in_stock" may be ' +
+        'outdated too; "in_stock_at" is its time. Rejected requests change neither.',
       examples: [
         'gpucloud catalog list',
         'gpucloud catalog list --kind offer --sort price_per_hour',
@@ -36,7 +36,7 @@ export const catalog: Group = {
       ],
       takes: (command) =>
         command.addOption(
-          new Option('--kind <kind>', `list only one kind: ${KINDS.join(' or ')}`).argParser(
+          new Option('--kind <kind>', `list only this kind: ${KINDS.join(' or ')}`).argParser(
             oneOf('--kind', KINDS),
           ),
         ),
@@ -62,7 +62,7 @@ export const catalog: Group = {
         command
           .argument('<kind>', KINDS.join(' or '), oneOf('KIND', KINDS))
           .argument('<id>', 'ID from the service', noSecret('ID', resourceId))
-          .option('--name <name>', 'name to use for it', noSecret('--name', catalogName)),
+          .option('--name <name>', 'display name', noSecret('--name', catalogName)),
       async run(context, kind, id, flags) {
         const catalog = await context.catalog();
         const name = flags.name ?? (await askedName(kind, id, context));
@@ -85,8 +85,8 @@ export const catalog: Group = {
       view: entryView,
       completes: { entry: 'catalog' },
       notes:
-        'Changes nothing at the service. The name returns when a command reads an ' +
-        'instance that uses it.',
+        'Changes nothing at the service. The name returns when a command reads an instance with ' +
+        'that offer or image.',
       examples: ['gpucloud catalog remove rtx-4090', 'gpucloud catalog rm "Ubuntu 22.04" --json'],
       takes: (command) => command.argument('<entry>', 'name or ID'),
       async run(context, typed) {
@@ -148,7 +148,7 @@ function catalogName(text: string): Verdict<string> {
 async function askedName(kind: Kind, id: string, context: Context): Promise<string> {
   const prompts = await context.prompts();
   if (prompts === undefined) {
-    throw usageError(`--name is missing: a name for the ${kind} ${id}`);
+    throw usageError(`--name is missing: pass a name for the ${kind} ${id}`);
   }
   const text = await prompts.text(`Name of the ${kind}`, { check: brokenBy(catalogName) });
   return checked('--name', text, catalogName);
@@ -175,7 +175,7 @@ function refuseTaken(
   }
   // Such a name could never match, since an ID takes precedence over names.
   if (others.some((one) => one.id === name)) {
-    throw usageError(`--name "${name}": this is the ID of another ${kind}`);
+    throw usageError(`--name "${name}": another ${kind} has this ID`);
   }
 }
 

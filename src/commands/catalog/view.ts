@@ -25,7 +25,7 @@ export const entryView: View<CatalogEntry> = {
     field('cuda_version', 'CUDA', { hidden: true }),
   ],
   id: (one) => one.id,
-  empty: `No known offers or images yet. Reading an instance adds its offer and image; "${gpucloud('catalog', 'add')}" adds one by hand.`,
+  empty: `No known offers or images yet. Reading an instance adds its offer and image; "${gpucloud('catalog', 'add')}" adds one manually.`,
 };
 
 function fromText({ sources }: CatalogEntry): string {

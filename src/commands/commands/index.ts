@@ -42,9 +42,9 @@ const documentView: View<object> = {
 
 export const commands = action({
   notes:
-    'With --json or -o yaml, prints one document: every command, the global options, the exit codes ' +
-    'and the environment. With PATH, it is that command or group. Other formats print one row per ' +
-    'command. New versions only add to the document.',
+    'With --json or -o yaml, prints one document: every command, the global options, exit codes ' +
+    'and environment variables. With PATH, prints only that command or group. Other formats print ' +
+    'one row per command. New versions only add fields to the document.',
   completes: { path: { topics: [] } },
   examples: [
     'gpucloud commands',

@@ -31,11 +31,12 @@ const completionView: View<Completion> = {
 
 export const completion = action({
   notes:
-    'Prints the script of a shell, or installs it with --install. Tab completes commands, ' +
-    'flags, values and the names that commands have seen, without a process or a request.\n\n' +
-    'If a new bash or zsh does not load the installed script, --install adds a line to its startup ' +
+    'Prints a completion script, or installs it with --install. Tab completes commands, flags, ' +
+    'values and the names that commands have read, without starting gpucloud or sending ' +
+    'requests.\n\n' +
+    'If bash or zsh does not load the installed script, --install adds a line to the startup ' +
     'file. --uninstall removes the script and the line.\n\n' +
-    'For an alias, add the line of your shell (bash: below the line that loads the script):\n\n' +
+    'For an alias, add this line to the startup file (bash: after the script is loaded):\n\n' +
     '  bash        alias g=gpucloud; complete -F _gpucloud g\n' +
     '  zsh         alias g=gpucloud\n' +
     '  fish        alias g gpucloud\n' +
@@ -56,7 +57,7 @@ export const completion = action({
         `${SHELLS.join(', ')} (default with --install: your $SHELL)`,
         oneOf('SHELL', SHELLS),
       )
-      .option('--install', 'install the script where the shell looks for it')
+      .option('--install', "install the script in the shell's completion folder")
       .addOption(new Option('--uninstall', 'remove the installed script').conflicts('install')),
   async run(context, typed, flags, { runtime }) {
     const { out } = context;

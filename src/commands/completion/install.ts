@@ -70,7 +70,7 @@ function adviceFor(shell: 'fish' | 'powershell', file: string): string[] {
 function fileOf(shell: Shell, env: Context['env']): string {
   const file = scriptFile(shell, env);
   if (file !== undefined) return file;
-  throw new CliError('storage', 'No home folder for the script.', {
+  throw new CliError('storage', 'Could not install the script: no home folder.', {
     hint: 'set HOME to an absolute path, or print the script without --install',
   });
 }
@@ -81,8 +81,8 @@ function fileOf(shell: Shell, env: Context['env']): string {
 async function ownText(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined || text.includes(HEAD[0])) return text;
-  throw new CliError('storage', `${file} was not written by gpucloud. It was not changed.`, {
-    hint: `move it away: ${shellLine(['mv', file, `${file}.old`])}`,
+  throw new CliError('storage', `Did not replace ${file}: gpucloud did not write it.`, {
+    hint: `move the file: ${shellLine(['mv', file, `${file}.old`])}`,
     resource: file,
   });
 }
@@ -166,20 +166,26 @@ async function ensureLoads(shell: Asked, script: string, context: Context): Prom
   const commands = [...(prepare ? ['autoload -Uz compinit && compinit'] : []), load];
   const line = commands.join(' && ');
   if (before === undefined) {
-    return note(`Could not start ${shell}. Add to the end of ~/.${shell}rc:`, commands);
+    return note(
+      `Could not start ${shell}. Add these commands to the end of ~/.${shell}rc:`,
+      commands,
+    );
   }
   try {
     const text = await readFile(before.file, 'utf8').catch(ifMissing);
     const start = text === '' || text.endsWith('\n') ? '' : '\n';
     await appendFile(before.file, `${start}${line} ${MARK}\n`);
   } catch (error) {
-    return note(`Could not change ${before.file} (${faultOf(error)}). Add to it:`, commands);
+    return note(
+      `Could not change ${before.file} (${faultOf(error)}). Add these commands to it:`,
+      commands,
+    );
   }
   const after = await newShell(shell, context);
   const added = `Added a line to ${before.file}`;
   if (after?.completes) return note(`${added}, so new shells load it. To load it now:`, commands);
   err.note(
-    `${added}, but a new ${shell} does not load it: something earlier in that file prevents it.`,
+    `${added}, but a new ${shell} does not load it: an earlier line of that file prevents it.`,
   );
 }
 
@@ -202,7 +208,7 @@ async function removeLine(shell: Asked, context: Context): Promise<void> {
     const path = await realpath(file);
     const { mode, uid, gid } = await stat(path);
     await replaceFile(path, others.join('\n'), { mode: mode & 0o777, owner: { uid, gid } });
-    err.note(`Removed the line that loads it from ${file}.`);
+    err.note(`Removed the line that loads the script from ${file}.`);
   } catch (error) {
     err.note(`Could not change ${file} (${faultOf(error)}). Remove the line with "${MARK}".`);
   }

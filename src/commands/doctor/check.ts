@@ -41,7 +41,7 @@ export function failWith(error: unknown): Finding {
     if (isInterrupt(error)) throw error;
     return fail(error.message, hintOf(error) ?? null);
   }
-  return fail(`an unexpected error: ${error instanceof Error ? error.message : String(error)}`);
+  return fail(`unexpected error: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 /**

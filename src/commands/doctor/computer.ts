@@ -62,8 +62,8 @@ async function sshCheck({ start, flags }: Context): Promise<Finding> {
       : warn(`ssh is on PATH, but "ssh -V" does not print its version`, install);
   } catch (error) {
     return errorCode(error) === 'ENOENT'
-      ? warn('no ssh on PATH: you can rent instances, but not connect to them', install)
-      : warn(`ssh can't be started (${faultOf(error)})`, install);
+      ? warn('ssh is not on PATH: you can rent instances, but not connect to them', install)
+      : warn(`could not start ssh (${faultOf(error)})`, install);
   }
 }
 
@@ -78,7 +78,7 @@ async function completionCheck({ env, host }: Context, runtime: Runtime): Promis
     if (script !== (await scriptFor(shell, root))) {
       return warn(
         `${file} is from another version of gpucloud`,
-        `gpucloud completion ${shell} --install`,
+        `reinstall it: gpucloud completion ${shell} --install`,
       );
     }
     installed.push(shell);

@@ -251,7 +251,7 @@ describe('create', () => {
     });
     const result = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work']);
     expect(result).toMatchObject({ code: 9, stdout: `${SECRET}\n` });
-    expect(result.stderr).toContain('was changed by another program');
+    expect(result.stderr).toContain('another program changed the profile');
     const config = await readFile(join(world.home, 'config/config.json'), 'utf8');
     expect(config).toContain('theirs');
     expect(config).not.toContain(SECRET);

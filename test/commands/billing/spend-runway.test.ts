@@ -118,7 +118,7 @@ describe('billing spend', () => {
       other: [{ type: 'CASHBACK', direction: 'INCOMING', amount: '12.345', count: 1 }],
     });
     expect((await world.cli(['billing', 'spend'])).stderr).toContain(
-      'CASHBACK 12.345 ₽ (incoming, not in any sum)',
+      'CASHBACK 12.345 ₽ (incoming, not included)',
     );
   });
 

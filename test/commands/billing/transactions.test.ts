@@ -371,7 +371,7 @@ describe('billing transactions, a period', () => {
     });
     const { stdout, stderr } = await world.cli(list('--since', '1d', '-q'));
     expect(stdout).toBe('t-1\nt-2\n');
-    expect(stderr).toContain('warning: Shown despite an unreadable time: 2.\n');
+    expect(stderr).toContain('warning: Included despite an unreadable time: 2.\n');
   });
 });
 

@@ -76,7 +76,7 @@ describe('catalog list', () => {
       code: 0,
       stdout: '',
       stderr:
-        'No known offers or images yet. Reading an instance adds its offer and image; "gpucloud catalog add" adds one by hand.\n',
+        'No known offers or images yet. Reading an instance adds its offer and image; "gpucloud catalog add" adds one manually.\n',
       requests: [],
     });
     expect(await entries()).toEqual([]);
@@ -265,7 +265,7 @@ describe('catalog add and remove', () => {
       'error: --name "my-box": the offer x already has that name (remove that name first: gpucloud catalog remove x)\n',
     );
     expect((await world.cli(['catalog', 'add', 'offer', 'z', '--name', 'x'])).stderr).toContain(
-      'this is the ID of another offer',
+      'another offer has this ID',
     );
     // An offer and an image may share a name.
     expect((await world.cli(['catalog', 'add', 'image', 'y', '--name', 'my-box'])).code).toBe(0);

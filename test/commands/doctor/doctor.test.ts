@@ -435,7 +435,7 @@ describe("doctor's check of the computer", () => {
     expect(none.code).toBe(0);
     expect(none.of('ssh')).toMatchObject({
       status: 'warn',
-      message: 'no ssh on PATH: you can rent instances, but not connect to them',
+      message: 'ssh is not on PATH: you can rent instances, but not connect to them',
     });
     await fakeSsh(world, 'exit 3');
     expect((await examine(world)).of('ssh')?.status).toBe('warn');
