@@ -35,24 +35,24 @@ export function serviceChecks(context: Context): Checks {
 }
 
 const SANDBOX_CLOCK = pass('the sandbox uses its own clock');
-const NO_ADDRESS = notChecked('the service address is unknown');
+const NO_ADDRESS = notChecked('the base URL is unknown');
 
 function proxyCheck(settings: Settings | undefined, { env }: Context): Finding {
-  if (settings?.sandbox) return pass('none used: the sandbox is on this computer');
+  if (settings?.sandbox) return pass('not needed: the sandbox runs on this computer');
   if (settings?.baseUrl === undefined) return NO_ADDRESS;
   const target = new URL(settings.baseUrl.value);
   const proxy = proxyFor(target, env);
   if (proxy === undefined) return pass(`none for ${target.host}`);
   const { url, port, authorization } = proxy;
-  const user = authorization === undefined ? '' : ', with a user name';
-  return pass(`${target.host} is reached through ${url.protocol}//${url.hostname}:${port}${user}`);
+  const user = authorization === undefined ? '' : ', with credentials';
+  return pass(`reaches ${target.host} through ${url.protocol}//${url.hostname}:${port}${user}`);
 }
 
 async function certificatesCheck({ env }: Context): Promise<Finding> {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     return warn(
-      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off certificate checks, so gpucloud refuses https',
-      'unset it; to trust more certificates, set NODE_EXTRA_CA_CERTS to their file',
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off certificate checks, so gpucloud refuses to use HTTPS',
+      'unset it; to trust other certificates, set NODE_EXTRA_CA_CERTS to their file',
     );
   }
   const extra = env.NODE_EXTRA_CA_CERTS;
@@ -63,7 +63,7 @@ async function certificatesCheck({ env }: Context): Promise<Finding> {
   } catch (error) {
     return warn(
       `NODE_EXTRA_CA_CERTS names ${extra}, which can't be read (${faultOf(error)})`,
-      'correct the path: Node.js ignores it',
+      'correct the path or unset the variable',
     );
   }
 }
@@ -136,8 +136,8 @@ function owner(heard: Heard | undefined): Finding {
   }
   const who = user.email ?? user.name ?? user.id;
   return user.is_active === false
-    ? fail(`the account ${who} is blocked`, "ask the service's support")
-    : pass(`the key works and belongs to ${who}`);
+    ? fail(`the account ${who} is blocked`, "contact the service's support")
+    : pass(`the key belongs to ${who}`);
 }
 
 /**
@@ -154,7 +154,7 @@ async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<
   const usable = halves.find(({ isLocked }) => !isLocked);
   if (usable !== undefined) {
     const { key, file } = usable;
-    return pass(`${key.name ?? key.id} signs in${file === undefined ? '' : ` with ${file}`}`);
+    return pass(`can sign in with ${key.name ?? key.id}${file === undefined ? '' : ` (${file})`}`);
   }
   const [locked] = halves;
   return locked === undefined
@@ -176,7 +176,7 @@ function clockCheck(heard: Heard | undefined): Finding {
   const { answer } = heard;
   const told = Date.parse(answer?.headers.date ?? '');
   if (answer === undefined || Number.isNaN(told)) {
-    return notChecked("no response shows the service's time");
+    return notChecked("the service's responses have no date");
   }
   // Adds half a second, since the header rounds down to whole seconds.
   const skew = (answer.sent + answer.received) / 2 - (told + 500);
@@ -184,7 +184,7 @@ function clockCheck(heard: Heard | undefined): Finding {
   const words = `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's`;
   if (Math.abs(skew) > SKEW) {
     return warn(
-      `this computer's clock is ${words}, so relative times are off`,
+      `this computer's clock is ${words}: relative times are wrong`,
       'set the clock, ideally with NTP',
     );
   }

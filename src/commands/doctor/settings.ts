@@ -37,7 +37,7 @@ function baseUrlCheck({ sandbox, baseUrl }: Settings): Finding {
   if (sandbox) return pass('not needed: the sandbox uses its built-in service');
   return baseUrl === undefined
     ? fail(
-        'missing: the service address is unknown',
+        'missing: no base URL is set',
         'sign in with "gpucloud login --base-url URL", or set GPUCLOUD_BASE_URL',
       )
     : pass(`${baseUrl.value}, ${origin(baseUrl, 'base-url')}`);
@@ -56,7 +56,7 @@ async function keyCheck({ sandbox }: Settings, context: Context): Promise<Findin
   const prefix = keyPrefix(apiKey.value);
   return prefix === undefined
     ? warn(
-        `the key does not start with svc_sk_, the documented prefix, ${from}`,
+        `the key ${from} does not start with svc_sk_, the documented prefix`,
         'check that you copied the complete key and nothing else',
       )
     : pass(`${prefix}…, ${from}`);
@@ -98,11 +98,11 @@ async function found(path: string): Promise<{ mode: number; isFolder: boolean } 
 async function folderCheck(path: string, uid: number | undefined): Promise<Finding> {
   const folder = await found(path);
   if (folder === undefined) {
-    return pass(`${path} does not exist yet; it is created when needed`);
+    return pass(`${path} does not exist yet; gpucloud creates it when needed`);
   }
   return folder.isFolder
     ? privacy(path, path, folder.mode, '700', uid)
-    : fail(`${path} is not a folder`, 'move it away');
+    : fail(`${path} is not a folder`, 'move the file');
 }
 
 async function configFileCheck(context: Context): Promise<Finding> {
@@ -156,8 +156,8 @@ async function writableCheck(context: Context): Promise<Finding> {
     return pass(`${state} is writable`);
   } catch (error) {
     return fail(
-      `can't write in ${state} (${faultOf(error)})`,
-      'renting needs it; to use another folder, set GPUCLOUD_STATE_DIR',
+      `could not write to ${state} (${faultOf(error)})`,
+      'make it writable, or set GPUCLOUD_STATE_DIR to another folder',
     );
   }
 }

@@ -13,15 +13,15 @@ import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
 import { driveView, hourly } from './view.ts';
 
-const NOTHING_CREATED = 'Nothing was sent, so no drive was created.';
+const NOTHING_CREATED = 'No drive was created.';
 
 export const create = verb('create', {
   summary: 'Create a cloud drive; it bills by the hour',
   view: driveView,
   notes:
-    'The API has no way to delete a drive, and shows no price before it exists. If you ' +
-    'store more data than the size, the service raises size and price.\n\n' +
-    'If a drive with the name exists, asks first. When not interactive, exits with 5 unless ' +
+    "The API can't delete drives, and shows the price only after creation. If the stored data " +
+    'exceeds the size, the service raises size and price.\n\n' +
+    'If a drive with this name exists, asks first. When not interactive, exits with 5 unless ' +
     '--yes is given.',
   completes: { name: 'nothing', '--name': 'nothing' },
   examples: [
@@ -54,7 +54,7 @@ export async function createDrive(input: CreateInput, context: Context): Promise
   const { name, size } = await onCancel(NOTHING_CREATED, () => complete(input, context));
   context.err.warn(
     'may_be_billing',
-    'The API has no way to delete a drive, and a drive bills by the hour from its creation on.',
+    "The API can't delete drives, and a drive bills by the hour from creation.",
   );
   const isAsked = (await context.prompts()) !== undefined;
   const send = async () => {
@@ -81,7 +81,7 @@ export async function createDrive(input: CreateInput, context: Context): Promise
 async function questionOf({ name, size }: Complete, context: Context): Promise<string> {
   const others = await namesakes(name, context);
   if (others.length === 0) return `Create the drive ${name} of ${size} GB?`;
-  context.err.warn('may_be_billing', `${existing(name, others)}. A second one would bill too.`);
+  context.err.warn('may_be_billing', `${existing(name, others)}. Both drives would bill.`);
   return `Create another drive ${name} of ${size} GB?`;
 }
 
@@ -89,7 +89,7 @@ async function refuseNamesakes(name: string, context: Context): Promise<void> {
   const [first, ...more] = await namesakes(name, context);
   if (first === undefined) return;
   throw new CliError('wrongState', `${existing(name, [first, ...more])}. ${NOTHING_CREATED}`, {
-    hint: `use ${first.id}, or add --yes to create another one`,
+    hint: `use ${first.id}, or add --yes to create another drive`,
     resource: first.id,
   });
 }
@@ -120,7 +120,10 @@ async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
         throw new CliError(
           'outcomeUnknown',
           `Another gpucloud process is creating a drive. ${NOTHING_CREATED}`,
-          { hint: `check whether it was created: ${gpucloud('drives', 'list')}`, retryable: true },
+          {
+            hint: `check whether the drive exists: ${gpucloud('drives', 'list')}`,
+            retryable: true,
+          },
         );
       }
       const message = `Could not lock ${state} (${faultOf(cause)}). ${NOTHING_CREATED}`;

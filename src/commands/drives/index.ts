@@ -25,7 +25,7 @@ const DRIVES = [
   `names, IDs or ID prefixes of drives${OR_STDIN}`,
   ruledEach('DRIVE', anyName),
 ] as const;
-const NO_END = `to pay less, shrink it with "${gpucloud('drives', 'update', 'DRIVE', '--size', '1')}"; to delete it, ask the support of the service`;
+const NO_END = `to pay less, shrink it with "${gpucloud('drives', 'update', 'DRIVE', '--size', '1')}"; to delete it, contact the service's support`;
 
 export const drives: Group = {
   verbs: [
@@ -78,9 +78,8 @@ export const drives: Group = {
       summary: 'Rename a drive or change its billed size',
       view: driveView,
       notes:
-        'The price per hour follows the size: prints the old and the new price after the change. ' +
-        'In a terminal, shows the old price and asks before it changes the size, unless --yes is ' +
-        'given.',
+        'The price per hour depends on the size. Prints the old and the new price after the ' +
+        'change. In a terminal, asks before changing the size, unless --yes is given.',
       completes: { '--name': 'nothing' },
       examples: [
         'gpucloud drives update datasets --size 1TB',
@@ -97,8 +96,8 @@ export const drives: Group = {
       summary: 'Resume a SUSPENDED drive after a top-up',
       view: driveView,
       notes:
-        'A drive is SUSPENDED when the balance runs out. After 7 days it is deleted. Topping up ' +
-        'also pays the debt of that time.',
+        'The service suspends drives when the balance runs out, and deletes them after 7 days. ' +
+        'A top-up also pays for the suspended time.',
       examples: [
         'gpucloud drives resume datasets',
         'gpucloud drives list -q | gpucloud drives resume -',
@@ -176,7 +175,7 @@ async function confirmResize(before: Drive, size: number, context: Context): Pro
   if (context.flags.yes === true || (await context.prompts()) === undefined) return;
   const gigabytes = `${before.size_gb ?? '?'} GB`;
   context.err.note(
-    `${nameOf(before)} has ${gigabytes}: ${hourly(before)}. The price of ${size} GB is known after the change.`,
+    `${nameOf(before)} has ${gigabytes}: ${hourly(before)}. The API shows the price of ${size} GB after the change.`,
   );
   await confirm(context, `Change ${nameOf(before)} from ${gigabytes} to ${size} GB?`);
 }

@@ -9,7 +9,7 @@ import { inRoubles, money } from '../../rules/money.ts';
  * contains the suspension time, and `updated_at` also changes for other reasons.
  */
 export const SEVEN_DAYS =
-  'the balance ran out. The drive is deleted for good at most 7 days after the suspension';
+  'the balance ran out. The service deletes the drive at most 7 days after the suspension';
 
 const columns: readonly Column<Drive>[] = [
   field('name', 'NAME'),

@@ -24,7 +24,7 @@ const TEXTS: Readonly<Record<Topic, () => string>> = {
 
 function options(): string {
   const flags = globals().map(({ flags, about }) => [flags.replace(/^--/, '    --'), about]);
-  return `Options that every command takes, before or after its words:
+  return `Global options, before or after the command:
 
 ${table([...flags, ['-h, --help', 'show help for a command'], ['-V, --version', 'show the version']])}`;
 }
@@ -40,7 +40,7 @@ function exitCodes(): string {
 ${table(rows)}
 A command on several resources prints one error for each failure and exits with
 the worst code. After exit code 7, an instance may exist and cost money: run
-"gpucloud instances list" before you try again.
+"gpucloud instances list" before trying again.
 
 "instances ssh" and "instances scp" exit with the code of ssh: that of the
 remote command, or 255 if ssh itself failed.
@@ -57,14 +57,14 @@ function environment(): string {
   return `A flag overrides the environment, which overrides the profile. The variables:
 
 ${table(rows)}
-No file in the current folder is read.
+gpucloud reads no settings from the current folder.
 `;
 }
 
 const FORMAT_WORDS: Readonly<Record<Format, string>> = {
-  table: 'for people; in a pipe, whole values without colours',
+  table: 'for people; in a pipe, full values without colours',
   json: 'one document; a list is always an array, [] if empty',
-  jsonl: 'one JSON value per line, as it comes',
+  jsonl: 'one JSON value per line, printed as it arrives',
   csv: 'RFC 4180 with a header and LF line ends',
   tsv: 'tabs, with a header; tabs, line ends and backslashes are escaped',
   yaml: 'the same data as json',

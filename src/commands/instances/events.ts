@@ -105,11 +105,14 @@ export const events = action({
         'follow until all have this status or an event of this type',
         wordOf('--until', `must be a status or an event type, such as ${ENDS.join(', ')}`),
       )
-      .option('--resume <file>', 'continue after the last event in this file, and update it')
+      .option(
+        '--resume <file>',
+        'continue after the last event recorded in this file, and update the file',
+      )
       .addOption(
         new Option(
           '--poll-interval <duration>',
-          'time between requests of --follow; up to five times longer when idle',
+          'time between --follow requests; up to five times longer when no events arrive',
         )
           .default(DEFAULT_INTERVAL_MS, '2s')
           .argParser(ruled('--poll-interval', pollInterval)),

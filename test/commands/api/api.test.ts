@@ -111,7 +111,7 @@ describe('in the sandbox', () => {
     ]) {
       const result = await world.cli(['api', 'POST', path, '-f', 'new_name=a']);
       expect(result, path).toMatchObject({ code: 2, stdout: '', requests: [] });
-      expect(result.stderr).toContain('could bill unnoticed');
+      expect(result.stderr).toContain("api can't rent instances");
       expect(result.stderr).toMatch(/gpucloud instances (create|reorder)/);
     }
   });

@@ -336,7 +336,7 @@ describe('billing transactions, a period', () => {
     expect(stderr).toBe(
       [
         inZone(
-          'The service has no time filter: gpucloud reads the full transaction history and filters it, from 2026-01-10 00:00:00 +00:00, before 2026-01-20 00:00:00 +00:00.',
+          'The service has no time filter: gpucloud reads the full transaction history and filters it: from 2026-01-10 00:00:00 +00:00, before 2026-01-20 00:00:00 +00:00.',
         ),
         'Totals of 2 transactions: 0.00 ₽ in, 3.00 ₽ out.',
         '',

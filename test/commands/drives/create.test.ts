@@ -31,7 +31,7 @@ describe('drives create', () => {
     });
     expect(stderr).toBe(
       [
-        '{"warning":{"code":"may_be_billing","message":"The API has no way to delete a drive, and a drive bills by the hour from its creation on."}}',
+        '{"warning":{"code":"may_be_billing","message":"The API can\'t delete drives, and a drive bills by the hour from creation."}}',
         '',
       ].join('\n'),
     );
@@ -50,7 +50,7 @@ describe('drives create', () => {
     const id = /ID: +(.*)/.exec(stdout)?.[1];
     expect(stderr).toBe(
       [
-        'warning: The API has no way to delete a drive, and a drive bills by the hour from its creation on.',
+        "warning: The API can't delete drives, and a drive bills by the hour from creation.",
         `Created drive data (${id}): 0.06 ₽ per hour, billing starts now.`,
         '',
       ].join('\n'),
@@ -86,7 +86,7 @@ describe('drives create', () => {
     const again = await world.cli(['drives', 'create', 'ds2', '--size', '2']);
     expect(again).toMatchObject({ code: 5, stdout: '' });
     expect(again.stderr).toContain(
-      `error: A drive "ds2" already exists (${id}, 2 GB, 0.024 ₽ per hour). Nothing was sent, so no drive was created.\nhint: use ${id}, or add --yes to create another one\n`,
+      `error: A drive "ds2" already exists (${id}, 2 GB, 0.024 ₽ per hour). No drive was created.\nhint: use ${id}, or add --yes to create another drive\n`,
     );
     expect(calls(again.requests)).toEqual(['GET /storage/drives']);
     const meant = await world.cli(['drives', 'create', 'ds2', '--size', '2', '--yes']);
@@ -212,7 +212,7 @@ describe('drives create', () => {
       { interrupts: { first: first.signal, second: new AbortController().signal } },
     );
     expect(code).toBe(130);
-    expect(stderr).toContain('Interrupted. Nothing was sent, so no drive was created.');
+    expect(stderr).toContain('Interrupted. No drive was created.');
     expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 

@@ -71,7 +71,7 @@ describe('drives update', () => {
     expect(left).toMatchObject({ failure: 'interrupted' });
     expect(person.said).toEqual(['Change datasets from 500 GB to 1000 GB?']);
     expect(person.stderr()).toBe(
-      'datasets has 500 GB: 6.00 ₽ per hour. The price of 1000 GB is known after the change.\n',
+      'datasets has 500 GB: 6.00 ₽ per hour. The API shows the price of 1000 GB after the change.\n',
     );
     expect(calls(world.service.requests)).toEqual([`GET /storage/drives/${ID}`]);
     const renamed = atTerminal(world, []);

@@ -226,7 +226,7 @@ describe('instances secrets', () => {
     world = use(await serviceWith({ connection_info: { secrets: { TOKEN } } }));
     const { code, stderr } = await world.cli(['instances', 'secrets', ID, 'NOPE']);
     expect(code).toBe(3);
-    expect(stderr).toContain('it has: TOKEN');
+    expect(stderr).toContain('use one of: TOKEN');
     expect(stderr).not.toContain(TOKEN);
     expect((await world.cli(['instances', 'secrets', ID, 'constructor'])).code).toBe(3);
   });

@@ -42,8 +42,8 @@ const ofSeveral: View<Connection> = {
 export const endpoints = action({
   view: connectionView,
   notes:
-    'Links come from the service, or from the template of the instance. Secrets in links ' +
-    'are masked; --show-secrets shows them.',
+    'Links come from the service, or from the instance template. Masks secrets in links unless ' +
+    '--show-secrets is given.',
   examples: [
     'gpucloud instances endpoints lab',
     "gpucloud instances endpoints lab --show-secrets --json | jq -r '.[0].url'",
@@ -79,8 +79,8 @@ const linkView: View<Link> = {
 
 export const open = action({
   notes:
-    'Opens the main endpoint unless ENDPOINT is given. Off a terminal, prints the link with ' +
-    'its secrets instead.',
+    'Opens the main endpoint unless ENDPOINT is given. If stdout is not a terminal, prints the ' +
+    'link with its secrets instead.',
   completes: { endpoint: 'nothing' },
   examples: ['gpucloud instances open lab', 'gpucloud instances open lab jupyter'],
   takes: (command) =>
@@ -136,7 +136,7 @@ function choose(
       hint:
         names === ''
           ? gpucloud('instances', 'get', instance)
-          : `use one of its endpoints: ${names}`,
+          : `use an endpoint of the instance: ${names}`,
     },
   );
 }

@@ -46,11 +46,11 @@ const inventoryView: View<InventoryHost> = {
 export const inventory = action({
   view: inventoryView,
   notes:
-    'Prints the instances as other programs read them: Ansible (YAML), GNU parallel ' +
-    '(--sshloginfile), MPI (a hostfile) or ssh (a configuration). Sign-in and host keys are those of "instances ssh". ' +
-    'Without INSTANCE, lists every known instance that runs.\n\n' +
-    'Ansible gets a group per offer in the group gpucloud. GNU parallel gets a slot per GPU, ' +
-    'and so does MPI, whose host names need "instances ssh-config --install".',
+    'Prints instances in the format of another program: Ansible (YAML), GNU parallel ' +
+    '(--sshloginfile), MPI (a hostfile) or ssh (a configuration). Uses the sign-in and host keys of ' +
+    '"instances ssh". Without INSTANCE, lists every known running instance.\n\n' +
+    'The Ansible group "gpucloud" contains one group per offer. GNU parallel and MPI get one slot ' +
+    'per GPU. Host names for MPI need "instances ssh-config --install".',
   examples: [
     'gpucloud instances inventory > gpus.yaml',
     'gpucloud instances inventory --format parallel > gpus.slf',
@@ -87,12 +87,12 @@ function ensureWritable(format: InventoryFormat, { identity, user, options, word
   const isAny = identity !== undefined || user !== undefined || options.length > 0;
   if (format === 'hostfile' && (isAny || words.length > 0)) {
     throw usageError(
-      '--format hostfile has only host names, so it takes no flags that sign in',
-      'give them to ssh: --format ssh-config',
+      "--format hostfile contains only host names and can't be used with sign-in flags",
+      'use --format ssh-config',
     );
   }
   if (format === 'ssh-config' && words.length > 0) {
-    throw usageError('--ssh-arg has no place in --format ssh-config', 'use --ssh-option');
+    throw usageError("--ssh-arg can't be used with --format ssh-config", 'use --ssh-option');
   }
 }
 

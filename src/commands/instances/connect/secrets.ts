@@ -53,6 +53,6 @@ function unknownKey(key: string, known: readonly Secret[]): CliError {
   const keys = known.map((row) => row.key).join(', ');
   return new CliError('notFound', `KEY "${key}": the instance has no secret with that name.`, {
     resource: key,
-    hint: keys === '' ? 'the service returned no secrets for it' : `it has: ${keys}`,
+    hint: keys === '' ? 'the service returned no secrets for this instance' : `use one of: ${keys}`,
   });
 }

@@ -40,14 +40,15 @@ export const sshConfig = action({
   view: hostView,
   notes:
     'Prints an ssh configuration with the hosts gpucloud-NAME and gpucloud-ID. --install ' +
-    'writes it to a file of its own and adds one Include line to ~/.ssh/config. Run it ' +
+    'writes it to a separate file and adds one Include line to ~/.ssh/config. Run --install ' +
     'again after you rent or terminate instances.',
   examples: [
     'gpucloud instances ssh-config --install',
     'gpucloud instances ssh-config',
     'gpucloud instances ssh-config --json',
   ],
-  takes: (command) => command.option('--install', 'write it to a file that ~/.ssh/config includes'),
+  takes: (command) =>
+    command.option('--install', 'write the configuration to a file that ~/.ssh/config includes'),
   run: async (context, { install }) => {
     const { out, err, flags } = context;
     const entries = await readEntries(context);
@@ -70,7 +71,7 @@ export const sshConfig = action({
 async function installHosts(text: string, context: Context): Promise<void> {
   const { home } = context.host;
   if (home === undefined) {
-    throw new CliError('storage', "No home folder for ssh's configuration.", {
+    throw new CliError('storage', 'Could not install the ssh configuration: no home folder.', {
       hint: 'set HOME to an absolute path',
     });
   }

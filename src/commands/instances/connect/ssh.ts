@@ -6,10 +6,10 @@ import { commandView, printCommand } from './printed-command.ts';
 
 export const ssh = action({
   notes:
-    'Runs your own ssh, with your keys and configuration. Everything after INSTANCE, or ' +
-    'after --, runs on the instance; its exit code is passed on.\n\n' +
-    'Host keys are stored per instance ID. A reused address causes no alarm; a changed key ' +
-    'of the same instance is refused.',
+    'Runs your ssh with your keys and configuration. Everything after INSTANCE, or after --, ' +
+    'runs on the instance. gpucloud exits with the exit code of that command.\n\n' +
+    'Stores host keys per instance ID: accepts a reused IP address, but rejects a changed key of ' +
+    'the same instance.',
   // Leaves flags after the remote command to that command, even if gpucloud has the same ones.
   ownWords: 1,
   view: commandView((words) => words.join(' ')),

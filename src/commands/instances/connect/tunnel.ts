@@ -28,7 +28,7 @@ export const tunnel = action({
   view: tunnelView,
   notes:
     'REMOTE is a port of the instance or an endpoint name (default: the main endpoint). ' +
-    'LOCAL defaults to REMOTE, or to a free port if that one is in use; 0 takes any.\n\n' +
+    'LOCAL defaults to REMOTE, or to a free port if that one is in use; 0 selects a free port.\n\n' +
     'The tunnel listens on 127.0.0.1 and reconnects until Ctrl-C. Tokens in the link are ' +
     'masked; --show-secrets shows them.',
   examples: [
@@ -44,7 +44,7 @@ export const tunnel = action({
       command
         .argument('<instance>', 'name or ID')
         .argument('[ports]', '[LOCAL:]REMOTE')
-        .addOption(new Option('--open', 'open it in the browser').conflicts('print'))
+        .addOption(new Option('--open', 'open the link in the browser').conflicts('print'))
         .option('--no-reconnect', 'exit when the connection is lost'),
     ),
   run: async (context, instance, ports, { open, reconnect, print, ...flags }) => {

@@ -34,9 +34,9 @@ const expiringView: View<Changed> = {
 export const expire = action({
   view: expiringView,
   notes:
-    "Sets a deadline by the service's clock, or an idle rule. " +
-    '"instances reap" terminates the instance after it, without asking: "gpucloud help deadlines". ' +
-    'A new deadline leaves the rule as it is, and a new rule the deadline.',
+    "Sets a deadline by the service's clock, or an idle rule. When it is reached, " +
+    '"instances reap" terminates the instance without asking. See "gpucloud help deadlines". ' +
+    'Setting a deadline keeps the idle rule, and setting an idle rule keeps the deadline.',
   examples: [
     'gpucloud instances expire trainer --after 4h',
     'gpucloud instances expire trainer lab --at 2026-01-31T18:00',
@@ -86,7 +86,7 @@ function wantedOf(flags: {
   const { after, at, never, ifIdle } = flags;
   const given = [after, at, never].filter((flag) => flag !== undefined).length;
   if (given > 1 || (given === 0 && ifIdle === undefined)) {
-    throw usageError('give one of --after, --at, --if-idle and --never');
+    throw usageError('use --after, --at, --if-idle or --never');
   }
   if (never === true && ifIdle !== undefined) {
     throw usageError("--never and --if-idle can't be combined");

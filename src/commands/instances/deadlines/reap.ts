@@ -29,7 +29,7 @@ const reapedView: View<Reaped> = {
     field('overdue_seconds', 'OVERDUE SECONDS', { hidden: true }),
   ],
   id: ({ id }) => id,
-  empty: 'Nothing is past its deadline or idle for too long, and no job has ended.',
+  empty: 'No instance is past its deadline or idle for too long, and no job has ended.',
 };
 
 const armedView: View<ArmedStatus> = {
@@ -55,16 +55,15 @@ async function everyOf(context: Context): Promise<number> {
 export const reap = action({
   view: reapedView,
   notes:
-    "Terminates every instance of the account whose deadline has passed by the service's clock, " +
-    'without asking, and those that nobody has used for the time of their idle rule. ' +
-    'Then finishes the jobs of "run" whose command has ended and that nothing ' +
-    'follows: copies results, keeps the output and terminates. An instance of ' +
-    '"run --on" stays.\n\n' +
+    "Terminates the account's instances past their deadline or idle for longer than their rule " +
+    "allows, without asking. Uses the service's clock. " +
+    'Then finishes jobs of "run" that have ended and that no gpucloud process follows: copies ' +
+    'results, saves the output and terminates the instance. Keeps instances of "run --on".\n\n' +
     'Exits with 0 if no instance was past its deadline or all such instances were terminated, ' +
     'with 125 if the results of a job could not be copied, and with 7 if an outcome is unknown. ' +
-    'Any number of runs may overlap.\n\n' +
-    '--install lets systemd, launchd, cron or the Task Scheduler of Windows repeat it for the ' +
-    'active profile, and waits for the first run. With another scheduler, run "reap --every 5m" every five minutes. ' +
+    'Runs may overlap.\n\n' +
+    '--install schedules this command for the active profile with systemd, launchd, cron or ' +
+    'Windows Task Scheduler, and waits for the first run. With another scheduler, run "reap --every 5m" every five minutes. ' +
     '"gpucloud help deadlines" explains deadlines.',
   ends: ['runFailed', 'outcomeUnknown'],
   examples: [
@@ -74,8 +73,10 @@ export const reap = action({
   ],
   takes: (command) =>
     command
-      .option('--install', 'schedule it on this computer')
-      .addOption(new Option('--uninstall', 'remove it from the scheduler').conflicts('install'))
+      .option('--install', 'schedule this command on this computer')
+      .addOption(
+        new Option('--uninstall', 'remove this command from the scheduler').conflicts('install'),
+      )
       .addOption(
         new Option('--status', 'show whether deadlines are enforced').conflicts([
           'install',
