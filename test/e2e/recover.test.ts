@@ -73,7 +73,7 @@ describe('an instance above --max-price whose response was lost', () => {
     const [instance] = await rented();
     const { code, stderr } = await gpucloud('instances', 'track', instance?.id ?? '', '--yes');
     expect(code).toBe(0);
-    expect(stderr).toContain(`Resolved the request for dup-1: it is ${instance?.id}.`);
+    expect(stderr).toContain(`Resolved the request for dup-1: it created ${instance?.id}.`);
     expect(stderr).toContain(`${OVER_LIMIT}. It may still be billing.`);
   });
 });

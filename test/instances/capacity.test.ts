@@ -317,5 +317,5 @@ test('adds no attempts for one offer, and does not wait', async () => {
 test('names the other offers with --dry-run', async () => {
   const { code, stderr, requests } = await world.cli([...CREATE, '--dry-run']);
   expect({ code, requests }).toEqual({ code: 0, requests: [] });
-  expect(stderr).toContain(`If refused, it would try: ${B}.`);
+  expect(stderr).toContain(`If the service refuses it, create would try: ${B}.`);
 });

@@ -298,7 +298,7 @@ describe('create --if-not-exists', () => {
     await world.cli(CREATE);
     const { stderr } = await world.cli(CREATE);
     expect(stderr).toContain(
-      'hint: return it: --if-not-exists; see it: gpucloud instances get trainer; otherwise choose another name, or send the request anyway: --yes\n',
+      'hint: print the existing instance: --if-not-exists; see it: gpucloud instances get trainer; otherwise choose another name, or send the request anyway: --yes\n',
     );
   });
 });

@@ -153,7 +153,7 @@ describe('nothing is sent', () => {
     const { code, errors, posts } = await rig.create(['--count', '2']);
     expect({ code, posts }).toEqual({ code: 5, posts: [] });
     expect(errors).toMatchObject([{ code: 'name_taken' }]);
-    expect(errors[0]?.hint).toContain('return it: --if-not-exists;');
+    expect(errors[0]?.hint).toContain('print the existing instance: --if-not-exists;');
   });
 
   test('if a request with one of the names has an unknown outcome, at a terminal too', async () => {

@@ -114,7 +114,7 @@ export const instances: Group = {
       {
         name: 'top',
         usage: '[instance...]',
-        summary: 'Show what cards and processors do',
+        summary: 'Show GPU, CPU and memory use',
         load: async () => (await import('./top.ts')).top,
       },
       {
@@ -137,7 +137,7 @@ export const instances: Group = {
         load: async () => (await import('./deadlines/reap.ts')).reap,
       },
     ]),
-    ...under('What this computer knows:', [
+    ...under('Instances and requests on record:', [
       {
         name: 'recover',
         usage: '[name...]',

@@ -24,7 +24,7 @@ const INSTANCES = `names or IDs${OR_STDIN}`;
 
 export const start = action({
   view: changedView,
-  notes: 'Starting reserves the price of the next hour. The amount is printed first.',
+  notes: 'Starting reserves the price of the next hour. start prints the amount first.',
   examples: ['gpucloud instances start trainer --wait', 'gpucloud instances start trainer lab'],
   takes: (command) =>
     command
@@ -44,8 +44,8 @@ export const start = action({
 export const stop = action({
   view: changedView,
   notes:
-    'The API does not say what a stopped instance costs. To be sure to stop paying, ' +
-    'terminate it. Stopping a stopped instance succeeds.',
+    'The API does not document the price of a stopped instance. To stop paying, terminate it. ' +
+    'Stopping a stopped instance succeeds.',
   examples: [
     'gpucloud instances stop trainer',
     'gpucloud instances stop trainer lab --wait',
@@ -71,7 +71,7 @@ export const terminate = action({
   notes:
     'Ends billing. The unused part of the reserved hour returns to the balance. An attached ' +
     'cloud drive is kept.\n\n' +
-    'Shows each instance with its price and asks first, unless --yes is given. --yes takes ' +
+    'Shows each instance with its price and asks first, unless --yes is given. --yes accepts ' +
     'names and whole IDs, not the beginning of an ID. In a terminal without INSTANCE, ' +
     'offers the known ones. Terminating a terminated instance succeeds.',
   examples: [
@@ -110,9 +110,9 @@ export const wait = action({
   view: changedView,
   completes: { '--for': ['active', 'stopped', 'terminated', 'ssh'] },
   notes:
-    'Exits with 0 when all reach the status, 8 after --wait-timeout, 11 if the service asks ' +
-    'for a longer pause, and 12 if an instance ends in another status. Off a terminal it ' +
-    'prints a line per minute to stderr.',
+    'Exits with 0 when all instances reach the status, 8 after --wait-timeout, 11 if the service ' +
+    'requests a longer pause, and 12 if an instance ends in another status. If stderr is not a ' +
+    'terminal, prints one line per minute to it.',
   examples: [
     'gpucloud instances wait trainer',
     'gpucloud instances wait trainer lab --for stopped --wait-timeout 5m',

@@ -17,11 +17,11 @@ import { listedView, peopleView } from './listed-view.ts';
 export const list = action({
   view: listedView,
   notes:
-    'The API has no list of instances. This list has those that this computer rented or ' +
-    'tracks, and those attached to a drive, each read now, newest first. UNKNOWN is a ' +
-    'request without a response, IN_FLIGHT one that another process waits for, GONE an ' +
+    "The API can't list instances. Lists instances this computer rented or tracks, and those " +
+    'attached to drives, newest first. Reads the current state of each. UNKNOWN marks a request ' +
+    'without a response, IN_FLIGHT a request that another process is sending, and GONE an ' +
     'instance that the service does not find.\n\n' +
-    'If a read fails, its row has the values seen last and "unread", and the command exits ' +
+    'If a read fails, the row shows the last known values and "unread", and the command exits ' +
     'with the code of the failure.',
   examples: [
     'gpucloud instances list',
@@ -125,5 +125,5 @@ async function show(rows: readonly Listed[], out: Output): Promise<void> {
 }
 
 function foundUnread({ faults, requested }: KnownInstances): string {
-  return `${faults.length} of ${requested} instances could not be read; their rows show the last state seen: ${faults[0]?.message}`;
+  return `Could not read ${faults.length} of ${requested} instances. Their rows show the last known state: ${faults[0]?.message}`;
 }

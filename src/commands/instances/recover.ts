@@ -28,15 +28,16 @@ const recoveredView: View<Recovered> = {
 export const recover = action({
   view: recoveredView,
   notes:
-    'Looks for the outcome of requests whose response was lost. The ID that a response showed ' +
-    'resolves its request. A name does not: recover reads tracked instances and instances attached ' +
-    'to drives, and asks whether an instance with the name and time of a request is the requested ' +
-    'one. In a script, --yes accepts it if only one request and one instance match. If you agree, the ' +
-    "request's deadline is set on the instance. Nothing is created or terminated.\n\n" +
-    'If a request stays unknown, look in the web console. If the instance is there, run ' +
+    'Determines the outcome of requests whose response was lost. If a response showed the ' +
+    'instance ID, recover reads that instance. Otherwise it looks among tracked instances and ' +
+    'instances attached to drives, and asks whether one with the name and time of the request ' +
+    'is the requested instance. When not interactive, --yes accepts the instance if exactly one ' +
+    'request and one instance match. An accepted instance gets the deadline of the request. ' +
+    'Creates and terminates nothing.\n\n' +
+    'If an outcome stays unknown, check the web console. If the instance exists, run ' +
     '"instances track ID". If not, run "instances untrack NAME" or "instances create NAME ' +
     '--yes".\n\n' +
-    'Exits with 7 if anything stays unknown, or if another process is creating NAME.',
+    'Exits with 7 if an outcome stays unknown, or if another process is creating NAME.',
   completes: { name: 'nothing' },
   examples: [
     'gpucloud instances recover',
@@ -82,7 +83,9 @@ type Recovered = ReturnType<typeof rowOf>;
 
 function rowOf({ request, instance, candidates }: Resolution) {
   const { uid, name, operation, asked_at, offer_id, isTorn } = request;
-  const nothing = isTorn ? 'its file is unreadable' : 'found no instance with this name and time';
+  const nothing = isTorn
+    ? 'the journal file is unreadable'
+    : 'found no instance with this name and time';
   const maybe = candidates.map(({ id, status }) => `${id}, ${status}`).join(' or ');
   const unknown = maybe === '' ? nothing : `it may be ${maybe}`;
   return {

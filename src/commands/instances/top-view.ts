@@ -51,7 +51,7 @@ export const topView: View<CardRow> = {
     { id: 'error', header: 'ERROR', value: ({ instance }) => instance.error?.message },
   ],
   id: ({ instance }) => instance.id,
-  empty: `No instance that this computer knows is running. Start one: ${gpucloud('instances', 'start', 'NAME')}, or rent one: ${gpucloud('instances', 'create')}`,
+  empty: `No known instance is running. Start one: ${gpucloud('instances', 'start', 'NAME')}, or rent one: ${gpucloud('instances', 'create')}`,
   json: ({ instance }) => instance,
 };
 

@@ -12,10 +12,10 @@ import { cardRows, topBlocks, topView } from './top-view.ts';
 export const top = action({
   view: topView,
   notes:
-    'Shows a row per card, read over SSH: load, memory, temperature and power, and for the ' +
-    'instance CPU, memory, disk and price. Without INSTANCE, shows all that run. Installs nothing ' +
-    'there; cards need nvidia-smi.\n\n' +
-    'Each instance has 5 s. One that does not respond has a row with the reason, and the command ' +
+    'Shows one row per GPU, read over SSH: load, memory, temperature and power, and the ' +
+    "instance's CPU, memory, disk and price. Without INSTANCE, shows all running instances. " +
+    'Installs nothing on the instance. GPU values need nvidia-smi there.\n\n' +
+    'Each instance must respond within 5 s. Otherwise its row shows the reason, and the command ' +
     'exits with the code of that failure.',
   completes: { '--user': 'nothing' },
   examples: [
@@ -26,7 +26,7 @@ export const top = action({
   takes: (command) =>
     withSignInFlags(
       command
-        .argument('[instance...]', 'names or IDs; by default all that run')
+        .argument('[instance...]', 'names or IDs (default: all running instances)')
         .addOption(watchOption())
         .addOption(intervalOption()),
     ),
@@ -94,5 +94,5 @@ function forFormat(rows: readonly TopRow[], { out, flags }: Context) {
 function unread(rows: readonly TopRow[], faults: readonly CliError[]): string {
   const [first] = faults;
   if (rows.length === 1) return first?.message ?? '';
-  return `${faults.length} of ${rows.length} instances could not be read: ${first?.message}`;
+  return `Could not read ${faults.length} of ${rows.length} instances: ${first?.message}`;
 }

@@ -19,9 +19,9 @@ import { changedView } from './view.ts';
 export const track = action({
   view: changedView,
   notes:
-    "Instance IDs are in the web console. Each is read first; --force adds one that can't " +
-    'be read. If an instance has the name and time of an unresolved request, track asks ' +
-    'whether it is the one.',
+    'Instance IDs are in the web console. Reads each instance first; --force adds an ID that ' +
+    "the service can't return. If an instance has the name and time of an unresolved request, " +
+    'track prints the command that resolves the request.',
   examples: [
     'gpucloud instances track 3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10',
     'gpucloud instances list -q | ssh other gpucloud instances track -',
@@ -47,7 +47,7 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
     try {
       const instance = await api.instances.get(id);
       await journal.add(observationOf(instance), 'track');
-      if (known.has(id)) context.err.note(`Already known: ${instance.name ?? id} (${id}).`);
+      if (known.has(id)) context.err.note(`Already tracked: ${instance.name ?? id} (${id}).`);
       const { name, status, paid_until } = instance;
       return { id, name: name ?? id, status, paid_until };
     } catch (error) {
@@ -57,7 +57,7 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
         return undefined;
       }
       await journal.add({ id }, 'track');
-      context.err.warn('incomplete', `Tracked without reading it: ${id}. ${error.message}`);
+      context.err.warn('incomplete', `Tracked ${id} without reading it: ${error.message}`);
       return { id, name: id, status: error.failure === 'notFound' ? 'GONE' : 'UNREAD' };
     }
   });
@@ -83,17 +83,20 @@ async function settleOpen(journal: Journal, context: Context): Promise<void> {
     for (const { request, instance, candidates } of await reconcile(open, journal, context)) {
       for (const { id } of candidates) {
         context.err.note(
-          `${id} may be the instance of the unresolved request for ${request.name}. To resolve it: ${recoverLine(request.name)}`,
+          `${id} may be the instance of the unresolved request for ${request.name}. To resolve the request: ${recoverLine(request.name)}`,
         );
       }
       if (instance === undefined) continue;
-      context.err.note(`Resolved the request for ${request.name}: it is ${instance.id}.`);
+      context.err.note(`Resolved the request for ${request.name}: it created ${instance.id}.`);
       const dear = mayBill(instance.status) ? overLimit(instance, request.max_price) : undefined;
       if (dear !== undefined)
         context.err.warn('price', `${dear.message} To terminate it: ${dear.hint}`);
     }
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    context.err.warn('incomplete', `Could not compare it with open requests: ${error.message}`);
+    context.err.warn(
+      'incomplete',
+      `Could not compare the instance with unresolved requests: ${error.message}`,
+    );
   }
 }

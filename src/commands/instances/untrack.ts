@@ -19,8 +19,8 @@ export const untrack = action({
   view: changedView,
   notes:
     'The instance keeps running and billing. "list --all" still shows it, and "track ID" ' +
-    'adds it back. Asks first, unless it was last seen TERMINATED.\n\n' +
-    'Give an UNKNOWN request by its name or by its UID; see "recover --json".',
+    'adds it again. Asks first, unless the last known status is TERMINATED.\n\n' +
+    'Identify an UNKNOWN request by its name or its UID from "recover --json".',
   examples: ['gpucloud instances untrack trainer', 'gpucloud instances untrack lost-box --yes'],
   takes: (command) => command.argument('<instance...>', `names, IDs, or request UIDs${OR_STDIN}`),
   async run(context, given) {

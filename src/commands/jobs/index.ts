@@ -21,9 +21,9 @@ export const jobs: Group = {
       summary: 'List the jobs that "run" started on this computer',
       view: jobView,
       notes:
-        'Asks the instances of unfinished jobs over SSH, for 5 s at most.\n\n' +
+        'Reads the state of unfinished jobs over SSH, for at most 5 s.\n\n' +
         'STATUS is RUNNING, EXITED, LOST if the command disappeared without an exit code, or ' +
-        'UNREACHABLE. Keeps the last 100 ended jobs.',
+        'UNREACHABLE. Stores the last 100 ended jobs.',
       examples: ['gpucloud jobs list', 'gpucloud jobs list --json'],
       takes: (command) => command,
       async run(context) {
@@ -45,9 +45,9 @@ export const jobs: Group = {
     verb('logs', {
       summary: 'Print the output of a job',
       notes:
-        'Prints stdout and stderr of the command, byte for byte, also after the job has ended: then ' +
-        'the last 64 MB of each.\n\n' +
-        'Only reads: Ctrl-C ends the view, not the job.',
+        "Prints the command's stdout and stderr unchanged. After the job has ended, prints the last " +
+        '64 MB of each.\n\n' +
+        'Ctrl-C stops printing; the job continues.',
       passesOn: 'the output',
       completes: { '--tail': 'nothing', '--user': 'nothing' },
       examples: ['gpucloud jobs logs train -f', 'gpucloud jobs logs train --tail 20'],
@@ -58,7 +58,7 @@ export const jobs: Group = {
             .option('-f, --follow', 'print new output until the command ends')
             .option(
               '--tail <lines>',
-              'print the last lines of each output only',
+              'print only the last lines of stdout and stderr',
               ruled('--tail', count),
             ),
         ),
@@ -69,11 +69,11 @@ export const jobs: Group = {
       },
     }),
     verb('attach', {
-      summary: 'Take a job over: follow it, copy results, terminate',
+      summary: 'Follow a job, copy its results and terminate',
       notes:
-        'Goes on with a job that was detached, or whose "run" was killed. Exits as "run" does. ' +
-        'An instance of "run --on" is not terminated.\n\n' +
-        'The first Ctrl-C leaves the job running. To end it: gpucloud jobs stop.',
+        'Resumes a job that was detached, or whose "run" was killed. Exits with the same codes as ' +
+        '"run". Does not terminate an instance of "run --on".\n\n' +
+        'The first Ctrl-C detaches from the job. To stop the job, use "gpucloud jobs stop".',
       passesOn: 'COMMAND',
       ends: ['runFailed', 'outcomeUnknown'],
       completes: { '--report': 'path', '--user': 'nothing' },
@@ -97,12 +97,12 @@ export const jobs: Group = {
       summary: 'Stop a job: copy results and terminate its instance',
       notes:
         'Sends SIGINT to the command, SIGTERM after 10 s, and SIGKILL after 20 s. Then copies the ' +
-        'results and terminates the instance, unless the job is one of "run --on".',
+        'results and terminates the instance, unless "run --on" started the job.',
       ends: ['runFailed', 'outcomeUnknown'],
       completes: { '--user': 'nothing' },
       examples: ['gpucloud jobs stop train', 'gpucloud jobs stop train --no-fetch'],
       takes: (command) =>
-        withSignInFlags(command.argument(...JOB)).option('--no-fetch', 'copy no results'),
+        withSignInFlags(command.argument(...JOB)).option('--no-fetch', 'skip copying results'),
       async run(context, typed, { fetch, ...signIn }) {
         const how = await howToReach(signIn, context);
         const { stopJob } = await import('../../run-job/jobs/stop.ts');

@@ -16,7 +16,7 @@ export const jobView: View<JobRow> = {
     field('id', 'ID', { hidden: true }),
   ],
   id: ({ id }) => id,
-  empty: 'This computer started no job.',
+  empty: 'No jobs were started on this computer.',
 };
 
 export const jobDetailsView: View<JobDetails> = {

@@ -61,7 +61,7 @@ export const me: Group = {
     verb('update', {
       summary: 'Change the account name',
       view: updatedView,
-      notes: 'The result also shows available and reserved funds.',
+      notes: 'Also prints available and reserved funds.',
       completes: { '--name': 'nothing' },
       examples: ['gpucloud me update --name "Ann Lee"'],
       takes: (command) => command.option('--name <name>', 'new name', ruled('--name', anyName)),
@@ -88,7 +88,7 @@ export const me: Group = {
       run(context, words, { stdin }) {
         if (words.length > 0) {
           throw usageError(
-            'set-password takes no password on the command line: it prompts, or reads --stdin (the value is not shown)',
+            'set-password does not accept passwords on the command line: omit it to be prompted, or use --stdin (the value is not shown)',
           );
         }
         return setPassword(stdin === true, context);
@@ -131,7 +131,7 @@ async function askPasswords(context: Context): Promise<SetPasswordBody> {
   const current = await prompts.secret('Current password?', emptyRule);
   const next = await prompts.secret('New password?', emptyRule);
   await prompts.secret('New password again?', (text) =>
-    text === next ? undefined : 'the two are not the same',
+    text === next ? undefined : 'the passwords do not match',
   );
   return { current_password: current, new_password: next };
 }

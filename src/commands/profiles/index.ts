@@ -57,10 +57,7 @@ export const profiles: Group = {
         await context.out.list(rows, profileView);
         const active = activeProfile(context, file);
         if (active instanceof CliError) {
-          context.err.warn(
-            'settings',
-            `No profile is active, and commands are refused: ${active.message}`,
-          );
+          context.err.warn('settings', `No profile is active, so commands fail: ${active.message}`);
         } else {
           warnOfEnvironment(file.current ?? '', file, context);
         }
@@ -100,11 +97,11 @@ export const profiles: Group = {
         const profile = shownProfile(after, name, context);
         context.err.note(
           name === SANDBOX
-            ? 'Switched to the sandbox: commands cost nothing and reach no service.'
+            ? 'Switched to the sandbox: commands cost nothing and send nothing to a service.'
             : `Switched to the profile "${name}".`,
         );
         if (name !== SANDBOX && !profile.has_key) {
-          context.err.note(`It has no key yet: gpucloud login --profile ${name}`);
+          context.err.note(`The profile has no key yet: gpucloud login --profile ${name}`);
         }
         warnOfEnvironment(name, after, context);
         await unlessNoted(context, () => context.out.item(profile, profileView));
@@ -113,7 +110,7 @@ export const profiles: Group = {
     verb('add', {
       summary: 'Add a profile without a key',
       view: profileView,
-      notes: 'The address comes from --base-url or GPUCLOUD_BASE_URL. "gpucloud login" adds a key.',
+      notes: 'Set the base URL with --base-url or GPUCLOUD_BASE_URL. "gpucloud login" adds a key.',
       completes: { name: 'nothing' },
       examples: ['gpucloud profiles add work --base-url https://api.example.com'],
       takes: (command) =>
@@ -134,7 +131,7 @@ export const profiles: Group = {
       summary: 'Move a key to the system keyring or the config file',
       view: profileView,
       notes:
-        'The key itself stays the same. To use a password manager, run "gpucloud login ' +
+        'Does not change the key. To use a password manager, run "gpucloud login ' +
         '--key-command COMMAND".',
       completes: COMPLETES,
       examples: [
@@ -152,8 +149,8 @@ export const profiles: Group = {
       summary: 'Remove a profile and its key',
       view: profileView,
       notes:
-        'Instances keep running and billing. The key still works: the API has no way to revoke ' +
-        'one. Removes the schedule of "instances reap" too.',
+        "Instances keep running and billing. The key still works: the API can't revoke " +
+        'keys. Also removes the schedule of "instances reap".',
       completes: COMPLETES,
       examples: ['gpucloud profiles remove work', 'gpucloud profiles rm work --yes'],
       takes: (command) => command.argument(...NAME),

@@ -141,7 +141,7 @@ test('applies --user, --identity and ssh options in each format', async () => {
 
 test.each([
   [['--format', 'hostfile', '--user', 'ann'], 'only host names'],
-  [['--format', 'ssh-config', '--ssh-arg=-A'], '--ssh-arg has no place'],
+  [['--format', 'ssh-config', '--ssh-arg=-A'], "--ssh-arg can't be used"],
   [['--format', 'slurm'], '--format "slurm": must be one of ansible, parallel'],
 ])('rejects %j before any request', async (argv, words) => {
   await open({ id: A });

@@ -300,7 +300,7 @@ describe('instances list', () => {
       expect(errorOf(stderr)).toMatchObject({
         code: 'refused',
         http_status: 422,
-        message: expect.stringMatching(/^1 of 2 instances could not be read; .* last state seen: /),
+        message: expect.stringMatching(/^Could not read 1 of 2 instances. .* last known state: /),
       });
     });
 

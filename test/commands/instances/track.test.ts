@@ -15,7 +15,7 @@ describe('instances track or untrack', () => {
     const alone = await world.cli(['instances', 'track', ID, '-o', 'id']);
     expect(alone).toMatchObject({ code: 0, stdout: `${ID}\n` });
     expect(alone.stderr).toContain(
-      `${ID} may be the instance of the unresolved request for trainer. To resolve it: gpucloud instances recover trainer`,
+      `${ID} may be the instance of the unresolved request for trainer. To resolve the request: gpucloud instances recover trainer`,
     );
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: ID }]);
     const { code, stderr } = await world.cli(['instances', 'track', ID], {
@@ -23,7 +23,7 @@ describe('instances track or untrack', () => {
       stdin: 'y\r',
     });
     expect(code).toBe(0);
-    expect(stderr).toContain(`Resolved the request for trainer: it is ${ID}.`);
+    expect(stderr).toContain(`Resolved the request for trainer: it created ${ID}.`);
     expect(await listed()).toMatchObject([{ id: ID }]);
   });
 

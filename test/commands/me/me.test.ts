@@ -167,7 +167,7 @@ describe('me set-password', () => {
       '> must not be empty',
       'New password?',
       'New password again?',
-      '> the two are not the same',
+      '> the passwords do not match',
     ]);
     expect(world.service.requests.map(({ body }) => body)).toEqual([
       { current_password: OLD, new_password: NEW },

@@ -204,7 +204,8 @@ describe('profiles use', () => {
     const { code, stdout, stderr } = await world.cli(['profiles', 'use', 'work']);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'Switched to the profile "work".\nIt has no key yet: gpucloud login --profile work\n',
+      stderr:
+        'Switched to the profile "work".\nThe profile has no key yet: gpucloud login --profile work\n',
     });
     expect(stdout).toContain('Active:    yes\n');
     expect((await stored(world)).current).toBe('work');
@@ -215,7 +216,7 @@ describe('profiles use', () => {
     const { code, stderr } = await world.cli(['profiles', 'use', 'sandbox']);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'Switched to the sandbox: commands cost nothing and reach no service.\n',
+      stderr: 'Switched to the sandbox: commands cost nothing and send nothing to a service.\n',
     });
     expect(await stored(world)).toEqual({ current: 'sandbox', profiles: {} });
   });

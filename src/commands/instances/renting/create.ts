@@ -42,23 +42,24 @@ export const create = action({
   },
   notes:
     'In a terminal, asks for missing values. Flags override --file.\n\n' +
-    'The API shows no price before an instance exists. --max-price terminates one that ' +
+    'The API shows no price before an instance exists. --max-price terminates an instance that ' +
     'costs more per hour.\n\n' +
-    'If an instance has the name, create exits with 5. With --if-not-exists it prints that ' +
+    'If an instance with this name exists, create exits with 5. With --if-not-exists it prints that ' +
     'instance if it has the same offer and image and costs at most --max-price, and exits ' +
     "with 12 if the instance's status is ERROR. If another process is creating the instance, create " +
     'waits for it. ' +
-    'If an earlier request with the name is unresolved, create asks, or exits with 7; ' +
-    '"instances recover NAME" resolves it. In both cases, --yes creates another.\n\n' +
-    'Repeat --offer to list fallbacks: create tries them in order, and moves on after a definite ' +
-    'refusal or after an instance reached ERROR and was terminated. This implies --wait. --retry-for repeats the list, ' +
+    'If an earlier request with this name is unresolved, create asks, or exits with 7; ' +
+    '"instances recover NAME" resolves it. In both cases, --yes creates another instance.\n\n' +
+    'Repeat --offer to list fallbacks. create tries them in order. If the ' +
+    'service refuses one, or its instance reaches ERROR and is terminated, create tries the next. ' +
+    'This implies --wait. --retry-for repeats the list, ' +
     'with pauses of 30 seconds to 5 minutes. After an unknown outcome, create exits with 7.\n\n' +
-    '--count N creates NAME-1 to NAME-N at once, and prints an array, even for N = 1. Names ' +
-    'and guards are checked for all before anything is sent. A failure ends none of the others; ' +
-    'the exit code is the most serious one. With --min-count M, fewer than M instances that were ' +
-    'rented, and reached the status of --wait, are terminated again and read back. An unknown ' +
-    'outcome never counts, is never terminated by its name, and exits with 7. Ctrl-C sends no ' +
-    'further requests and terminates nothing.',
+    '--count N creates NAME-1 to NAME-N in parallel, and prints an array, even for N = 1. Checks all ' +
+    'names and guards before sending a request. If one request fails, the others continue; ' +
+    'the exit code is the most serious one. With --min-count M, if fewer than M instances are ' +
+    'rented and reach the status of --wait, create terminates them and confirms their status. An ' +
+    'unknown outcome does not count and exits with 7; create never terminates an instance by name ' +
+    'alone. Ctrl-C stops sending requests and terminates nothing.',
   examples: [
     'gpucloud instances create',
     'gpucloud instances create trainer --offer ID --image ID --ssh-key laptop',

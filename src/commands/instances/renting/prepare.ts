@@ -127,9 +127,10 @@ export function notePlan(
   { err }: Context,
 ): void {
   const end = wantedText(ends);
-  if (end !== undefined) err.note(`It would be terminated ${end}.`);
+  if (end !== undefined) err.note(`The instance would be terminated ${end}.`);
   const others = offers.slice(1).map(({ id, known }) => known?.name ?? id);
-  if (others.length > 0) err.note(`If refused, it would try: ${others.join(', ')}.`);
+  if (others.length > 0)
+    err.note(`If the service refuses it, create would try: ${others.join(', ')}.`);
 }
 
 /**
@@ -165,5 +166,7 @@ export function nameTakenIn(error: unknown): CliError | undefined {
 
 /** Suggests the flag that prints the existing instance. */
 export function suggestExisting(taken: CliError): CliError {
-  return taken.with(taken.message, { hint: `return it: --if-not-exists; ${taken.hint}` });
+  return taken.with(taken.message, {
+    hint: `print the existing instance: --if-not-exists; ${taken.hint}`,
+  });
 }

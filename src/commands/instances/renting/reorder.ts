@@ -28,8 +28,8 @@ export const reorder = action({
   view: instanceView,
   completes: { instance: 'terminated', 'new-name': 'nothing', '--name': 'nothing' },
   notes:
-    'Uses the same offer, image and SSH keys. The API does not mention the template, the ' +
-    'cloud drive and the container: expect the new instance to have none.',
+    'Uses the same offer, image and SSH keys. The API does not document whether it copies the ' +
+    'template, cloud drive and container: expect the new instance to have none.',
   examples: [
     'gpucloud instances reorder trainer trainer-2',
     'gpucloud instances reorder trainer --name trainer-2 --wait',
@@ -39,7 +39,7 @@ export const reorder = action({
       .argument('<instance>', 'name or ID of the terminated instance')
       .argument('[new-name]', 'name of the new instance')
       .option('--name <name>', 'same as NEW-NAME')
-      .option('--any-name', 'allow a name that breaks the naming rule')
+      .option('--any-name', 'accept a name that breaks the naming rule')
       .addOption(maxPriceOption())
       .addOption(terminateAfterOption())
       .addOption(terminateAtOption())

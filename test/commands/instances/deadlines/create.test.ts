@@ -160,7 +160,7 @@ describe('create with a deadline', () => {
   test('prints the deadline with --dry-run, and sends nothing', async () => {
     const { code, stderr, requests } = await world.cli([...CREATE, ...IN_FOUR_HOURS, '--dry-run']);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
-    expect(stderr).toContain('It would be terminated after 4 h.');
+    expect(stderr).toContain('The instance would be terminated after 4 h.');
   });
 
   test('sets no deadline on an existing instance with --if-not-exists, and prints a note', async () => {
