@@ -21,7 +21,7 @@ export const track = action({
   notes:
     'Instance IDs are in the web console. Reads each instance first; --force adds an ID that ' +
     "the service can't return. If an instance has the name and time of an unresolved request, " +
-    'track prints the command that resolves the request.',
+    'track asks whether it is the requested instance.',
   examples: [
     'gpucloud instances track 3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10',
     'gpucloud instances list -q | ssh other gpucloud instances track -',

@@ -174,13 +174,13 @@ async function addProfile(name: string, context: Context): Promise<void> {
     // A new address would not match the stored key.
     throw usageError(
       `NAME "${name}": this profile exists, with the base URL ${there.base_url}`,
-      `change it: gpucloud login --profile ${name} --base-url ${address}`,
+      `change the base URL: gpucloud login --profile ${name} --base-url ${address}`,
     );
   });
   const profile = shownProfile(after, name, context);
   context.err.note(
     profile.has_key
-      ? `The profile "${name}" already exists with this address and a key.`
+      ? `The profile "${name}" already exists with this base URL and a key.`
       : `The profile "${name}" has no key yet: gpucloud login --profile ${name}`,
   );
   await unlessNoted(context, () => context.out.item(profile, profileView));
@@ -192,7 +192,7 @@ async function askBaseUrl(context: Context): Promise<string> {
     throw usageError('--base-url (or GPUCLOUD_BASE_URL) is missing');
   }
   const text = await prompts.text(
-    'Address of the service (--base-url), such as https://api.example.com',
+    'Base URL of the service (--base-url), such as https://api.example.com',
     { check: brokenBaseUrl },
   );
   return checked('--base-url', text.trim(), baseUrl);
@@ -215,7 +215,7 @@ async function moveKey(
     });
   }
   if (place.kind === to) {
-    context.err.note(`The key of profile "${name}" is already there.`);
+    context.err.note(`The key of profile "${name}" is already stored there.`);
     await unlessNoted(context, () => context.out.item(shown, profileView));
     return;
   }
@@ -243,7 +243,7 @@ async function removeProfile(name: string, context: Context): Promise<void> {
   if (name.toLowerCase() === SANDBOX) {
     throw usageError(
       `NAME "${name}": the profile "sandbox" is built in, so it can't be added or removed`,
-      'empty it: gpucloud sandbox reset',
+      'to clear the sandbox: gpucloud sandbox reset',
     );
   }
   const file = await (await context.config()).read();
@@ -258,7 +258,7 @@ async function removeProfile(name: string, context: Context): Promise<void> {
   const scope = { service, account: account?.id };
   await warnOfUnenforcedDeadlines(scope, () => context.journalOf(scope), context);
   if (profile.has_key) {
-    err.note('Its key still works: the API has no way to revoke one.');
+    err.note("Its key still works: the API can't revoke keys.");
   }
   if (profile.active) {
     err.note('No profile is active now. Choose one: gpucloud profiles use NAME');
@@ -279,7 +279,7 @@ async function warnOfRunning(
   const command = shellLine(['gpucloud', 'instances', 'terminate', ...running, '--profile', name]);
   context.err.warn(
     'may_be_billing',
-    `Removing a profile terminates no instances. These may still be billing: ${running.join(', ')}. To terminate: ${command}`,
+    `Removing a profile terminates no instances. These instances may still be billing: ${running.join(', ')}. To terminate them: ${command}`,
   );
 }
 

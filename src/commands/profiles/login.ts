@@ -37,11 +37,11 @@ import { type KeySource, proveKey } from './prove-key.ts';
 export const login = action({
   view: profileView,
   notes:
-    'Prompts for missing values. The key is checked with the service before it is saved; ' +
-    'replacing another saved key asks first.\n\n' +
-    'The key is saved in the system keyring if there is one (with the optional package ' +
-    '@napi-rs/keyring), else in a file with mode 0600. With --key-command nothing is saved: ' +
-    'each command runs your password manager and reads the first line.',
+    'Prompts for missing values. Checks the key with the service before saving it. Asks before ' +
+    'replacing another saved key.\n\n' +
+    'Saves the key in the system keyring if available (needs the optional package ' +
+    '@napi-rs/keyring), otherwise in a file with mode 0600. --key-command saves no key: each ' +
+    'command runs your password manager and reads the first line of its output.',
   completes: { '--key-command': 'nothing' },
   examples: [
     'gpucloud login --base-url https://api.example.com',
@@ -56,7 +56,7 @@ export const login = action({
       .addOption(
         new Option(
           '--key-command <command>',
-          'run this command to get the key, each time, without a shell',
+          'run this command without a shell whenever the key is needed',
         )
           .argParser(ruled('--key-command', commandWords))
           .conflicts(['keyStdin', 'keyFile']),
@@ -183,7 +183,7 @@ function nameFor(file: ConfigFile, given: string | undefined, context: Context):
       `${named.origin} "${named.name}": the sandbox needs no key`,
       named.origin === 'GPUCLOUD_PROFILE'
         ? 'unset GPUCLOUD_PROFILE, or choose a profile: gpucloud login --profile NAME'
-        : 'use it: gpucloud profiles use sandbox',
+        : 'use the sandbox: gpucloud profiles use sandbox',
     );
   }
   if (named !== undefined) return checked(named.origin, named.name, profileName);

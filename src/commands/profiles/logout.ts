@@ -12,8 +12,8 @@ import { namedProfile, profileView, shownProfile } from './profile.ts';
 export const logout = action({
   view: profileView,
   notes:
-    'The profile keeps its base URL. The key still works: the API has no way to revoke one. ' +
-    'Deadlines are not enforced without it, until the next login.',
+    "The profile keeps its base URL. The key still works: the API can't revoke keys. gpucloud " +
+    'does not enforce deadlines until the next login.',
   examples: ['gpucloud logout', 'gpucloud logout --profile work'],
   takes: (command) => command,
   run: (context) => signOut(context),
@@ -32,7 +32,7 @@ async function signOut(context: Context): Promise<void> {
   if (name === SANDBOX) {
     throw usageError(
       'the profile "sandbox" is built in and has no key',
-      'choose another: --profile NAME',
+      'choose another profile: --profile NAME',
     );
   }
   const profile = shownProfile(before, name, context);
@@ -52,12 +52,12 @@ async function signOut(context: Context): Promise<void> {
   const scope = { service, account: account?.id };
   await warnOfUnenforcedDeadlines(scope, () => context.journalOf(scope), context);
   err.note(
-    'The key still works: the API has no way to revoke one. If others may have it, revoke it in the web console.',
+    "The key still works: the API can't revoke keys. If others may have the key, revoke it in the web console.",
   );
   if (running.length > 0) {
     err.warn(
       'may_be_billing',
-      `Signing out terminates no instances. These may still be billing: ${running.join(', ')}.`,
+      `Signing out terminates no instances. These instances may still be billing: ${running.join(', ')}.`,
     );
   }
   if (env.GPUCLOUD_API_KEY) {

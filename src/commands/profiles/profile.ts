@@ -65,7 +65,7 @@ export function existingProfile(file: ConfigFile, name: string): Profile {
     const there = nearestFirst(name, names).join(', ');
     const meant = nearest(name, names);
     throw new CliError('notFound', `Profile "${name}" not found; profiles: ${there}.`, {
-      hint: `${meant === undefined ? '' : `did you mean ${meant}? `}add one: gpucloud login --profile NAME`,
+      hint: `${meant === undefined ? '' : `did you mean ${meant}? `}add a profile: gpucloud login --profile NAME`,
       resource: name,
     });
   }

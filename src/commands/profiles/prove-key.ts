@@ -67,7 +67,7 @@ function orStoreNothing<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function askAddress(prompts: Prompts | undefined): Promise<string | undefined> {
-  return prompts?.text('Address of the service (--base-url), such as https://api.example.com', {
+  return prompts?.text('Base URL of the service (--base-url), such as https://api.example.com', {
     check: brokenBaseUrl,
   });
 }
@@ -106,7 +106,7 @@ async function readKey(
   if (keyFile !== undefined && platform() !== 'win32' && (await stat(keyFile)).mode & 0o044) {
     context.err.warn(
       'key_exposed',
-      `Others on this computer can read ${keyFile}. Run chmod 600 on it, or create a new key.`,
+      `Other users can read ${keyFile}. Run chmod 600 on the file, or create a new key.`,
     );
   }
   return key;

@@ -12,17 +12,19 @@ import { existingProfile, profileView, shownProfile } from './profile.ts';
 export const set = action({
   view: profileView,
   notes:
-    'create and reorder check the guards before they send anything. They exit with 2 and the ' +
-    'code "guard"; --yes does not override a guard. Requests of unknown outcome count.\n\n' +
+    'create and reorder check guards before sending a request. If a guard forbids it, they exit ' +
+    'with 2 and the code "guard"; --yes does not override a guard. Requests with an unknown ' +
+    'outcome count as instances.\n\n' +
     '--max-burn limits the total price per hour of all instances. A new instance counts at its ' +
-    '--max-price, or else at the last known price of its offer. An unknown price counts as ' +
+    '--max-price, otherwise at the last known price of its offer. An unknown price counts as ' +
     'too high.\n\n' +
-    'Guards protect from mistakes, not from a program that wants to rent: it can use the key ' +
-    'without the profile.\n\n' +
-    '--notify names a command that "run", "jobs" and "instances reap" start when a job has ended, ' +
+    'Guards protect from mistakes, not from a hostile program: it can use the key without the ' +
+    'profile.\n\n' +
+    '"run", "jobs" and "instances reap" start the --notify command when a job has ended, ' +
     'when an instance was terminated at its deadline, and when a termination failed or its outcome ' +
-    'is unknown. It reads one JSON object from stdin and from GPUCLOUD_EVENT: event, id, name, ' +
-    'message, exit_code, at. It has 30 s and no API key; if it fails, only a warning says so.',
+    'is unknown. The command gets one JSON object on stdin and in GPUCLOUD_EVENT: event, id, name, ' +
+    'message, exit_code, at. It gets no API key and must finish within 30 s. If it fails, gpucloud ' +
+    'prints a warning.',
   completes: { name: 'profile', '--max-instances': 'nothing', '--notify': 'nothing' },
   examples: [
     'gpucloud profiles set work --max-instances 2 --max-burn 500',
@@ -44,10 +46,10 @@ export const set = action({
         ruled('--max-burn', orNone(burn)),
       )
       .option('--require-deadline', 'refuse to rent without --terminate-after or --terminate-at')
-      .option('--no-require-deadline', 'remove that guard')
+      .option('--no-require-deadline', 'remove the --require-deadline guard')
       .option(
         '--notify <command>',
-        'run this command, without a shell, when a job or a deadline ends an instance; none removes it',
+        'command to run without a shell when a job ends or a deadline terminates an instance; none removes it',
         ruled('--notify', orNone(commandWords)),
       ),
   async run(context, name, { maxInstances, maxBurn, requireDeadline, notify }) {
@@ -59,7 +61,7 @@ export const set = action({
     const changesGuards = Object.keys(given).length > 0;
     if (!changesGuards && notify === undefined) {
       throw usageError(
-        'nothing to set: give --max-instances, --max-burn, --require-deadline or --notify',
+        'nothing to set: add --max-instances, --max-burn, --require-deadline or --notify',
       );
     }
     if (name.toLowerCase() === SANDBOX) {

@@ -56,7 +56,7 @@ function warnOfStdin({ host, err }: Context): void {
   host.onStdinData?.(() =>
     err.warn(
       'stdin_not_read',
-      "stdin is not read, and COMMAND has none. Put a script into -- sh -c '...', or copy files with --sync.",
+      "run does not read stdin, and COMMAND gets none. Pass a script with -- sh -c '...', or copy files with --sync.",
     ),
   );
 }
@@ -67,24 +67,24 @@ const OF_REMOTE = ['on', 'detach', 'fetchEvery', 'passEnv', 'keepOnFailure', 'ss
 export const run = action({
   view: planView,
   notes:
-    'Rents an instance, copies files in, runs COMMAND, copies results out and terminates the ' +
-    'instance, also after a failure. stdout and stderr are those of COMMAND. In a terminal, ' +
+    'Rents an instance, copies files to it, runs COMMAND, copies results back and terminates the ' +
+    'instance, also after a failure. Prints the stdout and stderr of COMMAND. In a terminal, ' +
     'asks for missing values.\n\n' +
-    'COMMAND runs in the copied folder, with its words unchanged: no shell expands them. ' +
+    'COMMAND runs in the copied folder, and no shell expands its arguments. ' +
     '--sync skips .git and the patterns in .gpucloudignore. --fetch is relative to that ' +
-    'folder, and may be a quoted pattern, which the instance expands.\n\n' +
-    '--pass-env and --env-file give COMMAND variables. Their values appear in no command line and ' +
-    'no file. With --docker-image, --env-file is for the container.\n\n' +
-    '--on runs COMMAND on an instance that is there already, and leaves it there: copies in what ' +
-    'changed, runs, copies out. It takes no flag that describes a new instance.\n\n' +
-    '--detach returns once COMMAND has started: follow it with "jobs". Then only "instances reap" ' +
-    'fetches the results and terminates the instance. So it needs a scheduled reap, or ' +
-    '--unenforced.\n\n' +
-    'Several --offer are tried in order, as in "instances create".\n\n' +
-    '--here runs COMMAND on this computer instead, such as GNU parallel or Ansible. --count 4 rents ' +
-    'NAME-1 to NAME-4 for it. The variables GPUCLOUD_SSHLOGINFILE, GPUCLOUD_ANSIBLE_INVENTORY, ' +
-    'GPUCLOUD_HOSTFILE and GPUCLOUD_SSH_CONFIG name files with the instances. --sync copies to ' +
-    '~/gpucloud-run/work on each; --fetch copies from there to LOCAL/NAME/.\n\n' +
+    'folder. A quoted pattern is expanded on the instance.\n\n' +
+    '--pass-env and --env-file set variables for COMMAND. gpucloud writes their values to no command ' +
+    'line and no file. With --docker-image, --env-file sets the variables of the container.\n\n' +
+    '--on runs COMMAND on an existing instance and does not terminate it: copies changed files, ' +
+    "runs COMMAND and copies results back. --on can't be used with flags for new instances.\n\n" +
+    '--detach returns once COMMAND has started; "jobs" follows it. After that, only ' +
+    '"instances reap" fetches the results and terminates the instance. --detach therefore needs a ' +
+    'scheduled reap, or --unenforced.\n\n' +
+    'Tries several --offer in order, as "instances create" does.\n\n' +
+    '--here runs COMMAND, such as GNU parallel or Ansible, on this computer. --count 4 rents ' +
+    'NAME-1 to NAME-4 for COMMAND. GPUCLOUD_SSHLOGINFILE, GPUCLOUD_ANSIBLE_INVENTORY, ' +
+    'GPUCLOUD_HOSTFILE and GPUCLOUD_SSH_CONFIG contain the paths of files that list the instances. ' +
+    '--sync copies to ~/gpucloud-run/work on each; --fetch copies from there to LOCAL/NAME/.\n\n' +
     "Exits with COMMAND's exit code, with 125 if gpucloud failed before COMMAND ended, and with 7 " +
     'if the instance may still be billing. The first Ctrl-C interrupts COMMAND; the second ' +
     'terminates without copying results.',
@@ -131,7 +131,7 @@ export const run = action({
       ),
     )
       .addOption(
-        new Option('--on <instance>', 'run on this instance, which stays')
+        new Option('--on <instance>', 'run on this existing instance and keep it')
           .argParser(ruled('--on', anyName))
           .conflicts(Object.keys(OF_NEW)),
       )
@@ -146,16 +146,16 @@ export const run = action({
       .addOption(minCountOption())
       .optionsGroup('Options:')
       .option('--sync <folder>', 'folder to copy to the instance')
-      .option('--exclude <pattern>', 'do not copy, as in .gitignore (repeatable)', each)
+      .option('--exclude <pattern>', 'skip files that match, as in .gitignore (repeatable)', each)
       .option('--fetch <path>', 'copy REMOTE[:LOCAL] back afterwards (repeatable)', each)
       .option(
         '--fetch-every <duration>',
-        'copy the same paths this often while COMMAND runs, too',
+        'also copy the --fetch paths this often while COMMAND runs',
         ruled('--fetch-every', pollInterval),
       )
       .option(
         '--pass-env <name>',
-        'give COMMAND this variable of your environment (repeatable)',
+        'pass this environment variable to COMMAND (repeatable)',
         passedName,
       )
       .option(
@@ -165,7 +165,7 @@ export const run = action({
       )
       .option(
         '--grace <duration>',
-        'interrupt COMMAND so long before the deadline, to fetch (default: a tenth of the time)',
+        'interrupt COMMAND this long before the deadline to copy results (default: a tenth of the time)',
         ruled('--grace', duration),
       )
       .addOption(reportOption())
@@ -200,7 +200,7 @@ export const run = action({
     if (!isHere && (count ?? minCount) !== undefined) {
       throw usageError(
         `--${count === undefined ? 'min-count' : 'count'} needs --here`,
-        `a command on several instances: ${gpucloud('run', '--count', '4', '--here', '--', 'parallel')} …`,
+        `run a command with several instances: ${gpucloud('run', '--count', '4', '--here', '--', 'parallel')} …`,
       );
     }
     const here = isHere ? { count, minCount } : undefined;

@@ -14,7 +14,7 @@ export const planView: View<JobPlan & Planned> = {
     { id: 'command', header: 'COMMAND', value: ({ command }) => shellLine(command, 'linux') },
   ],
   id: () => null,
-  empty: 'There is no plan.',
+  empty: 'No plan.',
   sections: [
     {
       heading: 'POST /instances (not sent)',

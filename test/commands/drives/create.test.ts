@@ -71,7 +71,7 @@ describe('drives create', () => {
     ]);
     expect(code).toBe(7);
     expect(stdout).toBe('');
-    expect(stderr).toContain('no way to delete a drive');
+    expect(stderr).toContain("can't delete drives");
     expect(stderr).toContain('A drive may exist and be billing.');
     expect(calls(requests)).toEqual([
       'GET /storage/drives',
@@ -95,7 +95,7 @@ describe('drives create', () => {
     expect(errorOf(twins.stderr)).toMatchObject({
       code: 'wrong_state',
       message: expect.stringMatching(
-        /^2 drives "ds2" already exist \(\S+, 2 GB, 0\.024 ₽ per hour; \S+, 2 GB, .*\)\. Nothing/,
+        /^2 drives "ds2" already exist \(\S+, 2 GB, 0\.024 ₽ per hour; \S+, 2 GB, .*\)\. No drive was created/,
       ),
       may_be_billing: false,
     });
@@ -263,7 +263,7 @@ describe('drives create', () => {
       failure: 'interrupted',
       message: 'Cancelled. Nothing was changed.',
     });
-    expect(person.stderr()).toContain('no way to delete a drive');
+    expect(person.stderr()).toContain("can't delete drives");
     expect(calls(world.service.requests)).toEqual(['GET /storage/drives']);
   });
 

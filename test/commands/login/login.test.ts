@@ -120,7 +120,7 @@ describe('login with all values', () => {
     const { code, stderr } = await world.cli([...argv, '--yes']);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      `warning: Others on this computer can read ${file}. Run chmod 600 on it, or create a new key.\n`,
+      `warning: Other users can read ${file}. Run chmod 600 on it, or create a new key.\n`,
     );
   });
 
@@ -213,7 +213,7 @@ describe('a login that fails', () => {
 
   test.each([
     [[], { GPUCLOUD_PROFILE: 'sandbox' }, 'unset GPUCLOUD_PROFILE, or choose a profile'],
-    [['--profile', 'sandbox'], {}, 'use it: gpucloud profiles use sandbox'],
+    [['--profile', 'sandbox'], {}, 'use the sandbox: gpucloud profiles use sandbox'],
   ])('exits with 2 for the sandbox, and stores nothing: %j %j', async (flags, env, hint) => {
     const world = await newWorld();
     const { code, stderr } = await world.cli(['login', '--key-stdin', ...flags], {
@@ -370,7 +370,7 @@ describe('login in a terminal', () => {
       person.context,
     );
     expect(person.said).toEqual([
-      'Address of the service (--base-url), such as https://api.example.com',
+      'Base URL of the service (--base-url), such as https://api.example.com',
       '> http:// is only for this computer (loopback): it would send the key unencrypted',
       `API key for ${url}`,
       '> Enter your API key',

@@ -27,7 +27,7 @@ const configFile = (world: World) => join(world.home, 'config', 'config.json');
 
 const FORGOTTEN =
   'Removed the key of profile "default".\n' +
-  'The key still works: the API has no way to revoke one. If others may have it, revoke it in the web console.\n';
+  "The key still works: the API can't revoke keys. If others may have the key, revoke it in the web console.\n";
 
 describe('logout', () => {
   test('removes the key and account, keeps the base URL, and warns that the key still works', async () => {
@@ -94,7 +94,7 @@ describe('logout', () => {
     await journal.open(lost, new Set());
 
     expect((await world.cli(['logout'])).stderr).toBe(
-      `${FORGOTTEN}warning: Signing out terminates no instances. These may still be billing: lost, trainer.\n` +
+      `${FORGOTTEN}warning: Signing out terminates no instances. These instances may still be billing: lost, trainer.\n` +
         'warning: 1 request has an unknown outcome and may be billing. Recover: gpucloud instances recover\n',
     );
   });
@@ -106,7 +106,7 @@ describe('logout', () => {
       const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
       await journal.add({ id: 'a', name: 'trainer', status }, 'track');
       expect((await world.cli(['logout'])).stderr).toContain(
-        'These may still be billing: trainer.',
+        'These instances may still be billing: trainer.',
       );
     },
   );

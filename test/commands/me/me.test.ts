@@ -224,7 +224,7 @@ describe('me set-password', () => {
     });
     expect(code).toBe(2);
     expect(stdout).toBe('');
-    expect(stderr).toContain('set-password takes no password on the command line');
+    expect(stderr).toContain('set-password does not accept passwords on the command line');
     expect(stderr).not.toContain('hunter2');
     expect(requests).toEqual([]);
   });

@@ -126,7 +126,7 @@ describe('profiles list', () => {
   });
 
   test.each([
-    [['list'], { GPUCLOUD_PROFILE: 'bogus' }, 'refused: GPUCLOUD_PROFILE: no profile "bogus"'],
+    [['list'], { GPUCLOUD_PROFILE: 'bogus' }, 'fail: GPUCLOUD_PROFILE: no profile "bogus"'],
     [['list', '--profile', 'bogus'], {}, 'no profile "bogus"'],
     [['use', 'home'], { GPUCLOUD_PROFILE: 'bogus' }, 'which does not exist'],
   ])('marks no profile as active for an unknown name: %j %j', async (argv, env, said) => {
@@ -184,7 +184,7 @@ describe('an unknown profile', () => {
       const { code, stdout, stderr } = await world.cli(['profiles', verb, 'Wrok', ...more]);
       expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
       expect(stderr).toBe(
-        'error: Profile "Wrok" not found; profiles: work, home, sandbox.\nhint: did you mean work? add one: gpucloud login --profile NAME\n',
+        'error: Profile "Wrok" not found; profiles: work, home, sandbox.\nhint: did you mean work? add a profile: gpucloud login --profile NAME\n',
       );
       expect((await stat(configFile(world))).ino).toBe(before.ino);
     },
@@ -275,12 +275,12 @@ describe('profiles add', () => {
     const again = await world.cli(['profiles', 'add', 'home', '--base-url', `${url}/`]);
     expect(again).toMatchObject({
       code: 0,
-      stderr: 'The profile "home" already exists with this address and a key.\n',
+      stderr: 'The profile "home" already exists with this base URL and a key.\n',
     });
     const other = await world.cli(['profiles', 'add', 'home', '--base-url', WORK_URL]);
     expect(other.code).toBe(2);
     expect(other.stderr).toBe(
-      `error: NAME "home": this profile exists, with the base URL ${url} (change it: gpucloud login --profile home --base-url ${WORK_URL})\n`,
+      `error: NAME "home": this profile exists, with the base URL ${url} (change the base URL: gpucloud login --profile home --base-url ${WORK_URL})\n`,
     );
     expect((await stored(world)).profiles.home).toMatchObject({ base_url: url, api_key: ANNA_KEY });
   });
@@ -329,7 +329,7 @@ describe('profiles remove', () => {
       code: 0,
       stderr:
         'Removed the profile "home".\n' +
-        'Its key still works: the API has no way to revoke one.\n' +
+        "Its key still works: the API can't revoke keys.\n" +
         'No profile is active now. Choose one: gpucloud profiles use NAME\n',
     });
     expect(stdout).toContain('Name:      home\n');
@@ -351,7 +351,7 @@ describe('profiles remove', () => {
     const { code, stderr } = await world.cli(['profiles', 'remove', 'home']);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'warning: Removing a profile terminates no instances. These may still be billing: trainer, lab. To terminate: gpucloud instances terminate trainer lab --profile home\n',
+      'warning: Removing a profile terminates no instances. These instances may still be billing: trainer, lab. To terminate them: gpucloud instances terminate trainer lab --profile home\n',
     );
     expect((await world.cli(['profiles', 'remove', 'home', '--yes'])).code).toBe(0);
   });
