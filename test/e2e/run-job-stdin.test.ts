@@ -6,7 +6,7 @@ import { type Computer, createComputer } from '../support/program.ts';
 
 let computer: Computer;
 
-const WARNING = 'warning: stdin is not read, and COMMAND has none.';
+const WARNING = 'warning: run does not read stdin, and COMMAND gets none.';
 
 /** A dry run, which sends no request. A shell function would share the shell's stdin. */
 const RUN = `"$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" run ${[

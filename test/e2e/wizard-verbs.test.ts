@@ -92,7 +92,7 @@ describe('other commands without arguments', () => {
       });
       const one = person(['login'], { env: { GPUCLOUD_PROFILE: '' } });
       await one.answers(
-        /\? Address of the service \(--base-url\), such as https:\/\/api\.example\.com *$/m,
+        /\? Base URL of the service \(--base-url\), such as https:\/\/api\.example\.com *$/m,
         `ftp://x${enter}`,
       );
       await one.answers('must start with https://', `${clearLine}${url}${enter}`);

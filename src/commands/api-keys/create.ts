@@ -35,7 +35,7 @@ export const create = verb('create', {
   notes:
     'Prints only the secret to stdout, once. JSON and the other formats include it as ' +
     '"secret_key". --key-file and --save-profile save the secret instead of printing it. The ' +
-    'API can\'t revoke keys.',
+    "API can't revoke keys.",
   completes: { name: 'nothing', '--save-profile': 'profile' },
   examples: [
     'KEY=$(gpucloud api-keys create ci)',

@@ -197,7 +197,7 @@ export const runway = action({
     'The rate adds up the prices of known instances and all drives. If the last 24 hours ' +
     'cost more, the rate includes the difference, shown as unexplained charges.\n\n' +
     '--fail-below exits with 5 if the balance lasts less than a duration, or is less than ' +
-    'an amount in roubles. If the limit can\'t be checked, the command fails.',
+    "an amount in roubles. If the limit can't be checked, the command fails.",
   examples: [
     'gpucloud billing runway',
     'gpucloud billing runway --fail-below 24h',

@@ -50,7 +50,7 @@ describe('commands --json', () => {
       words: ['instances', 'stop'],
       aliases: [],
       summary: 'Stop instances; their disks are kept',
-      notes: expect.stringContaining('To be sure to stop paying, terminate it.'),
+      notes: expect.stringContaining('To stop paying, terminate it.'),
       usage: 'gpucloud instances stop [options] <instance...>',
       arguments: [
         {

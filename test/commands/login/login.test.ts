@@ -120,7 +120,7 @@ describe('login with all values', () => {
     const { code, stderr } = await world.cli([...argv, '--yes']);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      `warning: Other users can read ${file}. Run chmod 600 on it, or create a new key.\n`,
+      `warning: Other users can read ${file}. Run chmod 600 on the file, or create a new key.\n`,
     );
   });
 
