@@ -54,9 +54,7 @@ const LONGEST_ADVANCE = 366 * 86_400_000;
 /** Parses a duration by which to advance the clock, into milliseconds. */
 export function advanceable(text: string): Verdict<number> {
   const verdict = duration(text);
-  return verdict.ok && verdict.value > LONGEST_ADVANCE
-    ? broken('must be at most 366d at once')
-    : verdict;
+  return verdict.ok && verdict.value > LONGEST_ADVANCE ? broken('must be at most 366d') : verdict;
 }
 
 export function openingBalance(text: string): Verdict<string> {

@@ -35,7 +35,7 @@ export const sandbox: Group = {
   verbs: [
     {
       name: 'tour',
-      summary: 'Take a two-minute tour of a whole rental',
+      summary: 'Take a two-minute tour of a complete rental',
       load: async () => (await import('./tour.ts')).tour,
     },
     verb('catalog', {
@@ -60,7 +60,7 @@ export const sandbox: Group = {
     verb('advance', {
       summary: 'Move the clock forward',
       notes:
-        'Everything due in that time happens in order: instances become active, hours are charged, drives are suspended.',
+        'Simulates the skipped time in order: instances become active, hours are charged, drives are suspended.',
       examples: ['gpucloud sandbox advance 10m', 'gpucloud sandbox advance 24h --json'],
       takes: (command) =>
         command
@@ -98,7 +98,7 @@ export const sandbox: Group = {
     }),
     verb('fault', {
       summary: 'Cause a failure',
-      notes: `Each happens once. Run the command twice to cause it twice.\n\n${faultLines()}`,
+      notes: `Each command causes one failure. Repeat the command to cause it again.\n\n${faultLines()}`,
       examples: [
         'gpucloud sandbox fault fail-start',
         'gpucloud sandbox fault slow-provisioning',
@@ -125,9 +125,9 @@ export const sandbox: Group = {
       },
     }),
     verb('gpu', {
-      summary: "Set the load that an instance's GPUs show",
+      summary: 'Set the GPU load of an instance',
       notes:
-        'nvidia-smi on the instance shows it. "auto" shows a load while "gpucloud run" runs a job.',
+        'nvidia-smi on the instance prints this load. "auto" simulates load while "gpucloud run" runs a job.',
       examples: ['gpucloud sandbox gpu trainer 80', 'gpucloud sandbox gpu trainer auto'],
       completes: { load: 'nothing' },
       takes: (command) =>
@@ -142,7 +142,7 @@ export const sandbox: Group = {
       },
     }),
     verb('rogue', {
-      summary: 'Rent an instance that gpucloud does not know',
+      summary: 'Rent an instance that gpucloud does not track',
       notes: 'Simulates a rental by a teammate or in the web console. "gpucloud audit" finds it.',
       examples: [
         'gpucloud sandbox rogue',
@@ -157,14 +157,14 @@ export const sandbox: Group = {
       run: async (context, name = 'rogue', { state }) => {
         const sandbox = await context.sandbox(state);
         const id = await sandbox.rogue(name);
-        context.err.note(`Rented ${name} (${id}). gpucloud does not know it.`);
+        context.err.note(`Rented ${name} (${id}). gpucloud does not track it.`);
         await context.out.item(await sandbox.status(), statusView);
       },
     }),
     verb('reset', {
-      summary: 'Delete everything and start again',
+      summary: 'Delete all sandbox data',
       notes:
-        'Deletes the instances, drives, keys and transactions of the sandbox. Asks first if there are any.',
+        'Deletes the instances, drives, keys and transactions of the sandbox. Asks first if any exist.',
       examples: [
         'gpucloud sandbox reset',
         'gpucloud sandbox reset --yes --balance 500 --speed 60',
@@ -188,7 +188,7 @@ export const sandbox: Group = {
         const loss = await lossOf(sandbox);
         if (loss !== undefined) await confirm(context, `${loss} Reset the sandbox?`);
         const status = await sandbox.reset(opening);
-        context.err.note('Reset the sandbox: no instances, no drives, a new account.');
+        context.err.note('Reset the sandbox. The new account has no instances or drives.');
         await context.out.item(status, statusView);
       },
     }),
@@ -225,7 +225,7 @@ function roubles(text: string) {
 
 function faultLines(): string {
   const lines = FAULT_NAMES.map((name): [string, string] => [name, FAULTS[name]]);
-  lines.push(['none', 'cancel the failures that have not happened yet']);
+  lines.push(['none', 'cancel all pending failures']);
   return lines.map(([name, what]) => `  ${name.padEnd(18)} ${what}`).join('\n');
 }
 

@@ -10,10 +10,11 @@ const faultNamed = oneOf('--fault', FAULT_NAMES);
 /** Serves until the first interrupt, which is its normal end. */
 export const serve = action({
   notes:
-    'Prints the address and key once it listens, and logs requests to stderr. Ctrl-C or ' +
-    'SIGTERM ends it with exit code 0. The state is kept.\n\n' +
-    'Its instances respond on 127.0.0.1: SSH on a port each, for their keys only, and web ' +
-    'links with a page. Commands run on this computer, as you.',
+    'Prints the base URL and key when ready, and logs requests to stderr. Exits with 0 on Ctrl-C or ' +
+    'SIGTERM. Keeps the state.\n\n' +
+    'Instances of the sandbox respond on 127.0.0.1. Each has its own SSH port, which accepts only ' +
+    "the instance's keys. Web links open a page. Commands on instances run on this computer with " +
+    'your permissions.',
   examples: [
     'gpucloud sandbox serve --port 8080',
     'gpucloud sandbox serve --json --state ./test.json --speed 3600',
@@ -24,7 +25,7 @@ export const serve = action({
     command
       .option(
         '--port <number>',
-        'port to listen on; 0 takes any free one (default: 0)',
+        'port to listen on; 0 selects a free port (default: 0)',
         ruled('--port', listeningPort),
       )
       .option(
@@ -72,7 +73,7 @@ async function announce(served: Served, { out, err }: Context): Promise<void> {
       err.note(
         'The sandbox is running. Copy these lines into another terminal; press Ctrl-C here to stop.',
       );
-      err.note('Commands on its instances run on this computer, as you.');
+      err.note('Commands on sandbox instances run on this computer with your permissions.');
       return out.text(
         `export GPUCLOUD_BASE_URL=${served.url}\nexport GPUCLOUD_API_KEY=${served.api_key}\n`,
       );

@@ -26,7 +26,7 @@ const CREATE = ['instances', 'create', BOX, '--offer', 'rtx-4090', '--image', 'u
 const RENT = {
   title: 'Rent an instance',
   words: [
-    'The price of one hour is reserved at once, and each hour is charged as it passes.',
+    'The service reserves the price of one hour, then charges each hour as it passes.',
     '--wait waits until the instance is active.',
   ],
 };
@@ -36,14 +36,14 @@ const TOUR: readonly TourStep[] = [
   {
     title: 'See what you can rent',
     words: [
-      'An offer is hardware with a price per hour. An image is the system installed on it.',
+      'An offer is hardware with a price per hour. An image is its operating system.',
       'The real service lists them in the web console.',
     ],
     argv: ['sandbox', 'catalog'],
   },
   {
     title: 'Add an SSH key',
-    words: ['The tour has made one. An instance accepts only the keys that it was created with.'],
+    words: ['The tour has created a key. An instance accepts only the keys it was created with.'],
     argv: ['ssh-keys', 'add', `${KEY}.pub`, '--name', 'tour'],
     ssh: true,
   },
@@ -51,14 +51,14 @@ const TOUR: readonly TourStep[] = [
   { ...RENT, argv: [...CREATE, '--wait'], ssh: false },
   {
     title: 'Connect',
-    words: ['Your own ssh connects to the instance. Without a command, it opens a shell there.'],
+    words: ['Your ssh connects to the instance. Without a command, it opens a shell.'],
     argv: ['instances', 'ssh', BOX, '--identity', KEY, '--', 'nvidia-smi'],
     ssh: true,
   },
   {
     title: 'Connect',
     words: [
-      'Your own ssh connects to an instance, with a key that you add to the account.',
+      'Your ssh connects to an instance with a key that you added to the account.',
       '--print shows the command without running it.',
     ],
     argv: ['instances', 'ssh', BOX, '--print'],
@@ -72,8 +72,8 @@ const TOUR: readonly TourStep[] = [
   {
     title: 'See what you have and what it costs',
     words: [
-      'gpucloud notes each instance before it sends the request, so none is ever lost.',
-      'status shows all of them with their current cost.',
+      'gpucloud records each request before sending it, so no instance is lost.',
+      'status shows all instances with their current cost.',
     ],
     argv: ['status'],
   },
@@ -83,18 +83,18 @@ const TOUR: readonly TourStep[] = [
     argv: ['billing', 'spend'],
   },
   {
-    title: 'Terminate it',
+    title: 'Terminate the instance',
     words: [
       'An instance bills until you terminate it, even if you do not use it.',
-      'Terminating deletes its disk. It asks first, unless --yes is given.',
+      'terminate deletes its disk. It asks first, unless --yes is given.',
     ],
     argv: ['instances', 'terminate', BOX, '--yes', '--wait'],
   },
   {
     title: 'Run a whole job',
     words: [
-      'run rents an instance, copies a folder in, runs a command, copies its result out and terminates.',
-      `${INPUT} says "hello". The command writes it in capitals to ${OUTPUT}, and prints it.`,
+      'run rents an instance, copies a folder to it, runs a command, copies the result back and terminates.',
+      `${INPUT} contains "hello". The command writes it in capitals to ${OUTPUT} and prints it.`,
     ],
     argv: [
       ...['run', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--ssh-key', 'tour'],

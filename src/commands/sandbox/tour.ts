@@ -28,8 +28,8 @@ const tourView: View<ToldStep> = {
 /** Walks through a whole rental. Shows each command before running it. */
 export const tour = action({
   notes:
-    'Runs real commands in a temporary sandbox. Your instances, profiles and your own ' +
-    'sandbox are not touched. In a terminal, waits for you before each step, unless --yes ' +
+    'Runs real commands in a temporary sandbox. Does not change your instances, profiles or ' +
+    'sandbox. In a terminal, asks before each step, unless --yes ' +
     'is given.',
   examples: ['gpucloud sandbox tour', 'gpucloud sandbox tour --yes'],
   view: tourView,
@@ -78,7 +78,7 @@ async function guide(
 ): Promise<void> {
   const { err } = context;
   const prompts = context.flags.yes === true ? undefined : await context.prompts();
-  err.note('A whole rental in a temporary sandbox, free and offline.');
+  err.note('A complete rental in a temporary sandbox, free and offline.');
   for (const [at, step] of steps.entries()) {
     err.note('');
     err.note(`${at + 1} of ${steps.length}: ${step.title}`);
@@ -96,7 +96,7 @@ async function guide(
 
 const FAREWELL = [
   '',
-  'That was a whole rental. Its sandbox is deleted.',
+  'The tour is complete. Its sandbox is deleted.',
   'Use your own sandbox: export GPUCLOUD_PROFILE=sandbox',
   'Use the real service: gpucloud login',
   'See all commands: gpucloud --help',
@@ -133,7 +133,7 @@ function done(step: TourStep, code: number, reason?: string): void {
   if (code === 0) return;
   const ended = INTERRUPTS.find((name) => FAILURES[name].exit === code);
   const why = ended !== undefined || reason === undefined ? '.' : `: ${reason}`;
-  throw new CliError(ended ?? 'refused', `The tour ended at "${lineOf(step)}"${why}`);
+  throw new CliError(ended ?? 'refused', `The tour stopped at "${lineOf(step)}"${why}`);
 }
 
 function lineOf({ argv }: TourStep): string {

@@ -31,8 +31,8 @@ const statusSections: readonly Section<ShownStatus>[] = [
   { heading: 'Instances', lines: (s) => s.instances.map(instanceLine) },
   { heading: 'Drives', lines: (s) => s.drives.map(driveLine) },
   {
-    heading: 'Failures to come',
-    lines: (s) => s.faults.map((fault) => ({ label: fault, value: 'not caused yet' })),
+    heading: 'Pending failures',
+    lines: (s) => s.faults.map((fault) => ({ label: fault, value: 'pending' })),
   },
 ];
 

@@ -17,8 +17,8 @@ export const add = verb('add', {
   view: sshKeyView,
   notes:
     'Accepts RSA, Ed25519 and ECDSA keys in OpenSSH format, and checks them before sending. ' +
-    'A private key is refused. In a terminal without FILE, offers the keys in ~/.ssh and a new one.\n\n' +
-    'Adding the same key again succeeds. With --default it exits with 5 if that key is not ' +
+    'Rejects private keys. In a terminal without FILE, offers the keys in ~/.ssh and a new key.\n\n' +
+    'Adding the same key again succeeds. With --default, exits with 5 if the existing key is not ' +
     'the default.',
   completes: { '--name': 'nothing' },
   examples: [
@@ -30,7 +30,7 @@ export const add = verb('add', {
     command
       .argument('[file]', 'public key file, such as ~/.ssh/id_ed25519.pub; - for stdin')
       .option('--name <name>', 'key name (default: its comment or the file name)')
-      .option('--default', 'make it the default key of new instances')
+      .option('--default', 'use the key by default for new instances')
       // A private key starts with a hyphen: commander would print it as an unknown option.
       .allowUnknownOption()
       .allowExcessArguments(),
@@ -91,7 +91,7 @@ async function readKey(
 /** Notes that an existing key keeps its name, since the API can't rename keys. */
 function noteName(stored: SshKey, name: string | undefined, { err }: Context): void {
   if (name === undefined || name === stored.name) return;
-  err.note(`It keeps the name ${stored.name ?? stored.id}: a key can't be renamed.`);
+  err.note(`The key keeps the name ${stored.name ?? stored.id}: keys can't be renamed.`);
 }
 
 /**
@@ -102,7 +102,7 @@ function noteName(stored: SshKey, name: string | undefined, { err }: Context): v
 function notDefault({ id, name }: SshKey): CliError {
   return new CliError(
     'wrongState',
-    `The key ${name ?? id} is already in the account but is not the default, which can't be changed.`,
+    `The key ${name ?? id} is already in the account and can't be made the default.`,
     {
       hint: `select it when you rent: ${gpucloud('instances', 'create', '--ssh-key', id)}; or delete it and add it again with --default: ${gpucloud('ssh-keys', 'delete', id)}`,
       resource: id,
@@ -125,7 +125,7 @@ function checkArguments(args: readonly string[]): void {
   if (stray !== undefined) {
     const flag = FLAG.exec(stray)?.[0];
     throw usageError(
-      flag === undefined ? 'an unknown option (it is not shown)' : `unknown option '${flag}'`,
+      flag === undefined ? 'unknown option (the value is not shown)' : `unknown option '${flag}'`,
       `see the options: ${gpucloud('ssh-keys', 'add', '--help')}`,
     );
   }

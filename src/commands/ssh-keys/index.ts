@@ -31,7 +31,7 @@ export const sshKeys: Group = {
       aliases: ['show'],
       summary: 'Show an SSH key, with the public key',
       view: sshKeyView,
-      notes: "The API can't read a single key, so this looks it up in the list.",
+      notes: "The API can't return a single key, so get searches the list.",
       completes: { key: 'ssh-key' },
       examples: [
         'gpucloud ssh-keys get laptop',
@@ -48,7 +48,7 @@ export const sshKeys: Group = {
       aliases: ['rm'],
       summary: 'Delete SSH keys',
       view: sshKeyView,
-      notes: 'New instances can no longer get a deleted key. Instances that have it keep it.',
+      notes: "New instances can't use a deleted key. Existing instances keep the key.",
       completes: { key: 'ssh-key' },
       examples: ['gpucloud ssh-keys delete laptop', 'gpucloud ssh-keys delete laptop agent --yes'],
       takes: (command) => command.argument('<key...>', KEYS),

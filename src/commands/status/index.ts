@@ -15,10 +15,10 @@ import { idView, statusBlocks, statusView } from './view.ts';
 export const status = action({
   view: statusView,
   notes:
-    'Shows the instances known to this computer, since the API has no list of instances. The burn ' +
-    "rate is the sum of their prices and the drives' prices.\n\n" +
+    "Shows the instances known to this computer, since the API can't list instances. The burn " +
+    'rate adds up the prices of instances and drives.\n\n' +
     'Reports charges of the last 24 hours that known instances and drives do not explain. ' +
-    "If a part can't be read, shows the rest and exits with that part's error. " +
+    "If a part can't be read, shows the rest and exits with the exit code of that error. " +
     '-q prints the IDs of instances that bill or may bill.',
   examples: [
     'gpucloud status',

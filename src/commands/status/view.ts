@@ -88,7 +88,7 @@ function emptyFacts({ instances, drives, unread }: Overview): Fact[] {
   return [
     {
       label: 'Instances',
-      text: instances.length === 0 && isRead('instances') ? 'none known to this computer' : '',
+      text: instances.length === 0 && isRead('instances') ? 'no known instances' : '',
     },
     { label: 'Drives', text: drives.length === 0 && isRead('drives') ? 'none' : '' },
   ];

@@ -143,7 +143,7 @@ describe('sandbox status', () => {
     expect(stdout).toContain('Reserved:      89.90\n');
     expect(stdout).toContain('Instances:     1 PROVISIONING\n');
     expect(stdout).toMatch(/\nInstances\n {2}trainer: +PROVISIONING, 89\.90 ₽\/h/);
-    expect(stdout).toMatch(/\nFailures to come\n {2}fail-stop: +not caused yet\n/);
+    expect(stdout).toMatch(/\nPending failures\n {2}fail-stop: +pending\n/);
   });
 
   test.each([
@@ -260,7 +260,7 @@ describe('sandbox reset', () => {
     ]);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'Reset the sandbox: no instances, no drives, a new account.\n',
+      stderr: 'Reset the sandbox. The new account has no instances or drives.\n',
     });
     expect(stdout).toContain('Speed:         2.5× real time\n');
     expect(stdout).toContain('Balance:       300.00\n');

@@ -77,7 +77,7 @@ describe('sandbox tour', () => {
       const { error } = JSON.parse(stderr);
       expect(error.code).toBe('refused');
       expect(error.message).toMatch(
-        /^The tour ended at "gpucloud instances create .+": .*no such offer/,
+        /^The tour stopped at "gpucloud instances create .+": .*no such offer/,
       );
     } finally {
       argv[at] = 'rtx-4090';

@@ -119,8 +119,8 @@ describe('in the sandbox', () => {
     const id = first.stdout.trim();
     expect(again.stderr).toBe(
       `This key is already in the account, as one (${fingerprintOf(ED25519)}).
-It keeps the name one: a key can't be renamed.
-error: The key one is already in the account but is not the default, which can't be changed.
+The key keeps the name one: keys can't be renamed.
+error: The key one is already in the account and can't be made the default.
 hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it again with --default: gpucloud ssh-keys delete ${id}
 `,
     );

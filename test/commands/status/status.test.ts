@@ -38,7 +38,7 @@ describe('status', () => {
         'Balance    0.00 ₽',
         'Lasts      nothing known is billing',
         'Burn rate  0.00 ₽ per hour, 0.00 ₽ per day, 0.00 ₽ per 30 days',
-        'Instances  none known to this computer',
+        'Instances  no known instances',
         'Drives     none',
         '',
         'Next',
