@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../clock.ts';
 import type { Context } from '../../context.ts';
+import { errorCode } from '../../files/error-code.ts';
 import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
 import { changedFiles } from './changed.ts';
@@ -68,7 +69,8 @@ async function unpackThere(files: FileList, copying: CopyingIn): Promise<void> {
     );
   } catch (error) {
     fault = error;
-    running.kill();
+    // After EPIPE it is ending by itself. Killing it could lose tar's message.
+    if (errorCode(error) !== 'EPIPE') running.kill();
   }
   const code = await running.ended;
   signal.throwIfAborted();
