@@ -24,8 +24,18 @@ function store(change: object): void {
   const path = world.local(`state/jobs/${NEW}.json`);
   writeFileSync(path, JSON.stringify({ ...world.record(), ...change }));
 }
-const killSupervisor = () =>
-  process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
+/** Kills the command with its supervisor, and waits until both are gone. */
+function killSupervisor(): Promise<void> {
+  const group = -Number(readFileSync(join(world.job, 'pid'), 'utf8'));
+  process.kill(group, 'SIGKILL');
+  return until(() => {
+    try {
+      return !process.kill(group, 0);
+    } catch {
+      return true;
+    }
+  });
+}
 
 describe('jobs logs of a job that has not ended', () => {
   beforeEach(async () => {
@@ -105,7 +115,7 @@ describe('jobs logs of a job that has not ended', () => {
     world.ssh.refuse = () => (tries++ < 2 ? REFUSED : undefined);
     world.ssh.cut();
     await until(() => tries > 2);
-    killSupervisor();
+    await killSupervisor();
     const { code, stdout, stderr } = await ended;
     expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'one\ntwo\n' });
     expect(stderr.match(/The connection to job was lost/g)).toHaveLength(2);
@@ -138,7 +148,7 @@ describe('the state of a job', () => {
       stderr: expect.stringContaining(`Could not connect to job: ${REFUSED}`),
     });
     world.ssh.refuse = () => undefined;
-    killSupervisor();
+    await killSupervisor();
     expect(await state()).toMatchObject({ status: 'LOST', exit_code: null });
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
     expect(await state()).toMatchObject({ status: 'LOST', exit_code: null, hasEnd: false });
@@ -298,7 +308,7 @@ describe('reap', () => {
     world.renting.rent(NEW, 'dev');
     expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
     await started(world);
-    killSupervisor();
+    await killSupervisor();
     const { rows, stderr } = await reap(world);
     expect(rows).toMatchObject([{ name: 'dev', outcome: 'lost' }]);
     expect(stderr).toContain(

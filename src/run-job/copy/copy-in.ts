@@ -73,7 +73,6 @@ async function unpackThere(files: FileList, copying: CopyingIn): Promise<void> {
     if (errorCode(error) !== 'EPIPE') running.kill();
   }
   const code = await running.ended;
-  signal.throwIfAborted();
   const said = await printed;
   if (code === 0 && fault === undefined) return;
   // If tar or ssh ended early, its message is the reason, not the broken pipe.
