@@ -99,6 +99,33 @@ describe('reap', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
+  test('checks an interrupted command every two seconds', async () => {
+    await world.detach(`trap '' INT; ${LASTS}`, '--grace', '10m');
+    await started(world);
+    world.advance(51 * 60_000);
+    const checks: string[] = [];
+    let isPaused = false;
+    const { clock } = world;
+    const sleep: typeof clock.sleep = async (milliseconds, signal) => {
+      if (milliseconds !== 2_000) return clock.sleep(milliseconds, signal);
+      isPaused = true;
+      // Three pauses, then the time is up.
+      if (checks.length > 2) world.advance(5 * 60_000);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      isPaused = false;
+    };
+    world.ssh.refuse = (script) => {
+      if (script.includes('gpucloud-run ready')) checks.push(isPaused ? 'early' : 'in time');
+      return undefined;
+    };
+    const argv = ['instances', 'reap', '--json', '--every', '5m'];
+    const { code, stderr } = await world.gpucloud(argv, { clock: { ...clock, sleep } });
+    expect(code, stderr).toBe(125);
+    expect(checks.length).toBeGreaterThan(2);
+    expect(checks).not.toContain('early');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
   test('closes the record of a job whose instance was terminated', async () => {
     await world.detach('true');
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });

@@ -12,7 +12,7 @@ import { endCommand } from './end-command.ts';
 import { type FastRun, runFast } from './fast-run.ts';
 import { IMAGE, KEY_ID, OFFER } from './job-world.ts';
 import { type LoopbackSsh, loopbackSsh } from './loopback-ssh.ts';
-import { passingClock } from './passing-clock.ts';
+import { type PassingClock, passingClock } from './passing-clock.ts';
 
 /** The supervisor's pauses, a fifth as long. */
 const SLEEP = `#!/bin/sh
@@ -36,7 +36,9 @@ export interface LoopbackWorld {
   local(name: string): string;
   /** The record of the job, as stored. */
   record(): JobRecord;
-  /** Moves the clock of this computer and the service. */
+  /** The clock of this computer and the service. */
+  readonly clock: PassingClock;
+  /** Moves the clock. */
   advance(milliseconds: number): void;
   gpucloud(argv: readonly string[], how?: FastRun): Promise<Outcome>;
   /** Starts a command, and leaves it running. */
@@ -130,6 +132,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
     there,
     local: (name) => join(home, name),
     record: () => JSON.parse(readFileSync(join(home, 'state', 'jobs', `${NEW}.json`), 'utf8')),
+    clock,
     advance: clock.advance,
     gpucloud,
     run,

@@ -152,6 +152,11 @@ test('returns once the instance confirms that the command has started', async ()
   await startCommand(instance(answer), { words: ['true'], variables: [] }, 'job', never);
 });
 
+test('closes the input of a script, which a login shell may read', async () => {
+  const answer = 'cat; echo gpucloud-run ready';
+  expect(await probe(instance(answer), never)).toMatchObject({ state: 'none' });
+});
+
 test('reads where the last lines of both outputs begin', async () => {
   const answer = 'echo Welcome; echo gpucloud-run out 12; echo gpucloud-run err 0';
   expect(await offsetsOf(instance(answer), ['-n', 2], never)).toEqual({ out: 12, err: 0 });
