@@ -1,3 +1,7 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import { CliError } from '../../src/errors.ts';
@@ -7,11 +11,18 @@ import { follow, offsetsOf } from '../../src/run-job/remote/follow.ts';
 import { readFrames } from '../../src/run-job/remote/frames.ts';
 import { probe } from '../../src/run-job/remote/probe.ts';
 import { createRemoteShell } from '../../src/run-job/remote/remote-shell.ts';
-import { FOLLOWING, STARTED } from '../../src/run-job/remote/supervisor.ts';
+import {
+  FOLDER,
+  FOLLOWING,
+  START,
+  STARTED,
+  supervisorOf,
+} from '../../src/run-job/remote/supervisor.ts';
 import { within } from '../../src/run-job/remote/within.ts';
 import { interruptCommand } from '../../src/run-job/stages/follow-to-end.ts';
 import { startCommand } from '../../src/run-job/stages/start-command.ts';
 import { manualClock } from '../support/clock.ts';
+import { localShell } from './local-shell.ts';
 
 const never = new AbortController().signal;
 const over = new CliError('terminated', 'Terminated.');
@@ -150,6 +161,22 @@ describe('a request to the instance that fails', () => {
 test('returns once the instance confirms that the command has started', async () => {
   const answer = `cat >/dev/null; echo Welcome; echo '${STARTED}'; exec sleep 60`;
   await startCommand(instance(answer), { words: ['true'], variables: [] }, 'job', never);
+});
+
+test('nothing is started if the connection is cut in the middle of the script', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'gpucloud-run-'));
+  const supervisor = supervisorOf({ words: ['touch', 'ran'], variables: [] }, 'job');
+  for (const [text, isStarted] of [
+    [supervisor.slice(0, -10), false],
+    [supervisor, true],
+  ] as const) {
+    const running = await localShell(home, ['sh']).start(START, [], never);
+    running.stdin.end(text);
+    running.stdout.resume();
+    expect((await running.ended) === 0).toBe(isStarted);
+    expect(existsSync(join(home, FOLDER, 'started'))).toBe(isStarted);
+  }
+  await rm(home, { recursive: true });
 });
 
 test('closes the input of a script, which a login shell may read', async () => {
