@@ -182,6 +182,8 @@ test('nothing is started if the connection is cut in the middle of the script', 
 test('closes the input of a script, which a login shell may read', async () => {
   const answer = 'cat; echo gpucloud-run ready';
   expect(await probe(instance(answer), never)).toMatchObject({ state: 'none' });
+  const offsets = 'cat; echo gpucloud-run out 1; echo gpucloud-run err 2';
+  expect(await offsetsOf(instance(offsets), ['-n', 1], never)).toEqual({ out: 1, err: 2 });
 });
 
 test('reads where the last lines of both outputs begin', async () => {
