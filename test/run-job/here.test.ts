@@ -55,6 +55,7 @@ describe('gpucloud run --here', () => {
     }
     expect(stderr).toMatch(/^Terminated job-1 and job-2 after .* They cost at most 179.80 ₽\.$/m);
     expect(stderr).toContain('nothing terminates job-1 and job-2 at their deadlines.');
+    expect(stderr).toMatch(/: exit code 3$/m);
     expect(report()).toMatchObject({
       command_exit_code: 3,
       stage: 'done',
