@@ -52,7 +52,7 @@ async function certificatesCheck({ env }: Context): Promise<Finding> {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     return warn(
       'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off certificate checks, so gpucloud refuses to use HTTPS',
-      'unset it; to trust other certificates, set NODE_EXTRA_CA_CERTS to their file',
+      'unset it; to trust more certificates, set NODE_EXTRA_CA_CERTS to their file',
     );
   }
   const extra = env.NODE_EXTRA_CA_CERTS;

@@ -82,7 +82,7 @@ ${table(FORMATS.map((format) => [format, FORMAT_WORDS[format]]))}
 --no-header        omit the header of tables, csv and tsv
 --query JMESPATH   print what the expression selects from the JSON result
 
-JSON is the service's own data, with unknown fields. Money is a decimal string.
+JSON contains the service's data, including unknown fields. Money is a decimal string.
 Times are ISO 8601 in UTC; people see local and relative times. Integers beyond
 2^53 are strings of digits. Secrets are masked in every format unless
 --show-secrets is given. Terminal control characters are removed before a person
@@ -100,11 +100,12 @@ const SCRIPTING = `What a script can rely on:
 - The exit code shows what happened: "gpucloud help exit-codes".
 - With --json an error is one object on stderr: {"error": {"code", "message",
   "http_status", "hint", "retryable", "resource", "may_be_billing"}}.
-- No command prompts outside a terminal, with --no-input, or with CI set. One
-  that needs a confirmation exits with 2 before any request; --yes confirms.
+- Commands prompt only in a terminal, and not with --no-input or CI set. When
+  not interactive, a command that needs a confirmation exits with 2 before any
+  request; --yes confirms.
 - -q prints IDs, and "-" reads them from stdin:
     gpucloud instances list -q | gpucloud instances stop -
-- To make sure that an instance is terminated, save its ID before you wait:
+- To ensure that an instance is terminated, save its ID before you wait:
     set -e
     id=$(gpucloud instances create job-1 --offer ID --image ID -q)
     trap 'gpucloud instances terminate "$id" --yes' EXIT
@@ -119,27 +120,28 @@ const DEADLINES = `A deadline terminates an instance at a time that you choose.
 
 Once per computer and profile, let the scheduler enforce deadlines:
   gpucloud instances reap --install
-Then set one:
+Then set a deadline:
   gpucloud instances create trainer --terminate-after 4h
   gpucloud instances expire trainer --at 18:00
   gpucloud instances expire trainer --never
-Or a rule for instances that nobody uses:
+Or set an idle rule for instances that nobody uses:
   gpucloud instances create lab --if-idle 45m
 See when each instance ends:
   gpucloud status
 
 - A computer that is off or asleep terminates nothing. Deadlines are stored on
   the computer that set them.
-- Termination deletes the disk of the instance and keeps its cloud drive. Nobody
-  is asked: setting the deadline was the consent.
-- The service's clock counts. If it is more than 5 minutes from this computer's,
-  a second response must agree, or nothing is terminated in that run.
-- A failed termination is tried again at the next run.
-- "create" and "reorder" refuse a deadline that nothing enforces, unless you add
-  --unenforced. "expire" sets it and warns.
-- An idle rule looks at cards, processor, network, terminals and jobs. What
-  can't be read counts as use.
-- Only "instances reap" terminates. Other commands report what is overdue.
+- Termination deletes the disk of the instance and keeps its cloud drive. It
+  asks for no confirmation: setting the deadline was the consent.
+- Deadlines use the service's clock. If it differs by more than 5 minutes from
+  this computer's clock, a second response must agree. Otherwise that run
+  terminates nothing.
+- The next run tries a failed termination again.
+- "create" and "reorder" reject a deadline that nothing enforces, unless you add
+  --unenforced. "expire" sets the deadline and warns.
+- An idle rule checks GPU, CPU, network, terminals and jobs. Values that can't
+  be read count as use.
+- Only "instances reap" terminates. Other commands report overdue instances.
 `;
 
 /** Formats columns two spaces apart; the last column wraps within itself. */
