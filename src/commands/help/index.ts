@@ -82,9 +82,9 @@ ${table(FORMATS.map((format) => [format, FORMAT_WORDS[format]]))}
 --no-header        omit the header of tables, csv and tsv
 --query JMESPATH   print what the expression selects from the JSON result
 
-JSON contains the service's data, including unknown fields. Money is a decimal string.
-Times are ISO 8601 in UTC; people see local and relative times. Integers beyond
-2^53 are strings of digits. Secrets are masked in every format unless
+JSON contains the service's data, including unknown fields. Money is a decimal
+string. Times are ISO 8601 in UTC; people see local and relative times. Integers
+beyond 2^53 are strings of digits. Secrets are masked in every format unless
 --show-secrets is given. Terminal control characters are removed before a person
 sees a value.
 
