@@ -211,6 +211,15 @@ test('exits with 7 if the last instance over --max-price comes back', async () =
   expect(error).toMatchObject({ may_be_billing: true });
 });
 
+test('exits with 7 if the last failed instance is still in ERROR after its termination', async () => {
+  become('ERROR');
+  service.posts = [() => no(409, GONE)];
+  service.terminations = [() => ok({ status: 'TERMINATING' })];
+  const { code, error, offers } = await create();
+  expect({ code, offers }).toEqual({ code: 7, offers: [A, B] });
+  expect(error).toMatchObject({ may_be_billing: true });
+});
+
 test('sends no more if the failed instance is still in ERROR after its termination', async () => {
   become('ERROR');
   service.terminations = [() => ok({ status: 'TERMINATING' })];

@@ -69,7 +69,7 @@ export const deadlines = [
   },
   {
     file: 'api/send.ts',
-    tests: CLOCKS,
+    tests: `api/responses ${CLOCKS}`,
     changes: [
       [
         'the time is read from an error or a page',
