@@ -1,7 +1,6 @@
 // Draws docs/images/*.svg by running the program in a pty with a headless terminal and a new
 // sandbox. `npm run picture` draws them again.
-import { spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,17 +13,19 @@ const ROWS = 60;
 const PROGRAM = fileURLToPath(new URL('../bin/gpucloud.js', import.meta.url));
 const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url));
 
+/** Not shown: ssh looks for keys in the real home folder only. */
+const IDENTITY = ['--identity', '.ssh/id_ed25519'];
 const HARDWARE = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
 /** The commands typed before each picture, and the commands shown in it. */
 const PICTURES = {
   rental: {
     before: [
       ['sandbox', 'reset', '--yes'],
-      ['ssh-keys', 'add', 'laptop.pub'],
+      ['ssh-keys', 'add', '.ssh/id_ed25519.pub'],
     ],
     seen: [
       ['instances', 'create', 'trainer', ...HARDWARE, '--ssh-key', 'laptop', '--wait'],
-      ['instances', 'ssh', 'trainer', '--print'],
+      ['instances', 'ssh', 'trainer', ...IDENTITY, 'nvidia-smi', '-L'],
       ['instances', 'terminate', 'trainer'],
     ],
   },
@@ -34,10 +35,9 @@ const PICTURES = {
 const YES = 'y\r';
 
 const home = mkdtempSync(join(tmpdir(), 'gpucloud-picture-'));
-const fields = [Buffer.from('ssh-ed25519'), randomBytes(32)];
-const blob = fields.flatMap((field) => [Buffer.from([0, 0, 0, field.length]), field]);
-const publicKey = Buffer.concat(blob).toString('base64');
-writeFileSync(join(home, 'laptop.pub'), `ssh-ed25519 ${publicKey} laptop\n`);
+mkdirSync(join(home, '.ssh'), { mode: 0o700 });
+const key = join(home, '.ssh', 'id_ed25519');
+execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'laptop', '-f', key]);
 const env = {
   PATH: process.env.PATH,
   HOME: home,
@@ -53,7 +53,7 @@ function prepare(argv) {
 
 /** Runs the program in a pty until it exits, and shows its output in the terminal. */
 async function show(argv, terminal) {
-  const line = `gpucloud ${argv.join(' ')}`;
+  const line = `gpucloud ${argv.filter((word) => !IDENTITY.includes(word)).join(' ')}`;
   await written(terminal, `\x1b[32m$\x1b[0m \x1b[1m${line}\x1b[0m\r\n`);
   const program = spawn(process.execPath, [PROGRAM, ...argv], {
     cols: COLUMNS,
