@@ -94,7 +94,9 @@ export function wantsJson(
 export function profileIn(argv: readonly string[]): string | undefined {
   const words = beforeDashes(argv);
   const at = words.findLastIndex((word) => /^--profile(=|$)/.test(word));
-  return at < 0 ? undefined : (words[at]?.split('=')[1] ?? words[at + 1]);
+  const [flag = '', next] = at < 0 ? [] : words.slice(at);
+  const profile = flag.startsWith('--profile=') ? flag.slice('--profile='.length) : next;
+  return profile?.startsWith('-') ? undefined : profile;
 }
 
 function beforeDashes(argv: readonly string[]): readonly string[] {

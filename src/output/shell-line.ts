@@ -6,15 +6,18 @@ export function shellLine(words: readonly string[], platform = 'linux'): string 
   return words.map((word) => shellWord(word, platform)).join(' ');
 }
 
-/** Marks where a suggested command takes the profile. Unicode keeps it for a program's own use. */
-const PROFILE = '\uFDD0';
+/**
+ * Begins a suggested command, and marks where it takes the profile. Unicode reserves U+FDD0 for a
+ * program's own use.
+ */
+const COMMAND = 'gpucloud\uFDD0';
 
 /**
  * Formats a gpucloud command for a hint, a note or a warning. The printer adds the profile, since
  * only it knows which one a flag chose.
  */
 export function gpucloud(...words: readonly string[]): string {
-  return `gpucloud${PROFILE} ${shellLine(words)}`;
+  return `${COMMAND} ${shellLine(words)}`;
 }
 
 /**
@@ -23,7 +26,7 @@ export function gpucloud(...words: readonly string[]): string {
  */
 export function withProfile(text: string, profile: string | undefined): string {
   const words = profile === undefined ? '' : ` ${shellLine(['--profile', profile])}`;
-  return text.replaceAll(PROFILE, () => words);
+  return text.replaceAll(COMMAND, () => `gpucloud${words}`);
 }
 
 /** Formats a gpucloud command for the result, with the profile that a flag chose. */

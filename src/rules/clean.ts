@@ -18,16 +18,16 @@ const breaks = () => /\r\n|[\t\n\r\u2028\u2029]/g;
 
 /**
  * Matches characters that are invisible or make a text look like another: C0, DEL, C1, bidi,
- * zero-width.
+ * zero-width, and U+FDD0, which marks suggested commands.
  */
 export const unseen = () =>
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufdd0\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
 
 export const loneSurrogates = () => /\p{Surrogate}/gu;
 
 /** Checks quickly, since most texts need no cleaning. */
 export const SUSPECT =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]/;
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufdd0\ufeff\ufff9-\ufffb\ud800-\udfff]/;
 
 /**
  * Returns one line that is safe to show, without control sequences and invisible characters. Turns

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { commandLines, gpucloud, shellLine, withProfile } from '../../src/output/shell-line.ts';
 import { width } from '../../src/output/width.ts';
+import { clean } from '../../src/rules/clean.ts';
 
 const PIECES = [
   ['gpucloud', 'instances', 'create', 'trainer'],
@@ -45,5 +46,13 @@ describe('gpucloud', () => {
     expect(withProfile(hint, "$& it's")).toBe(
       "connect: gpucloud --profile '$& it'\\''s' instances ssh 'a b'; all: gpucloud --profile '$& it'\\''s' audit",
     );
+  });
+
+  test('leaves its mark in text from outside alone, and escapes it in a word', () => {
+    expect(withProfile('n\ufdd0 x', 'work')).toBe('n\ufdd0 x');
+    expect(withProfile(gpucloud('scp', 'a\ufdd0b'), 'work')).toBe(
+      "gpucloud --profile work scp $'a\\xef\\xb7\\x90b'",
+    );
+    expect(clean('n\ufdd0 x')).toBe('n x');
   });
 });

@@ -133,6 +133,7 @@ function made(checks: Checks, late: Promise<Finding>): Promise<Check[]> {
 async function show(found: readonly Check[], { out, flags }: Context): Promise<void> {
   const checks = found.map((check) => ({
     ...check,
+    message: withProfile(check.message, flags.profile),
     hint: check.hint && withProfile(check.hint, flags.profile),
   }));
   const isChosen = flags.columns !== undefined || flags.sort !== undefined;

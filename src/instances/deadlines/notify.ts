@@ -7,6 +7,7 @@ import { CliError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
 import { privateFolder } from '../../files/private-folder.ts';
 import { cleanLines } from '../../output/sanitise.ts';
+import { withProfile } from '../../output/shell-line.ts';
 import type { Reaped, Reaping } from './reap.ts';
 
 /** The JSON that the `--notify` command reads. */
@@ -53,9 +54,10 @@ export async function notify(event: NotifyEvent, since: string, context: Context
 async function run(
   [file = '', ...args]: readonly string[],
   event: NotifyEvent,
-  { start, clock, err }: Context,
+  { start, clock, err, flags }: Context,
 ): Promise<void> {
-  const json = JSON.stringify({ ...event, at: new Date(clock.now()).toISOString() });
+  const message = withProfile(event.message, flags.profile);
+  const json = JSON.stringify({ ...event, message, at: new Date(clock.now()).toISOString() });
   let last = '';
   const running = await start({
     file,
