@@ -143,7 +143,7 @@ describe('completion SHELL --install', () => {
   test('exits with 9 without a home folder', async () => {
     const { code, stderr } = await world.cli(['completion', 'bash', '--install']);
     expect(code).toBe(9);
-    expect(stderr).toContain('No home folder');
+    expect(stderr).toContain('no home folder');
   });
 });
 
@@ -204,7 +204,7 @@ describe('doctor', () => {
     expect(await check()).toMatchObject({
       status: 'warn',
       message: `${file} is from another version of gpucloud`,
-      hint: 'gpucloud completion fish --install',
+      hint: 'reinstall it: gpucloud completion fish --install',
     });
   });
 });

@@ -224,7 +224,7 @@ describe('a live view in a terminal', () => {
     await shown.shows(/box-1 .*ACTIVE/);
     instances.refused = idOf(1);
     await shown.shows(
-      /1 of 2 instances could not be read[\s\S]*again in 1[12]\d s, as the service requested/,
+      /Could not read 1 of 2 instances[\s\S]*again in 1[12]\d s, as the service requested/,
     );
     const asked = instances.service.requests.length;
     await shown.shows(/again in 11\d s, as the service requested\. Press Ctrl-C to stop\.$/);
