@@ -52,7 +52,7 @@ export interface Column<T> {
   readonly kind?: Kind;
   /** Shown only if named in `--columns`. */
   readonly hidden?: true;
-  /** Leave this column out if the terminal is too narrow for all columns. */
+  /** Leave this column out, before later spared columns, if the terminal is too narrow for all. */
   readonly spared?: true | undefined;
   /** The column's minimum width while rows are still arriving, so that later rows stay aligned. */
   readonly least?: number;

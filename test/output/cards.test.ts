@@ -95,9 +95,23 @@ describe('a table on a narrow terminal', () => {
       'trainer-b  PROVISIONING   89.90 ₽',
     ].join('\n');
     expect(await printed(ROWS, 36, true, spared)).toBe(table);
+    expect(await printed(ROWS, 60, true, spared)).toBe(table);
     expect(await printed(ROWS, 20, true, spared)).toContain('ID: af2c5d9e-1111');
     const columns = ['name', 'id', 'status', 'price'];
     expect(await printed(ROWS, 36, true, spared, { columns })).toContain('ID: af2c5d9e-1111');
+  });
+
+  test('drops optional columns one after another', async () => {
+    const both: View<Row> = {
+      ...view,
+      columns: view.columns.map((column) =>
+        ['id', 'price'].includes(column.id) ? { ...column, spared: true } : column,
+      ),
+    };
+    expect((await printed(ROWS, 36, true, both)).split('\n')[0]).toBe(
+      'NAME       STATUS        PER HOUR',
+    );
+    expect((await printed(ROWS, 28, true, both)).split('\n')[0]).toBe('NAME       STATUS');
   });
 
   test('prints bare values without a header', async () => {

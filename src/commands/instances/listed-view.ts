@@ -58,6 +58,7 @@ export const listedView: View<Listed> = {
       id: 'paid_until',
       header: 'PAID UNTIL',
       kind: 'time',
+      spared: true,
       value: (row) =>
         mayBill(row.status) ? (row.instance?.paid_until ?? lastFacts(row).paid_until) : undefined,
     },

@@ -24,6 +24,8 @@ export interface LayoutColumn {
   readonly header: string;
   readonly width: number;
   readonly right: boolean;
+  /** Whether the column is narrower than its widest cell. */
+  readonly isCut?: true;
   /** The last column, which wraps on the terminal's next line instead of being cut. */
   readonly open?: true;
 }
@@ -83,9 +85,13 @@ export function layoutOf(
   const room = terminal - GAP * last;
   const spare = room - squeeze(columns, room);
   return {
-    columns: columns.map(({ header, width, right, isOpen }) =>
-      isOpen ? { header, width, right, open: true } : { header, width, right },
-    ),
+    columns: columns.map(({ header, width, wanted, right, isOpen }) => ({
+      header,
+      width,
+      right,
+      ...(width < wanted ? { isCut: true } : {}),
+      ...(isOpen ? { open: true } : {}),
+    })),
     spare: Math.max(0, spare),
     fits:
       spare >= 0 &&

@@ -2,7 +2,6 @@ import { type Coming, createBatch } from '../formats/batch.ts';
 import type { Forms } from '../forms.ts';
 import { eachRow, isArray, type Rows } from '../rows.ts';
 import type { Sink } from '../sink.ts';
-import { width } from '../width.ts';
 import { SMALL, tableText } from './draw.ts';
 import { isNumeric, shownCell } from './kinds.ts';
 import { type Layout, layoutOf, type Shown } from './layout.ts';
@@ -39,19 +38,19 @@ export async function writeTable<T>(
   }
 
   /**
-   * Leaves out the spared columns if the other columns fit only without them. The first column must
-   * then fit uncut, since it names the row.
+   * Leaves out spared columns, one after another, until the others fit. The first column names the
+   * row, and a cut ID can't be pasted, so neither the first nor a spared column may then be cut.
    */
   function measure(first: Iterable<T>): Layout {
-    const layout = layoutFor(first);
-    if (layout.fits || !columns.some(({ spared }) => spared)) return layout;
-    shown = columns.filter(({ spared }) => !spared);
-    const narrower = layoutFor(first);
-    const room = narrower.columns[0]?.width ?? 0;
-    const names = map(first, (row) => width(cellsOf(row)[0]?.text ?? ''));
-    if (narrower.fits && Math.max(...names) <= room) return narrower;
+    const spared = columns.filter((column) => column.spared);
+    for (let left = 0; left <= spared.length; left += 1) {
+      shown = columns.filter((column) => !spared.slice(0, left).includes(column));
+      const layout = layoutFor(first);
+      const isCut = layout.columns.some((one, at) => one.isCut && (at === 0 || shown[at]?.spared));
+      if (layout.fits && (!isCut || spared.length === 0)) return layout;
+    }
     shown = columns;
-    return layout;
+    return layoutFor(first);
   }
 
   /** Formats all rows, if they are few. */
