@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { shellLine } from '../output/shell-line.ts';
+import { privateHalves } from '../ssh-keys/private-half.ts';
 import type { Reached } from './reach.ts';
 import { probeArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts';
@@ -36,7 +37,20 @@ export async function runSsh(
     return;
   }
   context.endWith(code);
-  if (trouble !== undefined) context.err.warn('connection', troubleText(trouble, reached, context));
+  if (trouble === undefined) return;
+  const key = trouble === 'keys' ? await untriedKey(reached, context) : undefined;
+  context.err.warn('connection', troubleText(trouble, reached, context, key));
+}
+
+/**
+ * Finds a private key of the instance on this computer. ssh tries only files with its own default
+ * names. Returns undefined if the flags named a key.
+ */
+async function untriedKey({ instance, ssh }: Reached, context: Context) {
+  if (ssh.identity !== undefined) return undefined;
+  const keys = (instance.ssh_keys ?? []).map((key) => ({ ...key, id: key.id ?? '' }));
+  const halves = await privateHalves(keys, context);
+  return halves.find(({ file }) => file !== undefined)?.file;
 }
 
 /**
@@ -67,7 +81,8 @@ async function probe({ endpoint, ssh }: Reached, context: Context): Promise<Trou
 export function troubleText(
   trouble: Trouble,
   { target, instance, endpoint, ssh }: Reached,
-  { host }: Context,
+  { host }: Pick<Context, 'host'>,
+  key?: string,
 ): string {
   switch (trouble) {
     case 'hostKey': {
@@ -83,7 +98,8 @@ export function troubleText(
         names.length === 0
           ? 'the service lists no keys for it'
           : `its keys are ${names.join(', ')}`;
-      return `${target.name} refused every key: ${there}. Select a private key with --identity FILE.`;
+      const file = key === undefined ? 'FILE' : shellLine([key], host.platform);
+      return `${target.name} refused every key: ${there}. Select a private key with --identity ${file}.`;
     }
     case 'unreachable':
       return `SSH of ${target.name} does not respond at ${endpoint.host} port ${endpoint.port}. Right after a start, add --wait.`;

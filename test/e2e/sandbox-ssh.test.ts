@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
@@ -123,6 +123,16 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
       ...['instances', 'ssh', name, '-i', file, '--ssh-arg=-F/dev/null', '--', 'echo in'],
     );
     expect(outcome.stdout).toBe('in\n');
+  });
+
+  test('names the private key of the instance if ssh tried only other keys', async () => {
+    const folder = join(computer.home, '.ssh');
+    await mkdir(folder);
+    for (const end of ['', '.pub']) await copyFile(`${key}${end}`, join(folder, `gpu${end}`));
+    const words = ['ssh', 'box', '--ssh-arg=-F/dev/null', '--', 'true'];
+    const { code, stderr } = await gpucloud('instances', ...words);
+    expect(code).toBe(255);
+    expect(stderr).toContain(`Select a private key with --identity ${join(folder, 'gpu')}.`);
   });
 
   test('copies folders with scp, in both protocols', async () => {
