@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { freePort } from '../support/ports.ts';
@@ -65,6 +65,26 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     const { stdout } = await computer.bash(`cat </dev/tcp/127.0.0.1/${port}`);
     expect([stdout, await said]).toEqual(['', expect.stringContaining(`port ${port} of box`)]);
     tunnel.kill('SIGINT');
+  });
+
+  test('ends a loop of tunnels after 128 connections', async () => {
+    const [entry, remote] = [await freePort(), await freePort()];
+    let connections = 0;
+    // Leads back to the tunnel's entry, as a second tunnel would.
+    const relay = createServer((socket) => {
+      connections += 1;
+      const again = connect(entry, '127.0.0.1');
+      for (const end of [socket, again]) end.on('error', () => undefined);
+      socket.pipe(again).pipe(socket);
+    });
+    await new Promise<void>((resolve) => relay.listen(remote, '127.0.0.1', resolve));
+    const { stdout } = await through(
+      'box',
+      [`${entry}:${remote}`],
+      'cat </dev/tcp/127.0.0.1/$port',
+    );
+    relay.close();
+    expect({ stdout, connections }).toEqual({ stdout: '', connections: 128 });
   });
 
   test('shows the pages of its template and its container through a tunnel', async () => {

@@ -7,6 +7,9 @@ import type { Connection, ServerChannel } from './ssh2.ts';
  */
 export type PageAt = (port: number) => string | undefined;
 
+/** Most open forwardings of a connection: more than a browser opens, and few enough to end a loop. */
+const MOST_FORWARDS = 128;
+
 /**
  * Serves the port forwardings of a connection. Ports of the template and the container show a page.
  * All others reach the programs that listen on this computer's loopback.
@@ -19,7 +22,8 @@ export function serveForwards(client: Connection, pageAt: PageAt): void {
     const page = pageAt(destPort);
     if (page !== undefined) return servePage(open(), page);
     // Both ends of a tunnel are on this computer, so a tunnel between equal ports would connect to itself.
-    if (own.has(srcPort)) return refuse();
+    // Tunnels between different ports can still form a loop, which opens connections until the limit.
+    if (own.has(srcPort) || own.size >= MOST_FORWARDS) return refuse();
     const socket = connect({ host: destIP, port: destPort });
     socket.once('error', refuse);
     socket.once('connect', () => {
