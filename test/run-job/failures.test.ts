@@ -248,6 +248,7 @@ describe('Ctrl-C', () => {
   test('right after the start of the command interrupts it', async () => {
     const { interrupts, press } = ctrlC();
     const { start, startPiped } = world.ssh;
+    const up = join(world.job, 'work', 'up');
     const programs: typeof world.ssh = {
       ...world.ssh,
       start,
@@ -256,12 +257,14 @@ describe('Ctrl-C', () => {
         if (!program.args.at(-1)?.includes('eval')) return running;
         const kill = () => {
           running.kill();
+          // Waits for the trap without giving up the event loop, so that following has not begun.
+          for (let at = Date.now(); !existsSync(up) && Date.now() - at < 10_000; );
           if (!interrupts.first.aborted) press();
         };
         return { ...running, kill };
       },
     };
-    const command = "trap 'exit 9' INT; while :; do sleep 0.1; done";
+    const command = `trap 'exit 9' INT; ${LASTS}`;
     const { code, stderr } = await world.run(command, [], { interrupts, programs });
     expect(code, stderr).toBe(9);
     expect(stderr.match(/Interrupting the command\. Ctrl-C again terminates job/g)).toHaveLength(1);

@@ -42,6 +42,7 @@ describe('an instance that --keep-on-failure keeps', () => {
   test('is terminated by jobs stop after the command has cleaned up', async () => {
     const command = 'trap "echo bye; exit 5" INT; echo up; while :; do sleep 0.1; done';
     await world.detach(command, '--keep-on-failure', '30m');
+    await until(() => readFileSync(join(world.job, 'out'), 'utf8') === 'up\n');
     const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
     expect(code, stderr).toBe(0);
     expect(world.status()).toBe('TERMINATING');
