@@ -98,7 +98,7 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     expect(existsSync(mark)).toBe(true);
   });
 
-  test('stops trying to sign in, and terminates', async () => {
+  test('exits with 125 and terminates the instance if SSH refuses the key', async () => {
     const env = await ssh('[ "$1" = -V ] || { echo "Permission denied." >&2; exit 255; }');
     const done = await runFast(world, [...world.words(), '--', 'true'], { env });
     expect(done).toMatchObject({ code: 125 });

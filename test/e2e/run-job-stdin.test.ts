@@ -56,7 +56,7 @@ describe('stdin of gpucloud run', needs('ssh', 'Linux'), () => {
     expect(await warnings(line)).toBe(0);
   });
 
-  test('takes nothing from the loop around it', async () => {
+  test('leaves the stdin of a surrounding shell loop unread', async () => {
     const loop = `while read -r name; do ${RUN}; echo "$name" >>read; done`;
     expect(await warnings(`cat names | ${loop}; ${loop} <names; [ "$(wc -l <read)" = 4 ]`)).toBe(0);
   });

@@ -135,7 +135,7 @@ describe('gpucloud run --on', needs('ssh'), () => {
     expect(existsSync(join(world.computer.home, 'result'))).toBe(true);
   });
 
-  test('continues after its process was terminated', async () => {
+  test('leaves the command running and exits with 143 on SIGTERM', async () => {
     const argv = [...words(), '--', 'sh', '-c', 'echo up; sleep 60'];
     const child = world.computer.start(argv, { env: world.env });
     const ended = once(child, 'close');

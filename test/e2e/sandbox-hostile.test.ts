@@ -124,12 +124,15 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     },
   );
 
-  test.each(['../../../etc', '..', '.'])('has no instance %j', async (id) => {
-    const { code } = await computer.gpucloud(['sandbox', 'connect', id], { env });
-    const load = await computer.gpucloud(['sandbox', 'gpu', id, '50'], { env });
-    expect([code, load.code]).toEqual([3, 3]);
-    expect(existsSync(join(computer.home, 'load'))).toBe(false);
-  });
+  test.each(['../../../etc', '..', '.'])(
+    'exits with 3 for the instance ID %j, and writes no load file',
+    async (id) => {
+      const { code } = await computer.gpucloud(['sandbox', 'connect', id], { env });
+      const load = await computer.gpucloud(['sandbox', 'gpu', id, '50'], { env });
+      expect([code, load.code]).toEqual([3, 3]);
+      expect(existsSync(join(computer.home, 'load'))).toBe(false);
+    },
+  );
 
   test('writes and deletes nothing through links that a command left', async () => {
     const [id = ''] = await rent(1);
@@ -171,7 +174,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(stderr).toContain('ended is TERMINAT');
   });
 
-  test('serves SSH on loopback for the keys only, and its death leaves nothing that reset can not end', async () => {
+  test('accepts only registered keys, and lets reset end every process after kill -9', async () => {
     const server = computer.start(['sandbox', 'serve', '--json'], { env });
     const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n$/));
     const through = { env: { GPUCLOUD_BASE_URL: url, GPUCLOUD_API_KEY: api_key } };

@@ -100,7 +100,7 @@ describe('another user of this computer', {
     expect(stderr).toContain('Permission denied (publickey).');
   });
 
-  test('knows no API key of the server, with which they could add an SSH key', async () => {
+  test('is rejected with 401 for the API key of earlier versions', async () => {
     const url = through.env.GPUCLOUD_BASE_URL;
     const statusWith = async (key = '') =>
       (await fetch(`${url}/ssh-keys`, { headers: { 'x-api-key': key } })).status;
@@ -109,7 +109,7 @@ describe('another user of this computer', {
     expect(await statusWith(through.env.GPUCLOUD_API_KEY)).toBe(200);
   });
 
-  test('can not put a folder of their own in the place of the instances', async () => {
+  test("can't substitute a folder for the instances: exit 9", async () => {
     const folder = join(shared(), 'taken-instances');
     await mkdir(join(folder, id), { recursive: true });
     chownSync(folder, STRANGER, STRANGER);

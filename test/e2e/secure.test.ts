@@ -198,7 +198,7 @@ describe('a read', () => {
     expect(stdout + stderr).not.toContain(KEY);
   });
 
-  test('is rejected by a certificate of another name, with nothing sent', async () => {
+  test('exits with 6 for a certificate of another host, with nothing sent', async () => {
     const { code, stderr } = await gpucloud(GET, {
       GPUCLOUD_BASE_URL: `https://0.0.0.0:${port}`,
     });

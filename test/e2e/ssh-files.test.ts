@@ -203,7 +203,7 @@ describe('instances ssh-config', needs('ssh'), () => {
     ).toMatchObject({ code: 9 });
   });
 
-  test('when run again, updates addresses, adds new instances and removes ended ones', async () => {
+  test('when run again, updates addresses, adds new instances and removes terminated instances', async () => {
     await install();
     const { instances } = world.service;
     instances.set(ID, box(2222, { ip_address: '192.168.7.7' }));

@@ -295,7 +295,7 @@ describe('a live view in a terminal', () => {
 });
 
 describe("a terminal that can't be redrawn", () => {
-  test('gets unformatted rows as they change if it is dumb', async () => {
+  test('shows changed rows without escape sequences if TERM=dumb', async () => {
     await rented(2);
     const shown = watch(LIST, { term: 'dumb', columns: 120 });
     await shown.shows(/box-1 .*ACTIVE/);

@@ -153,7 +153,7 @@ describe('the wizard when not interactive', () => {
     },
   );
 
-  test('does so with CI and --no-input in a terminal', async () => {
+  test('exits with 2 in a terminal if CI or GPUCLOUD_NO_INPUT is set', async () => {
     for (const options of [{ env: { CI: '1' } }, { env: { GPUCLOUD_NO_INPUT: '1' } }]) {
       const one = person(['instances', 'terminate'], options);
       expect(await one.ended()).toBe(2);

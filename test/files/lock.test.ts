@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test('runs callbacks one after the other, in any order', async () => {
+test('runs at most one callback at a time', async () => {
   const file = join(folder, 'state.json');
   let inside = 0;
   let most = 0;

@@ -86,7 +86,7 @@ describe.each([
     expect(await failure(argv)).toMatchObject({ exit: 5, code: 'conflict', http_status: 409 });
   });
 
-  test('stays refused if a web page came back', async () => {
+  test("exits with 1 and code refused for a proxy's HTML page", async () => {
     service.posts = [() => ({ status: 409, body: '<html><title>Proxy</title></html>' })];
     service.balance = '0.00';
     expect(await failure(argv)).toMatchObject({ exit: 1, code: 'refused', http_status: 409 });

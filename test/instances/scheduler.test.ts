@@ -45,7 +45,7 @@ describe('the systemd unit', () => {
     expect(timerUnit(JOB)).toMatch(/^Persistent=true$/m);
   });
 
-  test('keeps words and variables unchanged', () => {
+  test('escapes words and variables for systemd', () => {
     const unit = serviceUnit(JOB);
     expect(unit).toContain(`"a b %%d $$HOME \\"quoted\\" it's <&> \\\\n"`);
     expect(unit).toContain(`"GPUCLOUD_CONFIG_DIR=/home/a b %%d $HOME \\"quoted\\" it's <&> \\\\n"`);

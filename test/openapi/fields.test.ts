@@ -418,7 +418,7 @@ describe('a masked field', () => {
     expect(await run({ argv: [...argv, '--json', '--show-secrets'] })).toContain(secret);
   });
 
-  test('has its own command if it is a secret of an instance', async () => {
+  test("is printed unmasked by instances secrets if it is an instance's secret", async () => {
     const { run } = await serve(samples());
     expect(await run({ argv: ['instances', 'secrets', INSTANCE_ID] })).toContain(SECRETS.token);
     expect(await run({ argv: ['instances', 'secrets', INSTANCE_ID, 'NOTEBOOK_TOKEN'] })).toBe(
