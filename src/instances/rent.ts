@@ -107,7 +107,7 @@ async function keepCandidate(
   await keepDoubted(id, opened);
 }
 
-/** Saves a doubtful ID. If the disk fails, the request's error contains it. */
+/** Saves the ID from a response in doubt. If the write fails, the request's error contains the ID. */
 async function keepDoubted(id: string, opened: OpenedRequest): Promise<void> {
   try {
     await opened.keepDoubted(id);

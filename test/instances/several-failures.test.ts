@@ -28,7 +28,7 @@ describe('a failure', () => {
     expect(requests.filter(({ path }) => path.endsWith('/terminate'))).toEqual([]);
   });
 
-  test('is printed for people, with the command that terminates the others', async () => {
+  test('is printed in the table format, with the command that terminates the other instances', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { stdout, stderr } = await rig.world.cli([...CREATE, '--count', '3']);
     expect(stdout).toContain('gpu-1 ');

@@ -143,7 +143,7 @@ describe('a live view', () => {
     expect(written).toContain('now');
   });
 
-  test("cuts the count of hidden lines to the window's width", async () => {
+  test("truncates the line with the hidden lines' count to the window's width", async () => {
     const emulator = createEmulator(20, 4);
     const live = await liveOn(emulator);
     await live.draw(table(rows('ACTIVE', 'ACTIVE', 'ACTIVE', 'ACTIVE')), foot('now'));

@@ -229,7 +229,7 @@ describe('the deadline of a job', () => {
     expect(times).toEqual([6, 8, 10]);
   });
 
-  test('interrupts nothing until the service shows its time', async () => {
+  test("interrupts no command until the service's clock can be read", async () => {
     isDown = true;
     const { near, last, close } = stopsFor(later(10));
     while (minutes() < 15 && !last.aborted) await new Promise((resolve) => setImmediate(resolve));

@@ -133,7 +133,7 @@ describe('a request to the instance that fails', () => {
     });
   });
 
-  test('names the reason if the state of the job cannot be read', async () => {
+  test("reports why the job's state could not be read", async () => {
     expect(await probe(instance(cut), never)).toBe('Connection reset by peer');
     expect(await probe(instance('exit 3'), never)).toBe('ssh ended with 3');
   });

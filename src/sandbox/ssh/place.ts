@@ -14,7 +14,7 @@ export interface Place {
   readonly folder: string;
   /** The home folder of the instance's user. */
   readonly home: string;
-  /** Exists while commands may run there. */
+  /** A marker file that exists while the instance can run commands. */
   readonly mark: string;
   /** The private host key. */
   readonly hostKey: string;

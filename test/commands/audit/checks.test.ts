@@ -100,7 +100,7 @@ describe('--exact', () => {
     });
   });
 
-  test('reports funds that no stopped instance explains', async () => {
+  test('reports reserved funds beyond the prices of running instances', async () => {
     await at.track(at.running(), at.running({ status: 'STOPPED' }));
     reserved('200.00');
     expect(await exact()).toMatchObject({ code: 5, result: 'finding', per_hour: '20.20' });

@@ -40,7 +40,7 @@ describe('instances events --follow during an outage', () => {
     expect({ code, stdout }).toEqual({ code: 10, stdout: 'e1\n' });
   });
 
-  test('waits at the start for one of several instances', async () => {
+  test('retries an instance that is unreachable at the start', async () => {
     const stage = await show((turn, id) => {
       if (turn === 8 && id === OTHER) setImmediate(() => stage.ctrlC());
       return id === OTHER && turn < 5 ? 'hangUp' : logOf(1);

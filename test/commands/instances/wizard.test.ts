@@ -78,7 +78,7 @@ describe('instances create in a terminal', () => {
     expect(await instances()).toEqual([]);
   });
 
-  test('prints the ID of a key with a long name in the command', async () => {
+  test('uses the ID of a key with a long name in the equivalent command', async () => {
     const name = 'n'.repeat(200);
     const key = join(world.home, 'other.pub');
     await writeFile(key, sshPublicKey('ecdsa-sha2-nistp256'));
