@@ -172,7 +172,7 @@ describe('without a keyring', () => {
   const login = (...flags: string[]) =>
     computer.gpucloud(['login', '--base-url', url, '--key-stdin', ...flags], { stdin: key });
 
-  test('stores the key in a private file, with a note', async () => {
+  test('saves the key to a private file, and prints a note', async () => {
     const signed = await login();
     expect(signed).toMatchObject({ code: 0 });
     expect(signed.stderr).toMatch(

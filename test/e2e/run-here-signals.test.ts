@@ -84,7 +84,7 @@ while :; do sleep 0.1; done`;
     }
   });
 
-  test('skips the copy and ends the command on the second Ctrl-C', async () => {
+  test('on the second Ctrl-C stops the command and skips the copy', async () => {
     const { ended, send, said } = await started(':');
     await send('SIGINT');
     await said(/Ctrl-C again/);

@@ -173,7 +173,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
   });
 
-  test('ends if the instance was stopped, with the next command', async () => {
+  test('exits if the instance was stopped, and suggests the next command', async () => {
     const first = await site.start();
     world.service.instances.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`);

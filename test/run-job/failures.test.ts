@@ -359,7 +359,7 @@ describe('output that gpucloud cannot read', () => {
     expect(stderr).toContain('The output of the command could not be read: an unknown frame: junk');
   });
 
-  test('leaves a job that jobs attach follows', async () => {
+  test('keeps the job running, so that jobs attach can follow it', async () => {
     await world.detach(LASTS);
     await started(world);
     const argv = ['jobs', 'attach', 'job'];

@@ -55,7 +55,7 @@ describe('a pattern of --fetch', () => {
     expect(lacks).toEqual([]);
   });
 
-  test('accepts any folder name, and an absolute path', async () => {
+  test('accepts absolute paths and any folder name', async () => {
     for (const name of ['one', 'two']) {
       await mkdir(there(name));
       await writeFile(there(name, `${name}.json`), name);

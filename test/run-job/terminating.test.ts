@@ -140,7 +140,7 @@ test.each([
 });
 
 describe('jobs stop', () => {
-  test('terminates nothing if another process has ended the job', async () => {
+  test('does not terminate the instance if another process has ended the job', async () => {
     await world.detach('exit 5');
     await exited(world);
     let isFirst = true;

@@ -56,7 +56,7 @@ describe('a walk', () => {
     expect(ids(await walk(read, cursor, { depth: 70 }))).toEqual(['deep']);
   });
 
-  test('ends a deep walk at the horizon', async () => {
+  test('stops at the horizon, even after many pages', async () => {
     const log = logOf(1_000);
     const cursor = memoryOf(log, 20);
     const { read, asked } = reader(() => log);

@@ -131,7 +131,7 @@ function idleField({ ifIdle }: DeadlineFlags): Pick<WantedEnds, 'if_idle'> {
   return ifIdle === undefined ? {} : { if_idle: ifIdle };
 }
 
-/** Returns the deadline and the idle rule as part of a request that rents. */
+/** Returns the fields of a rental request for the deadline and the idle rule. */
 export async function deadlineField(flags: DeadlineFlags, context: Context): Promise<WantedEnds> {
   const wanted = wantedDeadline(flags);
   const deadline = wanted && (await deadlineFrom(wanted, context));

@@ -16,7 +16,7 @@ export interface Printed {
 
 /** Runs `sh` scripts on an instance, each over its own SSH connection. */
 export interface RemoteShell {
-  /** Starts a script, and ends it at the signal. Throws CliError if ssh is missing. */
+  /** Starts a script, and stops it when the signal aborts. Throws CliError if ssh is missing. */
   start(script: string, args: readonly string[], signal: AbortSignal): Promise<Piped>;
   /** Runs a short script to its end; `input` is its stdin. Throws the signal's reason. */
   run(script: string, input: string, signal: AbortSignal): Promise<Printed>;

@@ -189,7 +189,7 @@ describe('learning from instances', () => {
     expect((await entries())[0]).toMatchObject({ name: 'RTX 4090', price_per_hour: null });
   });
 
-  test("prefers the name from catalog add to the service's", async () => {
+  test("prefers a name set with catalog add over the service's name", async () => {
     await world.cli(['catalog', 'add', 'offer', A, '--name', 'mine']);
     await see();
     expect((await entries())[0]).toMatchObject({

@@ -128,7 +128,7 @@ describe('logout', () => {
     expect(stderr).not.toContain(ANNA_KEY);
   });
 
-  test('exits with 3 without a current profile', async () => {
+  test('exits with 3 if no profile is active', async () => {
     const { code, stderr } = await (await newWorld()).cli(['logout']);
     expect(code).toBe(3);
     expect(stderr).toContain('No profile is active');
