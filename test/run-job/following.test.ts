@@ -1,13 +1,12 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { probe } from '../../src/run-job/remote/probe.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { ctrlC, exited, followed, heard, LASTS, notifying, started } from './stories.ts';
+import { ctrlC, exited, followed, hanging, heard, LASTS, notifying, started } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -178,17 +177,8 @@ describe('jobs logs', () => {
     await world.detach(LASTS);
     const { interrupts, press } = ctrlC();
     const startPiped: typeof world.ssh.startPiped = async () => {
-      const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-      let end: (code: number) => void = () => undefined;
-      const ended = new Promise<number>((resolve) => {
-        end = resolve;
-      });
-      const kill = () => {
-        for (const stream of [stdout, stderr]) stream.end();
-        end(143);
-      };
       setImmediate(press);
-      return { stdin, stdout, stderr, ended, kill };
+      return hanging();
     };
     const programs = { start: world.ssh.start, startPiped };
     const logs = await world.gpucloud(['jobs', 'logs', 'job'], { interrupts, programs });

@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { withoutPauses } from './passing-clock.ts';
-import { exited, followed, heard, LASTS, notifying, reap, started } from './stories.ts';
+import { exited, followed, hanging, heard, LASTS, notifying, reap, started } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -88,16 +87,7 @@ describe('jobs logs of a job that has not ended', () => {
 
   test('ends after 20 seconds if the instance does not respond', async () => {
     const startPiped: typeof world.ssh.startPiped = async () => {
-      const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-      let end: (code: number) => void = () => undefined;
-      const ended = new Promise<number>((resolve) => {
-        end = resolve;
-      });
-      const kill = () => {
-        for (const stream of [stdout, stderr]) stream.end();
-        end(143);
-      };
-      return { stdin, stdout, stderr, ended, kill };
+      return hanging();
     };
     const programs = { start: world.ssh.start, startPiped };
     const logs = await world.gpucloud(['jobs', 'logs', 'job'], {

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import type { Interrupts } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
+import type { Piped } from '../../src/programs.ts';
 import { FOLLOWING } from '../../src/run-job/remote/supervisor.ts';
 import { until } from '../support/ssh-world.ts';
 import type { LoopbackWorld } from './loopback-world.ts';
@@ -58,4 +60,18 @@ export function heard({ local }: LoopbackWorld): object[] {
   if (!existsSync(local('heard'))) return [];
   const lines = readFileSync(local('heard'), 'utf8').trim().split('\n');
   return lines.map((line) => JSON.parse(line));
+}
+
+/** Starts an ssh that prints nothing until it is killed. */
+export function hanging(): Piped {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  let end: (code: number) => void = () => undefined;
+  const ended = new Promise<number>((resolve) => {
+    end = resolve;
+  });
+  const kill = () => {
+    for (const stream of [stdout, stderr]) stream.end();
+    end(143);
+  };
+  return { stdin, stdout, stderr, ended, kill };
 }
