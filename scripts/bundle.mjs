@@ -24,7 +24,7 @@ export const BUNDLE = {
   charset: 'ascii',
   legalComments: 'none',
   logLevel: 'warning',
-  // Users who install this package get keys in the system keyring.
+  // Not bundled: users install @napi-rs/keyring to store keys in the system keyring.
   external: ['@napi-rs/keyring', 'bun:ffi'],
   // Also turns `import()` of an external package into `require`, which needs no module loader.
   supported: { 'dynamic-import': false },

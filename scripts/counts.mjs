@@ -42,7 +42,7 @@ for (const run of files) {
     for (const { meta } of assertionResults) if (meta?.lacks !== undefined) lacks.push(meta.lacks);
     const failed = assertionResults.filter((each) => each.status === 'failed');
     for (const each of failed) tell(run, name, each.fullName, each.failureMessages);
-    // Counts a file that failed to load, which has no failed tests.
+    // A file that failed to load has no failed tests, so this counts the file itself.
     if (status === 'failed' && failed.length === 0) {
       counts.failed += 1;
       tell(run, name, 'the whole file', [message]);

@@ -54,7 +54,8 @@ async function bundle() {
     plugins: [inside],
     minify: true,
     write: false,
-    // esbuild ignores this warning in a dependency, but treats that bundle as our own code.
+    // esbuild hides this warning for a dependency, but treats the bundled dependencies as our own
+    // code.
     logOverride: { 'suspicious-boolean-not': 'silent' },
   });
   return outputFiles[0].text;
@@ -67,7 +68,7 @@ const FLAGS = [
   '--bytecode',
   '--minify',
   '--format=cjs',
-  // Compiling later saves 8 ms per GET, since most runs end before compiled code pays off.
+  // Compiles code later, since most runs end before compiled code pays off.
   '--compile-jit-policy=20',
   // Ends the options from BUN_OPTIONS, which could otherwise name a script to run first.
   '--compile-exec-argv=--',
@@ -107,7 +108,7 @@ export async function buildExecutables(targets, report) {
   }
   try {
     writeFileSync(join(folder, 'gpucloud.cjs'), await bundle());
-    // Groups the bytecode that a start needs, so that it reads fewer pages of the file.
+    // Groups the bytecode needed at startup, so that startup reads fewer pages of the file.
     execFileSync(compile(HERE), ['--help'], {
       cwd: folder,
       env: { HOME: folder, BUN_BYTECODE_ORDER_OUT: join(folder, 'order') },

@@ -1,5 +1,5 @@
-// Writes all files derived from the program: docs/commands, man pages, completions and schemas
-// here, then golden files (golden.mjs) and pictures (picture.mjs). A test fails if one is stale.
+// Writes docs/commands, man pages, completions and schemas from the program, then runs golden.mjs
+// and picture.mjs. A test fails if one of these files is stale.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

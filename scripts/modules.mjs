@@ -1,6 +1,7 @@
-// Writes dist/gpucloud.cjs: each file of src/ as a CommonJS module, with the packages that it imports. A
-// module is read, compiled and run when one of its names is first used (src/start/modules.ts), since a
-// command needs few of them. In src/, no import has an effect.
+// Writes dist/gpucloud.cjs: each file of src/ as a CommonJS module, with the packages that it
+// imports. Reads, compiles and runs a module when one of its names is first used
+// (src/start/modules.ts), since a command needs few modules. Modules in src/ have no side effects
+// when imported.
 //
 //   //HASH
 //   [LENGTH,...]                                   of each module, src/main.ts first
@@ -39,7 +40,7 @@ export async function buildModules() {
         if (number < 0) throw new Error(`${path}, imported by ${importer}, is not in src/.`);
         return { path: String(number), external: true };
       });
-      // Loads only `node:` modules late, since what a package exports may be a class.
+      // Loads only `node:` modules late, since a package may export a class.
       onResolve({ filter: /^node:/ }, ({ path, kind }) => ({
         path: kind === 'require-call' ? path.slice('node:'.length) : path,
         external: true,
@@ -54,7 +55,7 @@ export async function buildModules() {
     minify: true,
     metafile: true,
     write: false,
-    // `import.meta` is empty in CommonJS. The modules that use it allow for that.
+    // `import.meta` is empty in CommonJS. Modules that use it handle that.
     logOverride: { 'empty-import-meta': 'silent' },
   });
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path, '.js'), text]));

@@ -1,5 +1,5 @@
 // Changes the source in one small way at a time and expects the room's tests to fail.
-// npm run mutate [-- ROOM|NUMBER...]; without any, writes docs/internals/mutations.md.
+// npm run mutate [-- ROOM|NUMBER...]; without arguments, writes docs/internals/mutations.md.
 import { setMaxListeners } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -22,7 +22,7 @@ class AsListed extends BaseSequencer {
   }
 }
 
-// Vitest adds listeners in each run.
+// Vitest adds listeners in each run, and Node would warn of a leak.
 setMaxListeners(0);
 
 // Uses the same random values in every run, so that results can be repeated.
@@ -186,12 +186,12 @@ for (const mutation of selected) mutated(readFileSync(sourceOf(mutation), 'utf8'
 
 const started = Date.now();
 const results = [];
-/** Tests that fail without a mutation, by file. They judge no mutation. */
+/** Tests that fail without a mutation, by file. They don't count for mutations. */
 const red = new Map();
 // One per core and one more, since tests often wait.
 const instances = await Promise.all(Array.from({ length: availableParallelism() + 1 }, openTests));
 
-/** Gives each Vitest the next item as soon as it is free. */
+/** Passes the next item to the first idle Vitest. */
 function inTurn(items, work) {
   return Promise.all(
     instances.map(async (tests) => {
@@ -228,6 +228,6 @@ for (const { mutation } of wrong) {
   console.log(`not equivalent: ${mutation.number} src/${mutation.file}: ${mutation.name}`);
 }
 for (const [file, test] of red) console.log(`fails without a mutation: ${file}: ${test}`);
-// Vitest sets the exit code for each killed mutation.
+// Vitest sets a failing exit code for each killed mutation.
 process.exitCode = survived.length + wrong.length + red.size === 0 ? 0 : 1;
 if (process.exitCode === 0 && selected === MUTATIONS) writeFileSync(PAGE, page(results));

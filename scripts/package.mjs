@@ -1,10 +1,10 @@
-// npm run package: all that is published, in dist/packages/.
+// npm run package writes everything to publish to dist/packages/.
 //   gpucloud-VERSION.tgz             the npm package
 //   gpucloud-VERSION-TARGET.tar.xz   the executable with man pages and completions; .zip for Windows
-//   gpucloud_VERSION_ARCH.deb        the same for Debian and Ubuntu, if dpkg-deb is here
+//   gpucloud_VERSION_ARCH.deb        the same for Debian and Ubuntu, if dpkg-deb is installed
 //   install.sh, SHA256SUMS, and what publish.mjs writes
-// --target NAME (repeatable) or --all instead of this computer's target. --level 0 to 9 sets the level of
-// compression. The same commit gives the same bytes.
+// --target NAME (repeatable) or --all instead of this computer's target. --level 0 to 9 sets the
+// compression level. The same commit produces the same bytes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

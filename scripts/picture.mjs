@@ -13,7 +13,7 @@ const ROWS = 60;
 const PROGRAM = fileURLToPath(new URL('../bin/gpucloud.js', import.meta.url));
 const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url));
 
-/** Not shown: ssh looks for keys in the real home folder only. */
+/** Hidden in the picture: ssh looks for keys only in the real home folder. */
 const IDENTITY = ['--identity', '.ssh/id_ed25519'];
 const HARDWARE = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
 /** The commands typed before each picture, and the commands shown in it. */

@@ -23,7 +23,7 @@ const TEMPLATES = [
 
 /**
  * Fills in a template. Returns undefined if it needs the checksum of an archive that was not built.
- * @param sums of the archives, by their names.
+ * @param sums checksums of the archives, by name.
  */
 export function filled(template, sums = new Map()) {
   const lines = [...sums].map(([name, sum]) => `${sum}  ${name}`);

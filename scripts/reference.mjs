@@ -50,7 +50,9 @@ function argumentTerm({ name, required, variadic }) {
   return required ? `<${shown}>` : `[${shown}]`;
 }
 
-/** Joins the description, the choices and the default, and repeats none of them. */
+/**
+ * Joins the description, the choices and the default. Omits those that the description contains.
+ */
 function wordsOf({ description, default: standard, choices }) {
   const words = [description];
   if (choices !== null && !choices.every((choice) => mentions(description, choice))) {
@@ -281,8 +283,8 @@ function flagTable(flags) {
 // Man pages
 
 /**
- * Escapes text for roff. Hyphens must stay copyable and searchable. roff would run a line that
- * starts with a dot or a quote as a request.
+ * Escapes text for roff. Hyphens must stay copyable and searchable. roff treats a line that starts
+ * with a dot or an apostrophe as a request.
  */
 function roff(text) {
   return text
@@ -298,7 +300,7 @@ function roff(text) {
     .replace(/^(?=[.'])/gm, '\\&');
 }
 
-/** Quotes a macro argument; a quotation mark inside would end it. */
+/** Quotes a macro argument; a quotation mark inside would end the argument. */
 function quoted(text) {
   return `"${roff(text).replaceAll('"', '\\(dq')}"`;
 }

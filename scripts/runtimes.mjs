@@ -108,7 +108,7 @@ export function runtimeFor(target) {
   return join(folder, 'bin', isWindows(target) ? 'bun.exe' : 'bun');
 }
 
-/** Returns the path of a target's keyring library. npm has already installed this computer's. */
+/** Returns the path of a target's keyring library. */
 export function keyringFor(target) {
   const { keyring } = entryOf(target);
   const name = `@napi-rs/keyring-${keyring}`;

@@ -1,4 +1,4 @@
-// JSON Schema of one stderr line in JSON modes. schemas/ contains it.
+// JSON Schema of one stderr line in JSON modes. `npm run generate` writes it to schemas/.
 
 const ERROR = {
   type: 'object',

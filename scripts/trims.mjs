@@ -1,5 +1,5 @@
-// Omits third-party code that this program never runs, so that no start reads or compiles it.
-// Calling a stub throws.
+// Omits third-party code that this program never runs, so that startup neither reads nor compiles
+// it. Calling a stub throws.
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
@@ -61,8 +61,7 @@ const TRIMS = [
     is: `exports.parserCode = () => require(${JSON.stringify(resolve('undici/lib/llhttp/llhttp-wasm.js'))});`,
   },
   {
-    // undici contains its parser twice, with and without SIMD. Without SIMD it falls back at once,
-    // and is as fast.
+    // undici contains its parser twice, with and without SIMD. The parser without SIMD is as fast.
     filter: /^\.\.\/llhttp\/llhttp_simd-wasm\.js$/,
     of: /\/undici\//,
     is: `throw new Error('one is enough');`,
@@ -87,12 +86,12 @@ const TRIMS = [
       };`,
   },
   {
-    // conf compares values with its defaults; this program passes none.
+    // conf uses assert to compare values with defaults, which this program does not set.
     filter: /^node:assert$/,
     of: /\/conf\//,
     is: 'export default { deepEqual() {} };',
   },
-  // conf can migrate files and check them with ajv. zod checks them here.
+  // The program uses no migrations of conf, and validates files with zod instead of ajv.
   { filter: /^semver$/, of: /\/conf\//, is: 'export default {};' },
   // conf gets a folder and watches no files, so it never calls these.
   {
@@ -106,8 +105,8 @@ const TRIMS = [
     is: `export class Ajv2020 { constructor() { (${never('ajv')})(); } }`,
   },
   { filter: /^ajv-formats$/, of: /\/conf\//, is: `export default { default: ${never('ajv')} };` },
-  // Bundles ssh2 for the sandbox's server without its client and its native parts, which are
-  // optional. package.json replaces cpu-features, which has no file to bundle until it is compiled.
+  // Bundles ssh2 for the sandbox's server, without ssh2's client and optional native parts.
+  // package.json replaces cpu-features, which has no file to bundle until it is compiled.
   {
     filter: /^cpu-features$|sshcrypto\.node$/,
     of: /\/ssh2\//,
@@ -130,7 +129,7 @@ const TRIMS = [
     of: /\/cli-spinners\//,
     is: `export default ${JSON.stringify({ dots, line })};`,
   },
-  // The editor prompt would include every character set.
+  // The program never uses the editor prompt, which would include every character set.
   { filter: /^@inquirer\/editor$/, is: `export default ${never('the editor')};` },
 ];
 

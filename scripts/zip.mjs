@@ -10,8 +10,8 @@ const FLAGS = 0x800;
 const DEFLATE = 8;
 
 /**
- * @param entries contents by their paths.
- * @param seconds the time of all entries, since 1970; a .zip file has none before 1980.
+ * @param entries contents by path.
+ * @param seconds the time of all entries, since 1970. A .zip file can't store times before 1980.
  */
 export function zipOf(entries, seconds, level) {
   const stamp = stampOf(new Date(seconds * 1000));

@@ -30,7 +30,7 @@ export function createGate(limit: number): Gate {
     try {
       return await work();
     } finally {
-      // Passes the slot on directly, so that no later caller takes it.
+      // Passes the slot on directly, so that no later caller takes the slot.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();

@@ -48,7 +48,7 @@ export class Call {
     this.#outer = options.signal ?? settings.signal;
     this.#outer.addEventListener('abort', this.#interrupt, { once: true });
     if (this.#outer.aborted) this.#interrupt();
-    // Uses a real timer, since a test's fake clock would never end an endless body.
+    // Uses a real timer, since a test's fake clock would never stop an endless body.
     this.#timer = setTimeout(() => this.#stop.abort(), Math.min(this.timeoutMs, LONGEST_TIMER));
   }
 

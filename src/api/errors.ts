@@ -196,7 +196,7 @@ export function rateLimited(status: number, waitMs: number | undefined): CliErro
   );
 }
 
-/** Returns the specific error code for a response status. */
+/** Returns `unavailable` for status 503, otherwise undefined. */
 export function unavailableIf(status: number | undefined): 'unavailable' | undefined {
   return status === 503 ? 'unavailable' : undefined;
 }

@@ -151,7 +151,7 @@ export const OPERATIONS = {
     isItself: true,
     retry: 'repeat',
   },
-  /** A 500 means that the start failed and was refunded, so never send it again. */
+  /** A 500 means that the start failed and was refunded, so gpucloud never resends it. */
   'POST /instances/{id}/start': {
     doing: 'to start the instance {id}',
     ...INSTANCE,

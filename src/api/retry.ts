@@ -39,7 +39,7 @@ export async function transmit(call: Call, request: Request): Promise<Sent> {
       // Keeps `doubted`: a long Retry-After must not hide that an earlier try may have changed
       // something.
       if (doubted && changes(request) && asksTooLong(call, response)) return { response, doubted };
-      // After a 429 the service did nothing.
+      // A 429 means that the service did nothing.
       doubted ||= response.status !== 429;
       wait = waitMs(call, response, tried);
     } catch (error) {

@@ -213,7 +213,7 @@ async function waited(
     return undefined;
   } catch (error) {
     if (error instanceof CliError) return error;
-    // After a stopped call the next read ends at once, and the outcome stays unknown.
+    // An interrupt also stops the next read at once, and the outcome stays unknown.
     if (error instanceof Fault) return undefined;
     throw error;
   }

@@ -21,7 +21,6 @@ export interface CatalogEntry {
   readonly in_stock: boolean | null;
   /** When `in_stock` was read, to the hour (ISO 8601). Null for the sandbox, which always knows. */
   readonly in_stock_at: string | null;
-  /** The GPU model. */
   readonly gpu: string | null;
   readonly cuda_version: string | null;
   /** Price in roubles as a decimal string, taken from the newest known instance of this offer. */
@@ -134,7 +133,7 @@ function folded(name: string | null): string {
 /** `RTX 4090` becomes `rtx-4090`, `Ubuntu 22.04` becomes `ubuntu-22-04`. */
 export function slug(name: string | null): string {
   const text = folded(name);
-  // Compiling the Unicode classes takes a millisecond, and most names don't need them.
+  // Skips compiling the Unicode classes, which most names don't need.
   return text
     .split(/^[\u0000-\u007f]*$/.test(text) ? /[^a-z0-9]+/ : /[^\p{L}\p{N}]+/u)
     .filter((part) => part !== '')

@@ -26,7 +26,6 @@ interface CatalogSettings {
   readonly file: string;
   /** The service that the names belong to: its base URL, or `sandbox`. */
   readonly service: string;
-  /** The catalog that the sandbox provides. */
   readonly builtIn?: () => Promise<BuiltIn>;
   readonly clock: Clock;
   warn(text: string): void;
@@ -38,7 +37,7 @@ export type Catalog = ReturnType<typeof openCatalog>;
 export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSettings) {
   let latest: CatalogFile | undefined;
   let isWarned = false;
-  // Learns in sequence, so that instances read in parallel write each offer once.
+  // Stores facts in sequence, so that instances read in parallel write each offer once.
   let last: Promise<void> = Promise.resolve();
 
   async function change(edit: (names: readonly NameRecord[]) => readonly NameRecord[]) {

@@ -71,7 +71,7 @@ class StrictCommand extends Command {
   }
 
   /**
-   * Handles a bare `gpucloud instances`: `run.ts` knows the format and decides whether to print
+   * Throws for a bare `gpucloud instances`: `run.ts` knows the format and decides whether to print
    * help.
    */
   override help(): never {

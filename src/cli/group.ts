@@ -56,7 +56,6 @@ export function namedBy<T extends Listed>(all: readonly T[], word: string): T | 
   return all.find(({ name, aliases }) => name === word || aliases?.includes(word) === true);
 }
 
-/** Adds a listed command. */
 export function addListed(
   parent: AnyCommand,
   { name, aliases = [], summary, heading = 'Commands:', isHidden = false }: Listed,

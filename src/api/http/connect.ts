@@ -98,7 +98,7 @@ export function createConnector(
       throw new ConnectError('ERR_TLS_NOT_READY');
     }
     secured.setNoDelay(true);
-    // Works while the handshake's first bytes are on their way, so it delays nothing.
+    // Runs while the handshake's first bytes are in transit, so it delays nothing.
     meanwhile();
     return ready(secured, 'secureConnect');
   }
@@ -156,7 +156,7 @@ export function createConnector(
   };
 }
 
-/** Ignores failures, since the same error appears again when the result is needed. */
+/** Ignores failures, since the same error occurs again when the result is needed. */
 function whileConnecting(socket: Socket, work: () => unknown): void {
   socket.once('connectionAttempt', () => {
     setImmediate(() => {

@@ -160,7 +160,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Decodes a body, which a proxy may compress without being asked. */
+/** Decodes a body. A proxy may compress a body even if the request did not ask for it. */
 async function decode(head: Head, bytes: Buffer): Promise<HttpResponse> {
   const packing = (head.headers['content-encoding'] ?? '').trim().toLowerCase();
   const isPacked = packing !== '' && packing !== 'identity' && bytes.length > 0;

@@ -7,8 +7,8 @@ declare const WebAssembly: { readonly Module: new (code: Uint8Array<ArrayBuffer>
 
 /**
  * V8 flags to turn off while compiling. With these defaults, V8 compiles functions when a response
- * arrives and optimizes them in the background. That takes 3 to 30 MiB, and Node 20 waits for it at
- * exit for at least 100 ms.
+ * arrives and optimizes them in the background. This takes 3 to 30 MiB, and Node 20 waits at exit
+ * until the optimizer is done.
  */
 const FLAGS = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'] as const;
 

@@ -28,11 +28,12 @@ export interface Transport {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Opens connections to a service. Load this module at the first request: undici costs more than the
- * rest of a command.
+ * Opens connections to a service. Load this module at the first request: loading undici takes
+ * longer than the rest of a command.
  *
  * @param nodeVersion as `v20.20.2`.
- * @throws CliError `usage` if the environment names an unusable proxy or turns certificate checks off.
+ * @throws CliError `usage` if the environment names an unusable proxy or turns certificate checks
+ * off.
  */
 export async function createTransport(
   target: URL,
@@ -100,7 +101,7 @@ function ensureCertificatesChecked(env: Environment): void {
 /** Fails the requests in flight when a connection is closed. */
 function ending(): Error {
   const error = new ConnectError('UND_ERR_DESTROYED');
-  // Skips building a stack, which Node reads: V8 would count all lines of the bundle.
+  // Sets the stack, which Node reads: V8 would count all lines of the bundle to build it.
   error.stack = error.message;
   return error;
 }

@@ -24,7 +24,6 @@ export function check<T>(schema: Schema<T>, value: unknown): Checked<T> {
   return odd === undefined ? { ok: true, value: value as T, odd: [] } : { ok: false, ...odd };
 }
 
-/** Returns all faults of a value. */
 export function faultsIn(schema: Schema<unknown>, value: unknown): Odd[] {
   return issuesOf(schema, value).flatMap((issue) =>
     issue.code === 'unrecognized_keys'

@@ -5,8 +5,8 @@ import * as z from '../../zod.ts';
 import { filled, type Infer, ruled } from './fields.ts';
 
 /**
- * API document: Endpoints, POST /instances, `docker_config`. It marks every port field optional,
- * but a port needs both.
+ * API document: Endpoints, POST /instances, `docker_config`. The document marks both port fields
+ * optional, but a port needs both.
  */
 const dockerConfig = lazy(() => {
   const port = z.number().check(z.int(), z.gte(1), z.lte(65535));
