@@ -105,8 +105,7 @@ export function createContext(
 }
 
 /**
- * The parts that contexts share, so that a run of several hours ends with its first profile and
- * key.
+ * The parts that contexts share, so that a run of several hours keeps its first profile and key.
  */
 interface Shared {
   readonly settings: SettingsRoom;

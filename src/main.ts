@@ -39,7 +39,7 @@ async function main(): Promise<void> {
       return process.stdout;
     },
     get stderr() {
-      // Without a listener, a closed stderr would end the process in the middle of an operation.
+      // Without a listener, a closed stderr would crash the process in the middle of an operation.
       if (!isStderrOpen) process.stderr.on('error', () => undefined);
       isStderrOpen = true;
       return process.stderr;
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
   if (isStderrOpen) await written(process.stderr, second.signal);
   if (isHungUp(first.signal)) releaseTerminal();
   // Closing connections and freeing the heap would take longer than many commands; the system does
-  // it at once.
+  // both at once.
   process.exit();
 }
 
@@ -204,7 +204,7 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
   ['SIGBREAK', 'interrupted', 'Interrupted.'],
 ];
 
-/** Returns a setter for the third signal's action, which by default ends the process. */
+/** Returns a setter for the third signal's action, which by default kills the process. */
 function listenForInterrupts(
   first: AbortController,
   second: AbortController,
@@ -224,7 +224,7 @@ function listenForInterrupts(
     };
     process.on(signal, stop);
   }
-  // Let the failing write report a file over the size limit: the signal would end the process.
+  // Let the failing write report a file over the size limit: the signal would kill the process.
   process.on('SIGXFSZ', () => undefined);
   return (leave) => {
     atThird = leave;
@@ -252,17 +252,17 @@ function releaseTerminal(): void {
 interface Faults {
   /** The first uncaught fault, if any. */
   readonly first: Error | undefined;
-  /** Resolves if the run does not end in time after an uncaught fault. */
+  /** Resolves if the run does not finish in time after an uncaught fault. */
   readonly overdue: Promise<0>;
-  /** Stores the fault that ended the run, and returns the exit code of `overdue`. */
+  /** Stores an uncaught fault, and returns the exit code of `overdue`. */
   note(thrown: unknown): 0;
 }
 
 const UNWINDING_MS = 2_000;
 
 /**
- * Ends the run like two interrupts after an uncaught fault. The run then reports a possible rental
- * and records its outcome. Node would print the stack and exit at once.
+ * Stops the run like two interrupts after an uncaught fault. The run then reports a possible rental
+ * and records its outcome. Node itself would print the stack and exit at once.
  */
 function listenForFaults(first: AbortController, second: AbortController): Faults {
   let known: Error | undefined;

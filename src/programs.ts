@@ -50,26 +50,26 @@ export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL';
 
 export interface Running {
   /**
-   * The exit code; 128 plus the signal's number if a signal ended it, as in shells. Rejects with
-   * the system's error if it can't start: `ENOENT` if there is no such program.
+   * The exit code; 128 plus the signal's number if a signal killed the program, as in shells.
+   * Rejects with the system's error if the program can't start: `ENOENT` if it does not exist.
    *
    * Does not wait for pipes that a background child of a captured program keeps open. When it
-   * resolves, all output from before the end has been received, and no output from after it.
+   * resolves, all output from before the exit has been received, and none from after.
    */
   readonly ended: Promise<number>;
-  /** Whether the timeout ended the program. */
+  /** Whether the timeout killed the program. */
   readonly isLate: boolean;
   /**
-   * Ends the program; does nothing if it has ended. A captured program must end soon: it gets
-   * SIGKILL at the second call or after a second.
+   * Sends a signal; does nothing if the program has exited. A captured program must exit soon: it
+   * gets SIGKILL at the second call or after a second.
    */
   kill(signal: Signal): void;
 }
 
-/** Milliseconds that a program has to end after a signal. */
+/** Milliseconds that a program has to exit after a signal. */
 const GRACE = 1_000;
 
-/** Milliseconds after a program's end until its pipes are closed. */
+/** Milliseconds after a program's exit until its pipes are closed. */
 const LAST_WORDS = 200;
 
 function stdioOf(hear: Program['hear'], say: string | undefined): StdioOptions {
@@ -98,7 +98,7 @@ export async function startProgram({
   for (const from of ['stdout', 'stderr'] as const) {
     child[from]?.setEncoding('utf8').on('data', (text: string) => hear?.(text, from));
   }
-  // If the program ends without reading, its exit code reports the reason.
+  // If the program exits without reading, its exit code reports the reason.
   child.stdin?.on('error', () => undefined).end(say);
 
   let isLate = false;
@@ -125,7 +125,7 @@ export async function startProgram({
   function letGo(): void {
     child.stdout?.destroy();
     child.stderr?.destroy();
-    // Abandon a program that not even SIGKILL ends.
+    // Abandon a program that even SIGKILL does not stop.
     if (!hasEnded()) tell(null, 'SIGKILL');
     child.unref();
   }
@@ -140,7 +140,7 @@ export async function startProgram({
   function tell(code: number | null, signal: NodeJS.Signals | null): void {
     clearTimeout(timer);
     const shown = exitCode(code, signal);
-    // The Ctrl-C that ended the program also reaches us, and may arrive a moment later.
+    // The Ctrl-C that stopped the program also reaches us, and may arrive a moment later.
     setImmediate(() => resolve(shown));
   }
   child.on('exit', () => afterwards(LAST_WORDS, letGo));
@@ -167,9 +167,9 @@ export interface Piped {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** The exit code; 128 plus the signal's number if a signal ended it. */
+  /** The exit code; 128 plus the signal's number if a signal killed the program. */
   readonly ended: Promise<number>;
-  /** Does nothing once the program has ended. */
+  /** Does nothing once the program has exited. */
   kill(): void;
 }
 
@@ -177,7 +177,7 @@ export interface Piped {
 export interface Leader extends Piped {
   /** The process group's ID. */
   readonly pid: number | undefined;
-  /** The signal that ended the program; null before its end, or if no signal did. */
+  /** The signal that killed the program; null before its exit, or if no signal did. */
   readonly endSignal: NodeJS.Signals | null;
 }
 
@@ -185,7 +185,7 @@ export interface Leader extends Piped {
  * Starts a program with binary streams. Rejects with the system's error if it can't be started.
  *
  * The program gets its own session: Ctrl-C in a terminal reaches every program in the foreground,
- * and the first Ctrl-C must not end a copy in progress. Windows would open a console for it.
+ * and the first Ctrl-C must not stop a copy in progress. Windows would open a console for it.
  */
 export async function startPiped(
   { file, args, env, cwd }: Pick<Program, 'file' | 'args' | 'env'> & { readonly cwd?: string },
@@ -203,7 +203,7 @@ export async function startPiped(
   const ended = new Promise<number>((resolve) => {
     child.once('close', (code, signal) => resolve(exitCode(code, signal)));
   });
-  // If the program ends without reading, its exit code reports the reason.
+  // If the program exits without reading, its exit code reports the reason.
   child.stdin.on('error', () => undefined);
   await once(child, 'spawn');
   return {

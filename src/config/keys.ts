@@ -120,7 +120,7 @@ const MOST = 64 * 1024;
 /**
  * Runs a password manager's command and returns the first line of its output, since `pass` and
  * others print notes below. The command may prompt on the terminal. Its stderr goes to `complain`;
- * its output is never printed. Stops it after a minute.
+ * its output is never printed. Stops the command after a minute.
  *
  * Throws CliError('authentication'), or the reason of `stop`.
  */

@@ -137,12 +137,11 @@ function given(flag: string | undefined, text: string | undefined): Sourced<stri
  * values of the same rank are an error, and so is an address flag with a requested sandbox.
  *
  * | sandbox from      | --base-url | GPUCLOUD_BASE_URL |
- * |-------------------|------------|-------------------|
- * | --profile         | error      | sandbox           |
- * | GPUCLOUD_PROFILE  | error      | error             |
- * | `current`         | address    | address           |
+ * |-------------------|------------|-------------------| | --profile         | error      | sandbox
+ * | | GPUCLOUD_PROFILE  | error      | error             | | `current`         | address    |
+ * address           |
  *
- * A key alone never deactivates it: it names no service.
+ * A key alone never deactivates the sandbox, since a key names no service.
  */
 function sandboxHolds(sandbox: Sourced<string>, given: Sourced<string> | undefined): boolean {
   if (given === undefined || (sandbox.source === 'flag' && given.source === 'environment')) {

@@ -13,13 +13,13 @@ import type { Prompts } from '../prompts/prompts.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { ServiceClock } from './service-clock.ts';
 
-/** The parts of its process that a run needs. `main.ts` and the test harness each create one. */
+/** The parts of the process that a run needs. `main.ts` and the test harness each create one. */
 export interface Host {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
   /**
-   * Writes to stdout without creating a stream, which costs more than writing a short text. Not
+   * Writes to stdout without creating a stream, which takes longer than writing a short text. Not
    * for terminals. Returns the number of bytes written; the stream writes the rest.
    */
   readonly syncWrite?: ((bytes: Uint8Array) => number) | undefined;
@@ -46,7 +46,7 @@ export interface Host {
   readonly uid?: number | undefined;
   isAlive(pid: number): boolean;
   readonly interrupts: Interrupts;
-  /** Sets the action for the third signal, which otherwise ends the process at once. */
+  /** Sets the action for the third signal, which otherwise stops the process at once. */
   onThirdInterrupt?(leave: () => void): void;
   /**
    * For full-screen views: calls `leave` when the process is suspended (Ctrl-Z) or exits, and
@@ -173,7 +173,7 @@ export interface Context {
   prompts(): Promise<Prompts | undefined>;
   /** The sandbox with the state in `file`; by default, the built-in profile's. */
   sandbox(file?: string): Promise<Sandbox>;
-  /** Runs work that no interrupt stops, such as terminating what the run rented after Ctrl-C. */
+  /** Runs work that no interrupt stops, such as terminating the rented instance after Ctrl-C. */
   shielded<T>(work: (own: Context) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

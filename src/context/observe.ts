@@ -5,7 +5,7 @@ import type { Observation } from '../journal/index.ts';
 import type { Context } from './contract.ts';
 
 /**
- * Stores what responses show: instances in the inventory, names of offers and images in the
+ * Stores facts from responses: instances in the inventory, names of offers and images in the
  * catalog, and all names for Tab. The journal adds created instances to the inventory, since it
  * knows their requests.
  */

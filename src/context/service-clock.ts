@@ -2,10 +2,10 @@ import type { Clock } from '../clock.ts';
 
 export type ServiceClock = ReturnType<typeof createServiceClock>;
 
-/** Smaller differences are ignored: the header has whole seconds and arrives late. */
+/** Milliseconds. Smaller differences are ignored: the header has whole seconds and arrives late. */
 const SAME_MS = 2_000;
 
-/** A larger jump counts only if the next response confirms it. */
+/** Milliseconds. A larger jump counts only if the next response confirms it. */
 const JUMP_MS = 5 * 60_000;
 
 /** The time in a response, and this computer's time on arrival. All in milliseconds. */
@@ -15,7 +15,10 @@ export interface Reading {
   readonly monotonic: number;
 }
 
-/** How far the service's clock drifted from elapsed time between `a` and `b`, in milliseconds. */
+/**
+ * Returns how far the service's clock drifted from elapsed time between `a` and `b`, in
+ * milliseconds.
+ */
 export function driftBetween(a: Reading, b: Reading): number {
   return b.service - a.service - (b.monotonic - a.monotonic);
 }
@@ -24,7 +27,7 @@ export function driftBetween(a: Reading, b: Reading): number {
  * Creates a clock that returns the service's time in milliseconds since 1970. All times in its
  * responses follow this clock. Before the first response, it returns this computer's time.
  *
- * One response may have a wrong time. Use `serviceTime` before terminating anything because of it.
+ * One response may have a wrong time, so use `serviceTime` before terminating an instance.
  */
 export function createServiceClock(clock: Pick<Clock, 'now' | 'monotonic'>) {
   /** The reading that sets the clock. */

@@ -69,7 +69,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
       const { notSignedIn } = await import('../config/index.ts');
       throw notSignedIn(found, await (await config()).read());
     },
-    /** Whether reading the key again is free and does not prompt. */
+    /** Whether reading the key needs neither the keyring nor a command. */
     async isKeyAtHand() {
       const { storedKey } = await resolved();
       return isKeyFetched || storedKey === undefined || storedKey.place.kind === 'file';

@@ -21,7 +21,7 @@ export function createTerminal(
   withheld: Set<string>,
 ): Terminal {
   const { env, clock, interrupts } = host;
-  // Opens the stream only to write, or if nothing else shows what it is.
+  // Opens the stream only to write, or to check for a terminal if `syncWrite` is missing.
   const stdout = {
     get isTTY() {
       return host.syncWrite === undefined && host.stdout.isTTY === true;

@@ -100,7 +100,7 @@ function handOver(file: number, { uid, gid }: { uid: number; gid: number }) {
 
 /** Makes a new, renamed or removed file in a folder durable. */
 export function syncFolder(path: string): void {
-  // Windows can't open folders, and makes such changes durable without it.
+  // Windows can't open folders, and makes such changes durable without fsync.
   if (platform() === 'win32') {
     return;
   }

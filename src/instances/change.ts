@@ -66,8 +66,8 @@ interface Sending {
 }
 
 /**
- * Changes one instance. Succeeds without `onAccepted` if it already has the goal status or is on
- * its way there.
+ * Changes one instance. Succeeds without `onAccepted` if the instance already has the goal status
+ * or is changing to it.
  */
 export async function changeOne(
   change: Change,
@@ -103,8 +103,8 @@ export async function changeOne(
 }
 
 /**
- * Checks the status in the response. Reads the instance once if it is unexpected, since the service
- * may return the status from before the request.
+ * Checks the status in the response. Reads the instance once if the status is unexpected, since the
+ * service may return the status from before the request.
  */
 async function onTheWay(
   { verb, goal, done }: Change,

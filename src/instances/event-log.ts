@@ -29,7 +29,7 @@ const REMEMBERED = 10_000;
 
 /**
  * Yields a log page by page, newest first, back to its start. Drops repeated events, since new
- * events push older ones onto the next page. Ends at an empty page if the service prunes the log
+ * events push older ones onto the next page. Stops at an empty page if the service prunes the log
  * during the walk.
  */
 export async function* eachEvent(

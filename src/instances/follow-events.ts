@@ -23,7 +23,7 @@ interface FollowInput {
   readonly beginning: Beginning | undefined;
   /** Types in uppercase; undefined for all. */
   readonly type: readonly string[] | undefined;
-  /** Status or event type that ends the command, in uppercase. */
+  /** Status or event type to wait for, in uppercase. */
   readonly until: string | undefined;
   /** Whether to read the instances as well, since `until` may be a status. */
   readonly isStatus: boolean;
@@ -246,7 +246,7 @@ function named(logs: readonly { readonly target: Target }[]): string {
 }
 
 /**
- * Ends without an error after Ctrl-C, the normal way to stop following. With --until, reports the
+ * Returns a silent error after Ctrl-C, the normal way to stop following. With --until, reports the
  * unfinished wait.
  */
 function interrupted(

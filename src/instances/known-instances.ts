@@ -82,7 +82,7 @@ export async function readKnownInstances(
   api: Api,
   context: Context,
 ): Promise<KnownInstances> {
-  // Handles a rejection before the await below, which would otherwise end the process.
+  // Handles a rejection before the await below, which would otherwise crash the process.
   drives.catch(() => undefined);
   const journal = await (given ?? readableJournal(context));
   const known = await journal.read({ archived: all });

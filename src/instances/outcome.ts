@@ -79,7 +79,7 @@ interface EndedWait {
   readonly after?: string;
 }
 
-/** Explains what the wait's early end means for the instance and its billing. */
+/** Adds to a wait's error whether the instance may be billing, and the next command. */
 export function withBill(
   error: CliError,
   { target: { id, name, last }, until, after, profile }: EndedWait,

@@ -245,7 +245,10 @@ async function isDeadlineAccepted(
   return isAgreed(`The request has ${asked}.`, 'Terminate it then?', context);
 }
 
-/** Describes when the request's instance ends, or returns undefined if the request sets nothing. */
+/**
+ * Describes when the request's instance will be terminated, or returns undefined if the request
+ * sets nothing.
+ */
 function endsText({ deadline, if_idle: idle }: OpenRequest, now: number): string | undefined {
   const texts = [
     ...(deadline === undefined ? [] : [`a deadline: ${deadlineText(deadline, now)}`]),

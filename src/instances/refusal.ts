@@ -62,7 +62,7 @@ export async function explainRental(
 /** A known instance with the requested name. */
 interface Namesake {
   readonly id: string;
-  /** Undefined if the service does not find the instance, which was never seen to end. */
+  /** Undefined if the service does not find an instance that was never seen terminated. */
   readonly status: string | undefined;
 }
 

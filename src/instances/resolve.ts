@@ -150,7 +150,7 @@ async function withId(id: string, known: KnownHere, context: Context): Promise<T
   let kept: KnownInstance | undefined;
   try {
     kept = await (await context.journal()).instance(id);
-    // The request that created the instance may still be open, and reading requests finishes it.
+    // An open request may have created the instance. Reading the living instances resolves it.
     kept ??= (await known.living()).instances.find((instance) => instance.id === id);
   } catch (error) {
     // An unreadable journal must not prevent terminating an instance.

@@ -66,7 +66,7 @@ export async function writeDeadline(
 
 type Asking = Pick<RequestRecord, 'uid' | 'name' | 'deadline' | 'if_idle'>;
 
-/** Applies or drops a request's deadline and idle rule (`ends`). Keeps what `expire` has set. */
+/** Applies or drops a request's deadline and idle rule (`ends`). Keeps values set by `expire`. */
 export async function decideDeadline(
   folder: string,
   id: string,
@@ -93,8 +93,8 @@ function endsOf({ uid, deadline, if_idle: after }: Asking) {
 }
 
 /**
- * Returns the path of the use that `reap` recorded. It is separate from the deadline, which must
- * not change with it.
+ * Returns the path of the use that `reap` recorded. A separate file, since recording use must not
+ * change the deadline.
  */
 export function idlePath(folder: string, id: string): string {
   return join(folder, 'idle', `${fileName(id)}.json`);

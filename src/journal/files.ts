@@ -107,7 +107,7 @@ export function removeFile(path: string): void {
   syncFolder(dirname(path));
 }
 
-/** Bytes. File systems allow 255, which leaves room for an extension. */
+/** Bytes. File systems allow 255, so an extension still fits. */
 const LONGEST = 150;
 
 /** Names that Windows reads as devices, whatever their extension. */

@@ -172,7 +172,7 @@ export function openStore(settings: JournalSettings) {
       const kept: KeptRequest[] = [];
       for (const folder of folders()) kept.push(...(await requestsIn(folder, settings, spoil)));
       if (kept.every(({ isInFlight }) => isInFlight)) return kept;
-      // A request whose instance is known is resolved: its process ended before it removed the
+      // A request whose instance is known is resolved: its process stopped before removing the
       // file.
       const known = await instances(['instances', 'archive']);
       const made = new Map(known.map((instance) => [instance.record.request, instance]));

@@ -209,7 +209,7 @@ function runningLong({ look }: AuditReading): CheckResult {
   return ok('No instance is past its deadline or has run for over 24 h without one.');
 }
 
-/** Checks for instances that ended here, then ran again or were charged later. */
+/** Checks for instances seen TERMINATED on this computer that later ran or were charged. */
 function endedButCharged({ ended }: AuditReading): CheckResult {
   const read = ended.read.flatMap(({ known, instance }) =>
     instance === undefined ? [] : [{ known, instance, ...chargeAfterEnd(known, instance) }],
@@ -241,8 +241,8 @@ function endedButCharged({ ended }: AuditReading): CheckResult {
 const HOUR = 3_600_000;
 
 /**
- * Whether and how the service charged an instance after its end. It may charge the last hour at its
- * end.
+ * Describes charges after an instance's termination. The service may charge the last hour at the
+ * termination.
  */
 function chargeAfterEnd(
   { last }: KnownInstance,

@@ -98,7 +98,7 @@ function whyNoRunway({ balance, burn, read, runway }: MoneyFacts) {
 const COULD_NOT_CHECK = 'Could not check the charges for unknown instances';
 const UNCHECKED = `${COULD_NOT_CHECK} (a price is missing, or the history is too long or unsorted)`;
 
-/** `24 h` */
+/** Formats a window's length: `24 h`. */
 function windowText({ from, to }: Window): string {
   const hours = (to - from) / HOUR;
   return Number.isInteger(hours) ? `${hours} h` : spanText(Math.floor((to - from) / 1000));

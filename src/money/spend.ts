@@ -45,8 +45,8 @@ interface Page {
 }
 
 /**
- * Counts transactions from `from` until before `to`. Counts one at a time, so that a history of any
- * length fits in memory.
+ * Counts transactions from `from` up to, but not including, `to`. Counts one at a time, so that a
+ * history of any length fits in memory.
  */
 export function openBooks({ step, from, to }: { step: Step; from: number; to: number }) {
   const pages = new Map<number, Page>();

@@ -33,7 +33,7 @@ interface OutputOptions {
   readonly clock: Clock;
   readonly settings: OutputSettings;
   readonly colour: boolean;
-  /** The profile from a flag; suggested commands have it. */
+  /** The profile from a flag; suggested commands include it. */
   readonly profile?: string | undefined;
   note(text: string): void;
   /** Calls a live view when it must restore the screen; see Host. */

@@ -43,7 +43,7 @@ export function createMessages(options: MessagesOptions): Messages {
   function opened(): Terminal {
     if (stream === undefined) {
       stream = options.stderr;
-      // Without a listener, a closed stderr would end the process in the middle of an operation.
+      // Without a listener, a closed stderr would crash the process in the middle of an operation.
       stream.on('error', () => undefined);
     }
     return stream;

@@ -250,6 +250,6 @@ export interface Held {
 
 export interface Progress {
   update(text: string): void;
-  /** Ends the task. Its line keeps this text until all tasks have ended. */
+  /** Marks the task as done. Its line keeps this text until all tasks are done. */
   done(text?: string): void;
 }

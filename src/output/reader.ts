@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 
-// Detects that the reader of stdout is gone, so that `... --follow | head -1` ends. A command with
+// Detects that the reader of stdout is gone, so that `... --follow | head -1` exits. A command with
 // `--follow` may write nothing for hours, and only a write would fail.
 
 /** Milliseconds to wait before watching, so that short commands never watch. */
@@ -14,7 +14,7 @@ const LOOK_MS = 1_000;
  * not for TCP, whose other end may stop writing but still read. Returns a function that stops
  * watching.
  *
- * @param fd a descriptor for output; nothing is written to it here.
+ * @param fd a descriptor for output; this function writes nothing to it.
  * @param pipeLook see src/platform/pipe.ts; undefined on Node, which can wait for a pipe.
  */
 export function onReaderGone(fd: number, gone: () => void, pipeLook?: OpenPipeLook): () => void {
@@ -50,8 +50,8 @@ function watchFor(fd: number, gone: () => void, pipeLook: Look | undefined): () 
 
 /**
  * Node's own handle below a socket, the only undocumented part of Node that gpucloud uses: nothing
- * else lets `--follow | head -1` end. If Node removes it, the next write detects that the reader is
- * gone.
+ * else lets `--follow | head -1` exit. If Node removes it, the next write detects that the reader
+ * is gone.
  */
 interface Handle {
   /** Takes over a descriptor; returns 0, or an error number. */

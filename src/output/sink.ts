@@ -9,7 +9,7 @@ export interface Sink {
   readonly ended: boolean;
   /**
    * Resolves once the system has accepted the text, which slows down a fast source. Does nothing
-   * once the reader is gone: `head` ends by closing the pipe.
+   * once the reader is gone: `head` closes the pipe when it exits.
    *
    * @throws CliError('storage') if the text could not be written (a full disk).
    */
@@ -77,7 +77,7 @@ export function createSink(
   function opened(): Writable {
     if (stream === undefined) {
       stream = open();
-      // Without a listener, the stream's error would end the process without our exit code.
+      // Without a listener, the stream's error would crash the process without our exit code.
       stream.on('error', end);
     }
     return stream;

@@ -50,7 +50,7 @@ interface Size {
  * Wraps inquirer, which loads at the first question.
  *
  * After Ctrl-D or the end of stdin, inquirer alone never returns: the process runs out of work and
- * exits with 0. Here both end the question like Ctrl-C.
+ * exits with 0. With this wrapper, both cancel the question like Ctrl-C.
  */
 export function asker({
   stdin,

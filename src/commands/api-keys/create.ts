@@ -254,7 +254,7 @@ async function accountOf(context: Context): Promise<NonNullable<Profile['account
   return { id, email: email ?? null, name: name ?? null };
 }
 
-/** Runs under the file's lock: replaces only the key and address that the prompt named. */
+/** Throws if the profile's key or address changed after the prompt. Runs under the file's lock. */
 function refuseChanged(file: ConfigFile, name: string, before: Profile | undefined): void {
   const now = profileOf(file, name);
   if (now?.base_url !== before?.base_url || !samePlace(keyPlace(now), keyPlace(before))) {

@@ -254,7 +254,8 @@ interface Page {
 
 /**
  * Yields every page of a list by following the responses' pagination object (API document:
- * Conventions). Ends after a response that has none, and after an unsuccessful response.
+ * Conventions). Stops after a response without a pagination object, and after an unsuccessful
+ * response.
  */
 async function* rawPages(request: RawRequest, api: Api): AsyncGenerator<Page> {
   for await (const { page } of pagesOf((number) => read(request, number, api))) yield page;

@@ -60,7 +60,10 @@ export async function requestOf(input: ApiInput, context: Context): Promise<RawR
   };
 }
 
-/** Refuses requests whose result only another command can store. */
+/**
+ * Refuses requests that rent, or that create a key whose secret nobody would see: other commands
+ * store these results.
+ */
 function refuseLosing(method: string, path: string, context: Context): void {
   if (method === 'GET' || method === 'HEAD') return;
   const segments = segmentsOf(path);

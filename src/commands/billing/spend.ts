@@ -74,7 +74,10 @@ const spendView: View<SpendRow> = {
   empty: 'No transactions.',
 };
 
-/** Shows a bar per period, scaled to its spending; rounding its length changes no amount. */
+/**
+ * Shows a bar per period in proportion to its spending. Only the bar's length is rounded, never an
+ * amount.
+ */
 function spendBlocks(rows: readonly SpendRow[]): Block[] {
   const most = Math.max(0, ...rows.map(({ spent }) => Number(spent)));
   const bars = rows.map(({ period, spent }) => ({
@@ -85,7 +88,7 @@ function spendBlocks(rows: readonly SpendRow[]): Block[] {
   return [{ kind: 'bars', bars }];
 }
 
-/** How many steps back --since starts by default. */
+/** The default of --since, in steps back from now. */
 const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };
 
 export const spend = action({

@@ -87,7 +87,7 @@ async function ownText(file: string): Promise<string | undefined> {
   });
 }
 
-/** Shells that are started to find out whether a new one loads the script. */
+/** Shells that gpucloud starts to check whether a new shell loads the script. */
 type Asked = 'bash' | 'zsh';
 
 /** Marks the line that gpucloud adds to a user's file. */

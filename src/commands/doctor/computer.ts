@@ -40,7 +40,7 @@ function nodeCheck(version: string | undefined): Finding {
     : pass(`Node.js ${version}`);
 }
 
-/** Milliseconds. `ssh -V` reads no file and asks nothing. */
+/** Milliseconds. `ssh -V` reads no file and never prompts. */
 const SSH_TIMEOUT = 5_000;
 
 async function sshCheck({ start, flags }: Context): Promise<Finding> {

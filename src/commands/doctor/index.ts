@@ -73,7 +73,7 @@ export const doctor = action({
     await context.out.prepare();
     const progress = context.err.progress('Checking the computer, the settings and the service');
     const timeout = Math.min(context.flags.timeout ?? TIMEOUT_MS, LONGEST_TIMER);
-    // Uses a real timer instead of the clock, since it must end checks that hang.
+    // Uses a real timer instead of the clock, since it must stop checks that hang.
     const late = new Promise<Finding>((resolve) => {
       const finding = fail('not finished within --timeout');
       setTimeout(() => resolve(finding), timeout).unref();

@@ -132,7 +132,7 @@ async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Asks for missing values, then prints the command that needs none. */
+/** Asks for missing values, then prints the equivalent full command. */
 async function complete({ name, size }: CreateInput, context: Context): Promise<Complete> {
   if (name !== undefined && size !== undefined) {
     return { name, size };

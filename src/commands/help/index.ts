@@ -144,7 +144,7 @@ See when each instance ends:
 - Only "instances reap" terminates. Other commands report overdue instances.
 `;
 
-/** Formats columns two spaces apart; the last column wraps within itself. */
+/** Separates columns by two spaces. Wraps the last column. */
 function table(rows: readonly (readonly string[])[]): string {
   const [first = []] = rows;
   const widths = first.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));

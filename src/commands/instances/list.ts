@@ -64,7 +64,7 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
  */
 async function watchAll(all: boolean, interval: number, context: Context): Promise<void> {
   const api = await context.api();
-  // Sorts newest first at each read, as without --watch. Only a newer row moves others.
+  // Sorts rows newest first at each read, as without --watch.
   const shown = new Map<string, Listed>();
   const lastRead = new Map<string | null, Listed>();
   await watch(
@@ -75,7 +75,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const drives = api.drives.list(options);
         const how = { all, except, drives, now: context.clock.now(), options };
         const known = await readKnownInstances(how, api, context);
-        // Keeps the view with its age if every read failed, since nothing is newer.
+        // Keeps the previous view with its age if every read failed.
         if (known.faults.length > 0 && known.faults.length === known.requested) {
           throw longestAsking(faultsIn(known));
         }

@@ -9,7 +9,7 @@ import { field, type View } from '../../output/output.ts';
 import { anyName } from '../../rules/names.ts';
 
 /**
- * Views an account. `balance` means the wallet balance in the profile, but the available funds in
+ * Views an account. `balance` is the wallet balance in GET /users/me, but the available funds in
  * the response to an update. Only that response has reserved and total funds (API document: User).
  */
 function viewOf(balance: string): View<User> {

@@ -19,7 +19,7 @@ export const logout = action({
   run: (context) => signOut(context),
 });
 
-/** Removes the active profile's key and account. Repeating it succeeds. */
+/** Removes the active profile's key and account. Succeeds if already signed out. */
 async function signOut(context: Context): Promise<void> {
   const { err, env, out } = context;
   const before = await (await context.config()).read();

@@ -161,7 +161,7 @@ export function warnOfEnvironment(name: string, file: ConfigFile, { env, err }: 
   }
 }
 
-/** Says in one sentence where a key was stored. */
+/** Describes where a key was stored, in one sentence. */
 export function keptText({ place, noKeyring }: KeptKey, path: string): string {
   if (place.kind === 'command') {
     return `Each command reads the key with "${shellLine(place.argv)}".`;

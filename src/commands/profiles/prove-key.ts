@@ -20,7 +20,7 @@ export interface KeySource {
   readonly store: Store | undefined;
 }
 
-/** How often the user may type a key. */
+/** Maximum attempts to type a key. */
 const TRIES = 3;
 
 /**
@@ -102,7 +102,7 @@ async function readKey(
       ? await readStdin(flag, context)
       : await readText('--key-file', keyFile, context);
   const key = checkedSecret(flag, text.replace(/\r?\n$/, ''), apiKey);
-  // Skips Windows, which has no modes: Node makes them up.
+  // Skips Windows, which has no file modes.
   if (keyFile !== undefined && platform() !== 'win32' && (await stat(keyFile)).mode & 0o044) {
     context.err.warn(
       'key_exposed',

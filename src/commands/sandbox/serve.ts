@@ -7,7 +7,7 @@ import { type Served, servedView } from './view.ts';
 
 const faultNamed = oneOf('--fault', FAULT_NAMES);
 
-/** Serves until the first interrupt, which is its normal end. */
+/** Serves until the first interrupt, which is not an error. */
 export const serve = action({
   notes:
     'Prints the base URL and key when ready, and logs requests to stderr. Exits with 0 on Ctrl-C or ' +

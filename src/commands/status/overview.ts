@@ -28,7 +28,7 @@ export function overviewOf(look: Look, { typed }: { readonly typed: Typed }) {
       user === undefined
         ? null
         : { id: user.id, email: user.email ?? null, is_active: user.is_active ?? null },
-    /** The wallet balance from the profile, as sent by the service. */
+    /** The account's wallet balance, as sent by the service. */
     balance: user?.balance ?? null,
     burn: burnJson(facts),
     ...runwayJson(facts),

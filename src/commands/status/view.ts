@@ -270,7 +270,7 @@ function notCountedText({ burn }: Overview): string {
   const counts = new Map<string, number>();
   let isPriced = true;
   for (const { kind, id, status, reason } of burn.not_counted) {
-    // Omits a pending request, about which the attention list shows more.
+    // Omits a pending request, which the attention list describes in detail.
     if (id === null) continue;
     isPriced &&= reason !== 'price_not_told';
     const text =

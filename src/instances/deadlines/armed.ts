@@ -168,9 +168,8 @@ export async function ensureArmed(context: Context): Promise<void> {
 }
 
 /**
- * Runs `work` of a schedule that repeats after `every` milliseconds. If `work` can't reach the
- * service with its key, saves the reason for `--status`; without a new heartbeat, the last one
- * grows old.
+ * Runs the `work` of a schedule with an interval of `every` milliseconds. If `work` can't reach the
+ * service with its key, saves the reason for `--status` and leaves the last heartbeat.
  */
 export async function noteFailure<T>(
   every: number | undefined,
@@ -185,7 +184,7 @@ export async function noteFailure<T>(
   }
 }
 
-/** Saves why a run did not reach the service. No run will until the key works. */
+/** Saves why a run did not reach the service. Later runs fail too until the key works. */
 export async function noteFault(every: number, error: CliError, context: Context): Promise<void> {
   try {
     const { state } = await context.folders();

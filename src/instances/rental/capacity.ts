@@ -220,7 +220,9 @@ function firstOf(error: CliError): CliError {
   return cause instanceof CliError && cause.httpStatus !== undefined ? firstOf(cause) : error;
 }
 
-/** Sends no further request after Ctrl-C. A request in progress still waits for its response. */
+/**
+ * Throws after Ctrl-C, before another request. A request in progress still waits for its response.
+ */
 function ensureWanted({ signal }: Context): void {
   if (signal.aborted) throw unwanted(signal.reason);
 }

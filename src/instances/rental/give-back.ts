@@ -8,8 +8,8 @@ import type { Target } from '../resolve.ts';
 import { waitFor } from '../waiting.ts';
 
 /**
- * Terminates an unwanted new instance, reads it again and returns its status. Throws unless it
- * certainly ends.
+ * Terminates an unwanted new instance, reads it again and returns its status. Throws unless the
+ * termination is certain.
  */
 export async function giveBack(target: Target, context: Context): Promise<string> {
   const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
@@ -57,7 +57,7 @@ const FOR_NAME = { timeout: 2 * 60_000, interval: 2_000 } as const;
 /**
  * Waits until a terminated instance frees its name: the API document requires unique names, and a
  * TERMINATING instance may keep its name. Also returns after two minutes, since a taken name is a
- * definite refusal. Throws unless the instance certainly ends.
+ * definite refusal. Throws unless the termination is certain.
  */
 export async function nameFree(
   { id, name }: Pick<Target, 'id' | 'name'>,

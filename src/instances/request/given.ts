@@ -51,7 +51,6 @@ const FIELDS = {
 /** The instance's description: flags win over the file. */
 export interface Given {
   readonly flags: CreateFlags;
-  /** The flags as typed. */
   readonly typed: CreateFlags;
   /** Returns the source of a value, for messages: `--offer`, or `box.yaml, line 2: offer_id`. */
   from(flag: keyof typeof FIELDS, item?: number): string;
@@ -83,7 +82,7 @@ function flagsIn({ fields, at }: Manifest, typed: CreateFlags): CreateFlags {
   if (after !== undefined && time !== undefined) {
     throw usageError(`${at(['terminate_at'])} can't be combined with terminate_after`);
   }
-  // A deadline from flags replaces the file's, and variables from flags replace the file's.
+  // Deadlines and variables from flags replace those of the file.
   const hasDeadline = typed.terminateAfter !== undefined || typed.terminateAt !== undefined;
   const env = typed.envFile === undefined ? container?.env : undefined;
   const ports = container?.ports?.map(({ protocol = 'TCP' as const, ...port }) => ({

@@ -91,8 +91,8 @@ export async function readLists(context: Context): Promise<Lists> {
 }
 
 /**
- * Returns the names of known instances. Allows those of terminated ones, since the document does
- * not say whether a termination frees a name.
+ * Returns the names of known instances. Allows names of terminated instances, since the document
+ * does not say whether a termination frees a name.
  */
 async function takenNames(context: Context): Promise<Lists['names']> {
   const { instances, unknown, inFlight } = await (await context.journal()).read({ archived: true });

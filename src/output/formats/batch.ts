@@ -54,7 +54,7 @@ export function createBatch(
       if (length >= FULL) return flush();
       if (prompt && !planned) {
         planned = true;
-        // The event loop turns only when the source waits for outside data.
+        // setImmediate runs only when the source waits for outside data.
         setImmediate(() => {
           planned = false;
           // The sink stores a failure and throws it at the next write.

@@ -57,8 +57,8 @@ interface Task {
 }
 
 /**
- * Shows a spinner in a terminal, with one line per task. Removes the lines when all tasks have
- * ended, since the result follows.
+ * Shows a spinner in a terminal, with one line per task. Removes the lines when all tasks are done,
+ * since the result follows.
  */
 export function createProgress(stderr: Terminal, clock: Clock): (text: string) => Progress {
   let tasks: Task[] = [];

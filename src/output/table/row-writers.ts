@@ -17,7 +17,7 @@ import {
 export interface TableStyle extends Reader {
   readonly paint: Paint;
   readonly header: boolean;
-  /** The profile from a flag; suggested commands in details have it. */
+  /** The profile from a flag; suggested commands in details include it. */
   readonly profile?: string | undefined;
   /** Width of a terminal line in cells; Infinity in a pipe, which cuts nothing. */
   readonly cells: number;

@@ -106,8 +106,8 @@ async function entriesOf(
   const { user } = how;
   if (typed.length === 0) {
     const entries = await readEntries(context, user);
-    // Omits stopped instances, since a program would wait for them. ssh-config keeps them for when
-    // they run again.
+    // Omits stopped instances, since a program would wait for them. ssh-config includes them for
+    // later use.
     const isNow = ({ instance }: HostEntry) => format === 'ssh-config' || hasSsh(instance.status);
     return { entries: entries.filter(isNow), failed: [] };
   }

@@ -10,7 +10,7 @@ export const ssh = action({
     'runs on the instance. gpucloud exits with the exit code of that command.\n\n' +
     'Stores host keys per instance ID: accepts a reused IP address, but rejects a changed key of ' +
     'the same instance.',
-  // Leaves flags after the remote command to that command, even if gpucloud has the same ones.
+  // Passes on flags after the remote command, even if gpucloud has the same flags.
   ownWords: 1,
   view: commandView((words) => words.join(' ')),
   examples: [

@@ -66,7 +66,7 @@ async function check(...[body, plan, context]: Parameters<typeof planRental>): P
   }
 }
 
-/** The instance that already has a name, by name. Only `--if-not-exists` accepts one. */
+/** Existing instances by requested name. Only `--if-not-exists` allows them. */
 type Existing = ReadonlyMap<string, Instance | undefined>;
 
 async function existingOf(
@@ -120,12 +120,14 @@ async function printPlan(
 interface Wish {
   readonly input: SeveralInput;
   readonly made: MadeRequest;
-  /** Each instance's deadline. */
+  /** Deadlines and idle rules by instance name. */
   readonly ends: Map<string, WantedEnds>;
   readonly gates: Gates;
 }
 
-/** Rents one instance. With `--if-not-exists`, another process may have created it by now. */
+/**
+ * Rents one instance. `--if-not-exists` accepts an instance that another process creates meanwhile.
+ */
 async function obtainOne(
   name: string,
   found: Instance | undefined,

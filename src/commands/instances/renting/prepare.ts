@@ -77,7 +77,7 @@ async function prepareAsked(
   // stdin can't contain both the file and the answers.
   const prompts = input.given.flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) {
-    // A missing API key fails first, before missing flags.
+    // Reports a missing API key before missing flags.
     await context.api();
     throw missingError(missing);
   }
