@@ -49,7 +49,7 @@ function pause(): Promise<void> {
 }
 
 describe('a text prompt', () => {
-  it('returns what was typed', async () => {
+  it('returns the typed text', async () => {
     const person = new Person();
     const answer = person.prompts.text('Name?');
     await person.reads('Name?');
@@ -67,7 +67,7 @@ describe('a text prompt', () => {
     expect(await answer).toBe('8');
   });
 
-  it('names the broken rule and asks again', async () => {
+  it('prints the broken rule and asks again', async () => {
     const person = new Person();
     const answer = person.prompts.text('Name?', {
       check: (text) => (text.length < 3 ? 'at least\u001b[2J 3 characters' : undefined),
@@ -84,7 +84,7 @@ describe('a text prompt', () => {
 });
 
 describe('a secret prompt', () => {
-  it("never shows the typed text, not even for inquirer's reveal key", async () => {
+  it("hides the typed text, even after inquirer's reveal key", async () => {
     const person = new Person();
     const answer = person.prompts.secret('Key?', (text) => (text === '' ? 'a key' : undefined));
     await person.reads('Key?');
@@ -105,7 +105,7 @@ describe('a confirmation', () => {
     ['', true, true],
     ['y', false, true],
     ['n', true, false],
-  ])('takes %j with the default %s as %s', async (typed, initial, expected) => {
+  ])('reads %j with the default %s as %s', async (typed, initial, expected) => {
     const person = new Person();
     const answer = person.prompts.confirm('Terminate?', initial);
     await person.reads(initial ? 'Terminate? (Y/n)' : 'Terminate? (y/N)');
@@ -116,7 +116,7 @@ describe('a confirmation', () => {
 });
 
 describe('a choice', () => {
-  it('returns the value itself, and shows clean names', async () => {
+  it('returns the chosen value and removes control characters from names', async () => {
     const person = new Person();
     const value = { run: () => 'x' };
     const answer = person.prompts.choose<unknown>('Which\u202e?', [
@@ -162,7 +162,7 @@ describe('cancelling a prompt', () => {
     });
   }
 
-  it('cancels at once if stdin has ended', async () => {
+  it('rejects at once if stdin has ended', async () => {
     const person = new Person();
     person.stdin.end();
     person.stdin.resume();
@@ -173,7 +173,7 @@ describe('cancelling a prompt', () => {
     expect(person.raw).toBe('');
   });
 
-  it('reports the signal as the reason', async () => {
+  it('rejects with the reason of the aborted signal', async () => {
     const signals = new AbortController();
     const person = new Person({ signal: signals.signal });
     const answer = person.prompts.text('Q?');

@@ -7,7 +7,7 @@ import { no } from '../support/service.ts';
 
 const LINK = 'http://203.0.113.7:8888/?token=f00dfeedf00dfeed';
 
-test("redirects to the link only from the page's address, and keeps the link off disk", async () => {
+test("redirects to the link only at the page's address and writes no token to disk", async () => {
   const world = await createWorld({ handler: () => no(500, 'unexpected') });
   const { context } = atTerminal(world, []);
   const visited: unknown[] = [];
@@ -21,7 +21,7 @@ test("redirects to the link only from the page's address, and keeps the link off
     }
     return true;
   }
-  // The wait for the browser never times out.
+  // Never times out while waiting for the browser.
   const clock = { ...context.clock, sleep: () => new Promise<never>(() => undefined) };
   let visits: Promise<boolean> | undefined;
   const openFile = (path: string) => (visits = visit(path));

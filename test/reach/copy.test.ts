@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { parseCopy } from '../../src/reach/copy.ts';
 import { parseFetch } from '../../src/run-job/copy/copy-out.ts';
 
-describe('a drive letter on Windows', () => {
+describe('a Windows path', () => {
   test.each(['C:\\data', 'c:/data', 'D:file', '\\\\server\\share\\a:b', '.\\a:b'])(
-    'makes %s a local path for scp',
+    'parses %s as a local path',
     (path) => {
       const there = { instance: 'box', sources: [path], target: '/tmp', from: 'here' };
       expect(parseCopy([path, 'box:/tmp'], 'win32')).toEqual(there);
@@ -13,11 +13,11 @@ describe('a drive letter on Windows', () => {
     },
   );
 
-  test('is an instance name on other systems', () => {
+  test('parses C: as an instance name on other systems', () => {
     expect(parseCopy(['x', 'C:data'], 'linux')).toMatchObject({ instance: 'C', target: 'data' });
   });
 
-  test('is not split off in the LOCAL of --fetch', () => {
+  test('keeps its drive letter in the LOCAL of --fetch', () => {
     expect(parseFetch('results:C:\\out')).toEqual({ remote: 'results', local: 'C:\\out' });
     expect(parseFetch('out/*.csv:D:\\tables')).toEqual({
       remote: 'out/*.csv',

@@ -25,8 +25,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-describe("the user's ssh configuration", () => {
-  test('keeps any content below the line byte for byte', { timeout: 60_000 }, async () => {
+describe('the Include line in ~/.ssh/config', () => {
+  test('adds the line once, above the unchanged content', { timeout: 60_000 }, async () => {
     await mkdir(join(folder, '.ssh'));
     const line = fc.constantFrom(
       'Host *',
@@ -56,20 +56,20 @@ describe("the user's ssh configuration", () => {
     expect(await readdir(join(folder, '.ssh'))).toEqual(['config']);
   });
 
-  test("does not count gpucloud's line inside a Host block", async () => {
+  test('adds the line even if a Host block already contains it', async () => {
     await mkdir(join(folder, '.ssh'));
     await writeFile(config, `Host one\n  ${OURS}\n`);
     expect(await addInclude(config, OURS)).toBe(true);
     expect(await readFile(config, 'utf8')).toBe(`${OURS}\nHost one\n  ${OURS}\n`);
   });
 
-  test('is created privately if there is none', async () => {
+  test('creates a missing config with mode 0600', async () => {
     await addInclude(config, OURS);
     expect((await stat(join(folder, '.ssh'))).mode & 0o777).toBe(0o700);
     expect((await stat(config)).mode & 0o777).toBe(0o600);
   });
 
-  test('keeps its mode, even behind a symlink', async () => {
+  test('keeps the symlink and the mode of its target', async () => {
     await mkdir(join(folder, '.ssh'));
     await mkdir(join(folder, 'dotfiles'));
     const real = join(folder, 'dotfiles', 'ssh');
@@ -82,7 +82,7 @@ describe("the user's ssh configuration", () => {
     expect(await readFile(real, 'utf8')).toBe(`${OURS}\nHost *\n`);
   });
 
-  test('stays unchanged behind a dangling symlink, and the line is printed', async () => {
+  test('rejects a dangling symlink and suggests adding the line by hand', async () => {
     await mkdir(join(folder, '.ssh'));
     await symlink('nowhere', config);
     await expect(addInclude(config, OURS)).rejects.toMatchObject({

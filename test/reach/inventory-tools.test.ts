@@ -10,11 +10,11 @@ import { createSshSite, type SshSite } from '../support/ssh-world.ts';
 import { type Sshd, USER } from '../support/sshd.ts';
 
 const IDS = [1, 2, 3, 4].map((n) => `3f0c5d9e-1111-4222-8333-44445555666${n}`);
-/** A hundred tasks also pass, at half a second each on a busy computer. */
+/** Keeps the test below its time limit on a busy computer. */
 const TASKS = 30;
 const NAMES = ['a100-1', 'a100-2', 'box.three', 'yes'];
 
-describe('inventories', { timeout: 60_000, ...needs('ssh') }, () => {
+describe('instances inventory', { timeout: 60_000, ...needs('ssh') }, () => {
   let site: SshSite;
   let servers: Sshd[];
   let world: World;
@@ -48,7 +48,7 @@ describe('inventories', { timeout: 60_000, ...needs('ssh') }, () => {
 
   /** Writes an inventory to a file. */
   async function inventory(format: string): Promise<string> {
-    // The hostfile contains only names.
+    // A hostfile contains only names, so it needs no key.
     const how = format === 'hostfile' ? [] : ['--identity', site.clientKey];
     const argv = ['instances', 'inventory', '--format', format, ...how];
     const { code, stdout, stderr } = await world.cli(argv);
@@ -70,12 +70,12 @@ describe('inventories', { timeout: 60_000, ...needs('ssh') }, () => {
       LC_ALL: 'C.UTF-8',
     };
     const running = promisify(execFile)(program, argv, { env, cwd: world.home });
-    // GNU parallel passes its stdin to a task.
+    // Ends stdin, which GNU parallel passes to a task.
     running.child.stdin?.end();
     return running;
   }
 
-  test('let GNU parallel run all tasks even if a host dies', needs('parallel'), async () => {
+  test('lets GNU parallel finish all tasks after a host stops', needs('parallel'), async () => {
     const slf = await inventory('parallel');
     const all = start('parallel', [
       ...['--slf', slf, '--retries', '5', '--will-cite', '--jobs', '100%'],
@@ -88,7 +88,7 @@ describe('inventories', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(new Set(stdout.trim().split('\n')).size).toBe(TASKS);
   });
 
-  test('work with Ansible, for a ping and a playbook', needs('ansible'), async () => {
+  test('lets Ansible ping instances and run a playbook', needs('ansible'), async () => {
     const hosts = await inventory('ansible');
     const limit = ['--limit', '!yes'];
     const ping = await start('ansible', ['-i', hosts, 'gpucloud', '-m', 'ping', '-o', ...limit]);
@@ -106,7 +106,7 @@ describe('inventories', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(stdout).toMatch(/box\.three +: ok=1 +changed=1 +unreachable=0 +failed=0/);
   });
 
-  test('work with mpirun, with the names of ssh-config', needs('mpirun'), async () => {
+  test('lets mpirun connect with the names of ssh-config', needs('mpirun'), async () => {
     const hostfile = await inventory('hostfile');
     const config = await inventory('ssh-config');
     const { stdout } = await start('mpirun', [

@@ -67,7 +67,7 @@ const GOOD = [
 const piece = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...HOSTILE) },
   { weight: 1, arbitrary: anyText({ maxLength: 20 }) },
-  // Mostly valid characters, to test the limits of the rules.
+  // Generates mostly valid characters, to probe the edges of the rules.
   {
     weight: 2,
     arbitrary: fc
@@ -75,7 +75,7 @@ const piece = fc.oneof(
       .map((letters) => letters.join('')),
   },
 );
-/** Valid words, invalid words, and mixtures of both. */
+/** Generates valid texts, invalid texts and mixtures of both. */
 const text = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...GOOD) },
   { weight: 3, arbitrary: piece },
@@ -98,7 +98,7 @@ const instance = fc.record({
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/;
 const USER = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
-/** The words before the destination; only the port comes from the service. */
+/** The options of every ssh command, before the port. */
 const OURS = [
   '-o',
   `HostKeyAlias=${ID}`,
@@ -110,8 +110,8 @@ const OURS = [
   'CheckHostIP=no',
 ];
 
-describe('a text of the service', () => {
-  test('never becomes an option or a second word of ssh, scp or a tunnel', () => {
+describe('SSH details from the service', () => {
+  test('never add an option or argument to ssh, scp or a tunnel', () => {
     let entered = 0;
     fc.assert(
       fc.property(instance, (sent) => {
@@ -166,7 +166,7 @@ describe('a text of the service', () => {
     expect(entered).toBeGreaterThan(100);
   });
 
-  test('is rejected in one line without control characters', () => {
+  test('reject an invalid endpoint with a one-line message', () => {
     fc.assert(
       fc.property(instance, (sent) => {
         try {
@@ -175,7 +175,7 @@ describe('a text of the service', () => {
           expect(error).toBeInstanceOf(CliError);
           if (!(error instanceof CliError)) return;
           expect(['wrongState', 'notUnderstood']).toContain(error.failure);
-          // JSON writes any text in one line.
+          // Messages quote values as JSON, which escapes line breaks.
           expect(error.message).not.toMatch(/[\n\r\0]/);
         }
       }),
@@ -183,7 +183,7 @@ describe('a text of the service', () => {
     );
   });
 
-  test("adds no line to ssh's configuration", () => {
+  test('add only the expected lines to the ssh config', () => {
     const LINES = [
       /^Host (?:gpucloud-[A-Za-z0-9][A-Za-z0-9_.-]* )?gpucloud-[0-9a-f-]{36}$/,
       new RegExp(`^ {2}HostName ${HOST.source.slice(1, -1)}$`),
@@ -210,7 +210,7 @@ describe('a text of the service', () => {
     );
   });
 
-  test('is not used if two instances share a name', () => {
+  test('use only IDs as hosts if two instances share a name', () => {
     const box = {
       name: 'box',
       status: 'ACTIVE',
@@ -226,14 +226,14 @@ describe('a text of the service', () => {
   });
 });
 
-describe('ssh itself', needs('ssh'), () => {
+describe('ssh -G', needs('ssh'), () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'gpucloud-endpoint-'));
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Returns the settings that ssh itself derives: `hostname 203.0.113.7`. */
+  /** Returns the settings that `ssh -G` prints, such as `hostname 203.0.113.7`. */
   function understood(args: readonly string[]): Map<string, string> {
     const told = execFileSync(programAt('ssh') ?? '', ['-G', ...args], {
       encoding: 'utf8',
@@ -247,14 +247,16 @@ describe('ssh itself', needs('ssh'), () => {
     );
   }
 
-  /** ssh shortens an address and lowercases a name. */
+  /** Shortens an IPv6 address and lowercases a name, as ssh does. */
   function canonical(host: string): string {
     return host.includes(':')
       ? new URL(`http://[${host}]/`).hostname.slice(1, -1)
       : host.toLowerCase();
   }
 
-  test('derives the same settings from the command and from the file', { timeout: 120_000 }, () => {
+  test('reads the same settings from the command line and the config file', {
+    timeout: 120_000,
+  }, () => {
     fc.assert(
       fc.property(instance, text, (sent, name) => {
         const endpoint = knownSshEndpoint(sent);
@@ -285,8 +287,8 @@ describe('ssh itself', needs('ssh'), () => {
   });
 });
 
-describe('a line to copy', () => {
-  test('is read by bash as the original words', { timeout: 60_000 }, () => {
+describe('shellLine', () => {
+  test('quotes words so that bash reads them back unchanged', { timeout: 60_000 }, () => {
     const word = fc.oneof(
       fc.constantFrom(...HOSTILE.filter((one) => !one.includes('\0'))),
       fc.string({ unit: 'grapheme', maxLength: 12 }),
@@ -308,7 +310,7 @@ describe('a line to copy', () => {
     );
   });
 
-  test('is quoted for PowerShell on Windows', () => {
+  test('quotes words for PowerShell on Windows', () => {
     expect(shellLine(['ssh', 'a b', "it's", 'C:\\x'], 'win32')).toBe("ssh 'a b' 'it''s' 'C:\\x'");
   });
 });

@@ -21,7 +21,7 @@ const text = fc.oneof(
   fc.constantFrom('', '.', '.50', '1.', '1,50', '1.5x', ' 1.50', '1e2', '-.10', '::.::', '9.9/'),
 );
 
-it('recognizes an amount without parsing it', () => {
+it('recognizes the same amounts as the parser', () => {
   fc.assert(
     fc.property(fc.oneof(text, fc.string()), (one) => {
       expect(isMoney(one)).toBe(money(one).ok);
@@ -30,7 +30,7 @@ it('recognizes an amount without parsing it', () => {
   );
 });
 
-it('parses and sums like exact decimals, to the last digit', () => {
+it('sums amounts to the same digits as exact decimals', () => {
   fc.assert(
     fc.property(fc.array(text), (texts) => {
       const sum = createSum();
@@ -50,7 +50,7 @@ it('parses and sums like exact decimals, to the last digit', () => {
   );
 });
 
-it("stays exact if the kopecks exceed a double's range", () => {
+it('sums exactly beyond the safe integers of a double', () => {
   const sum = createSum();
   const amount = amountOf('99999999999.99') ?? 0;
   for (let time = 0; time < 100_001; time += 1) sum.add(amount);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { holdsPrivateKey } from '../../src/rules/secrets.ts';
 import { fc, runs } from '../support/random.ts';
 
-/** The rule without its quick searches. */
+/** Applies the rule without its quick searches. */
 function slowly(text: string): boolean {
   const plain = text.replaceAll('\0', '');
   return (
@@ -19,7 +19,7 @@ const piece = fc.constantFrom(
   ...['SSH PRIVATE KEY FILE FORMAT', 'private key'],
 );
 
-it('finds the same keys as the rule without quick searches', () => {
+it('finds the same private keys with and without quick searches', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
       const text = pieces.join('');

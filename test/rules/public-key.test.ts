@@ -30,7 +30,7 @@ function keptKey(text: string) {
   return verdict.value;
 }
 
-/** Encodes a field of a blob, preceded by its length. */
+/** Encodes a field with its length prefix. */
 function field(bytes: Buffer | string): Buffer {
   const content = Buffer.from(bytes);
   const length = Buffer.alloc(4);
@@ -39,7 +39,7 @@ function field(bytes: Buffer | string): Buffer {
 }
 
 describe('a valid key', () => {
-  test.each(TYPES)('keeps its comment and has its fingerprint: %s', (type) => {
+  test.each(TYPES)('normalizes the line and comment of a %s key', (type) => {
     const line = key(type);
     expect(keptKey(`\n# mine\n  ${line} \t me@home,   my laptop \r\n`)).toEqual({
       type,
@@ -50,7 +50,7 @@ describe('a valid key', () => {
     expect(keptKey(`\uFEFF${line}`).comment).toBe('');
   });
 
-  test('has the fingerprint that ssh-keygen computes', needs('ssh-keygen'), () => {
+  test('computes the same fingerprint as ssh-keygen', needs('ssh-keygen'), () => {
     const folder = mkdtempSync(join(tmpdir(), 'gpucloud-keys-'));
     const shapes: [string, string[]][] = [
       ['ed25519', []],
@@ -92,11 +92,11 @@ describe('an invalid key', () => {
     ['ssh-dss AAAA', 'The type is one of ssh-rsa, ssh-ed25519, ecdsa-sha2-nistp256'],
     ['sk-ssh-ed25519@openssh.com AAAA', 'not an OpenSSH public key'],
     ['ssh-ed25519-cert-v01@openssh.com AAAA', 'not an OpenSSH public key'],
-  ])('breaks a rule: %j', (text, rule) => {
+  ])('reports the broken rule for %j', (text, rule) => {
     expect(ruleFor(text)).toContain(rule);
   });
 
-  test("can't be several keys, a broken line, options or a comment with control characters", () => {
+  test('rejects several keys, a broken line, options and control characters', () => {
     expect(ruleFor(`${ed25519()}\n${key('ssh-rsa')}`)).toContain('several lines');
     expect(ruleFor(ed25519().replace(/.{20}$/, '\n$&'))).toContain('several lines');
     expect(ruleFor(`no-pty,command="id" ${ed25519()}`)).toContain('not an OpenSSH public key');
@@ -109,11 +109,11 @@ describe('an invalid key', () => {
     ['ssh-ed25519', [field(Buffer.alloc(32)), Buffer.of(0)], 'damaged'],
     ['ssh-ed25519', [field(Buffer.alloc(32)), field('more')], 'damaged'],
     ['ecdsa-sha2-nistp256', [field('nistp256')], 'incomplete'],
-  ])('breaks a rule if a %s blob is wrong inside', (type, parts, rule) => {
+  ])('rejects a %s key with a malformed blob', (type, parts, rule) => {
     expect(ruleFor(lineOf(type, Buffer.concat([field(type), ...parts])))).toContain(rule);
   });
 
-  test('breaks a rule if the blob has another type than the line', () => {
+  test("rejects a blob whose type differs from the line's", () => {
     expect(ruleFor(ed25519().replace('ssh-ed25519', 'ssh-rsa'))).toContain('damaged');
     expect(ruleFor(lineOf('ssh-rsa', field('hunter2-secret')))).toContain('damaged');
   });
@@ -141,7 +141,7 @@ describe('a private key', () => {
   ];
 
   test.each(forms.map((form, at) => [at, form] as const))(
-    'is recognized in format %i and not repeated',
+    'rejects private key format %i without repeating the key',
     (_at, form) => {
       expect(holdsPrivateKey(form)).toBe(true);
       expect(ruleFor(form)).toBe(
@@ -150,12 +150,12 @@ describe('a private key', () => {
     },
   );
 
-  test('is not found in a public key', () => {
+  test('finds no private key in a public key with a misleading comment', () => {
     for (const type of TYPES) expect(holdsPrivateKey(`${key(type)} PRIVATE KEY`)).toBe(false);
   });
 });
 
-describe('the rule, given hostile text,', () => {
+describe('hostile text', () => {
   test.each(TYPES)('rejects a truncated %s key', (type) => {
     const line = key(type);
     for (let length = 0; length < line.length; length += 1) {
@@ -169,7 +169,7 @@ describe('the rule, given hostile text,', () => {
     }
   });
 
-  test('never crashes with flipped or added bytes or other texts', () => {
+  test('returns a verdict for damaged keys and for any text', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...TYPES),
@@ -182,7 +182,7 @@ describe('the rule, given hostile text,', () => {
             blob[place] = (blob[place] ?? 0) ^ mask;
           }
           const verdict = publicKey(lineOf(type, blob));
-          // The key may stay valid only if the change is in its numbers.
+          // A flip inside the key's numbers may leave the key valid.
           if (verdict.ok) expect(verdict.value.type).toBe(type);
           if (tail.length > 0 && flips.length === 0) expect(verdict.ok).toBe(false);
         },
@@ -198,8 +198,8 @@ describe('the rule, given hostile text,', () => {
   });
 });
 
-describe('a comparison of lines', () => {
-  test('ignores the comments of keys', () => {
+describe('sameKey', () => {
+  test('compares keys without their comments', () => {
     const line = key('ssh-ed25519');
     expect(sameKey(`${line} a`, ` ${line}\tb\n`)).toBe(true);
     expect(sameKey(line, key('ssh-rsa'))).toBe(false);

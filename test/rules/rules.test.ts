@@ -29,7 +29,7 @@ function ruleBrokenBy(rule: Rule<unknown>, text: string): string {
 
 describe('name rules', () => {
   test.each(['abc', 'A1-', 'trainer-2', 'a'.repeat(50)].filter((name) => !name.endsWith('-')))(
-    'accept the instance name %s',
+    'accepts the instance name %s',
     (name) => expect(accepted(instanceName, name)).toBe(name),
   );
 
@@ -45,13 +45,13 @@ describe('name rules', () => {
     'машина',
     'abс',
     'abc\n',
-  ])('reject the instance name %j', (name) => {
+  ])('rejects the instance name %j', (name) => {
     expect(ruleBrokenBy(instanceName, name)).toBe(
       'must be 3 to 50 letters (a-z), digits or hyphens, start with a letter and not end with a hyphen',
     );
   });
 
-  test('follow each clause of the document for instances', () => {
+  test('accepts exactly the instance names that the API document allows', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60 }), (text) => {
         const documented =
@@ -64,14 +64,14 @@ describe('name rules', () => {
     );
   });
 
-  test('allow at most 50 characters in an API key name, as people count', () => {
+  test('limits an API key name to 50 characters, counting an emoji as one', () => {
     expect(accepted(apiKeyName, 'ключ'.repeat(12))).toHaveLength(48);
     expect(apiKeyName('🔑'.repeat(50)).ok).toBe(true);
     expect(ruleBrokenBy(apiKeyName, 'x'.repeat(51))).toContain('at most 50');
     expect(ruleBrokenBy(apiKeyName, '  ')).toContain('must not be empty');
   });
 
-  test('require only a non-empty text otherwise', () => {
+  test('accepts any non-empty name for other resources', () => {
     expect(accepted(anyName, 'my drive')).toBe('my drive');
     expect(ruleBrokenBy(anyName, '')).toContain('must not be empty');
   });
@@ -101,7 +101,7 @@ describe('the ID rule', () => {
     'x'.repeat(201),
   ])('rejects %j', (id) => expect(resourceId(id).ok).toBe(false));
 
-  test('keeps an accepted ID one path segment', () => {
+  test('accepts only IDs that stay one path segment in a URL', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 20 }), (id) => {
         fc.pre(resourceId(id).ok);
@@ -122,12 +122,12 @@ describe('number rules', () => {
     ['1', 1],
     ['65535', 65535],
     ['080', 80],
-  ])('accept port %s', (text, port) => {
+  ])('accepts port %s', (text, port) => {
     expect(accepted(portNumber, text)).toBe(port);
   });
 
   test.each(['0', '65536', '1.5', '0x10', '1e3', '-1', '+1', '', ' 1', '١'])(
-    'reject port %j',
+    'rejects port %j',
     (text) => {
       expect(ruleBrokenBy(portNumber, text)).toContain('1 to 65535');
     },
@@ -141,7 +141,7 @@ describe('number rules', () => {
     ['16.5GB', 16.5],
     // The API document does not limit the number of decimals.
     ['0.1234567', 0.1234567],
-  ])('accept shared memory %s', (text, gb) => {
+  ])('accepts shared memory %s', (text, gb) => {
     expect(accepted(sharedMemoryGb, text)).toBe(gb);
   });
 
@@ -161,11 +161,11 @@ describe('number rules', () => {
     '8 g',
     '99999999999999999999',
     '1000000',
-  ])('reject shared memory %j', (text) =>
+  ])('rejects shared memory %j', (text) =>
     expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('must be 0.1 to 999999 GB'),
   );
 
-  test('count pages from one', () => {
+  test('accepts a count from 1', () => {
     expect(accepted(count, '10')).toBe(10);
     expect(count('0').ok).toBe(false);
   });
@@ -208,7 +208,7 @@ describe('the port rule', () => {
     ['[::1]:80:80', 'must be EXTERNAL:INTERNAL'],
     ['8000-8010:8000-8010', 'the port must be a whole number'],
     ['80:80-90', 'the port must be a whole number'],
-  ])('rejects %s, which docker accepts, with the reason', (text, reason) => {
+  ])('rejects the docker syntax %s with a reason', (text, reason) => {
     expect(ruleBrokenBy(publishedPort, text)).toContain(reason);
   });
 
@@ -219,23 +219,23 @@ describe('the port rule', () => {
 });
 
 describe('rules for environment and volumes', () => {
-  test.each(['A', '_a1', 'HF_TOKEN'])('accept key %s', (key) =>
+  test.each(['A', '_a1', 'HF_TOKEN'])('accepts key %s', (key) =>
     expect(accepted(environmentKey, key)).toBe(key),
   );
-  test.each(['', '1A', 'A-B', 'A B', 'Ключ', 'A=B'])('reject key %j', (key) =>
+  test.each(['', '1A', 'A-B', 'A B', 'Ключ', 'A=B'])('rejects key %j', (key) =>
     expect(environmentKey(key).ok).toBe(false),
   );
 
-  test('keep a value unchanged', () => {
+  test('keeps everything after the first = as the value', () => {
     expect(accepted(environmentVariable, 'A=b=c ')).toEqual({ key: 'A', value: 'b=c ' });
     expect(accepted(environmentVariable, 'A=')).toEqual({ key: 'A', value: '' });
   });
 
-  test('reject a broken variable without showing its value', () => {
+  test('rejects a variable without a name and hides its value', () => {
     expect(ruleBrokenBy(environmentVariable, '=hunter2')).not.toContain('hunter2');
   });
 
-  test('require two paths in a volume', () => {
+  test('rejects a volume without two paths', () => {
     expect(accepted(volume, '/data:/mnt/data')).toEqual({
       host_path: '/data',
       container_path: '/mnt/data',
@@ -247,7 +247,7 @@ describe('rules for environment and volumes', () => {
 });
 
 describe('money', () => {
-  test('stays exact where numbers do not', () => {
+  test('adds and prints amounts exactly', () => {
     expect(kopecksText(accepted(money, '0.1').plus(accepted(money, '0.2')))).toBe('0.30');
     const long = '123456789012345678901234567890.123456789012345678901234567891';
     expect(kopecksText(accepted(money, long))).toBe(long);
@@ -259,7 +259,7 @@ describe('money', () => {
     ['0.0125', '0.0125'],
     ['-5', '-5.00'],
     ['100.000', '100.00'],
-  ])('shows %s as %s', (text, shown) => expect(kopecksText(accepted(money, text))).toBe(shown));
+  ])('prints %s as %s', (text, shown) => expect(kopecksText(accepted(money, text))).toBe(shown));
 
   test.each(['', '1e5', '0x10', 'NaN', '1,5', '.5', '5.', '--1', '1 000', 'Infinity'])(
     'rejects %j',
@@ -268,7 +268,7 @@ describe('money', () => {
     },
   );
 
-  test('must be above zero for limits', () => {
+  test('rejects a price limit of zero or less', () => {
     for (const text of ['0', '0.00', '-1']) expect(positiveMoney(text).ok).toBe(false);
     expect(accepted(positiveMoney, '0.01').toFixed()).toBe('0.01');
   });
@@ -282,13 +282,13 @@ describe('duration rules', () => {
     ['2h', 7_200_000],
     ['3d', 259_200_000],
     ['0s', 0],
-  ])('accept %s', (text, milliseconds) => expect(accepted(duration, text)).toBe(milliseconds));
+  ])('accepts %s', (text, milliseconds) => expect(accepted(duration, text)).toBe(milliseconds));
 
-  test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h30m', '1w', '1H'])('reject %j', (text) =>
+  test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h30m', '1w', '1H'])('rejects %j', (text) =>
     expect(ruleBrokenBy(duration, text)).toContain('15m'),
   );
 
-  test('require a deadline above zero', () => {
+  test('rejects a deadline of 0s', () => {
     expect(positiveDuration('0s').ok).toBe(false);
     expect(accepted(positiveDuration, '1s')).toBe(1000);
   });
@@ -301,7 +301,7 @@ describe('rules for the address and the key', () => {
     ['http://localhost:8080', 'http://localhost:8080'],
     ['http://127.0.0.1:1/', 'http://127.0.0.1:1'],
     ['http://[::1]:1', 'http://[::1]:1'],
-  ])('accept %s', (text, url) => expect(accepted(baseUrl, text)).toBe(url));
+  ])('accepts %s', (text, url) => expect(accepted(baseUrl, text)).toBe(url));
 
   test.each([
     ['api.example.com', 'complete address'],
@@ -316,17 +316,17 @@ describe('rules for the address and the key', () => {
     ['https://api.example.com/?a=b', 'query'],
     ['https://api.example.com/#x', 'fragment'],
     ['https://api.example.com/?', 'query'],
-  ])('reject %j', (text, words) => expect(ruleBrokenBy(baseUrl, text)).toContain(words));
+  ])('rejects %j', (text, words) => expect(ruleBrokenBy(baseUrl, text)).toContain(words));
 
   test.each(['a\r\nX: y', 'a b', '', 'ключ', 'a\n', 'x'.repeat(1025)])(
-    'reject key %j without showing it',
+    'rejects the API key %j',
     (text) => {
       const rule = ruleBrokenBy(apiKey, text);
       expect(rule).toContain('visible ASCII');
     },
   );
 
-  test('accept any prefix of a key', () => {
+  test('accepts an API key with any prefix', () => {
     expect(accepted(apiKey, 'svc_sk_live_x')).toBe('svc_sk_live_x');
     expect(apiKey('other').ok).toBe(true);
   });

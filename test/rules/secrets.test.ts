@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { hider, MASK, withoutKeys } from '../../src/rules/secrets.ts';
 
 test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more', 'lone\ud800'])(
-  'masks the secret %j in each of its spellings',
+  'masks the secret %j as plain text, in JSON and in a URL',
   (secret) => {
     const json = JSON.stringify({ password: secret });
     const twice = JSON.stringify({ echo: json });
@@ -21,7 +21,7 @@ test('masks the longer of two secrets first', () => {
   expect(hide('x secret1-more secret1 y')).toBe(`x ${MASK} ${MASK} y`);
 });
 
-test('masks text that looks like an API key, even if it is not registered', () => {
+test('masks an unregistered API key by its prefix', () => {
   expect(withoutKeys('no svc_sk_live_abc-DEF here')).toBe('no svc_sk_… here');
 });
 

@@ -8,25 +8,25 @@ import {
 } from '../../src/rules/statuses.ts';
 
 describe('instance statuses', () => {
-  test('include every status of the API document', () => {
+  test('list every status of the API document', () => {
     expect(INSTANCE_STATUSES.join(' ')).toBe(
       'CREATING PROVISIONING INSTALLING ACTIVE STOPPING STOPPED STARTING REBOOTING TERMINATING TERMINATED ERROR',
     );
   });
 
-  test('count every status as billing except TERMINATING and TERMINATED', () => {
+  test('treat all statuses except TERMINATING and TERMINATED as billing', () => {
     expect(INSTANCE_STATUSES.filter((status) => !mayBill(status))).toEqual([
       'TERMINATING',
       'TERMINATED',
     ]);
   });
 
-  test('count only TERMINATED as final', () => {
+  test('treat only TERMINATED as final', () => {
     expect(INSTANCE_STATUSES.filter(isTerminated)).toEqual(['TERMINATED']);
   });
 
   test.each(['PAUSED', 'constructor', '', null, undefined])(
-    'count the undocumented status %j as billing, without SSH and not final',
+    'treat the undocumented status %j as billing, without SSH and not final',
     (status) => {
       expect(mayBill(status)).toBe(true);
       expect(isTerminated(status)).toBe(false);
@@ -35,7 +35,7 @@ describe('instance statuses', () => {
     },
   );
 
-  test('name the next status of a temporary one', () => {
+  test('list the statuses that lead to STOPPED, TERMINATED and ACTIVE', () => {
     const to = (goal: string) => INSTANCE_STATUSES.filter((status) => leadsTo(goal, status));
     expect(to('STOPPED')).toEqual(['STOPPING', 'STOPPED']);
     expect(to('TERMINATED')).toEqual(['TERMINATING', 'TERMINATED']);

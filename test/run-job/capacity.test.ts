@@ -45,13 +45,13 @@ describe('gpucloud run with several offers', () => {
     expect(rentals()).toBe(2);
   });
 
-  test('sends no more requests after an unknown outcome', async () => {
+  test('exits 7 without trying another offer after an unknown outcome', async () => {
     world.renting.posts = [() => 'hangUp'];
     expect((await job()).code).toBe(7);
     expect(rentals()).toBe(1);
   });
 
-  test('terminates an instance that is not ready in time, and rents no other', async () => {
+  test('exits 125 and terminates an instance not ready within --wait-timeout', async () => {
     const instance = world.renting.rent;
     world.renting.rent = (id, name) => instance(id, name, { status: 'PROVISIONING' });
     let reads = 0;

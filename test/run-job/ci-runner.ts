@@ -12,17 +12,17 @@ const ACTION = fileURLToPath(new URL('../../action/', import.meta.url));
 /** A CI runner with `gpucloud` on PATH, and the files from which GitHub's runner reads values. */
 export interface CiRunner {
   readonly env: Readonly<Record<string, string>>;
-  /** Starts main of a new step in a process group of its own, as the runner kills a whole tree. */
+  /** Starts a new step's main in its own process group, since the runner kills a whole tree. */
   startMain(inputs: Inputs, env?: Readonly<Record<string, string>>): ChildProcessWithoutNullStreams;
   main(inputs: Inputs, env?: Readonly<Record<string, string>>): Promise<Step>;
   post(env?: Readonly<Record<string, string>>): Promise<Step>;
   outputs(): Promise<Record<string, string>>;
   state(): Promise<Record<string, string>>;
-  /** The command lines of gpucloud so far. */
+  /** Returns every gpucloud command line so far. */
   commandLines(): Promise<string>;
 }
 
-/** `stdout` is the part that the runner's log shows. */
+/** `stdout` contains only the lines that the runner shows in its log. */
 interface Step extends Outcome {
   readonly obeyed: readonly WorkflowCommand[];
 }
@@ -44,7 +44,7 @@ export async function createCiRunner({ computer, env, clientKey }: JobWorld): Pr
   const folder = join(home, 'programs');
   await mkdir(folder);
   const program = join(folder, 'gpucloud');
-  // Keeps the developer's ssh_config out.
+  // Ignores the developer's ssh config.
   const words = '[ "$1" != run ] || { shift; set -- run --ssh-arg=-F/dev/null "$@"; }';
   const typed = join(home, 'command-lines');
   const lines = [
@@ -102,7 +102,7 @@ export async function createCiRunner({ computer, env, clientKey }: JobWorld): Pr
       return asStep(await outcomeOf(start('post.mjs', { ...states, ...more })));
     },
     outputs: async () => ({ ...valuesOf('set-output', printed), ...(await valuesIn(output)) }),
-    // GitHub still accepts the older syntax, so the command's output could use it.
+    // GitHub still accepts `::save-state`, so a command's output could set a state.
     state: async () => ({ ...(await valuesIn(state)), ...valuesOf('save-state', printed) }),
     commandLines: () => readFile(typed, 'utf8'),
   };
@@ -132,7 +132,7 @@ function prefixed(prefix: string, values: Inputs, isUpper: boolean): Record<stri
   );
 }
 
-/** The lines `name=value` of a file. */
+/** Reads the `name=value` lines of a file. */
 async function valuesIn(file: string): Promise<Record<string, string>> {
   const lines = (await readFile(file, 'utf8')).split('\n').filter(Boolean);
   return Object.fromEntries(

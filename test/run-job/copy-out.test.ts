@@ -38,7 +38,7 @@ async function fetchFile(remote: string, local: string, shell = localShell(home,
   return seen;
 }
 
-test('reports the size of a fetched file with its progress', async () => {
+test('reports fetched and total bytes of a file', async () => {
   await writeFile(join(home, WORK, 'model.bin'), Buffer.alloc(300_000, 'x'));
   const local = join(home, 'here.bin');
   const seen = await fetchFile('model.bin', local);
@@ -49,13 +49,13 @@ test('reports the size of a fetched file with its progress', async () => {
 /** The number of threads in which Node opens files. */
 const THREADS = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
 
-/** Writes to the pipe until all readers have opened it, since a thread may start waiting late. */
+/** Opens the pipe repeatedly until every reader has opened it, since a reader may start late. */
 async function releaseReaders(pipe: string, readers: readonly Promise<unknown>[]): Promise<void> {
   const timer = setInterval(() => {
     try {
       closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
     } catch (error) {
-      // ENXIO: no writer is waiting at the moment.
+      // ENXIO: no reader has the pipe open yet.
       if (errorCode(error) !== 'ENXIO') throw error;
     }
   }, 2);
@@ -75,7 +75,7 @@ test(
     const start: typeof shell.start = async (script, args, signal) => {
       const running = await shell.start(script, args, signal);
       if (!script.includes('exec cat')) return running;
-      // Each open waits in a thread until the pipe has a writer.
+      // Each read blocks a thread until the pipe has a writer.
       busy.push(...Array.from({ length: THREADS }, () => readFile(pipe)));
       void running.ended.then(() => releaseReaders(pipe, busy));
       return running;

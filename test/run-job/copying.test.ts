@@ -22,19 +22,19 @@ afterEach(() => world.close());
 
 const HOST_KEY = 'Host key verification failed.';
 
-/** A local folder with one file. */
+/** Creates a local folder with two files. */
 async function folder(): Promise<string> {
   const path = world.local('project');
   await mkdir(path);
   for (const name of ['a', 'b']) {
     writeFileSync(join(path, name), 'A\n');
-    // A file modified in the current second may still change, so it would be sent again.
+    // --sync resends a file modified in the current second, since it may still change.
     utimesSync(join(path, name), 1_700_000_000, 1_700_000_000);
   }
   return path;
 }
 
-/** Removes all but some programs from the instance. */
+/** Leaves only these programs on the instance's PATH. */
 async function leaveThere(...names: string[]): Promise<void> {
   const path = world.local('programs');
   await mkdir(path);
@@ -56,7 +56,7 @@ describe('--sync', () => {
     expect(await run()).toMatchObject({ code: 0, stdout: 'X\nchanged\n' });
   });
 
-  test('does not run the command if the instance could not store the files', async () => {
+  test('exits 125 without running the command if tar fails on the instance', async () => {
     const source = await folder();
     writeFileSync(world.local('../bin/tar'), '#!/bin/sh\ncat >/dev/null\nexit 2\n', {
       mode: 0o755,
@@ -67,7 +67,7 @@ describe('--sync', () => {
   });
 
   test.each([['--sync'], ['--fetch']])(
-    'exits before the command if %s needs tar and the instance lacks it',
+    'exits 125 before the command if %s needs tar and the instance has none',
     async (flag) => {
       const source = await folder();
       await leaveThere(
@@ -94,7 +94,7 @@ describe('--sync', () => {
   );
 });
 
-test('reports a result that could not be stored, even if another is missing', async () => {
+test('fetches a result in the next reap after its local path was blocked', async () => {
   const local = world.local('out');
   writeFileSync(local, 'in the way');
   const fetch = ['--fetch', `out:${local}`, '--fetch', `missing:${world.local('x')}`];
@@ -108,8 +108,8 @@ test('reports a result that could not be stored, even if another is missing', as
   expect(readFileSync(join(local, 'r'), 'utf8')).toBe('x\n');
 });
 
-describe('a job that ends before its command', () => {
-  test('terminates on SIGHUP although reap is scheduled', async () => {
+describe('a job that stops before its command', () => {
+  test('terminates the instance on SIGHUP even if reap is scheduled', async () => {
     await reap(world, '--every', '5m');
     const { interrupts, press } = ctrlC(new CliError('hungUp', 'The terminal closed.'));
     world.ssh.refuse = () => {
@@ -120,7 +120,7 @@ describe('a job that ends before its command', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('ends a job started with --on but leaves its instance running', async () => {
+  test('closes a failed --on job and leaves its instance running', async () => {
     world.renting.rent(NEW, 'dev');
     let probes = 0;
     world.ssh.refuse = (script) =>
@@ -130,7 +130,7 @@ describe('a job that ends before its command', () => {
     expect(world.terminations()).toBe(0);
   });
 
-  test('fails if the state of the previous job could not be removed', async () => {
+  test("fails without running the command if the earlier job can't be removed", async () => {
     world.renting.rent(NEW, 'dev');
     world.ssh.refuse = (script) =>
       script.includes('rm -rf started') ? 'Connection reset by peer' : undefined;
@@ -140,7 +140,7 @@ describe('a job that ends before its command', () => {
     expect(stderr).toContain('Could not remove the earlier job on dev: Connection reset by peer');
   });
 
-  test('ends an attached job if somebody terminated its instance', async () => {
+  test('exits 125 and closes an attached job whose instance was terminated', async () => {
     await world.detach('true');
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
     const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
@@ -149,7 +149,7 @@ describe('a job that ends before its command', () => {
   });
 });
 
-test('continues the kept output after the printed bytes', async () => {
+test('reads kept output from the first unprinted byte', async () => {
   const own = await createWorld({ handler: () => 'hangUp' });
   const { context } = atTerminal(own, []);
   await mkdir(join(own.home, 'state', 'jobs'), { recursive: true });
@@ -168,7 +168,7 @@ test('continues the kept output after the printed bytes', async () => {
   await own.close();
 });
 
-test('increases the pause before reconnecting to 15 seconds', async () => {
+test('doubles the pause before reconnecting, up to 15 seconds', async () => {
   const clock = manualClock();
   const shell = {
     start: () => Promise.reject(new CliError('refused', 'ssh is not on PATH')),

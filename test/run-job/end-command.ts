@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { errorCode } from '../../src/files/error-code.ts';
 
-/** Ends a command that still runs, with everything that it started. */
+/** Kills a running command and its child processes. */
 export function endCommand(pidFile: string): void {
   if (!existsSync(pidFile)) return;
   const pid = Number(readFileSync(pidFile, 'utf8'));
-  // A file without a number would mean our own group.
+  // PID 0, read from an empty file, would kill our own process group.
   if (!(pid > 1)) return;
   try {
     process.kill(-pid, 'SIGKILL');

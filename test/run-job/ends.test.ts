@@ -32,12 +32,12 @@ describe('the cost of a job', () => {
     [3_600_000, '89.90'],
     [3_600_001, '179.80'],
     [7_100_000, '179.80'],
-  ])('is the price of every started hour, after %i ms', (passed, cost) => {
+  ])('charges every started hour, after %i ms', (passed, cost) => {
     expect(costAtMost(instance, start + passed)).toBe(cost);
   });
 });
 
-describe('the event of a job that has ended', () => {
+describe("the notification of a job's end", () => {
   const instance = { id: ID, name: 'job' };
   const ended = { stage: 'done', instance, fetched: [], cost_at_most: null } as const;
   const failed = (failure: 'outcomeUnknown' | 'refused' | 'interrupted') =>
@@ -65,7 +65,7 @@ describe('the event of a job that has ended', () => {
     ],
     ['in doubt', { terminated: 'unknown', error: failed('outcomeUnknown') }, 'outcome_unknown', ''],
     ['refused', { terminated: 'unknown', error: failed('refused') }, 'terminate_failed', ''],
-  ] as const)('says how it ended: %s', async (_how, end, event, message) => {
+  ] as const)('reports the outcome: %s', async (_how, end, event, message) => {
     const { context } = atTerminal(world, []);
     await notifyOfEnd({ ...ended, ...end, command_exit_code: 3 }, 'now', context);
     await notifyOfEnd({ ...ended, ...end, command_exit_code: 3 }, 'now', context);
@@ -74,7 +74,7 @@ describe('the event of a job that has ended', () => {
     expect(heard.message).toContain(message);
   });
 
-  test('is not sent after the third Ctrl-C, or if nothing was rented', async () => {
+  test('sends no event after the third Ctrl-C or if nothing was rented', async () => {
     const { context } = atTerminal(world, []);
     const left = { terminated: 'unknown', error: failed('interrupted') } as const;
     await notifyOfEnd({ ...ended, ...left, command_exit_code: null }, 'now', context);
@@ -93,7 +93,7 @@ describe('a job that ends early', () => {
   });
   afterEach(() => world.close());
 
-  test("does not treat its instance's name as an ID", async () => {
+  test('sends no request for an instance known only by name', async () => {
     const interrupted = new CliError('interrupted', 'Interrupted.', {
       mayBeBilling: true,
       resource: 'job',
@@ -104,7 +104,7 @@ describe('a job that ends early', () => {
     expect(world.service.requests).toEqual([]);
   });
 
-  test('does not terminate an instance named in a refusal', async () => {
+  test('does not terminate the instance that a 409 response names', async () => {
     const refused = new CliError('refused', 'Taken.', {
       httpStatus: 409,
       mayBeBilling: true,
@@ -117,8 +117,13 @@ describe('a job that ends early', () => {
   });
 
   test.each([
-    ['terminates its instance if the ID is known', [], true, 'runFailed'],
-    ['is in doubt if that is refused', Array.from({ length: 20 }), 'unknown', 'outcomeUnknown'],
+    ['terminates the instance if its ID is known', [], true, 'runFailed'],
+    [
+      'reports an unknown outcome if the service refuses to terminate',
+      Array.from({ length: 20 }),
+      'unknown',
+      'outcomeUnknown',
+    ],
   ])('%s', async (_what, refusals, terminated, failure) => {
     const renting = new RentingService();
     renting.rent(ID, 'job', { status: 'ACTIVE' });
@@ -134,14 +139,14 @@ describe('a job that ends early', () => {
     expect(renting.instances.get(ID)?.status).toBe(terminated === true ? 'TERMINATING' : 'ACTIVE');
   });
 
-  test('has no instance if nothing bills, and treats a bug as a failure', async () => {
+  test('reports an unexpected error as a CliError without an instance', async () => {
     const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
     const end = await endUnusable(new Error('a bug'), { request, maxPrice: undefined }, context);
     expect(end).toMatchObject({ instance: null, terminated: false });
     expect(end.error).toBeInstanceOf(CliError);
   });
 
-  test('ends at once if it was interrupted twice before', () => {
+  test('stops at once if Ctrl-C was already pressed twice', () => {
     const interrupts = {
       first: AbortSignal.abort(new CliError('interrupted', 'first')),
       second: AbortSignal.abort(new CliError('interrupted', 'second')),
@@ -172,7 +177,7 @@ describe('a job that ends early', () => {
     ['terminated', true],
     ['hungUp', true],
     ['interrupted', false],
-  ] as const)('skips the copy at its first signal: %s, %s', (failure, isLast) => {
+  ] as const)('skips the copy at the first %s signal: %s', (failure, isLast) => {
     const [first, second] = [new AbortController(), new AbortController()];
     const interrupts = { first: first.signal, second: second.signal };
     const stops = createStops({ id: ID, grace: 0, leaves: false }, { ...context, interrupts });
@@ -214,7 +219,7 @@ describe('the deadline of a job', () => {
   const stopsFor = (deadline: string, clock: Clock = world.clock) =>
     createStops({ id: ID, deadline, grace: 4 * MINUTE, leaves: false }, { ...context, clock });
 
-  test('interrupts the command in time, and follows a later deadline', async () => {
+  test('interrupts before the stored deadline if it is later than the original', async () => {
     await set(later(60));
     const { near, half, last, close } = stopsFor(later(10));
     const times = await Promise.all([near, half, last].map(aborted));
@@ -222,7 +227,7 @@ describe('the deadline of a job', () => {
     expect(times).toEqual([56, 58, 60]);
   });
 
-  test('interrupts the command in time if it is not stored on this computer', async () => {
+  test('interrupts before the original deadline if none is stored', async () => {
     const { near, half, last, close } = stopsFor(later(10));
     const times = await Promise.all([near, half, last].map(aborted));
     close();
@@ -242,10 +247,10 @@ describe('the deadline of a job', () => {
     expect(last.reason).toMatchObject({ failure: 'deadline' });
   });
 
-  test('interrupts nothing once removed', async () => {
+  test('sends no final stop after the deadline is removed', async () => {
     await set(later(60));
     let removed = Promise.resolve();
-    // No time passes until the removal is on disk.
+    // Waits for the removal to reach the disk before time passes.
     const sleep: Clock['sleep'] = async (milliseconds, signal) => {
       await removed;
       await world.clock.sleep(milliseconds, signal);
@@ -259,7 +264,7 @@ describe('the deadline of a job', () => {
     close();
   });
 
-  test('rejects a grace period as long as the job', async () => {
+  test('rejects --grace as long as --terminate-after', async () => {
     const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
     const ends = { terminateAfter: 60 * MINUTE, unenforced: true } as const;
     const offers = [{ id: 'a-1', known: undefined }];

@@ -21,7 +21,7 @@ const REFUSED = 'ssh: connect to host 127.0.0.1 port 22: Connection refused';
 const fetching = (what = 'out') => ['--fetch', `${what}:${world.local('got')}`];
 const got = (name: string) => readFileSync(join(world.local('got'), name), 'utf8');
 
-/** Replaces a program of the instance; `real` is the program. */
+/** Replaces a program on the instance; the script can call the original as `real`. */
 function replace(name: string, script: string): void {
   const text = `#!/bin/sh\nreal() { ${programAt(name)} "$@"; }\n${script}\n`;
   writeFileSync(world.local(`../bin/${name}`), text, { mode: 0o755 });
@@ -52,7 +52,7 @@ test('prints one line per phase, then a summary', async () => {
 });
 
 describe('signing in', () => {
-  test('is tried 40 times', async () => {
+  test('exits 125 after 40 refused connections', async () => {
     world.ssh.refuse = () => REFUSED;
     const { code, stderr } = await world.run('true', [], { clock: withoutPauses(3_000) });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
@@ -60,7 +60,7 @@ describe('signing in', () => {
     expect(world.ssh.scripts).toHaveLength(40);
   });
 
-  test('is tried until --wait-timeout', async () => {
+  test('exits 125 after --wait-timeout', async () => {
     world.ssh.refuse = () => REFUSED;
     const flags = ['--wait-timeout', '60s'];
     const { code, stderr } = await world.run('true', flags, { speed: 100 });
@@ -68,7 +68,7 @@ describe('signing in', () => {
     expect(stderr).toContain(`Could not sign in with SSH within 1m: ${REFUSED}`);
   });
 
-  test('ends the run if the image has the folder of an earlier job', async () => {
+  test('exits 125 if the image contains the folder of an earlier job', async () => {
     mkdirSync(join(world.job, 'started'), { recursive: true });
     const { code, stdout, stderr } = await world.run('echo ran', []);
     expect({ code, stdout, status: world.status() }).toEqual({
@@ -88,13 +88,9 @@ describe('copying in', () => {
   };
 
   test.each([
-    [
-      'the message of tar',
-      'echo "tar: a: No space left on device" >&2; exit 2',
-      'tar: a: No space',
-    ],
-    ['the broken connection if there is no message', 'exit 2', ''],
-  ])('fails with %s', async (_what, script, reason) => {
+    ["tar's error", 'echo "tar: a: No space left on device" >&2; exit 2', 'tar: a: No space'],
+    ['no reason if tar prints none', 'exit 2', ''],
+  ])('exits 125 with %s', async (_what, script, reason) => {
     replace('tar', script);
     const { code, stdout, stderr } = await world.run('echo ran', folder());
     expect({ code, stdout, status: world.status() }, stderr).toEqual({
@@ -105,7 +101,7 @@ describe('copying in', () => {
     expect(stderr).toContain(`error: Could not copy files in: ${reason}`);
   });
 
-  test('ends on Ctrl-C', async () => {
+  test('exits 130 and terminates the instance on Ctrl-C', async () => {
     const { interrupts, press } = ctrlC();
     replace('tar', `touch ${world.local('begun')}; exec sleep 60`);
     const ended = world.run('echo ran', folder(), { interrupts });
@@ -120,7 +116,7 @@ describe('copying in', () => {
     expect(stderr).not.toContain('Could not copy');
   });
 
-  test('is tried again after a cut connection', async () => {
+  test('retries after a refused connection', async () => {
     let tries = 0;
     world.ssh.refuse = (script) =>
       script.includes('tar -xf') && tries++ === 0 ? REFUSED : undefined;
@@ -130,7 +126,7 @@ describe('copying in', () => {
 });
 
 describe('copying out', () => {
-  test('warns about a file that changed, and keeps the exit code', async () => {
+  test('warns about a file that changed during the copy, and keeps the exit code', async () => {
     replace('tar', 'real "$@"; echo "tar: ./a: file changed as we read it" >&2; exit 1');
     const { code, stderr } = await world.run('mkdir out; echo x >out/a; exit 3', fetching());
     expect(code, stderr).toBe(3);
@@ -138,7 +134,7 @@ describe('copying out', () => {
     expect(got('a')).toBe('x\n');
   });
 
-  test('fails if tar fails, with the message of tar', async () => {
+  test("exits 125 with tar's error if tar fails", async () => {
     replace(
       'tar',
       'real "$@"; echo "tar: ./a: file changed as we read it" >&2; echo "tar: ./b: Cannot open" >&2; exit 1',
@@ -151,7 +147,7 @@ describe('copying out', () => {
     expect(got('a')).toBe('x\n');
   });
 
-  test('names the first five entries that it skips', async () => {
+  test('lists the first five skipped entries in a warning', async () => {
     const command = 'mkdir out; cd out; mkfifo 1 2 3 4 5 6 7; echo x >a';
     const { code, stderr } = await world.run(command, fetching());
     expect(code, stderr).toBe(0);
@@ -159,7 +155,7 @@ describe('copying out', () => {
     expect(got('a')).toBe('x\n');
   });
 
-  test('prints a result to stdout, after the output', async () => {
+  test('prints a result for /dev/stdout after the output', async () => {
     const { code, stdout } = await world.run('printf result >r; echo out', [
       '--fetch',
       'r:/dev/stdout',
@@ -167,7 +163,7 @@ describe('copying out', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'out\nresult' });
   });
 
-  test('stops if somebody terminated the instance', async () => {
+  test('exits 125 without retrying if the instance was terminated', async () => {
     world.ssh.refuse = (script) => {
       if (!script.includes("'./out'")) return undefined;
       world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
@@ -180,8 +176,8 @@ describe('copying out', () => {
   });
 });
 
-describe('a run that cannot keep the output', () => {
-  test('warns, and keeps the exit code', async () => {
+describe("a run that can't store the output", () => {
+  test("warns and keeps the exit code if a file can't be written", async () => {
     mkdirSync(world.local(`state/jobs/${NEW}.err.new`), { recursive: true });
     const { code, stderr } = await world.run('exit 3', []);
     expect(code, stderr).toBe(3);
@@ -189,7 +185,7 @@ describe('a run that cannot keep the output', () => {
     expect(world.record()).toMatchObject({ exit_code: 3, cut: { out: 0, err: 0 } });
   });
 
-  test('warns about a cut connection that does not return', async () => {
+  test('warns after four failed tries to copy the output', async () => {
     world.ssh.refuse = (script) => (script.includes("'once'") ? REFUSED : undefined);
     const { code, stderr } = await world.run('exit 3', [], {
       clock: withoutPauses(3_000, 15_000, 45_000),
@@ -199,7 +195,7 @@ describe('a run that cannot keep the output', () => {
     expect(world.ssh.scripts.filter((script) => script.includes("'once'"))).toHaveLength(4);
   });
 
-  test('warns about a new host key without another try', async () => {
+  test('warns about a new host key without retrying', async () => {
     world.ssh.refuse = (script) => (script.includes("'once'") ? HOST_KEY : undefined);
     const { code, stderr } = await world.run('exit 3', []);
     expect(code, stderr).toBe(3);
@@ -230,7 +226,7 @@ test('warns once if the position cannot be stored, and once more at the end', as
   expect(stderr.match(/warning: Could not save the job/g)).toHaveLength(2);
 });
 
-test('fetches and terminates before failing if its output cannot be written', async () => {
+test("fetches and terminates before exiting 125 if stdout can't be written", async () => {
   const stdout = new Writable({
     write: (_chunk, _encoding, done) =>
       done(Object.assign(new Error('ENOSPC: full'), { code: 'ENOSPC' })),
@@ -244,8 +240,8 @@ test('fetches and terminates before failing if its output cannot be written', as
   expect(world.record()).toMatchObject({ exit_code: 3 });
 });
 
-describe('Ctrl-C', () => {
-  test('right after the start of the command interrupts it', async () => {
+describe('Ctrl-C during gpucloud run', () => {
+  test('interrupts a command that has just started', async () => {
     const { interrupts, press } = ctrlC();
     const { start, startPiped } = world.ssh;
     const up = join(world.job, 'work', 'up');
@@ -257,7 +253,7 @@ describe('Ctrl-C', () => {
         if (!program.args.at(-1)?.includes('eval')) return running;
         const kill = () => {
           running.kill();
-          // Waits for the trap without giving up the event loop, so that following has not begun.
+          // Blocks the event loop until the trap is set, so that following can't begin.
           for (let at = Date.now(); !existsSync(up) && Date.now() - at < 10_000; );
           if (!interrupts.first.aborted) press();
         };
@@ -270,7 +266,7 @@ describe('Ctrl-C', () => {
     expect(stderr.match(/Interrupting the command\. Ctrl-C again terminates job/g)).toHaveLength(1);
   });
 
-  test('that cannot reach the command is reported', async () => {
+  test("prints a warning if the signal can't reach the command", async () => {
     const { interrupts, press } = ctrlC();
     const ended = world.run(LASTS, [], { interrupts });
     await followed(world);
@@ -285,7 +281,7 @@ describe('Ctrl-C', () => {
     expect(stderr).toContain(`warning: Could not interrupt the command: ${HOST_KEY}`);
   });
 
-  test('names the instance that stays with --on', async () => {
+  test('prints that a second Ctrl-C leaves the --on instance running', async () => {
     world.renting.rent(NEW, 'dev');
     const { interrupts, press } = ctrlC();
     const key = world.local('key');
@@ -310,7 +306,7 @@ describe('Ctrl-C', () => {
     );
   });
 
-  test('pressed a third time leaves a termination without a response', async () => {
+  test('exits 7 at the third press during an unanswered termination', async () => {
     await notifying(world);
     let leave: (() => void) | undefined;
     let answer: (() => void) | undefined;
@@ -334,7 +330,7 @@ describe('Ctrl-C', () => {
     expect(stderr).toContain('hint: gpucloud instances terminate job');
     expect(heard(world)).toEqual([]);
     expect(world.record()).toMatchObject({ ended_at: null, exit_code: 3 });
-    // Lets the request end, which a process would leave behind.
+    // Completes the request that a real process would abandon.
     const { requests } = world.service;
     const before = requests.length;
     answer?.();
@@ -342,8 +338,8 @@ describe('Ctrl-C', () => {
   });
 });
 
-describe('output that gpucloud cannot read', () => {
-  /** The programs of this computer, with another follower on the instance. */
+describe('unreadable output', () => {
+  /** Replaces the follower on the instance with one that prints junk. */
   const programs = () => ({
     start: world.ssh.start,
     startPiped: (program: Parameters<typeof world.ssh.startPiped>[0], system: string) => {
@@ -353,13 +349,13 @@ describe('output that gpucloud cannot read', () => {
     },
   });
 
-  test('ends a run', async () => {
+  test('exits gpucloud run with 125 and terminates the instance', async () => {
     const { code, stderr } = await world.run(LASTS, [], { programs: programs() });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
     expect(stderr).toContain('The output of the command could not be read: an unknown frame: junk');
   });
 
-  test('keeps the job running, so that jobs attach can follow it', async () => {
+  test('exits jobs attach with 7 and leaves the job running', async () => {
     await world.detach(LASTS);
     await started(world);
     const argv = ['jobs', 'attach', 'job'];

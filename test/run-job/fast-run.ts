@@ -13,15 +13,15 @@ export interface FastRun {
   readonly interrupts?: Interrupts;
   /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The speed-up of pauses and time limits; 100 by default. */
+  /** Divides pauses and time limits; 100 by default. */
   readonly speed?: number;
-  /** By default a new one of that speed. */
+  /** Defaults to a new clock of this speed. */
   readonly clock?: Clock;
   /** Defaults to the programs of this computer. */
   readonly programs?: Pick<Host, 'start' | 'startPiped'>;
-  /** A terminal for stdout and stderr, which the outcome then lacks. */
+  /** Replaces stdout and stderr, which are then empty in the outcome. */
   readonly terminal?: Emulator;
-  /** A stdout of the test's own, which the outcome then lacks. */
+  /** Replaces stdout, which is then empty in the outcome. */
   readonly stdout?: Writable;
   readonly onThirdInterrupt?: Host['onThirdInterrupt'];
   /** By default, stdout keeps its reader. */
@@ -35,10 +35,7 @@ interface FastWorld {
 
 const never = new AbortController().signal;
 
-/**
- * Runs the program's code in this process. Its pauses between two attempts take a hundredth of their
- * time, and so do its time limits.
- */
+/** Runs the program's code in this process. Divides its pauses and time limits by `speed`. */
 export async function runFast(
   { computer, env: address }: FastWorld,
   argv: readonly string[],

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Waits for the local file from the instance, which is this computer. */
+/** A command that waits for the local file, since the instance is this computer. */
 const here = (file: string, text: string) =>
   `i=0; until grep -q ${text} ${local}/${file} 2>/dev/null; do i=$((i+1)); [ $i -lt 200 ] || exit 9; sleep 0.1; done`;
 
@@ -50,8 +50,8 @@ describe('run --fetch-every', () => {
   test.each([
     ['without --fetch', ['--fetch-every', '1s'], '--fetch-every needs --fetch'],
     ['for a stream', ['--fetch', 'log:/dev/stdout', '--fetch-every', '1s'], 'several times'],
-    ['too often', every('0s'), '--fetch-every "0s"'],
-  ])('is rejected before renting %s', async (_why, flags, rule) => {
+    ['of 0s', every('0s'), '--fetch-every "0s"'],
+  ])('rejects --fetch-every %s before renting', async (_why, flags, rule) => {
     const { code, stderr } = await world.run('true', flags);
     expect(code).toBe(2);
     expect(stderr).toContain(rule);

@@ -9,11 +9,11 @@ import { localShell } from './local-shell.ts';
 import { type RawEntry, rawTar } from './raw-tar.ts';
 
 export let base: string;
-/** The folder of the results on this computer, and one that an attacker wants. */
+/** The folder for results on this computer, and a folder that an attack targets. */
 export let local: string;
 export let victim: string;
 
-/** What the fetches of a test reported as missing. */
+/** The warnings about missing or partial results in the current test. */
 export let lacks: string[];
 
 export function inFetchWorld(): void {
@@ -28,7 +28,7 @@ export function inFetchWorld(): void {
   afterEach(() => rm(base, { recursive: true, force: true }));
 }
 
-/** Fetches once from an instance that sends these bytes as its archive. Returns what it skips. */
+/** Fetches once from an instance whose tar sends this archive. */
 export async function fetchFrom(archive: Buffer, ending = '', remote = 'results') {
   const script = `#!/bin/sh\ncat "$HOME/archive"\n${ending}\n`;
   await writeFile(join(base, 'archive'), archive);
@@ -79,7 +79,7 @@ export async function faultOf(fetching: Promise<unknown>): Promise<CliError> {
   return fault;
 }
 
-/** Everything below a folder, with its content. */
+/** Returns every path below a folder with its content. */
 export async function treeOf(folder: string): Promise<Record<string, string>> {
   const tree: Record<string, string> = {};
   for (const one of await readdir(folder, { withFileTypes: true })) {
@@ -95,5 +95,5 @@ export async function treeOf(folder: string): Promise<Record<string, string>> {
   return tree;
 }
 
-/** A symlink of an archive. */
+/** Builds a symlink entry of an archive. */
 export const link = (name: string, linkname: string): RawEntry => ({ name, type: '2', linkname });

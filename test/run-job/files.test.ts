@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Lists the folder with these files and patterns. */
+/** Creates these files and patterns, then lists the files to copy. */
 async function listed(
   paths: readonly string[],
   ignored: string,
@@ -37,25 +37,25 @@ test('lists files that a later pattern includes again', async () => {
   ]);
 });
 
-test('distinguishes upper from lower case', async () => {
+test('matches patterns case-sensitively', async () => {
   const paths = ['Data/a', 'data/b'];
   expect(await listed(paths, 'data/')).toEqual(['.gpucloudignore', 'Data/a']);
 });
 
-test('reads the patterns of an editor on Windows', async () => {
+test('reads a pattern file with a BOM and CRLF line ends', async () => {
   expect(await listed(['a.bin', 'b'], '\ufeff*.bin\r\n\r\n# none\r\n')).toEqual([
     '.gpucloudignore',
     'b',
   ]);
 });
 
-test('rejects a UTF-16 pattern file, whose patterns would never match', async () => {
+test('rejects a UTF-16 pattern file', async () => {
   await writeFile(join(folder, 'secret'), 'x');
   await writeFile(join(folder, '.gpucloudignore'), '\ufeffsecret\r\n', 'utf16le');
   await expect(listFiles(folder, [])).rejects.toThrow('.gpucloudignore: must be UTF-8');
 });
 
-test('applies --exclude after .gpucloudignore, and reads no .gitignore', async () => {
+test('applies --exclude after .gpucloudignore and ignores .gitignore', async () => {
   const paths = ['.gitignore', 'a.bin', 'keep.bin'];
   await writeFile(join(folder, '.gitignore'), '*');
   expect(await listed(paths, '*.bin\n!keep.bin\n', ['keep.bin'])).toEqual([
@@ -64,37 +64,33 @@ test('applies --exclude after .gpucloudignore, and reads no .gitignore', async (
   ]);
 });
 
-test(
-  'sends a file again if its size, time or mode changed, but ignores the umask',
-  needs('Linux'),
-  async () => {
-    const [here, there] = [join(folder, 'here'), join(folder, WORK)];
-    for (const path of [here, there]) await mkdir(path, { recursive: true });
-    for (const name of ['same', 'shared', 'script', 'touched', 'longer']) {
-      for (const path of [here, there]) {
-        await writeFile(join(path, name), 'x');
-        await chmod(join(path, name), 0o644);
-        await utimes(join(path, name), 1_700_000_000, 1_700_000_000);
-      }
-    }
-    await chmod(join(here, 'shared'), 0o664);
-    await chmod(join(here, 'script'), 0o755);
-    await utimes(join(here, 'touched'), 1_700_000_001, 1_700_000_001);
-    await writeFile(join(here, 'longer'), 'xy');
-    await utimes(join(here, 'longer'), 1_700_000_000, 1_700_000_000);
+test('resends a file if its size, time or executable mode changed', needs('Linux'), async () => {
+  const [here, there] = [join(folder, 'here'), join(folder, WORK)];
+  for (const path of [here, there]) await mkdir(path, { recursive: true });
+  for (const name of ['same', 'shared', 'script', 'touched', 'longer']) {
     for (const path of [here, there]) {
-      await mkdir(join(path, 'sub'));
-      await symlink('same', join(path, 'link'));
+      await writeFile(join(path, name), 'x');
+      await chmod(join(path, name), 0o644);
+      await utimes(join(path, name), 1_700_000_000, 1_700_000_000);
     }
-    const { signal } = new AbortController();
-    const shell = localShell(folder, ['sh']);
-    const { entries, count, bytes } = await changedFiles(await listFiles(here, []), {
-      shell,
-      signal,
-    });
-    // Folders and links are sent again: they are small.
-    const sent = ['link', 'longer', 'script', 'sub', 'touched'];
-    expect(entries.map(({ path }) => path)).toEqual(sent);
-    expect({ count, bytes }).toEqual({ count: 4, bytes: 4 });
-  },
-);
+  }
+  await chmod(join(here, 'shared'), 0o664);
+  await chmod(join(here, 'script'), 0o755);
+  await utimes(join(here, 'touched'), 1_700_000_001, 1_700_000_001);
+  await writeFile(join(here, 'longer'), 'xy');
+  await utimes(join(here, 'longer'), 1_700_000_000, 1_700_000_000);
+  for (const path of [here, there]) {
+    await mkdir(join(path, 'sub'));
+    await symlink('same', join(path, 'link'));
+  }
+  const { signal } = new AbortController();
+  const shell = localShell(folder, ['sh']);
+  const { entries, count, bytes } = await changedFiles(await listFiles(here, []), {
+    shell,
+    signal,
+  });
+  // Folders and links are sent again: they are small.
+  const sent = ['link', 'longer', 'script', 'sub', 'touched'];
+  expect(entries.map(({ path }) => path)).toEqual(sent);
+  expect({ count, bytes }).toEqual({ count: 4, bytes: 4 });
+});

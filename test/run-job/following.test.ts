@@ -16,7 +16,7 @@ afterEach(() => world.close());
 
 const HOST_KEY = 'Host key verification failed.';
 
-/** Waits for a file in the working folder of the command. */
+/** Waits for the file `go` in the command's working folder. */
 const UNTIL_GO = 'touch up; until [ -e go ]; do sleep 0.1; done';
 const go = () => writeFileSync(join(world.job, 'work', 'go'), '');
 
@@ -26,7 +26,7 @@ const shown = async (...words: string[]) => {
 };
 
 describe('a cut connection', () => {
-  test('neither repeats nor loses a byte, and keeps the exit code', async () => {
+  test('prints each byte once and keeps the exit code', async () => {
     const ended = world.run(`printf one; printf err >&2; ${UNTIL_GO}; echo two; exit 3`, []);
     await followed(world);
     await until(() => world.record().printed.out === 3);
@@ -43,7 +43,7 @@ describe('a cut connection', () => {
     expect(stderr).toContain('err');
   });
 
-  test('keeps long output in order', async () => {
+  test('prints long output in order', async () => {
     const lines = 'head -c 60000 /dev/zero | tr "\\0"';
     const ended = world.run(`${lines} a; ${UNTIL_GO}; ${lines} b; ${lines} c; exit 3`, []);
     await followed(world);
@@ -55,7 +55,7 @@ describe('a cut connection', () => {
     expect(stdout).toBe(['a', 'b', 'c'].map((letter) => letter.repeat(60_000)).join(''));
   });
 
-  test('ends the job if the instance has a new host key', async () => {
+  test('exits 125 and terminates the instance if its host key changed', async () => {
     const ended = world.run(LASTS, []);
     await followed(world);
     world.ssh.refuse = () => HOST_KEY;
@@ -65,7 +65,7 @@ describe('a cut connection', () => {
     expect(stderr).toContain('job has a new host key');
   });
 
-  test('starts the command once', async () => {
+  test('runs the command once if its first start is cut off', async () => {
     let starts = 0;
     world.ssh.refuse = (script) =>
       script.includes('eval') && starts++ === 0 ? 'Connection reset by peer' : undefined;
@@ -74,8 +74,8 @@ describe('a cut connection', () => {
   });
 });
 
-describe('the wait for the sign-in', () => {
-  test('lasts until the key is in place', async () => {
+describe('signing in', () => {
+  test('retries until the instance accepts the key', async () => {
     let tries = 0;
     world.ssh.refuse = () =>
       tries++ < 2 ? 'root@127.0.0.1: Permission denied (publickey).' : undefined;
@@ -84,7 +84,7 @@ describe('the wait for the sign-in', () => {
 });
 
 describe('jobs attach', () => {
-  test('leaves the job running on Ctrl-C', async () => {
+  test('exits 130 on Ctrl-C and leaves the job running', async () => {
     await world.detach(LASTS);
     await started(world);
     const { interrupts, press } = ctrlC();
@@ -113,7 +113,7 @@ describe('jobs attach', () => {
     });
   });
 
-  test('leaves an unreachable job running', async () => {
+  test('exits 7 and leaves an unreachable job running', async () => {
     await world.detach(LASTS);
     world.ssh.refuse = () => HOST_KEY;
     const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
@@ -122,7 +122,7 @@ describe('jobs attach', () => {
     expect(world.terminations()).toBe(0);
   });
 
-  test('continues the output, then fetches and terminates', async () => {
+  test('prints the output, fetches the results and terminates the instance', async () => {
     await world.detach(
       'echo out; mkdir out; echo x >out/r; exit 4',
       '--fetch',
@@ -143,7 +143,7 @@ describe('jobs attach', () => {
 });
 
 describe('jobs logs', () => {
-  test('continues with the kept output after another process ended the job', async () => {
+  test('prints the kept output after another process stopped the job', async () => {
     await world.detach(`echo one; ${UNTIL_GO}; echo two`);
     await started(world);
     const ended = world.gpucloud(['jobs', 'logs', 'job', '--follow']);
@@ -162,7 +162,7 @@ describe('jobs logs', () => {
     expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'one\ntwo\n' });
   });
 
-  test('prints no message on Ctrl-C, and leaves the job running', async () => {
+  test('exits 130 on Ctrl-C without a message and leaves the job running', async () => {
     await world.detach(`echo one; ${LASTS}`);
     await started(world);
     const { interrupts, press } = ctrlC();
@@ -173,7 +173,7 @@ describe('jobs logs', () => {
     expect(await shown('get', 'job')).toMatchObject({ status: 'RUNNING' });
   });
 
-  test('ends at once on Ctrl-C while the instance does not respond', async () => {
+  test('exits 130 on Ctrl-C while the instance does not respond', async () => {
     await world.detach(LASTS);
     const { interrupts, press } = ctrlC();
     const startPiped: typeof world.ssh.startPiped = async () => {
@@ -185,7 +185,7 @@ describe('jobs logs', () => {
     expect(logs).toMatchObject({ code: 130, stdout: '', stderr: '' });
   });
 
-  test('prints the last lines of long output that was kept', async () => {
+  test('prints the last lines of long kept output with --tail', async () => {
     await world.run('i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo $i; done', []);
     const { code, stdout } = await world.gpucloud(['jobs', 'logs', 'job', '--tail', '2']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '19999\n20000\n' });
@@ -193,7 +193,7 @@ describe('jobs logs', () => {
     expect(most.stdout.split('\n')[0]).toBe('5001');
   });
 
-  test('ends quietly once its reader is gone, and leaves the job running', async () => {
+  test('exits 0 once its reader is gone and leaves the job running', async () => {
     await world.detach(`echo one; ${LASTS}`);
     await started(world);
     let leave: (() => void) | undefined;
@@ -216,12 +216,12 @@ describe('run --on', () => {
     world.renting.rent(NEW, 'dev');
   });
 
-  test('leaves the instance running, reports no cost, and notifies at its end', async () => {
+  test('leaves the instance running and sends job_ended after jobs stop', async () => {
     await notifying(world);
     const detached = await world.runOn(LASTS, '--detach');
     expect(detached, detached.stderr).toMatchObject({ code: 0 });
     expect(await shown('get', 'dev')).toMatchObject({ status: 'RUNNING', cost_at_most: null });
-    // A deadline may be set later.
+    // Stores the grace period, since a deadline may be set later.
     expect(world.record().grace).toBe(2 * 60_000);
     expect(await world.runOn('true')).toMatchObject({ code: 5 });
     await started(world);
@@ -237,7 +237,7 @@ describe('run --on', () => {
   });
 });
 
-describe('run --on while another job runs there', () => {
+describe('run --on while another job runs on the instance', () => {
   const fetch = () => ['--fetch', `up:${world.local('up')}`];
   beforeEach(async () => {
     world.renting.rent(NEW, 'dev');
@@ -252,15 +252,15 @@ describe('run --on while another job runs there', () => {
     ),
   };
 
-  test('is refused, and the other job continues', async () => {
+  test('exits 5 and leaves the other job running', async () => {
     const before = world.record();
     expect(await world.runOn('echo ran')).toMatchObject(refused);
     expect(world.record()).toEqual(before);
     expect(await shown('get', 'dev')).toMatchObject({ status: 'RUNNING' });
   });
 
-  test('is refused if that job starts after the first look', async () => {
-    // The other job is another computer's.
+  test('exits 5 if the other job starts after the first check', async () => {
+    // Simulates a job that another computer started.
     rmSync(world.local(`state/jobs/${NEW}.json`));
     const away = `${world.job}.away`;
     renameSync(world.job, away);
@@ -297,7 +297,7 @@ test('jobs attach and stop reject an ended job', async () => {
   }
 });
 
-test('copies with tar if the login shell prints a greeting', async () => {
+test('uses tar instead of rsync if the login shell prints a greeting', async () => {
   const run = async (stdout: string) => ({ code: 0, stdout, stderr: '' });
   const found = (printed: string) =>
     probe({ run: () => run(printed) } as unknown as RemoteShell, new AbortController().signal);

@@ -61,11 +61,11 @@ describe('gpucloud run --here before renting', () => {
     expect(await refused([...words, '--terminate-after', '1h'])).toContain(message);
   });
 
-  test('needs a deadline', needs('ssh'), async () => {
+  test('exits 2 if --terminate-after is missing', needs('ssh'), async () => {
     expect(await refused(['--here'])).toContain('--terminate-after is missing');
   });
 
-  test('finds the command on PATH or by its path', async () => {
+  test('exits 2 if the command is not a program on this computer', async () => {
     expect(await refused(HERE, 'no-such-program')).toContain(
       'COMMAND "no-such-program" is not on PATH: --here runs it on this computer',
     );
@@ -74,7 +74,7 @@ describe('gpucloud run --here before renting', () => {
     );
   });
 
-  test('plans the names and folders of all instances', needs('ssh'), async () => {
+  test('lists all instance names and folders with --dry-run', needs('ssh'), async () => {
     const hardware = ['--offer', IDS, '--image', IDS, '--ssh-key', IDS, '--name', 'job'];
     const plan = ['--count', '3', '--min-count', '2', '--fetch', `out:${folder}`, '--dry-run'];
     const argv = ['run', ...hardware, ...HERE, '--identity', '/dev/null', ...plan];
@@ -93,7 +93,7 @@ describe('gpucloud run --here before renting', () => {
   });
 });
 
-test('shows the price of all instances before renting', needs('ssh'), async () => {
+test('prints the hourly price of all instances with --dry-run', needs('ssh'), async () => {
   const argv = [
     ...['run', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--ssh-key', IDS, '--name', 'job'],
     ...['--here', '--count', '3', '--terminate-after', '1h', '--identity', '/dev/null'],
@@ -112,6 +112,6 @@ test.each([
   [['job-9', 'job-10', 'job-11'], 'job-9 to job-11'],
   [['job-1', 'job-3', 'job-4'], 'job-1, job-3 and job-4'],
   [['a-1', 'a-2', 'a-3', 'a-4', 'a-6'], '5 instances'],
-])('names instances: %j', (names, text) => {
+])('abbreviates the instance names %j', (names, text) => {
   expect(namesText(names)).toBe(text);
 });

@@ -15,16 +15,18 @@ export interface HereWorld {
   readonly env: Readonly<Record<string, string>>;
   readonly renting: RentingService;
   readonly service: Service;
-  /** In the order of the names. */
+  /** One per instance, in the order of their names. */
   readonly sshds: readonly Sshd[];
   /** The home folder on each instance. */
   readonly homes: readonly string[];
-  /** The words of `gpucloud run --here` up to the command, for instances job-1, job-2 and so on. */
+  /**
+   * Returns the arguments of `gpucloud run --here` before the command, for job-1, job-2 and so on.
+   */
   words(...more: string[]): string[];
   run(more: readonly string[], command: readonly string[]): Promise<Outcome>;
-  /** The status of each instance since the last reset, by name. */
+  /** The status of each instance rented since the last reset, by name. */
   statuses(): Record<string, string>;
-  /** The folders with inventories on the computer. */
+  /** The inventory folders on the computer. */
   inventories(): string[];
   /** Moves the service's clock. */
   advance(milliseconds: number): void;
@@ -44,7 +46,7 @@ export async function createHereWorld(count: number): Promise<HereWorld> {
     homes.map((home) => startSshd({ folder, hostKey, clientKey: `${clientKey}.pub`, home })),
   );
   const renting = new RentingService();
-  /** IDs of earlier tests. */
+  /** Instance IDs from earlier tests. */
   const before = new Set<string>();
   let ahead = 0;
   renting.clock = { now: () => Date.now() + ahead };
@@ -81,7 +83,7 @@ export async function createHereWorld(count: number): Promise<HereWorld> {
   };
   const words = (...more: string[]) => [
     ...['run', '--here'],
-    // A flag may be given once.
+    // Omits a default that `more` overrides, since a flag may be given only once.
     ...Object.entries(flags).flatMap(([flag, value]) =>
       more.includes(`--${flag}`) ? [] : [`--${flag}`, value],
     ),

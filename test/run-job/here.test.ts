@@ -28,7 +28,7 @@ const local = (name: string) => readFileSync(world.local(name), 'utf8');
 const fetching = () => ['--fetch', `result:${world.local('got')}`];
 const gotFrom = (name: string) => existsSync(world.local(`got/${name}`));
 
-/** Runs a script of sh for two instances, in the home folder of this computer. */
+/** Runs a shell script with --here for two instances, in this computer's home folder. */
 function here(script: string, flags: readonly string[] = [], how: FastRun = {}): Promise<Outcome> {
   const own = ['--here', '--count', '2', '--report', world.local('report.json'), ...flags];
   return world.run(`cd ${world.local('.')}; ${script}`, own, {
@@ -37,7 +37,7 @@ function here(script: string, flags: readonly string[] = [], how: FastRun = {}):
   });
 }
 
-/** Writes a result on the instances with these IDs. */
+/** Writes a result on each instance with these IDs. */
 const results = (...ids: string[]) =>
   ids.map((id) => `echo ${id} >${world.there(id)}/gpucloud-run/work/result`).join('; ');
 
@@ -46,7 +46,7 @@ const LASTS = 'touch up; while :; do sleep 0.1; done';
 const isUp = () => until(() => existsSync(world.local('up')));
 
 describe('gpucloud run --here', () => {
-  test("exits with the command's code, fetches from each into NAME/, and terminates all", async () => {
+  test("fetches from each instance into NAME/, terminates all and exits with the command's code", async () => {
     await notifying(world);
     const { code, stderr } = await here(`${results(NEW, OTHER)}; exit 3`, fetching());
     expect({ code, statuses: statuses() }, stderr).toEqual({ code: 3, statuses: ENDED });
@@ -72,7 +72,7 @@ describe('gpucloud run --here', () => {
     ]);
   });
 
-  test('gives the command inventories in a private folder, and removes them', async () => {
+  test('writes inventories to a private folder and removes them at the end', async () => {
     const variables = ['ANSIBLE_INVENTORY', 'SSHLOGINFILE', 'HOSTFILE', 'SSH_CONFIG'];
     const script = variables.map((name) => `cat "$GPUCLOUD_${name}" >${name}`).join(' && ');
     const folder = 'ls -ld "$(dirname "$GPUCLOUD_HOSTFILE")" >folder';
@@ -88,7 +88,7 @@ describe('gpucloud run --here', () => {
   });
 
   test.each([
-    ['fails with 125 after a command that succeeded', 0, 125, 'error'],
+    ['exits 125 after a command that succeeded', 0, 125, 'error'],
     ["warns after a command that failed, and keeps the command's code", 4, 4, 'warning'],
   ])('%s, if an instance lacks a result', async (_what, ends, code, kind) => {
     const done = await here(`${results(NEW)}; exit ${ends}`, fetching());
@@ -99,7 +99,7 @@ describe('gpucloud run --here', () => {
     expect(report()).toMatchObject({ command_exit_code: ends, exit_code: code, terminated: true });
   });
 
-  test('runs nothing and terminates the others if one is refused', async () => {
+  test('exits 125 and terminates the other instance if one is refused', async () => {
     world.renting.posts = [() => no(409, 'out of stock')];
     const { code, stderr } = await here('touch ran');
     expect(code, stderr).toBe(125);
@@ -108,7 +108,7 @@ describe('gpucloud run --here', () => {
     expect(stderr).toMatch(/^error: job-\d: .*out of stock/m);
   });
 
-  test('runs on the others if --min-count allows it', async () => {
+  test('runs on the remaining instances if --min-count allows it', async () => {
     world.renting.posts = [() => no(409, 'out of stock')];
     const { code, stderr } = await here('exit 3', ['--min-count', '1']);
     expect({ code, statuses: Object.values(statuses()) }).toEqual({
@@ -118,7 +118,7 @@ describe('gpucloud run --here', () => {
     expect(stderr).toMatch(/^warning: job-\d could not be rented: .*out of stock/m);
   });
 
-  test('terminates all if one cannot be prepared', async () => {
+  test("exits 125 and terminates all instances if one can't be prepared", async () => {
     world.ssh.refuse = (script) =>
       script.includes('mkdir -p gpucloud-run/work') ? 'Host key verification failed.' : undefined;
     const { code, stderr } = await here('touch ran');
@@ -127,7 +127,7 @@ describe('gpucloud run --here', () => {
     expect(report()).toMatchObject({ stage: 'starting', command_exit_code: null });
   });
 
-  test('exits with 7 and names the instance that could not be terminated', async () => {
+  test('exits 7 and names the instance that it could not terminate', async () => {
     const { terminate } = world.renting;
     world.renting.terminate = (id) =>
       id === OTHER ? no(403, 'Forbidden') : terminate.call(world.renting, id);
@@ -145,7 +145,7 @@ describe('gpucloud run --here', () => {
 });
 
 describe('Ctrl-C during gpucloud run --here', () => {
-  test('reaches the command, whose results are fetched', async () => {
+  test('interrupts the command and fetches its results', async () => {
     const { interrupts, press } = ctrlC();
     const script = `trap '${results(NEW, OTHER)}; exit 9' INT; ${LASTS}`;
     const ended = here(script, fetching(), { interrupts });
@@ -159,7 +159,7 @@ describe('Ctrl-C during gpucloud run --here', () => {
     expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
   });
 
-  test('skips the copy, stops the command and terminates all instances if pressed again', async () => {
+  test('exits 130 without fetching results at the second press', async () => {
     const { interrupts, press } = ctrlC();
     const script = `${results(NEW, OTHER)}; trap '' INT; trap 'echo >ended; exit 1' TERM; ${LASTS}`;
     const ended = here(script, fetching(), { interrupts });
@@ -172,7 +172,7 @@ describe('Ctrl-C during gpucloud run --here', () => {
     expect(existsSync(world.local('ended'))).toBe(true);
   });
 
-  test('explains the next Ctrl-C during the fetch', async () => {
+  test('prints during the fetch that another press skips the rest', async () => {
     const { interrupts, press } = ctrlC();
     world.ssh.refuse = (script) => {
       if (script.includes('result') && !interrupts.first.aborted) press();
