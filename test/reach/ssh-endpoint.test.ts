@@ -110,8 +110,8 @@ const OURS = [
   'CheckHostIP=no',
 ];
 
-describe('SSH details from the service', () => {
-  test('never add an option or argument to ssh, scp or a tunnel', () => {
+describe('an SSH endpoint from the service', () => {
+  test('adds no option or argument to ssh, scp or a tunnel', () => {
     let entered = 0;
     fc.assert(
       fc.property(instance, (sent) => {
@@ -166,7 +166,7 @@ describe('SSH details from the service', () => {
     expect(entered).toBeGreaterThan(100);
   });
 
-  test('reject an invalid endpoint with a one-line message', () => {
+  test('is rejected with a one-line message if invalid', () => {
     fc.assert(
       fc.property(instance, (sent) => {
         try {
@@ -183,7 +183,7 @@ describe('SSH details from the service', () => {
     );
   });
 
-  test('add only the expected lines to the ssh config', () => {
+  test('adds only the expected lines to the ssh config', () => {
     const LINES = [
       /^Host (?:gpucloud-[A-Za-z0-9][A-Za-z0-9_.-]* )?gpucloud-[0-9a-f-]{36}$/,
       new RegExp(`^ {2}HostName ${HOST.source.slice(1, -1)}$`),
@@ -210,7 +210,7 @@ describe('SSH details from the service', () => {
     );
   });
 
-  test('use only IDs as hosts if two instances share a name', () => {
+  test('has only an ID as its host if two instances share a name', () => {
     const box = {
       name: 'box',
       status: 'ACTIVE',

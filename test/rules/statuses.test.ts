@@ -7,26 +7,26 @@ import {
   mayBill,
 } from '../../src/rules/statuses.ts';
 
-describe('instance statuses', () => {
-  test('list every status of the API document', () => {
+describe('the status table', () => {
+  test('lists every status of the API document', () => {
     expect(INSTANCE_STATUSES.join(' ')).toBe(
       'CREATING PROVISIONING INSTALLING ACTIVE STOPPING STOPPED STARTING REBOOTING TERMINATING TERMINATED ERROR',
     );
   });
 
-  test('treat all statuses except TERMINATING and TERMINATED as billing', () => {
+  test('treats all statuses except TERMINATING and TERMINATED as billing', () => {
     expect(INSTANCE_STATUSES.filter((status) => !mayBill(status))).toEqual([
       'TERMINATING',
       'TERMINATED',
     ]);
   });
 
-  test('treat only TERMINATED as final', () => {
+  test('treats only TERMINATED as final', () => {
     expect(INSTANCE_STATUSES.filter(isTerminated)).toEqual(['TERMINATED']);
   });
 
   test.each(['PAUSED', 'constructor', '', null, undefined])(
-    'treat the undocumented status %j as billing, without SSH and not final',
+    'treats the undocumented status %j as billing, without SSH and not final',
     (status) => {
       expect(mayBill(status)).toBe(true);
       expect(isTerminated(status)).toBe(false);
@@ -35,7 +35,7 @@ describe('instance statuses', () => {
     },
   );
 
-  test('list the statuses that lead to STOPPED, TERMINATED and ACTIVE', () => {
+  test('lists the statuses that lead to STOPPED, TERMINATED and ACTIVE', () => {
     const to = (goal: string) => INSTANCE_STATUSES.filter((status) => leadsTo(goal, status));
     expect(to('STOPPED')).toEqual(['STOPPING', 'STOPPED']);
     expect(to('TERMINATED')).toEqual(['TERMINATING', 'TERMINATED']);

@@ -218,7 +218,7 @@ describe('gpucloud run --here with one instance', () => {
       speed: 100,
     });
 
-  test('uses its plain name, and prints the report as JSON', async () => {
+  test('names its instance job and prints the report as JSON', async () => {
     const { code, stderr } = await alone('exit 3', '--json');
     expect({ code, statuses: statuses() }).toEqual({ code: 3, statuses: { job: 'TERMINATING' } });
     const { run } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
@@ -226,7 +226,7 @@ describe('gpucloud run --here with one instance', () => {
     expect(run.instances).toHaveLength(1);
   });
 
-  test('reports a refusal as it is, and no cost', async () => {
+  test('prints a refusal without the instance name or a cost', async () => {
     world.renting.posts = [() => no(409, 'out of stock')];
     const { code, stderr } = await alone('true');
     expect(code).not.toBe(125);
@@ -234,12 +234,12 @@ describe('gpucloud run --here with one instance', () => {
     expect(stderr).not.toContain('Terminated');
   });
 
-  test('says what it cost', async () => {
+  test('prints the maximum cost', async () => {
     const { stderr } = await alone('true');
     expect(stderr).toMatch(/^Terminated job after \d+ s\. It cost at most 89\.90 ₽\.$/m);
   });
 
-  test('reports a command that could not be started', async () => {
+  test("exits 125 if the command can't be started", async () => {
     writeFileSync(world.local('bad'), '#!/no/such/interpreter\n', { mode: 0o755 });
     const argv = ['--here', '--name', 'job', '--terminate-after', '1h'];
     const { code, stderr } = await world.run('', argv, {}, [world.local('bad')]);
@@ -249,7 +249,7 @@ describe('gpucloud run --here with one instance', () => {
     );
   });
 
-  test('copies the files of --sync', async () => {
+  test('copies the --sync files to the instance', async () => {
     mkdirSync(world.local('in'));
     writeFileSync(world.local('in/a'), 'x\n');
     const check = `cat ${world.there(NEW)}/gpucloud-run/work/a`;
@@ -268,8 +268,8 @@ describe('gpucloud run --here with one instance', () => {
   });
 });
 
-describe('an instance of gpucloud run --here that fails', () => {
-  test('is terminated before the command if --min-count allows it', async () => {
+describe('a failing instance of gpucloud run --here', () => {
+  test('terminates the instance and runs the command if --min-count allows it', async () => {
     world.ssh.refuse = (script, id) =>
       id === OTHER && script.includes('ready') ? 'Host key verification failed.' : undefined;
     const { code, stderr } = await here(`exit 3`, ['--min-count', '1']);
@@ -282,7 +282,7 @@ describe('an instance of gpucloud run --here that fails', () => {
     expect(report()).toMatchObject({ terminated: true, cost_at_most: '179.80' });
   });
 
-  test('is kept if this computer could not store its results', async () => {
+  test("keeps an instance whose results can't be stored on this computer", async () => {
     await notifying(world);
     const name = () => world.renting.instances.get(OTHER)?.name ?? '';
     world.ssh.refuse = (script, id) => {
@@ -311,7 +311,7 @@ describe('an instance of gpucloud run --here that fails', () => {
     ]);
   });
 
-  test('is named in warnings about its copies, which are tried again', async () => {
+  test('tries a copy four times and names the instance in the error', async () => {
     let cuts = 0;
     world.ssh.refuse = (script, id) =>
       id === OTHER && script.includes('result') && cuts++ < 5
@@ -329,7 +329,7 @@ describe('an instance of gpucloud run --here that fails', () => {
     expect(stderr).toContain(`error: ${name}: Could not copy files out: ssh: connect`);
   });
 
-  test('does not hide why the run ended', async () => {
+  test('exits 7 after one refusal and one lost response', async () => {
     world.renting.posts = [() => no(409, 'out of stock'), () => 'hangUp'];
     const { code, stderr } = await here('true');
     expect(code, stderr).toBe(7);
@@ -338,7 +338,7 @@ describe('an instance of gpucloud run --here that fails', () => {
   });
 });
 
-test('a closed terminal ends the command of --here with SIGHUP', async () => {
+test('sends SIGHUP to the --here command and exits 129 when the terminal closes', async () => {
   const { interrupts, press } = ctrlC(new CliError('hungUp', 'The terminal closed.'));
   const script = `trap 'echo >hung; exit 1' HUP; trap '' TERM; ${LASTS}`;
   const ended = here(script, fetching(), { interrupts });
@@ -349,7 +349,7 @@ test('a closed terminal ends the command of --here with SIGHUP', async () => {
   expect(existsSync(world.local('hung'))).toBe(true);
 });
 
-test('a command of --here that ignores each signal is killed', async () => {
+test('kills a --here command that ignores SIGINT and SIGTERM', async () => {
   const { interrupts, press } = ctrlC(new CliError('terminated', 'Terminated.'));
   const script = `echo $$ >pid; trap '' TERM INT; ${LASTS}`;
   const ended = here(script, [], { interrupts, speed: 50 });

@@ -33,8 +33,8 @@ inFetchWorld();
 
 const KEY: RawEntry = { name: 'x/authorized_keys', content: 'foreign key' };
 
-describe('a hostile archive', needs('POSIX'), () => {
-  test('writes nothing through a symlink that it sent earlier', async () => {
+describe('fetching a hostile archive', needs('POSIX'), () => {
+  test('writes nothing through a symlink from the same archive', async () => {
     const { skipped } = await fetchEntries(link('x', victim), KEY);
     expect(skipped).toEqual(['x']);
     expect(await treeOf(local)).toEqual({ 'x/': '', 'x/authorized_keys': 'foreign key' });
@@ -50,7 +50,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(await readdir(victim)).toEqual([]);
   });
 
-  test('is refused if its symlinks would fill the memory', async () => {
+  test('rejects an archive whose symlinks would fill the memory', async () => {
     const long: RawEntry = { name: '././@LongLink', type: 'K', content: 'x'.repeat(60_000) };
     const pair = Buffer.concat([rawEntry(long), rawEntry(link('x', 'y'))]);
     const again = 'i=0; while [ $i -lt 99 ]; do i=$((i+1)); cat "$HOME/archive"; done';
@@ -60,7 +60,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({});
   });
 
-  test('writes nothing through an existing symlink in the folder', async () => {
+  test('replaces existing symlinks instead of writing through them', async () => {
     await symlink(victim, join(local, 'x'));
     await symlink(join(victim, 'file'), join(local, 'y'));
     await symlink(victim, join(local, 'z'));
@@ -81,14 +81,14 @@ describe('a hostile archive', needs('POSIX'), () => {
     ['/tmp/gpucloud-victim'],
     ['..'],
     ['./..//x'],
-  ])('is rejected with the path %s', async (name) => {
+  ])('rejects the path %s', async (name) => {
     const fault = await faultOf(fetchEntries({ name: 'a', content: 'x' }, { name, content: 'x' }));
     expect(fault.message).toContain(`the instance sent "${name}"`);
     expect(fault.retryable).toBe(false);
     expect({ ...(await treeOf(local)), ...(await treeOf(victim)) }).toEqual({});
   });
 
-  test('is rejected if a long name leaves the folder', async () => {
+  test('rejects a PAX path that leaves the folder', async () => {
     const path = 'path=../victim/key\n';
     const pax: RawEntry = { name: 'pax', type: 'x', content: `${path.length + 3} ${path}` };
     const fault = await faultOf(fetchEntries(pax, { name: 'plain', content: 'x' }));
@@ -162,7 +162,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     ]);
   });
 
-  test('creates hard links only to files that it sent', async () => {
+  test('creates hard links only to files of the same archive', async () => {
     await writeFile(join(victim, 'secret'), 'x');
     await symlink(victim, join(local, 'x'));
     const hard = (name: string, linkname: string): RawEntry => ({ name, type: '1', linkname });
@@ -178,7 +178,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(fault.message).toContain('the instance sent "../../victim/secret"');
   });
 
-  test('reports a file larger than the disk, and stores the others', async () => {
+  test('fails at a file larger than the disk and stores the files before it', async () => {
     const archive = [
       rawEntry({ name: 'a', content: '1' }),
       rawEntry({ name: 'big', size: 10 ** 16 }),
@@ -212,7 +212,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({});
   });
 
-  test('keeps the fetched files if a local folder has the same name', async () => {
+  test('keeps a fetched file in staging if a local folder has its name', async () => {
     await mkdir(join(local, 'b', 'mine'), { recursive: true });
     const entries = ['a', 'b', 'c'].map((name) => ({ name, content: 'new' }));
     const fault = await faultOf(fetchEntries(...entries, link('l', 'a')));
@@ -226,7 +226,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(await treeOf(local)).toMatchObject({ a: 'new', 'b/mine/': '', c: 'new', l: '-> a' });
   });
 
-  test('does not replace a pipe', async () => {
+  test('fails instead of replacing a local pipe', async () => {
     execFileSync('mkfifo', [join(local, 'a')]);
     const fault = await faultOf(fetchEntries({ name: 'a', content: 'x' }));
     expect(fault.message).toContain(
@@ -235,7 +235,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect((await lstat(join(local, 'a'))).isFIFO()).toBe(true);
   });
 
-  test('is not merged with the home folder or a parent of it', async () => {
+  test('refuses to merge into the home folder or its parent', async () => {
     await fetchEntries({ name: '.bashrc', content: 'foreign' });
     const files = join(local, '.bashrc');
     for (const home of [local, join(local, 'ann')]) {
@@ -258,13 +258,13 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({ a: '1' });
   });
 
-  test('merges with the results of an earlier job', async () => {
+  test('merges results into those of an earlier job', async () => {
     await fetchEntries({ name: 'a/old', content: '1' }, { name: 'a/both', content: '1' });
     await fetchEntries({ name: 'a/new', content: '2' }, { name: 'a/both', content: '2' });
     expect(await treeOf(local)).toEqual({ 'a/': '', 'a/both': '2', 'a/new': '2', 'a/old': '1' });
   });
 
-  test('merges with the results of jobs that end at the same time', async () => {
+  test('merges results that twelve jobs fetch at once', async () => {
     const script = `#!/bin/sh
 own=$(mktemp -d "$HOME/own-XXXXXX")
 mkdir -p "$own/a/b/c" && touch "$own/a/b/c/$(basename "$own")"
@@ -284,10 +284,10 @@ exec ${programAt('tar')} -cf - -C "$own" .
   });
 });
 
-describe('a file of a hostile instance', needs('POSIX'), () => {
+describe('fetching a file from a hostile instance', needs('POSIX'), () => {
   beforeEach(() => writeFile(join(base, WORK, 'results', 'log'), 'content'));
 
-  test('is not written through symlinks beside its destination', async () => {
+  test('writes nothing through a symlink beside the destination', async () => {
     await writeFile(join(victim, 'bashrc'), 'mine');
     await symlink(join(victim, 'bashrc'), join(local, 'log.gpucloud-part'));
     await fetchFile('results/log', `${local}/`);
@@ -298,7 +298,7 @@ describe('a file of a hostile instance', needs('POSIX'), () => {
     expect(await readFile(join(victim, 'bashrc'), 'utf8')).toBe('mine');
   });
 
-  test('replaces the target of a link of the user, and keeps the link', async () => {
+  test("replaces the target of the user's symlink and keeps the symlink", async () => {
     const [file, path] = [join(victim, 'file'), join(local, 'log')];
     await writeFile(file, 'old');
     await symlink(file, path);
@@ -307,14 +307,14 @@ describe('a file of a hostile instance', needs('POSIX'), () => {
     expect(await treeOf(victim)).toEqual({ file: 'content' });
   });
 
-  test('is not written in place of a link to a missing file', async () => {
+  test('rejects a dangling symlink as the destination', async () => {
     await symlink(join(victim, 'file'), join(local, 'log'));
     const fault = await faultOf(fetchFile('results/log', join(local, 'log')));
     expect(fault.message).toContain(`${join(local, 'log')} is a dangling link`);
     expect(await readdir(victim)).toEqual([]);
   });
 
-  test('is written to a pipe without replacing it', async () => {
+  test('writes to a pipe without replacing it', async () => {
     const [pipe, read] = [join(local, 'pipe'), join(local, 'read')];
     execFileSync('mkfifo', [pipe]);
     const unread = await faultOf(fetchFile('results/log', pipe));
@@ -322,7 +322,7 @@ describe('a file of a hostile instance', needs('POSIX'), () => {
     expect(unread.message).toContain(`nothing reads ${pipe}`);
     const size = 1_000_000;
     await writeFile(join(base, WORK, 'results', 'log'), Buffer.alloc(size, 'x'));
-    // Opened for both directions, a pipe has a reader at once.
+    // Opening the pipe for reading and writing doesn't block.
     const reader = spawn('sh', [
       '-c',
       'exec 3<>"$1"; echo; sleep 0.5; head -c "$2" <&3 >"$3"',
@@ -339,25 +339,21 @@ describe('a file of a hostile instance', needs('POSIX'), () => {
     expect((await lstat(pipe)).isFIFO()).toBe(true);
   });
 
-  test(
-    'is written to a device without replacing it',
-    needs('the right to make devices'),
-    async () => {
-      const device = join(local, 'null');
-      execFileSync('mknod', [device, 'c', '1', '3']);
-      await fetchFile('results/log', device);
-      expect((await lstat(device)).isCharacterDevice()).toBe(true);
-    },
-  );
+  test('writes to a device without replacing it', needs('the right to make devices'), async () => {
+    const device = join(local, 'null');
+    execFileSync('mknod', [device, 'c', '1', '3']);
+    await fetchFile('results/log', device);
+    expect((await lstat(device)).isCharacterDevice()).toBe(true);
+  });
 
   test.each([
     ['/dev/stdout', 'out: content'],
     ['/dev/fd/2', 'err: content'],
-  ])('is printed to %s', async (path, printed) => {
+  ])('prints to %s', async (path, printed) => {
     expect(await fetchFile('results/log', path)).toMatchObject({ printed: [printed] });
   });
 
-  test.each(['pipe', 'device'])('is rejected if it is a %s', async (kind) => {
+  test.each(['pipe', 'device'])('rejects a %s as the remote file', async (kind) => {
     if (kind === 'pipe') execFileSync('mkfifo', [join(base, WORK, 'results', 'odd')]);
     const remote = kind === 'pipe' ? 'results/odd' : '/dev/zero';
     const fault = await faultOf(fetchFile(remote, join(local, 'odd')));

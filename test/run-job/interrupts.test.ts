@@ -18,7 +18,7 @@ const rentals = () =>
     .length;
 const OTHER_OFFER = '11111111-1111-4111-8111-222222222222';
 
-/** Presses Ctrl-C once the results are being fetched. */
+/** Presses Ctrl-C when the fetch starts. */
 function pressingAtFetch(reason?: CliError) {
   const { interrupts, press } = ctrlC(reason);
   world.ssh.refuse = (script) => {
@@ -30,11 +30,11 @@ function pressingAtFetch(reason?: CliError) {
 const fetching = () => ['--fetch', `result:${world.local('result')}`];
 
 describe('Ctrl-C before the instance is ready', () => {
-  test('ends the wait for a later offer, and rents nothing', async () => {
+  test('exits 130 during --retry-for and rents nothing', async () => {
     const { interrupts, press } = ctrlC();
     const clock = passingClock(100);
     const sleep: Clock['sleep'] = (milliseconds, signal) => {
-      // The pause before the next attempt lasts 30 seconds or more, and would never end.
+      // Makes the pause before the next attempt, of at least 30 seconds, last until Ctrl-C.
       if (milliseconds < 30_000 || rentals() === 0) return clock.sleep(milliseconds, signal);
       const waiting = new Promise<void>((_resolve, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -56,7 +56,7 @@ describe('Ctrl-C before the instance is ready', () => {
     expect(world.renting.instances.size).toBe(0);
   });
 
-  test('terminates the instance of a later offer during its wait', async () => {
+  test('exits 130 and terminates an instance that is not ready yet', async () => {
     const { interrupts, press } = ctrlC();
     const rent = world.renting.rent.bind(world.renting);
     world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
@@ -76,8 +76,8 @@ describe('Ctrl-C before the instance is ready', () => {
   });
 });
 
-describe('Ctrl-C after the command has ended', () => {
-  test('explains the next Ctrl-C, and fetches the results', async () => {
+describe('a signal after the command has exited', () => {
+  test('prints on Ctrl-C that another press skips the fetch', async () => {
     const { code, stderr } = await world.run('echo x >result; exit 3', fetching(), {
       interrupts: pressingAtFetch(),
     });
@@ -89,7 +89,7 @@ describe('Ctrl-C after the command has ended', () => {
     expect(existsSync(world.local('result'))).toBe(true);
   });
 
-  test('fetches the results, but SIGTERM skips them', async () => {
+  test('exits 143 on SIGTERM without fetching results', async () => {
     const interrupts = pressingAtFetch(new CliError('terminated', 'Terminated.'));
     const { code, stderr } = await world.run('echo x >result', fetching(), { interrupts });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 143, status: 'TERMINATING' });
@@ -97,7 +97,7 @@ describe('Ctrl-C after the command has ended', () => {
     expect(existsSync(world.local('result'))).toBe(false);
   });
 
-  test('makes jobs attach report the exit code, and that the instance bills', async () => {
+  test('exits jobs attach with 130 on Ctrl-C and reports that the instance bills', async () => {
     await world.detach('echo x >result; exit 4', ...fetching());
     await exited(world);
     const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job'], {

@@ -12,7 +12,7 @@ export const OFFER = '11111111-1111-4111-8111-111111111111';
 export const IMAGE = '22222222-2222-4222-8222-222222222222';
 export const KEY_ID = '33333333-3333-4333-8333-333333333333';
 
-/** A computer, a service that rents, and an SSH server that is every instance it rents. */
+/** A computer, a service that rents instances, and one SSH server for all of them. */
 export interface JobWorld {
   readonly computer: Computer;
   readonly renting: RentingService;
@@ -23,26 +23,32 @@ export interface JobWorld {
   /** The home folder on the instance. */
   readonly there: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Its private key file. */
+  /** The private key file that the SSH server accepts. */
   readonly clientKey: string;
-  /** The words of `gpucloud run` up to the command. A flag of `more` replaces ours. */
+  /**
+   * Returns the arguments of `gpucloud run` before the command. Flags in `more` override the
+   * defaults.
+   */
   words(...more: string[]): string[];
-  /** The flags to sign in. */
+  /** The flags that sign in to the instance. */
   readonly signIn: readonly string[];
-  /** Removes programs from the PATH of the instance. Returns its folder. */
+  /** Removes programs from the instance's PATH. Returns the new PATH folder. */
   removeThere(...programs: string[]): Promise<string>;
-  /** Replaces tar or mv on the instance by a shell script, and removes rsync. `real` is the program. */
+  /**
+   * Replaces programs on the instance with shell scripts and removes rsync. A script calls the
+   * original as `real`.
+   */
   replaceThere(scripts: Readonly<Record<string, string>>): Promise<void>;
-  /** Ends every SSH connection; the commands go on. */
+  /** Cuts every SSH connection without stopping the commands. */
   cutLinks(): void;
   run(more: readonly string[], command: readonly string[]): Promise<Outcome>;
   /** The status of the instance at the service. */
   status(): string | undefined;
-  /** Requests that rent. */
+  /** The number of requests that rent. */
   rentals(): number;
   /** Moves the service's clock. */
   advance(milliseconds: number): void;
-  /** Starts the SSH server again after its end, with other options. */
+  /** Restarts the stopped SSH server with other options. */
   startSshd(how?: Partial<SshdOptions>): Promise<void>;
   close(): Promise<void>;
 }
@@ -88,7 +94,7 @@ export async function createJobWorld(): Promise<JobWorld> {
   };
   const words = (...more: string[]) => [
     ...['run', '--ssh-arg=-F/dev/null'],
-    // A flag may be given once.
+    // Omits a default that `more` overrides, since a flag may be given only once.
     ...Object.entries(flags).flatMap(([flag, value]) =>
       more.includes(`--${flag}`) ? [] : [`--${flag}`, value],
     ),
@@ -135,7 +141,7 @@ export async function createJobWorld(): Promise<JobWorld> {
       await service.close();
       await again?.stop();
       await sshd.stop();
-      // A service would end it with its instance.
+      // A real service would stop the command with the instance.
       endCommand(join(there, 'gpucloud-run', 'pid'));
       await computer.remove();
       await rm(folder, { recursive: true, force: true });
@@ -143,7 +149,7 @@ export async function createJobWorld(): Promise<JobWorld> {
   };
 }
 
-/** Returns a PATH with every program of this computer but some. */
+/** Returns a folder with links to every program of this computer except these. */
 export async function pathWithout(folder: string, programs: readonly string[]): Promise<string> {
   const path = join(folder, `without-${programs.join('-')}`);
   await mkdir(path);

@@ -24,8 +24,8 @@ async function shown() {
   return JSON.parse(stdout);
 }
 
-describe('an instance that --keep-on-failure keeps', () => {
-  test('has a report, and is not terminated by reap', async () => {
+describe('--keep-on-failure', () => {
+  test('stores a report and protects the instance from reap', async () => {
     const { code, stderr } = await world.run('exit 3', ['--keep-on-failure', '30m']);
     expect(code, stderr).toBe(3);
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
@@ -33,13 +33,13 @@ describe('an instance that --keep-on-failure keeps', () => {
     expect(await shown()).toMatchObject({ exit_code: 3, report: { terminated: false } });
   });
 
-  test('is terminated after a command that succeeded', async () => {
+  test('terminates the instance after a successful command', async () => {
     const { code, stderr } = await world.run('true', ['--keep-on-failure', '30m']);
     expect(code, stderr).toBe(0);
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('is terminated by jobs stop after the command has cleaned up', async () => {
+  test("lets jobs stop run the command's SIGINT trap before terminating the instance", async () => {
     const command = 'trap "echo bye; exit 5" INT; echo up; while :; do sleep 0.1; done';
     await world.detach(command, '--keep-on-failure', '30m');
     await until(() => readFileSync(join(world.job, 'out'), 'utf8') === 'up\n');
@@ -54,7 +54,7 @@ describe('an instance that --keep-on-failure keeps', () => {
   });
 });
 
-test('reports a lost job once', async () => {
+test('reports a lost job only in the first reap', async () => {
   await world.detach('sleep 60');
   process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
   expect((await reap()).rows).toMatchObject([{ name: 'job', outcome: 'lost', exit_code: null }]);
@@ -63,7 +63,7 @@ test('reports a lost job once', async () => {
   expect(stderr).toContain('disappeared without an exit code');
 });
 
-test('reap copies all other results before it gives up on a missing one', async () => {
+test('fetches the other results in the next reap even if one is missing', async () => {
   const local = world.local('out');
   writeFileSync(local, 'in the way');
   await world.detach('mkdir out; echo x >out/a', '--fetch', 'missing', '--fetch', `out:${local}`);
@@ -74,7 +74,7 @@ test('reap copies all other results before it gives up on a missing one', async 
   expect(readFileSync(join(local, 'a'), 'utf8')).toBe('x\n');
 });
 
-test("another account's jobs are not listed", async () => {
+test("omits another account's jobs from jobs list", async () => {
   await world.detach('true');
   world.renting.me = 'user-2';
   const env = { GPUCLOUD_API_KEY: 'svc_sk_test_of_another_account' };
@@ -83,7 +83,7 @@ test("another account's jobs are not listed", async () => {
   expect(JSON.parse(stdout)).toEqual([]);
 });
 
-test('keeps a job open until its termination is confirmed', async () => {
+test('keeps a job open while its termination is unconfirmed', async () => {
   world.renting.failing.add(`/instances/${NEW}/terminate`);
   const { code, stderr } = await world.run('true', [], { speed: 100 });
   expect(code, stderr).toBe(7);
@@ -92,12 +92,12 @@ test('keeps a job open until its termination is confirmed', async () => {
   expect(await shown()).toMatchObject({ ended_at: null, status: 'EXITED', exit_code: 0 });
 });
 
-test('terminates when the terminal closes if nothing enforces the deadline', async () => {
+test('terminates the instance if the terminal closes and nothing enforces the deadline', async () => {
   const [first, second] = [new AbortController(), new AbortController()];
   const interrupts = { first: first.signal, second: second.signal };
   const ended = world.run('touch up; exec sleep 60', [], { interrupts });
   while (!existsSync(join(world.job, 'work', 'up'))) await pause(20);
-  // The run has to notice that its command runs.
+  // Gives the run time to notice that its command has started.
   await pause(300);
   first.abort(new CliError('hungUp', 'The terminal closed.'));
   expect(await ended).toMatchObject({ code: 129 });
@@ -117,7 +117,7 @@ test("keeps a job's output even if a result is missing", async () => {
   expect(await world.gpucloud(['jobs', 'logs', 'job'])).toMatchObject({ stderr: 'Traceback\n' });
 });
 
-test('keeps a job open while its output cannot be stored, even if a result is missing', async () => {
+test("keeps a job open while its output can't be stored", async () => {
   await world.detach('echo Traceback >&2', '--fetch', `missing:${local('x')}`);
   await until(() => existsSync(join(world.job, 'exit')));
   const inTheWay = local(`state/jobs/${NEW}.err.new`);
@@ -139,7 +139,7 @@ test('jobs stop --no-fetch keeps the exit code of a command that has ended', asy
   expect(readReport(report)).toMatchObject({ command_exit_code: 5, exit_code: 5 });
 });
 
-test('does not report success without an exit code', async () => {
+test('reports exit code 125 for a lost command after jobs stop', async () => {
   const report = local('report.json');
   await world.detach('sleep 60', '--report', report);
   process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
@@ -147,7 +147,7 @@ test('does not report success without an exit code', async () => {
   expect(readReport(report)).toMatchObject({ command_exit_code: null, exit_code: 125 });
 });
 
-test('keeps the end that another process recorded', async () => {
+test('keeps an end that another process recorded and terminates nothing', async () => {
   const report = local('report.json');
   const ended = world.run('echo up; touch up; until [ -e go ]; do sleep 0.1; done; exit 3', [
     '--report',
@@ -155,7 +155,7 @@ test('keeps the end that another process recorded', async () => {
   ]);
   await until(() => existsSync(join(world.job, 'work', 'up')));
   await pause(500);
-  // As after a suspended run, whose lock was taken over.
+  // Simulates a suspended run whose lock another process took over.
   const path = local(`state/jobs/${NEW}.json`);
   const record = JSON.parse(readFileSync(path, 'utf8'));
   const own = { command_exit_code: 0, stage: 'done', instance: { id: NEW, name: 'job' } };
@@ -177,7 +177,7 @@ test('ignores the end of an earlier job on the same instance', async () => {
   world.advance(60_000);
   const ended = world.runOn('touch up; until [ -e go ]; do sleep 0.1; done; exit 3');
   await until(() => existsSync(join(world.job, 'work', 'up')));
-  // As by an earlier process that was suspended.
+  // Simulates a late write by a suspended earlier process.
   writeFileSync(path, earlier);
   writeFileSync(join(world.job, 'work', 'go'), '');
   expect(await ended).toMatchObject({ code: 3 });
@@ -216,7 +216,7 @@ describe('run --on after a job whose results were not fetched', () => {
     await exited();
   });
 
-  test('is rejected until jobs attach fetches the results', async () => {
+  test('exits 5 until jobs attach fetches the results', async () => {
     const { code, stderr } = await world.runOn('echo second >result');
     expect(code, stderr).toBe(5);
     expect(stderr).toContain('The results of the last job on dev were not fetched.');
@@ -226,7 +226,7 @@ describe('run --on after a job whose results were not fetched', () => {
     expect(await world.runOn('cat result')).toMatchObject({ code: 0, stdout: 'first\n' });
   });
 
-  test('is rejected until jobs stop discards the results', async () => {
+  test('exits 5 until jobs stop discards the results', async () => {
     expect(await world.runOn('true')).toMatchObject({ code: 5 });
     const stopped = await world.gpucloud(['jobs', 'stop', 'dev', '--no-fetch']);
     expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
@@ -234,7 +234,7 @@ describe('run --on after a job whose results were not fetched', () => {
     expect(await world.runOn('true')).toMatchObject({ code: 0 });
   });
 
-  test('runs if there are no results, or the command never started', async () => {
+  test('runs if the earlier job left no results or never started', async () => {
     rmSync(join(world.job, 'work', 'result'));
     expect(await world.gpucloud(['jobs', 'attach', 'dev'])).toMatchObject({ code: 125 });
     const again = await world.runOn('echo x >result', '--detach', '--fetch', `result:${local}`);

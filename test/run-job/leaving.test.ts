@@ -15,8 +15,8 @@ afterEach(() => world.close());
 const report = () => JSON.parse(readFileSync(world.local('report.json'), 'utf8'));
 const reporting = () => ['--report', world.local('report.json')];
 
-describe('the report of a job', () => {
-  test('shows that the job is complete, and its cost', async () => {
+describe("a job's report", () => {
+  test('contains the exit code, the termination and the cost', async () => {
     await world.run('exit 3', reporting());
     expect(report()).toMatchObject({
       stage: 'done',
@@ -29,7 +29,7 @@ describe('the report of a job', () => {
   });
 
   test.each([['--json'], ['-o', 'jsonl']])(
-    'is the last line of stderr with %s %s',
+    'ends stderr as its last line with %s %s',
     async (...how) => {
       const { stdout, stderr } = await world.run('echo out; exit 3', how);
       expect(stdout).toBe('out\n');
@@ -40,14 +40,14 @@ describe('the report of a job', () => {
     },
   );
 
-  test('has the exit code of the run if a result is missing', async () => {
+  test('contains exit code 125 if a result is missing', async () => {
     const flags = ['--fetch', `missing:${world.local('x')}`, '--keep-on-failure', '0s'];
     expect(await world.run('true', [...flags, ...reporting()])).toMatchObject({ code: 125 });
     expect(report()).toMatchObject({ stage: 'fetching', command_exit_code: 0, exit_code: 125 });
   });
 });
 
-test("notifies when the request's outcome is unknown", async () => {
+test('sends outcome_unknown if the response to the create is lost', async () => {
   await notifying(world);
   world.renting.posts = [() => 'hangUp'];
   expect(await world.run('true', [])).toMatchObject({ code: 7 });
@@ -55,7 +55,7 @@ test("notifies when the request's outcome is unknown", async () => {
 });
 
 describe('run --detach', () => {
-  test('terminates the instance if the command could not be started', async () => {
+  test("exits 125 and terminates the instance if the command can't be started", async () => {
     world.ssh.refuse = (script) =>
       script.includes('eval') ? 'Host key verification failed.' : undefined;
     const { code, stdout } = await world.run('true', ['--detach', '--unenforced']);
@@ -63,14 +63,14 @@ describe('run --detach', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('shows until when the instance bills, and how to end it', async () => {
+  test('prints that the instance keeps billing and how to attach', async () => {
     const { stdout, stderr } = await world.run('true', ['--detach', '--unenforced', '--json']);
     expect(JSON.parse(stdout)).toEqual({ id: NEW, name: 'job' });
     expect(stderr).toContain('even after its command ended');
     expect(stderr).toContain('gpucloud jobs attach job');
   });
 
-  test('leaves termination to a scheduled reap', async () => {
+  test('prints that a scheduled reap fetches the results and terminates', async () => {
     await reap(world, '--every', '5m');
     const { code, stderr } = await world.run('true', ['--detach']);
     expect(code, stderr).toBe(0);
@@ -79,7 +79,7 @@ describe('run --detach', () => {
 });
 
 describe('reap', () => {
-  test('fetches results if the command ignores the interrupt, and reports that it still ran', async () => {
+  test('fetches results and exits 125 if the command ignores the interrupt', async () => {
     const flags = ['--grace', '10m', '--fetch', `up:${world.local('up')}`];
     await world.detach(`trap '' INT; ${LASTS}`, ...flags);
     await started(world);
@@ -109,7 +109,7 @@ describe('reap', () => {
     const sleep: typeof clock.sleep = async (milliseconds, signal) => {
       if (milliseconds !== 2_000) return clock.sleep(milliseconds, signal);
       isPaused = true;
-      // Three pauses, then the time is up.
+      // Reaches the deadline after three pauses.
       if (checks.length > 2) world.advance(5 * 60_000);
       await new Promise((resolve) => setTimeout(resolve, 50));
       isPaused = false;
@@ -134,12 +134,12 @@ describe('reap', () => {
     expect(await world.gpucloud(['jobs', 'attach', 'job'])).toMatchObject({ code: 5 });
   });
 
-  test('stores results in the folder in which the job was started', async () => {
+  test('records the starting folder for a relative --fetch path', async () => {
     await world.detach('true', '--fetch', 'out');
     expect(world.record().fetch).toEqual([{ remote: 'out', local: resolve('out') }]);
   });
 
-  test('leaves an unreachable job running', async () => {
+  test('leaves an unreachable job open', async () => {
     await world.detach('true');
     await exited(world);
     world.ssh.refuse = () => 'ssh: connect to host 127.0.0.1 port 22: Connection refused';

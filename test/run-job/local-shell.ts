@@ -5,8 +5,8 @@ import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
 import { lastOf } from '../../src/run-job/remote/remote-shell.ts';
 
 /**
- * An instance without a network: scripts run here, by the given sh, in a home folder of their own.
- * Programs in `bin` come first.
+ * Simulates an instance without a network. Runs scripts on this computer with the given shell and
+ * home folder. Puts `bin` first in PATH.
  */
 export function localShell(home: string, sh: readonly string[], bin?: string): RemoteShell {
   const PATH = bin === undefined ? process.env.PATH : `${bin}:${process.env.PATH}`;
@@ -16,7 +16,7 @@ export function localShell(home: string, sh: readonly string[], bin?: string): R
     args: readonly string[],
     signal: AbortSignal,
   ): Promise<Piped> {
-    // As sshd does: a session of its own, in the home folder.
+    // Starts a session of its own in the home folder, as sshd does.
     const child = spawn(file, [...words, '-c', script, 'sh', ...args], {
       cwd: home,
       env: { PATH, HOME: home },
@@ -35,7 +35,7 @@ export function localShell(home: string, sh: readonly string[], bin?: string): R
       stdout: child.stdout,
       stderr: child.stderr,
       ended,
-      // With all that it started: the end of ssh closes its streams at once.
+      // Kills the whole process group, so that its streams close at once, as when ssh ends.
       kill() {
         const hasEnded = child.exitCode !== null || child.signalCode !== null;
         if (!hasEnded && child.pid !== undefined) process.kill(-child.pid);

@@ -6,13 +6,13 @@ import { startProgram } from '../../src/programs.ts';
 
 /** The programs of a computer whose `ssh` leads to an instance on the same computer. */
 export interface LoopbackSsh extends Pick<Host, 'start' | 'startPiped'> {
-  /** What ssh prints instead of running a script on the instance with this ID, if it fails. */
+  /** Returns the error that ssh prints instead of running a script on the instance with this ID. */
   refuse: (script: string, id: string) => string | undefined;
   /** The PATH of the instance. */
   path: string;
-  /** The scripts that were to run there. */
+  /** All scripts sent to instances so far. */
   readonly scripts: readonly string[];
-  /** Cuts each connection. What it started there continues. */
+  /** Cuts each connection without stopping the started programs. */
   cut(): void;
 }
 
@@ -22,7 +22,7 @@ interface Instances {
   readonly path: string;
 }
 
-/** Each connection is a shell in the instance's home folder, in a session of its own. */
+/** Starts a shell in its own session, in the instance's home folder, for each connection. */
 export function loopbackSsh({ home: homeOf, path }: Instances): LoopbackSsh {
   const scripts: string[] = [];
   const open = new Set<() => void>();
@@ -33,7 +33,7 @@ export function loopbackSsh({ home: homeOf, path }: Instances): LoopbackSsh {
     async start(program) {
       const { file } = program;
       if (file !== 'ssh' && file !== 'rsync') return startProgram(program);
-      // `ssh -V`. Without rsync, files are copied with tar.
+      // `ssh -V` succeeds. A missing rsync makes gpucloud copy with tar.
       const ended = Promise.resolve(file === 'ssh' ? 0 : 127);
       return { ended, isLate: false, kill: () => undefined };
     },
@@ -74,7 +74,7 @@ export function loopbackSsh({ home: homeOf, path }: Instances): LoopbackSsh {
   return ssh;
 }
 
-/** An ssh that prints why it could not connect. */
+/** Returns an ssh that prints this error and exits 255. */
 function refused(reason: string) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   stdin.resume();

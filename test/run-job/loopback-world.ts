@@ -14,16 +14,16 @@ import { IMAGE, KEY_ID, OFFER } from './job-world.ts';
 import { type LoopbackSsh, loopbackSsh } from './loopback-ssh.ts';
 import { type PassingClock, passingClock } from './passing-clock.ts';
 
-/** The supervisor's pauses, a fifth as long. */
+/** Divides the supervisor's pauses by five. */
 const SLEEP = `#!/bin/sh
 case $1 in 0.2) exec /bin/sleep 0.04 ;; 1) exec /bin/sleep 0.2 ;; *) exec /bin/sleep "$1" ;; esac
 `;
 
-/** A flag may be given once. */
+/** Omits a default flag that the test overrides, since a flag may be given only once. */
 const unlessIn = (flags: readonly string[], ...word: readonly [string, string]) =>
   flags.includes(word[0]) ? [] : word;
 
-/** A world for jobs in one process: its ssh starts shells on this computer. */
+/** Runs jobs in one process, with an ssh that starts shells on this computer. */
 export interface LoopbackWorld {
   readonly renting: RentingService;
   readonly service: Service;
@@ -41,16 +41,16 @@ export interface LoopbackWorld {
   /** Moves the clock. */
   advance(milliseconds: number): void;
   gpucloud(argv: readonly string[], how?: FastRun): Promise<Outcome>;
-  /** Starts a command, and leaves it running. */
+  /** Starts a job with --detach. */
   detach(command: string, ...flags: string[]): Promise<void>;
-  /** Runs a script of sh, or these words. */
+  /** Runs a shell script, or these words instead. */
   run(
     script: string,
     flags: readonly string[],
     how?: FastRun,
     words?: readonly string[],
   ): Promise<Outcome>;
-  /** Runs a command on the instance that `renting` rented. */
+  /** Runs a command with --on on the instance that `renting` rented. */
   runOn(command: string, ...flags: string[]): Promise<Outcome>;
   /** The number of requests that terminate. */
   terminations(): number;
@@ -145,7 +145,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
     status: () => renting.instances.get(NEW)?.status,
     async close() {
       endCommand(join(job, 'pid'));
-      // A run that still ends would write to the folder after its removal.
+      // Waits for every run, which could otherwise write to the removed folder.
       await Promise.allSettled(started);
       await service.close();
       banner.close();

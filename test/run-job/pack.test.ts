@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Reads the archive of a list: its entries, and what was reported as changed. */
+/** Returns the entries of a packed list and the files reported as changed. */
 async function read(files: Parameters<typeof packed>[0]) {
   const changed: string[] = [];
   const content: Record<string, string> = {};
@@ -47,7 +47,7 @@ test('packs files, folders and links, and reports files that changed since the l
   });
 });
 
-// Such a file reports the size of a page.
+// A sysfs file reports the size of a page but contains less.
 const SHORT = '/sys/kernel/uevent_seqnum';
 
 test('pads a file that shrank since the listing', needs(SHORT), async () => {
@@ -59,29 +59,25 @@ test('pads a file that shrank since the listing', needs(SHORT), async () => {
   expect(content.uevent_seqnum).toHaveLength(4096);
 });
 
-test(
-  'closes its file if the connection breaks, and reports that once',
-  needs('Linux'),
-  async () => {
-    await writeFile(join(folder, 'large'), Buffer.alloc(3_000_000));
-    const files = await listFiles(folder, []);
-    const listener = { onChanged: () => undefined, onProgress: () => undefined, now: Date.now };
-    for (const bytes of [1, 1_000_000]) {
-      let left = bytes;
-      const broken = new Writable({
-        highWaterMark: 1,
-        write(chunk: Buffer, _encoding, done) {
-          left -= chunk.length;
-          setImmediate(done, left > 0 ? undefined : new Error('write EPIPE'));
-        },
-      });
-      await expect(pipeline(packed(files, listener), broken)).rejects.toThrow('write EPIPE');
-    }
-    const open = async () => {
-      const fds = await readdir('/proc/self/fd');
-      const paths = fds.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
-      return (await Promise.all(paths)).filter((path) => path.startsWith(folder));
-    };
-    await expect.poll(open).toEqual([]);
-  },
-);
+test('closes the open file and rejects if the connection breaks', needs('Linux'), async () => {
+  await writeFile(join(folder, 'large'), Buffer.alloc(3_000_000));
+  const files = await listFiles(folder, []);
+  const listener = { onChanged: () => undefined, onProgress: () => undefined, now: Date.now };
+  for (const bytes of [1, 1_000_000]) {
+    let left = bytes;
+    const broken = new Writable({
+      highWaterMark: 1,
+      write(chunk: Buffer, _encoding, done) {
+        left -= chunk.length;
+        setImmediate(done, left > 0 ? undefined : new Error('write EPIPE'));
+      },
+    });
+    await expect(pipeline(packed(files, listener), broken)).rejects.toThrow('write EPIPE');
+  }
+  const open = async () => {
+    const fds = await readdir('/proc/self/fd');
+    const paths = fds.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
+    return (await Promise.all(paths)).filter((path) => path.startsWith(folder));
+  };
+  await expect.poll(open).toEqual([]);
+});

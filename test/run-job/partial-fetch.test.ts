@@ -25,19 +25,19 @@ import { type RawEntry, rawEntry } from './raw-tar.ts';
 
 inFetchWorld();
 
-/** An entry whose name does not fit in its header. */
+/** Returns an entry whose name doesn't fit in its header. */
 const longName = (name: string): RawEntry[] => [
   { name: 'long', type: 'L', content: `${name}\0` },
   { name: 'short', content: 'x' },
 ];
 
-describe('a fetch that fails in part', needs('POSIX'), () => {
+describe('a partly failed fetch', needs('POSIX'), () => {
   test.each([
     ['a name that is too long', longName('n'.repeat(300)), 'n (ENAMETOOLONG)'],
     ['a folder whose name is too long', longName(`${'n'.repeat(300)}/b`), 'n/b (ENAMETOOLONG)'],
     ['a path below a file', [{ name: 'a/b', content: 'x' }], 'a/b (E'],
     ['a folder in place of a file', [{ name: 'a', type: '5' }], 'a (EEXIST)'],
-  ])('fetches the files around %s, and names it', async (_what, entries, named) => {
+  ])('fetches the other files and reports %s', async (_what, entries, named) => {
     const fault = await faultOf(
       fetchEntries({ name: 'a', content: '1' }, ...entries, link('c', 'a'), {
         name: 'z',
@@ -50,7 +50,7 @@ describe('a fetch that fails in part', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({ a: '1', c: '-> a', z: '2' });
   });
 
-  test('names the first files that it could not write, and counts the rest', async () => {
+  test('lists the first unwritten files and counts the rest', async () => {
     const bad = Array.from({ length: 8 }, (_, at) => ({ name: `a/${at}`, content: 'x' }));
     const fault = await faultOf(fetchEntries({ name: 'a', content: '1' }, ...bad));
     expect(fault.message).toMatch(
@@ -69,7 +69,7 @@ describe('a fetch that fails in part', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({ 'sub/': '', 'sub/a': '1' });
   });
 
-  test('stores the files received before an interrupt, and names the next file', async () => {
+  test('stores the files received before an interrupt and warns about the partial one', async () => {
     const stop = new AbortController();
     const archive = [
       rawEntry({ name: 'a', content: '1' }),
@@ -91,9 +91,9 @@ describe('a fetch that fails in part', needs('POSIX'), () => {
   });
 
   test.each([
-    ['before the first byte', '', true],
-    ['after some bytes, which a stream cannot take back', 'printf some', false],
-  ])('reports a cut connection to a stream %s', async (_when, script, retryable) => {
+    ["before a stream's first byte as retryable", '', true],
+    ["after a stream's first bytes as final", 'printf some', false],
+  ])('reports a connection cut %s', async (_when, script, retryable) => {
     await writeFile(join(base, WORK, 'log'), 'some text');
     const text = `#!/bin/sh\n${script}\nexit 255\n`;
     await writeFile(join(base, 'bin', 'cat'), text, { mode: 0o755 });
@@ -123,43 +123,50 @@ describe('a fetch that fails in part', needs('POSIX'), () => {
     }
   });
 
-  test('merges with a disk mounted below', needs('the right to mount'), async () => {
-    const disk = await mountSmallDisk('1m');
-    const mounted = join(local, 'sub');
-    await mkdir(mounted);
-    execFileSync('mount', ['--bind', disk.path, mounted]);
-    try {
-      await writeFile(join(mounted, 'old'), 'old');
-      await symlink(join(victim, 'file'), join(mounted, 'a'));
-      await fetchEntries(
-        { name: 'sub/a', content: '1', mode: 0o750, mtime: 1_600_000_000 },
-        { name: 'sub/new', type: '5', mode: 0o700 },
-        { name: 'sub/new/b', content: '2' },
-        { name: 'sub/old', content: 'new' },
-        link('sub/l', 'new/b'),
-        { name: 'z', content: '3' },
-      );
-      expect(await treeOf(local)).toEqual({
-        'sub/': '',
-        'sub/a': '1',
-        'sub/l': '-> new/b',
-        'sub/new/': '',
-        'sub/new/b': '2',
-        'sub/old': 'new',
-        z: '3',
-      });
-      expect(await readdir(victim)).toEqual([]);
-      const { mode, mtimeMs } = await stat(join(mounted, 'a'));
-      expect({ mode: mode & 0o777, mtimeMs }).toEqual({ mode: 0o750, mtimeMs: 1_600_000_000_000 });
-      expect((await stat(join(mounted, 'new'))).mode & 0o777).toBe(0o700);
-    } finally {
-      execFileSync('umount', [mounted]);
-      await disk.remove();
-    }
-  });
+  test(
+    'merges results into a disk mounted in the folder',
+    needs('the right to mount'),
+    async () => {
+      const disk = await mountSmallDisk('1m');
+      const mounted = join(local, 'sub');
+      await mkdir(mounted);
+      execFileSync('mount', ['--bind', disk.path, mounted]);
+      try {
+        await writeFile(join(mounted, 'old'), 'old');
+        await symlink(join(victim, 'file'), join(mounted, 'a'));
+        await fetchEntries(
+          { name: 'sub/a', content: '1', mode: 0o750, mtime: 1_600_000_000 },
+          { name: 'sub/new', type: '5', mode: 0o700 },
+          { name: 'sub/new/b', content: '2' },
+          { name: 'sub/old', content: 'new' },
+          link('sub/l', 'new/b'),
+          { name: 'z', content: '3' },
+        );
+        expect(await treeOf(local)).toEqual({
+          'sub/': '',
+          'sub/a': '1',
+          'sub/l': '-> new/b',
+          'sub/new/': '',
+          'sub/new/b': '2',
+          'sub/old': 'new',
+          z: '3',
+        });
+        expect(await readdir(victim)).toEqual([]);
+        const { mode, mtimeMs } = await stat(join(mounted, 'a'));
+        expect({ mode: mode & 0o777, mtimeMs }).toEqual({
+          mode: 0o750,
+          mtimeMs: 1_600_000_000_000,
+        });
+        expect((await stat(join(mounted, 'new'))).mode & 0o777).toBe(0o700);
+      } finally {
+        execFileSync('umount', [mounted]);
+        await disk.remove();
+      }
+    },
+  );
 
   test(
-    'leaves no partial file on a full disk mounted below',
+    'leaves no partial file on a full disk mounted in the folder',
     needs('the right to mount'),
     async () => {
       const disk = await mountSmallDisk('64k');

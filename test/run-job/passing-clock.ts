@@ -1,11 +1,11 @@
 import type { Clock } from '../../src/clock.ts';
 
 export interface PassingClock extends Clock {
-  /** Moves the clock; a sleep that is over then ends. */
+  /** Moves the clock and ends the sleeps that are over by then. */
   advance(milliseconds: number): void;
 }
 
-/** A clock that shows the computer's time until it is moved, and whose sleeps are shorter. */
+/** Shows the computer's time until moved, and divides sleeps by `speed`. */
 export function passingClock(speed: number): PassingClock {
   let ahead = 0;
   const wakers = new Set<() => void>();
@@ -45,7 +45,7 @@ export function passingClock(speed: number): PassingClock {
   };
 }
 
-/** A clock whose pauses of these lengths, in milliseconds, take no time. */
+/** Skips sleeps of exactly these lengths, in milliseconds. */
 export function withoutPauses(...skipped: readonly number[]): Clock {
   const clock = passingClock(5);
   return {

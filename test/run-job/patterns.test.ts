@@ -55,7 +55,7 @@ describe('a pattern of --fetch', () => {
     expect(lacks).toEqual([]);
   });
 
-  test('accepts absolute paths and any folder name', async () => {
+  test('matches folder names and absolute paths', async () => {
     for (const name of ['one', 'two']) {
       await mkdir(there(name));
       await writeFile(there(name, `${name}.json`), name);
@@ -71,7 +71,7 @@ describe('a pattern of --fetch', () => {
     expect(await treeOf(local)).toEqual({ 'a[1].txt': 'x' });
   });
 
-  test('fails as a missing path if nothing matches', async () => {
+  test('rejects with notFound if nothing matches', async () => {
     const fault = await faultOf(fetchFile('results/*.csv', `${local}/`));
     expect(fault.failure).toBe('notFound');
     expect(fault.message).toContain('results/*.csv matches nothing on the instance');
@@ -93,7 +93,7 @@ describe('a pattern of --fetch', () => {
     ['a folder', { name: './.git/hooks/post.csv' }],
     ['a link', link('.bashrc', 'a.csv')],
     ['a path out of the folder', { name: '../a.csv' }],
-  ])('lets the instance send nothing else: %s', async (_what, entry) => {
+  ])('rejects an archive with %s besides the match', async (_what, entry) => {
     await writeFile(there('a.csv'), 'x');
     const archive = rawTar([{ name: 'a.csv', content: 'x' }, entry]);
     const fault = await faultOf(fetchFrom(archive, '', '*.csv'));
@@ -111,7 +111,7 @@ test.each([
   ['[!a-c]x', ['dx'], ['ax']],
   ['[]x]', [']', 'x'], ['a']],
   ['a+(b).*', ['a+(b).c'], ['aab.c']],
-])('%j matches as in sh', (pattern, fitting, others) => {
+])('matches %j as sh does', (pattern, fitting, others) => {
   const fits = matcherOf(`results/${pattern}`);
   expect(fitting.filter((name) => !fits(name))).toEqual([]);
   expect(others.filter(fits)).toEqual([]);
@@ -122,7 +122,7 @@ describe('a pattern on the command line', () => {
     ['*.csv', '*.csv', './'],
     ['out/*/:tables', 'out/*', 'tables/'],
     ['/var/log/?:a/', '/var/log/?', 'a/'],
-  ])('%s goes into a folder', (text, remote, folder) => {
+  ])('parses %s with a folder as LOCAL', (text, remote, folder) => {
     expect(parseFetch(text)).toEqual({ remote, local: folder });
   });
 
@@ -136,7 +136,7 @@ describe('a pattern on the command line', () => {
     ['*/m.json', "'*'"],
     ['./[ab]/m', "'./[ab]'"],
     ['/*/x', "'/*'"],
-  ])('%s, all of one name, is rejected with the folder to fetch', (text, folder) => {
+  ])('rejects %s and suggests fetching the folder', (text, folder) => {
     const refused = () => parseFetch(text);
     expect(refused).toThrow('all matches have the same name');
     expect(refused).toThrow(

@@ -20,10 +20,10 @@ afterEach(() => world.close());
 const ID = '3f0c5d9e-2222-4222-8333-444455556666';
 const REQUEST = ['--offer', 'a-1', '--image', 'b-1', '--ssh-key', 'laptop'];
 
-/** A fetch into the folder. */
+/** Adds the folder to the LOCAL part. */
 const local = (text: string) => text.replace(':', `:${folder}/`);
 
-/** A run that ends before its first request. */
+/** Runs a command that exits 2 before its first request, and returns stderr. */
 async function refused(...more: string[]): Promise<string> {
   const words = ['run', ...REQUEST, '--terminate-after', '1h', ...more, '--', 'true'];
   const { code, stderr, requests } = await world.cli(words);
@@ -40,7 +40,7 @@ describe('gpucloud run before renting', () => {
     expect(await refused('--report', '-')).toContain('COMMAND writes to stdout');
   });
 
-  test("empties an earlier run's report, except in a dry run", async () => {
+  test("empties an earlier run's report, except with --dry-run", async () => {
     const report = join(folder, 'file');
     const words = ['--report', report, '--sync', join(folder, 'none')];
     await refused(...words, '--dry-run');
@@ -83,7 +83,7 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toMatch(/would both be written to ".*(out|x)"/);
   });
 
-  test('rejects a pattern whose matches would go into a file or into the home folder', async () => {
+  test('rejects a pattern whose LOCAL is a file or contains the home folder', async () => {
     expect(await refused('--fetch', `*.csv:${join(folder, 'file')}`)).toMatch(
       /--fetch "\*\.csv": ".*" can't be written \(ENOTDIR\)/,
     );
@@ -100,7 +100,7 @@ describe('gpucloud run before renting', () => {
     ['one pattern of several folders', 'run-?/a*:new', 'run-?/*b:new'],
     ['a pattern and a path that it matches', 'a/x.csv:folder/x.csv', 'b/*.csv:folder'],
     ['a path and a pattern that matches it', 'b/*.csv:folder', 'a/x.csv:folder'],
-  ])('rejects %s, of which one could replace the other', async (_, one, other) => {
+  ])('rejects %s as conflicting', async (_, one, other) => {
     const stderr = await refused('--fetch', local(one), '--fetch', local(other));
     expect(stderr).toMatch(/--fetch ".*" and ".*" would both be written to ".*"/);
     expect(stderr).toContain("give a path for each: --fetch 'REMOTE:LOCAL'");
@@ -116,7 +116,7 @@ describe('gpucloud run before renting', () => {
     expect(await refused(...words, '--sync', join(folder, 'none'))).toContain('--sync: the folder');
   });
 
-  test('lists all missing values at once', async () => {
+  test('lists all missing flags at once', async () => {
     const { code, stderr, requests } = await world.cli(['run', '--image', 'b-1', '--', 'true']);
     expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 });
     expect(stderr).toMatch(/^error: run: missing --offer, --ssh-key, --terminate-after \(see/);
@@ -126,7 +126,7 @@ describe('gpucloud run before renting', () => {
     ['--offer', ['--image', 'b-1', '--ssh-key', 'laptop']],
     ['--image', ['--offer', 'a-1', '--ssh-key', 'laptop']],
     ['--ssh-key', ['--offer', 'a-1', '--image', 'b-1']],
-  ])('names %s if only that is missing', async (flag, given) => {
+  ])('prints that %s is missing if the other flags are given', async (flag, given) => {
     const argv = ['run', ...given, '--terminate-after', '1h', '--', 'true'];
     const { code, stderr, requests } = await world.cli(argv);
     expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 });
@@ -154,7 +154,7 @@ describe('gpucloud run before renting', () => {
     '--unenforced',
     '--keep-on-failure=1h',
     '--dry-run',
-  ])('rejects %s with --on, which rents nothing', async (flag) => {
+  ])('rejects %s with --on', async (flag) => {
     const words = ['run', '--on', 'dev', flag, '--', 'true'];
     const { code, stderr, requests } = await world.cli(words);
     expect({ code, requests: requests.length }, stderr).toEqual({ code: 2, requests: 0 });
@@ -163,7 +163,7 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toContain('--on <instance>');
   });
 
-  test('uses the name in the file, unless --name is given', needs('ssh'), async () => {
+  test('reads the name from the file unless --name is given', needs('ssh'), async () => {
     const file = join(folder, 'box.yaml');
     await writeFile(file, 'instance_name: trainer\noffer_id: a-1\nimage_id: b-1\n');
     const signIn = ['--ssh-key', '3f0c5d9e-2222-4222-8333-444455556666', '--identity', '/dev/null'];
@@ -177,7 +177,7 @@ describe('gpucloud run before renting', () => {
     }
   });
 
-  test('rejects a variable that is not set or has an invalid name', async () => {
+  test('rejects --pass-env with an unset variable or an invalid name', async () => {
     const names = ['--pass-env', 'HF_TOKEN', '--pass-env', 'HOME_OF_NONE'];
     expect(await refused(...names)).toBe(
       'error: --pass-env HF_TOKEN, HOME_OF_NONE: not set in the environment\n',
@@ -189,7 +189,7 @@ describe('gpucloud run before renting', () => {
     expect(typed).not.toContain('hunter2000');
   });
 
-  test('rejects a file of variables without showing a value', async () => {
+  test('rejects an invalid --env-file without printing a value', async () => {
     const file = join(folder, 'job.env');
     await writeFile(file, 'A=hunter2000\nEUID=hunter2000\n');
     const stderr = await refused('--env-file', file);
@@ -209,26 +209,22 @@ describe('gpucloud run before renting', () => {
     expect(await refused('--env-file', join(folder, 'none'))).toContain('no such file');
   });
 
-  test(
-    'starts programs without the passed variables, but with their own',
-    needs('POSIX'),
-    async () => {
-      const file = join(folder, 'job.env');
-      await writeFile(file, 'OF_FILE=hunter2000\nCOPIED\n');
-      const script = `#!/bin/sh\n/usr/bin/env >>${join(folder, 'seen')}\nexit 1\n`;
-      await writeFile(join(folder, 'ssh'), script, { mode: 0o755 });
-      const env = { PATH: folder, PASSED: 'correct-horse', COPIED: 'battery', OTHER: 'staple' };
-      const names = ['PASSED', 'PATH'].flatMap((name) => ['--pass-env', name]);
-      const words = ['run', ...REQUEST, ...names, '--env-file', file, '--terminate-after', '1h'];
-      expect((await world.cli([...words, '--', 'true'], { env })).code).toBe(2);
-      const seen = await readFile(join(folder, 'seen'), 'utf8');
-      expect(seen).toContain('OTHER=staple\n');
-      expect(seen).toContain(`PATH=${folder}\n`);
-      expect(seen).not.toMatch(/PASSED|COPIED|OF_FILE|GPUCLOUD_API_KEY/);
-    },
-  );
+  test('hides passed variables from ssh but keeps other variables', needs('POSIX'), async () => {
+    const file = join(folder, 'job.env');
+    await writeFile(file, 'OF_FILE=hunter2000\nCOPIED\n');
+    const script = `#!/bin/sh\n/usr/bin/env >>${join(folder, 'seen')}\nexit 1\n`;
+    await writeFile(join(folder, 'ssh'), script, { mode: 0o755 });
+    const env = { PATH: folder, PASSED: 'correct-horse', COPIED: 'battery', OTHER: 'staple' };
+    const names = ['PASSED', 'PATH'].flatMap((name) => ['--pass-env', name]);
+    const words = ['run', ...REQUEST, ...names, '--env-file', file, '--terminate-after', '1h'];
+    expect((await world.cli([...words, '--', 'true'], { env })).code).toBe(2);
+    const seen = await readFile(join(folder, 'seen'), 'utf8');
+    expect(seen).toContain('OTHER=staple\n');
+    expect(seen).toContain(`PATH=${folder}\n`);
+    expect(seen).not.toMatch(/PASSED|COPIED|OF_FILE|GPUCLOUD_API_KEY/);
+  });
 
-  test('explains that --env is for a container', async () => {
+  test('rejects --env without --docker-image and suggests --pass-env', async () => {
     const stderr = await refused('-e', 'TOKEN=hunter2000');
     expect(stderr).toBe(
       'error: --env sets variables of a container, and there is no --docker-image (for COMMAND: --pass-env NAME, or --env-file FILE)\n',
@@ -236,7 +232,7 @@ describe('gpucloud run before renting', () => {
   });
 
   test(
-    'gives --env-file to the container if there is one, and masks values of the command',
+    'passes --env-file to a container and masks variable values in the command',
     needs('ssh'),
     async () => {
       const file = join(folder, 'job.env');
@@ -278,17 +274,20 @@ describe('gpucloud run before renting', () => {
     expect(await refused(...words)).toContain('--sync: the folder');
   });
 
-  test('needs a command', async () => {
+  test('exits 2 if the command is missing', async () => {
     const { code, stderr } = await world.cli(['run', ...REQUEST, '--terminate-after', '1h']);
     expect(code).toBe(2);
     expect(stderr).toContain('COMMAND is missing: put it after --');
   });
 
-  test.each(['.', '..', '/', 'out/.'])('rejects --fetch %s, which has no name', async (path) => {
-    expect(await refused('--fetch', path)).toContain(`--fetch "${path}": must be REMOTE[:LOCAL]`);
-  });
+  test.each(['.', '..', '/', 'out/.'])(
+    'rejects --fetch %s because the path has no name',
+    async (path) => {
+      expect(await refused('--fetch', path)).toContain(`--fetch "${path}": must be REMOTE[:LOCAL]`);
+    },
+  );
 
-  test('rejects an idle rule that nothing enforces', async () => {
+  test('exits 2 if nothing enforces --if-idle', async () => {
     await writeFile(join(folder, 'ssh'), '#!/bin/sh\n', { mode: 0o755 });
     const ids = ['--offer', ID, '--image', ID, '--ssh-key', ID, '--identity', '/dev/null'];
     const words = ['run', ...ids, '--terminate-after', '1h', '--if-idle', '45m', '--', 'true'];
@@ -297,7 +296,7 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toContain('gpucloud instances reap --install');
   });
 
-  test('names large and special files before it copies', needs('POSIX'), async () => {
+  test('lists large and special files of --sync with --dry-run', needs('POSIX'), async () => {
     const large = Array.from({ length: 6 }, (_, at) => `large-${at}`);
     for (const name of [...large, 'just-100-MB']) {
       await writeFile(join(folder, 'folder', name), '');
@@ -322,7 +321,7 @@ describe('gpucloud run before renting', () => {
     );
   });
 
-  test('rejects a folder or a pattern file that cannot be read', async () => {
+  test('rejects --sync with an unreadable folder or pattern file', async () => {
     await mkdir(join(folder, 'folder', '.gpucloudignore'));
     expect(await refused('--sync', join(folder, 'folder'))).toMatch(
       /\.gpucloudignore can't be read \(EISDIR\)/,

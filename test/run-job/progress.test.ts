@@ -19,7 +19,7 @@ afterEach(() => world.close());
 
 const go = () => writeFileSync(join(world.job, 'work', 'go'), '');
 
-/** Waits until the screen shows this; returns the screen. */
+/** Waits until the screen matches, then returns it. */
 async function shows(pattern: RegExp): Promise<string> {
   for (let tries = 0; tries < 500; tries += 1) {
     const screen = await terminal.screen();
@@ -29,7 +29,7 @@ async function shows(pattern: RegExp): Promise<string> {
   throw new Error(`never shown: ${pattern}\n${await terminal.all()}`);
 }
 
-test('shows one line for the phase in a terminal, and clears it for output and at the end', async () => {
+test('shows only the current phase and clears it before output and at the end', async () => {
   const command =
     'until [ -e go ]; do sleep 0.1; done; echo out; until [ -e on ]; do sleep 0.1; done';
   const ended = world.run(command, [], { terminal });
@@ -45,7 +45,7 @@ test('shows one line for the phase in a terminal, and clears it for output and a
   expect(last).not.toMatch(/Fetching|Terminating|Running/);
 });
 
-test('shows the copied share of a result in a terminal', async () => {
+test('shows a progress bar while fetching a result', async () => {
   const tar = `#!/bin/sh
 ${programAt('tar')} "$@" | { head -c 300000; until [ -e ${world.local('go')} ]; do sleep 0.1; done; cat; }
 `;
@@ -57,14 +57,14 @@ ${programAt('tar')} "$@" | { head -c 300000; until [ -e ${world.local('go')} ]; 
   expect(await ended).toMatchObject({ code: 0 });
 });
 
-test('shows no phase in a terminal after a detached job has started', async () => {
+test('shows no phase after a detached job has started', async () => {
   const words = ['--detach', '--unenforced'];
   expect(await world.run('true', words, { terminal })).toMatchObject({ code: 0 });
   const screen = await shows(/gpucloud jobs attach job/);
   expect(screen).not.toMatch(/Starting|Connecting|Running sh/);
 });
 
-test('a terminal shows that the instance is being rented', async () => {
+test('shows and then clears the renting phase', async () => {
   let answer: (() => void) | undefined;
   const { renting } = world;
   renting.posts = [
@@ -82,7 +82,7 @@ test('a terminal shows that the instance is being rented', async () => {
 });
 
 test.each(['x', 'long', ''])(
-  'a message begins on a new line in a terminal after the output %j without a line end',
+  'begins a message on a new line after the unfinished output %j',
   async (text) => {
     const ended = await world.run(`printf "${text}"; exit 3`, ['--unenforced'], { terminal });
     expect(ended).toMatchObject({ code: 3 });
@@ -93,7 +93,7 @@ test.each(['x', 'long', ''])(
   },
 );
 
-test('a message begins on a new line after the ^C that a terminal shows', async () => {
+test("begins a message on a new line after the terminal's ^C", async () => {
   const { interrupts, press } = ctrlC();
   const command = 'trap "exit 9" INT; touch up; until [ -e go ]; do sleep 0.1; done';
   const ended = world.run(command, ['--unenforced'], { terminal, interrupts });

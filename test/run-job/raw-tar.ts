@@ -1,19 +1,19 @@
-/** An entry of a tar archive, which may break every rule. */
+/** A tar entry, which may be invalid. */
 export interface RawEntry {
   readonly name: string;
-  /** The type's letter: `0` a file, `1` a hard link, `2` a symlink, `3` a device, `5` a folder. */
+  /** The type flag: `0` a file, `1` a hard link, `2` a symlink, `3` a device, `5` a folder. */
   readonly type?: string;
   readonly linkname?: string;
   readonly mode?: number;
   readonly uid?: number;
   readonly content?: string;
-  /** Bytes, if not those of the content. */
+  /** Overrides the content's length in the header. */
   readonly size?: number;
   /** Seconds since 1970. */
   readonly mtime?: number;
 }
 
-/** A tar archive with its end. */
+/** Builds a tar archive with its end blocks. */
 export function rawTar(entries: readonly RawEntry[]): Buffer {
   return Buffer.concat([...entries.map(rawEntry), Buffer.alloc(1024)]);
 }
@@ -44,7 +44,7 @@ function octal(value: number, digits: number): string {
   return value.toString(8).padStart(digits, '0');
 }
 
-/** Numbers beyond eleven digits are binary, and may be negative. */
+/** Writes octal digits, or binary for a negative or large number. */
 function writeNumber(header: Buffer, at: number, value: number): void {
   if (value >= 0 && value < 8 ** 11) {
     header.write(octal(value, 11), at);

@@ -18,7 +18,7 @@ const HOST_KEY = 'Host key verification failed.';
 const REFUSED = 'ssh: connect to host 127.0.0.1 port 22: Connection refused';
 
 const jobs = (...words: string[]) => world.gpucloud(['jobs', ...words]);
-/** Changes the stored record. */
+/** Changes fields of the stored job record. */
 function store(change: object): void {
   const path = world.local(`state/jobs/${NEW}.json`);
   writeFileSync(path, JSON.stringify({ ...world.record(), ...change }));
@@ -36,19 +36,19 @@ function killSupervisor(): Promise<void> {
   });
 }
 
-describe('jobs logs of a job that has not ended', () => {
+describe('jobs logs of an open job', () => {
   beforeEach(async () => {
     await world.detach(`echo one; echo two; echo three >&2; ${LASTS}`);
     await started(world);
   });
 
-  test('prints the output so far, or its last lines', async () => {
+  test('prints all output so far, or only the last lines with --tail', async () => {
     expect(await jobs('logs', 'job')).toEqual({ code: 0, stdout: 'one\ntwo\n', stderr: 'three\n' });
     const last = await jobs('logs', 'job', '--tail', '1');
     expect(last).toEqual({ code: 0, stdout: 'two\n', stderr: 'three\n' });
   });
 
-  test('explains that the command was not started yet', async () => {
+  test('prints that the command was not started yet', async () => {
     const away = join(world.job, 'started');
     rmSync(away, { recursive: true });
     expect(await jobs('logs', 'job')).toEqual({
@@ -58,7 +58,7 @@ describe('jobs logs of a job that has not ended', () => {
     });
   });
 
-  test('reads the kept output of a terminated instance', async () => {
+  test("exits 3 if a terminated instance's output was not kept", async () => {
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
     const none = await jobs('logs', 'job');
     expect(none).toMatchObject({ code: 3, stdout: '' });
@@ -66,7 +66,7 @@ describe('jobs logs of a job that has not ended', () => {
     expect(world.ssh.scripts.filter((script) => script.includes('idle=0'))).toEqual([]);
   });
 
-  test('is refused for an instance without SSH, or with a new host key', async () => {
+  test('reports a stopped instance, a new host key and a refused connection', async () => {
     world.renting.rent(NEW, 'job', { status: 'STOPPED' });
     expect(await jobs('logs', 'job')).toMatchObject({
       code: 5,
@@ -85,7 +85,7 @@ describe('jobs logs of a job that has not ended', () => {
     });
   });
 
-  test('ends after 20 seconds if the instance does not respond', async () => {
+  test('fails if the instance does not respond within 20 seconds', async () => {
     const startPiped: typeof world.ssh.startPiped = async () => {
       return hanging();
     };
@@ -97,7 +97,7 @@ describe('jobs logs of a job that has not ended', () => {
     expect(logs.stderr).toContain('job did not respond within 20 s.');
   });
 
-  test('reports a lost connection once, and that it is back', async () => {
+  test('prints a warning for each lost connection and a message after reconnecting', async () => {
     const ended = jobs('logs', 'job', '--follow');
     await followed(world);
     await until(() => world.ssh.scripts.length > 3);
@@ -115,14 +115,14 @@ describe('jobs logs of a job that has not ended', () => {
   });
 });
 
-describe('the state of a job', () => {
+describe('the status in jobs get', () => {
   const state = async () => {
     const { stdout, stderr } = await jobs('get', 'job', '--json');
     const { status, exit_code, ends_at, seconds } = JSON.parse(stdout);
     return { status, exit_code, hasEnd: ends_at !== null, seconds, stderr };
   };
 
-  test('is RUNNING, UNREACHABLE, or LOST', async () => {
+  test('is RUNNING, UNREACHABLE or LOST before the job ends', async () => {
     await world.detach(LASTS);
     await started(world);
     world.advance(60_000);
@@ -144,7 +144,7 @@ describe('the state of a job', () => {
     expect(await state()).toMatchObject({ status: 'LOST', exit_code: null, hasEnd: false });
   });
 
-  test('is EXITED once the command has ended, and keeps its duration', async () => {
+  test('is EXITED with the stored exit code and duration after the command exits', async () => {
     await world.detach('exit 4');
     await exited(world);
     expect(await state()).toMatchObject({ status: 'EXITED', exit_code: 4, hasEnd: true });
@@ -157,7 +157,7 @@ describe('the state of a job', () => {
   });
 });
 
-test('jobs logs names the part of the output that was not kept', async () => {
+test('warns in jobs logs about output that was not kept', async () => {
   await world.run('echo whole; echo err >&2', []);
   store({ cut: { out: 6, err: 0 } });
   expect(await jobs('logs', 'job')).toEqual({
@@ -171,7 +171,7 @@ test('jobs logs names the part of the output that was not kept', async () => {
   expect(stderr).toContain('The command on job disappeared without an exit code.');
 });
 
-test('jobs get names the nearest job, and takes a unique beginning of an ID', async () => {
+test('suggests the nearest job in jobs get and accepts a unique ID prefix', async () => {
   await world.detach('true', '--name', 'trainer');
   expect(await jobs('get', 'triner')).toMatchObject({
     code: 3,
@@ -185,7 +185,7 @@ test('jobs get names the nearest job, and takes a unique beginning of an ID', as
   expect(await jobs('get', 'TRAINER', '--json')).toMatchObject({ code: 0 });
 });
 
-test('reports an unreadable record, and lists the others', async () => {
+test('warns about an unreadable record and lists the other jobs', async () => {
   await world.detach('true');
   const other = '3f0c5d9e-1111-4222-8333-444455558888';
   world.renting.newId = () => other;
@@ -202,7 +202,7 @@ test('reports an unreadable record, and lists the others', async () => {
 });
 
 describe('jobs stop', () => {
-  test('leaves the job open if the command cannot be stopped', async () => {
+  test("leaves the job open if the command can't be stopped", async () => {
     await world.detach(LASTS);
     await started(world);
     const isStop = (script: string) => script.includes('send INT');
@@ -215,7 +215,7 @@ describe('jobs stop', () => {
     expect(world.terminations()).toBe(0);
   });
 
-  test('is tried again after a cut connection', async () => {
+  test('retries after a refused connection', async () => {
     await world.detach(LASTS);
     await started(world);
     let tries = 0;
@@ -230,7 +230,7 @@ describe('jobs stop', () => {
 });
 
 describe('jobs attach', () => {
-  test('reports that a command without stored variables was never started', async () => {
+  test('exits 125 if a command that never started needs unstored variables', async () => {
     await world.detach('true');
     await exited(world);
     rmSync(world.job, { recursive: true });
@@ -248,7 +248,7 @@ describe('jobs attach', () => {
     expect(await jobs('attach', 'job')).toMatchObject({ code: 3, stdout: 'ran\n' });
   });
 
-  test('leaves the results there if they cannot be stored', async () => {
+  test("keeps the instance if its results can't be stored", async () => {
     const local = world.local('out');
     await world.detach('mkdir out; echo x >out/a; exit 4', '--fetch', `out:${local}`);
     await exited(world);
@@ -261,7 +261,7 @@ describe('jobs attach', () => {
     expect(world.record()).toMatchObject({ kept: 'results', exit_code: 4 });
   });
 
-  test('signs in as the run did, unless a flag says otherwise', async () => {
+  test("reuses the run's SSH flags in jobs logs unless they are overridden", async () => {
     await world.detach('exit 3', '--ssh-option', 'Compression=yes', '--ssh-arg=-4', '--user', 'me');
     await exited(world);
     const seen: string[][] = [];
@@ -284,7 +284,7 @@ describe('jobs attach', () => {
 });
 
 describe('reap', () => {
-  test('interrupts no command without a grace period', async () => {
+  test('interrupts no command with --grace 0s', async () => {
     await world.detach(LASTS, '--grace', '0s');
     await started(world);
     world.advance(59.5 * 60_000);
@@ -293,7 +293,7 @@ describe('reap', () => {
     expect(world.record()).toMatchObject({ ended_at: null, lost_at: null });
   });
 
-  test('explains a lost job of --on, whose instance stays', async () => {
+  test('reports a lost --on job and how to fetch its results', async () => {
     await notifying(world);
     world.renting.rent(NEW, 'dev');
     expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
@@ -309,14 +309,14 @@ describe('reap', () => {
     expect(heard(world)).toMatchObject([{ event: 'job_ended', name: 'dev', exit_code: null }]);
   });
 
-  test('shows why an instance was skipped with --debug', async () => {
+  test('prints the reason for a skipped instance with --debug', async () => {
     await world.detach('true');
     world.ssh.refuse = () => REFUSED;
     expect((await reap(world, '--debug')).stderr).toContain(`Could not connect to job: ${REFUSED}`);
     expect((await reap(world)).stderr).not.toContain('Could not connect');
   });
 
-  test('cannot fetch into the terminal of a run that has ended', async () => {
+  test('refuses to fetch to the stdout of an earlier process', async () => {
     await world.detach('echo x >r', '--fetch', `r:${world.local('r')}`);
     await exited(world);
     store({ fetch: [{ remote: 'r', local: '/dev/stdout' }] });
@@ -326,13 +326,13 @@ describe('reap', () => {
   });
 });
 
-test('run --detach -q prints only the ID', async () => {
+test('prints only the ID with run --detach -q', async () => {
   const { code, stdout } = await world.run('true', ['--detach', '--unenforced', '-q']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${NEW}\n` });
 });
 
 describe('run --on', () => {
-  test('is refused while the job that rented the instance is open', async () => {
+  test('exits 5 while the job that rented the instance is open', async () => {
     await world.detach('true');
     await exited(world);
     const { code, stderr } = await world.runOn('echo ran');
@@ -342,7 +342,7 @@ describe('run --on', () => {
     expect(world.terminations()).toBe(0);
   });
 
-  test("signs in with a private key of the instance's, not of --identity", async () => {
+  test("finds the private key of an instance's SSH key without --identity", async () => {
     mkdirSync(world.local('.ssh'));
     for (const name of ['a', 'b']) {
       const file = world.local(`.ssh/${name}`);
@@ -365,13 +365,13 @@ describe('run --on', () => {
       world.gpucloud(['run', '--on', NEW, ...flags, '--', 'sh', '-c', 'exit 3']);
     expect(await run()).toMatchObject({ code: 3 });
     expect(world.record().identity).toBe(world.local('.ssh/b'));
-    // The next job signs in as this one did.
+    // The next job reuses the stored identity.
     world.renting.rent(NEW, 'dev', { ssh_keys: [] } as object);
     expect(await run()).toMatchObject({ code: 3 });
     expect(world.record().identity).toBe(world.local('.ssh/b'));
   });
 
-  test('is refused for a terminating instance', async () => {
+  test('exits 5 without connecting to a terminating instance', async () => {
     world.renting.rent(NEW, 'dev', { status: 'TERMINATING' });
     const { code, stderr } = await world.runOn('echo ran');
     expect({ code, scripts: world.ssh.scripts }).toEqual({ code: 5, scripts: [] });
@@ -407,7 +407,7 @@ describe('run --on', () => {
     expect(world.record()).toMatchObject({ ended_at: null, exit_code: 4 });
   });
 
-  test('says that the command may still run if the instance cannot be reached', async () => {
+  test('reports that the command may still run if the instance is unreachable', async () => {
     world.renting.rent(NEW, 'dev');
     expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
     world.ssh.refuse = () => HOST_KEY;

@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(state, { recursive: true }));
 
-/** The record of a job that was started that many minutes after the first. */
+/** Builds the record of a job started that many minutes after the first. */
 function job(at: number, change: Partial<JobRecord> = {}): JobRecord {
   const plan = {
     command: ['true'],
@@ -67,7 +67,7 @@ test('stores a job without the values of its variables', async () => {
   });
 });
 
-test('lists the newest job first, and only those of the account', async () => {
+test("lists only the account's jobs, newest first", async () => {
   for (const at of [2, 1, 3]) await writeJob(job(at), context);
   expect(await names()).toEqual(['job-3', 'job-2', 'job-1']);
   known = (id) => id !== idOf(2);
@@ -79,7 +79,7 @@ test('lists the newest job first, and only those of the account', async () => {
 });
 
 test.each([
-  ['another number', { grace: 'x' }],
+  ['a text instead of a number', { grace: 'x' }],
   ['no command', { command: [] }],
   ['a negative position', { printed: { out: -1, err: 0 } }],
   ['another version', { version: 2 }],
@@ -91,7 +91,7 @@ test.each([
   expect(warnings).toEqual([expect.stringContaining(`Could not read the job: ${state}`)]);
 });
 
-test('finds the end of the same job only', async () => {
+test('finds the recorded end of exactly the same job', async () => {
   const ended_at = new Date(START).toISOString();
   await writeJob(job(1), context);
   expect(await readEnded(job(1), context)).toBeUndefined();
@@ -101,7 +101,7 @@ test('finds the end of the same job only', async () => {
   expect(await readEnded(job(2), context)).toBeUndefined();
 });
 
-test('keeps the last 100 ended jobs, and each that has not ended', async () => {
+test('keeps the last 100 ended jobs and every open job', async () => {
   for (let at = 0; at < 103; at += 1) {
     const ended_at = at === 1 ? null : new Date(START).toISOString();
     await writeFile(join(state, 'jobs', `${idOf(at)}.json`), JSON.stringify(job(at, { ended_at })));
@@ -120,7 +120,7 @@ test('keeps the last 100 ended jobs, and each that has not ended', async () => {
   expect(await readdir(join(state, 'jobs'))).toHaveLength(201);
 });
 
-test('reads the last lines of a kept output, in blocks of 64 KiB', async () => {
+test('reads the last lines of kept output across 64 KiB blocks', async () => {
   const blocks = 64 * 1024;
   const texts = [
     '',

@@ -27,7 +27,7 @@ import { localShell } from './local-shell.ts';
 const never = new AbortController().signal;
 const over = new CliError('terminated', 'Terminated.');
 
-/** An instance on which this script of sh answers every request. */
+/** Simulates an instance that answers every request with this shell script. */
 function instance(answer: string) {
   const endpoint = { id: 'an-id', host: '192.0.2.1', port: 22, user: 'root' };
   return createRemoteShell(
@@ -43,7 +43,7 @@ async function* pieces(text: string, size: number) {
   for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));
 }
 
-describe('the frames of the outputs', () => {
+describe('readFrames', () => {
   async function framesIn(text: string, size = text.length) {
     const printed = { out: '', err: '' };
     const end = await readFrames(pieces(text, size), {
@@ -54,7 +54,7 @@ describe('the frames of the outputs', () => {
     return { ...printed, end };
   }
 
-  test.each([1, 2, 3, 100])('are read in pieces of %i bytes', async (size) => {
+  test.each([1, 2, 3, 100])('parses frames split into pieces of %i bytes', async (size) => {
     const text = 'o 4\na\nxle 2\nb.o 1\n!x 7\nignored';
     expect(await framesIn(text, size)).toEqual({
       out: 'a\nxl!',
@@ -69,7 +69,7 @@ describe('the frames of the outputs', () => {
     ['x lost', { exitCode: undefined }],
     ['x now', { exitCode: undefined, isRunning: true }],
     ['.', undefined],
-  ])('end with %j', async (line, end) => {
+  ])('parses the last frame %j', async (line, end) => {
     expect((await framesIn(`.\n${line}\n`)).end).toEqual(end);
   });
 
@@ -78,31 +78,31 @@ describe('the frames of the outputs', () => {
     ['o 3x\n', 'an unknown frame'],
     [`${'o'.repeat(100)}\n`, 'an unknown frame'],
     ['o'.repeat(101), 'a line is too long'],
-  ])('of another program are refused: %j', async (text, rule) => {
+  ])('rejects the output %j of another program', async (text, rule) => {
     await expect(framesIn(text)).rejects.toThrow(rule);
   });
 });
 
-describe('the greeting of a login shell', () => {
+describe('afterLine', () => {
   async function passedOn(text: string, size: number) {
     const chunks: string[] = [];
     for await (const chunk of afterLine(pieces(text, size), 'mark')) chunks.push(String(chunk));
     return chunks;
   }
 
-  test.each([1, 3, 1000])('is left out, read in pieces of %i bytes', async (size) => {
+  test.each([1, 3, 1000])("skips a login shell's greeting in pieces of %i bytes", async (size) => {
     const greeting = 'Welcome to mar\n'.repeat(20);
     const chunks = await passedOn(`${greeting}mark\none\nmark\ntwo`, size);
     expect(chunks.join('')).toBe('one\nmark\ntwo');
   });
 
-  test('ends as soon as the line is there, and without it nothing is passed on', async () => {
+  test('passes on nothing before the complete marker line', async () => {
     expect(await passedOn('mark\n', 1000)).toEqual(['']);
     expect(await passedOn('mark', 1000)).toEqual([]);
   });
 });
 
-describe('a request to the instance that fails', () => {
+describe('a failed request to the instance', () => {
   const cut = 'echo first >&2; echo "Connection reset by peer" >&2; exit 255';
   const odd = 'echo "sh: not found" >&2; exit 1';
   const other = 'echo "Host key verification failed." >&2; exit 255';
@@ -122,7 +122,7 @@ describe('a request to the instance that fails', () => {
       ['a failed script', odd, 'sh: not found', false],
       ['a new host key', other, 'Host key verification failed.', false],
       ['no message', 'exit 3', '3', false],
-    ])('after %s', async (_why, answer, reason, retryable) => {
+    ])('rejects with the reason after %s', async (_why, answer, reason, retryable) => {
       const fault = await request(answer).then(
         () => undefined,
         (error: unknown) => error,
@@ -133,12 +133,12 @@ describe('a request to the instance that fails', () => {
     });
   });
 
-  test("reports why the job's state could not be read", async () => {
+  test("returns the reason if the job's state can't be read", async () => {
     expect(await probe(instance(cut), never)).toBe('Connection reset by peer');
     expect(await probe(instance('exit 3'), never)).toBe('ssh ended with 3');
   });
 
-  test('ends with the signal', async () => {
+  test('rejects with the reason of the signal', async () => {
     const stop = new AbortController();
     setTimeout(() => stop.abort(over), 50);
     await expect(probe(instance('exec sleep 60'), stop.signal)).rejects.toBe(over);
@@ -163,7 +163,7 @@ test('returns once the instance confirms that the command has started', async ()
   await startCommand(instance(answer), { words: ['true'], variables: [] }, 'job', never);
 });
 
-test('nothing is started if the connection is cut in the middle of the script', async () => {
+test('starts nothing if the script is cut off', async () => {
   const home = await mkdtemp(join(tmpdir(), 'gpucloud-run-'));
   const supervisor = supervisorOf({ words: ['touch', 'ran'], variables: [] }, 'job');
   for (const [text, isStarted] of [
@@ -179,14 +179,14 @@ test('nothing is started if the connection is cut in the middle of the script', 
   await rm(home, { recursive: true });
 });
 
-test('closes the input of a script, which a login shell may read', async () => {
+test('closes stdin, which a login shell may read to its end', async () => {
   const answer = 'cat; echo gpucloud-run ready';
   expect(await probe(instance(answer), never)).toMatchObject({ state: 'none' });
   const offsets = 'cat; echo gpucloud-run out 1; echo gpucloud-run err 2';
   expect(await offsetsOf(instance(offsets), ['-n', 1], never)).toEqual({ out: 1, err: 2 });
 });
 
-test('reads where the last lines of both outputs begin', async () => {
+test('reads the offsets of the last lines of both outputs', async () => {
   const answer = 'echo Welcome; echo gpucloud-run out 12; echo gpucloud-run err 0';
   expect(await offsetsOf(instance(answer), ['-n', 2], never)).toEqual({ out: 12, err: 0 });
   const half = offsetsOf(instance('echo gpucloud-run out 12'), ['-n', 2], never);
@@ -218,7 +218,7 @@ describe('following', () => {
     return { end, printed };
   };
 
-  test('ends if another program answers', async () => {
+  test('rejects the output of another program', async () => {
     const { end } = following(`echo '${FOLLOWING}'; echo hello`, async () => undefined);
     await expect(end).rejects.toMatchObject({
       failure: 'notUnderstood',
@@ -226,7 +226,7 @@ describe('following', () => {
     });
   });
 
-  test('reports each reason once until it is connected again', async () => {
+  test('marks a repeated reason as old until the connection returns', async () => {
     const cuts: object[] = [];
     const { end } = following('echo refused >&2; exit 255', async (cut) => {
       cuts.push(cut);
@@ -240,7 +240,7 @@ describe('following', () => {
     ]);
   });
 
-  test('reports a reason again after a connection, and that it is back', async () => {
+  test('marks a reason as new again after reconnecting', async () => {
     const [refused, connected] = ['echo refused >&2; exit 255', `echo '${FOLLOWING}'; exit 255`];
     const ended = `echo '${FOLLOWING}'; echo 'x 3'`;
     const answers = [refused, refused, connected, refused, ended];
@@ -270,7 +270,7 @@ describe('following', () => {
     expect(clock.slept).toEqual([1_000, 2_000, 1_000, 2_000]);
   });
 
-  test('passes on a failure to print', async () => {
+  test('rejects with the error of a failed print', async () => {
     const answer = `echo '${FOLLOWING}'; echo 'o 1'; echo x; exec sleep 60`;
     const end = follow({
       shell: instance(answer),
@@ -286,7 +286,7 @@ describe('following', () => {
 });
 
 describe('a time limit', () => {
-  /** A clock whose sleeps last until their signal, or pass at once. */
+  /** Builds a clock whose sleeps pass at once or last until their signal. */
   const clock = (passes: boolean): Clock => ({
     ...manualClock(),
     sleep: (_time, signal) =>
@@ -303,7 +303,7 @@ describe('a time limit', () => {
     });
   const limit = { time: 1_000, late: () => new Error('late'), signal: never };
 
-  test('ends work that takes longer, and no other', async () => {
+  test('rejects only work that exceeds the limit', async () => {
     await expect(within(limit, clock(true), work)).rejects.toThrow('late');
     expect(await within(limit, clock(false), work)).toBe('done');
     const stopped = { ...limit, signal: AbortSignal.abort(over) };

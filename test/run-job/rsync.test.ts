@@ -6,7 +6,7 @@ import { copyIn } from '../../src/run-job/copy/copy-in.ts';
 import { isRsyncHere } from '../../src/run-job/copy/rsync.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
 
-/** A copy whose rsync is a script of sh. */
+/** Starts a copy whose rsync is a shell script. */
 function copying(
   script: string,
   ssh: Partial<RemoteShell['ssh']> = {},
@@ -49,7 +49,7 @@ const SUMMARY = 'rsync error: some files/attrs were not transferred (code 23) at
 const printing = (...lines: string[]) => lines.map((line) => `echo '${line}' >&2; `).join('');
 
 describe('copying to an instance with rsync', () => {
-  test('makes the folder first, then sends the listed files and no others', async () => {
+  test('creates the folder, then sends only the listed files', async () => {
     const { ended, argv, before, changed, progress } = copying('tr "\\0" ";" >&2');
     await ended;
     expect(before).toEqual([expect.stringContaining('mkdir -p gpucloud-run/work')]);
@@ -61,12 +61,12 @@ describe('copying to an instance with rsync', () => {
       ],
     ]);
     expect({ changed, progress }).toEqual({ changed: [], progress: [] });
-    // Fails with what it reads.
+    // The script prints its input as the error.
     const failed = copying('tr "\\0\\n" ";," >&2; exit 1').ended;
     await expect(failed).rejects.toThrow('Could not copy files in: data;data/a,b;');
   });
 
-  test('quotes the words of ssh as rsync reads them, and an IPv6 address', async () => {
+  test('quotes ssh arguments for rsync and brackets an IPv6 address', async () => {
     const words = ['ssh', '-i', "/home/o'neil/my key", '-F/dev/null'];
     const { ended, argv } = copying('exit 0', { words, host: '2001:db8::1' });
     await ended;
@@ -75,7 +75,7 @@ describe('copying to an instance with rsync', () => {
     expect(given.at(-1)).toBe('root@[2001:db8::1]:gpucloud-run/work');
   });
 
-  test('shows the copied bytes, and the total once the share is known', async () => {
+  test("reports copied and total bytes from rsync's progress", async () => {
     const { ended, progress } = copying(
       `printf '     32,768   0%%    0.00kB/s\\r'; sleep 0.1; printf '  5,000,000  25%%   4.84MB/s    0:00:04\\r'`,
     );
@@ -123,7 +123,7 @@ describe('copying to an instance with rsync', () => {
     expect(changed).toEqual([]);
   });
 
-  test('ends rsync at an interrupt, also at one before its start', async () => {
+  test('rejects on an interrupt during rsync or before its start', async () => {
     const stop = new AbortController();
     const { ended } = copying('exec sleep 60', {}, stop);
     setTimeout(() => stop.abort(new CliError('terminated', 'Terminated.')), 100);
@@ -141,7 +141,7 @@ test.each([
   ['darwin', 'openrsync: protocol version 29\nrsync version 2.6.9 compatible\n', false],
   ['win32', 'rsync  version 3.2.7  protocol version 31\n', false],
   ['linux', undefined, false],
-])('on %s, decides if rsync is usable: %j', async (platform, version, isUsable) => {
+])('checks on %s whether rsync is usable: %j', async (platform, version, isUsable) => {
   const start: Context['start'] = async ({ hear }) => {
     if (version !== undefined) hear?.(version, 'stdout');
     const ended = version === undefined ? Promise.reject(new Error('ENOENT')) : Promise.resolve(0);

@@ -31,7 +31,7 @@ beforeEach(async () => {
   bin = join(world.home, 'bin');
   for (const folder of [bin, join(world.home, '.ssh')]) await mkdir(folder);
   await program('ssh-add', `cat ${world.home}/agent 2>/dev/null`);
-  // A key whose name says so has a passphrase.
+  // Treats a key with `locked` in its name as protected by a passphrase.
   await program('ssh-keygen', 'case $5 in *locked*) exit 255 ;; esac');
   const env = { ...world.env, PATH: `${bin}:/usr/bin:/bin` };
   ({ context } = atTerminal({ ...world, env }, []));
@@ -54,20 +54,20 @@ const signIn = (...ssh_keys: string[]) =>
   ensureSignIn({ instance_name: 'job', offer_id: 'a', image_id: 'b', ssh_keys }, HOW, context);
 
 describe('the private key of a job', () => {
-  test('is the file of one of its keys that has no passphrase', async () => {
+  test('is a key file without a passphrase', async () => {
     await pair('a-locked', 'AAAA1');
     const file = await pair('b', 'AAAA2');
     await pair('c', 'AAAA3');
     expect(await signIn('k-1', 'k-2')).toEqual({ ...HOW, identity: file });
   });
 
-  test('is in the agent, without a file', async () => {
+  test('needs no file if the agent holds the key', async () => {
     await pair('a-locked', 'AAAA1');
     await writeFile(join(world.home, 'agent'), 'ssh-ed25519 AAAA1 agent\n');
     expect(await signIn('k-1')).toEqual({ ...HOW, identity: undefined });
   });
 
-  test('is not that of another key of the account', async () => {
+  test('never belongs to a key that the job does not use', async () => {
     await pair('b', 'AAAA2');
     await expect(signIn('k-1')).rejects.toMatchObject({
       failure: 'usage',
@@ -78,12 +78,12 @@ describe('the private key of a job', () => {
     await expect(signIn('k-1', 'k-2')).rejects.toThrow('--ssh-key k-2, laptop: its private key');
   });
 
-  test('is refused if all of them have a passphrase', async () => {
+  test('must not have a passphrase', async () => {
     const file = await pair('a-locked', 'AAAA1');
     await expect(signIn('k-1')).rejects.toThrow(`private key ${file} has a passphrase`);
   });
 
-  test('is the one of --identity, without a look at the account', async () => {
+  test("is the one of --identity, without reading the account's keys", async () => {
     const how = { ...HOW, identity: '/key' };
     const body = { instance_name: 'job', offer_id: 'a', image_id: 'b' };
     expect(await ensureSignIn({ ...body, ssh_keys: ['k-1'] }, how, context)).toBe(how);
@@ -94,8 +94,8 @@ describe('the private key of a job', () => {
 
 describe('ssh on this computer', () => {
   test.each([
-    ['is there', 'exit 0', true],
-    ['fails', 'exit 1', false],
+    ['passes the check if it starts', 'exit 0', true],
+    ['fails the check if it exits 1', 'exit 1', false],
   ])('%s', async (_how, script, isUsable) => {
     await program('ssh', script);
     const checked = ensureSsh(context);
@@ -103,7 +103,7 @@ describe('ssh on this computer', () => {
     else await expect(checked).rejects.toThrow('gpucloud run needs ssh, but could not start it');
   });
 
-  test('has no use in the sandbox on Windows', async () => {
+  test('exits 5 in the sandbox on Windows', async () => {
     const words = ['run', '--offer', 'a-1', '--image', 'b-1', '--ssh-key', 'k', '--dry-run'];
     const { code, stderr } = await world.cli([...words, '--terminate-after', '1h', '--', 'true'], {
       env: {

@@ -17,7 +17,7 @@ export function started({ job }: LoopbackWorld): Promise<void> {
   return until(() => existsSync(join(job, 'work', 'up')));
 }
 
-/** Waits until it runs and a process here follows it. */
+/** Waits until {@link LASTS} runs and a process on this computer follows it. */
 export async function followed(world: LoopbackWorld): Promise<void> {
   await started(world);
   await until(() => world.ssh.scripts.some((script) => script.includes(FOLLOWING)));
@@ -34,7 +34,7 @@ export async function reap({ gpucloud }: LoopbackWorld, ...flags: string[]) {
   return { code, rows: JSON.parse(stdout || 'null'), stderr };
 }
 
-/** The interrupts of a run, and what presses Ctrl-C: twice after the second call. */
+/** Returns interrupts and a function that presses Ctrl-C for the first, then the second time. */
 export function ctrlC(reason = new CliError('interrupted', 'Interrupted.')): {
   readonly interrupts: Interrupts;
   press(): void;
@@ -46,7 +46,7 @@ export function ctrlC(reason = new CliError('interrupted', 'Interrupted.')): {
   };
 }
 
-/** Makes the profile write its events to a file. */
+/** Configures the profile to write its events to a file. */
 export async function notifying({ local, service }: LoopbackWorld): Promise<void> {
   await mkdir(local('config'));
   const notify = ['sh', '-c', `cat >>${local('heard')}`];
@@ -55,7 +55,7 @@ export async function notifying({ local, service }: LoopbackWorld): Promise<void
   await writeFile(local('config/config.json'), config, { mode: 0o600 });
 }
 
-/** The events so far. */
+/** Returns the events sent so far. */
 export function heard({ local }: LoopbackWorld): object[] {
   if (!existsSync(local('heard'))) return [];
   const lines = readFileSync(local('heard'), 'utf8').trim().split('\n');

@@ -73,13 +73,13 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
   const here = needs(own);
   const disk = needs(own, 'the right to mount');
 
-  test('keeps the outputs apart, and the exit code', here, async () => {
+  test('separates stdout from stderr and returns the exit code', here, async () => {
     const shell = localShell(home, sh);
     await started(shell, ['sh', '-c', 'echo "it' + "'" + 's out"; echo err >&2; exit 3']);
     expect(await followed(shell)).toEqual({ out: "it's out\n", err: 'err\n', exitCode: 3 });
   });
 
-  test('starts the command once, however often it is requested', here, async () => {
+  test('starts the command once for repeated requests', here, async () => {
     const shell = localShell(home, sh);
     const command = ['sh', '-c', 'echo ran >>ran; sleep 0.3'];
     await Promise.all([started(shell, command), started(shell, command)]);
@@ -88,7 +88,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     expect(await readFile(join(home, FOLDER, 'work', 'ran'), 'utf8')).toBe('ran\n');
   });
 
-  test('passes variables of any bytes, and leaves none of them in a file', here, async () => {
+  test('passes variables of any bytes without storing them in a file', here, async () => {
     const shell = localShell(home, sh);
     const value = `it's "$HOME" \\ \`x\`\n\u{1f511} é\x81\x88${String.fromCharCode(1, 127)}end`;
     const variables = [
@@ -139,7 +139,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     expect(await ending).toEqual({ out: 'up\ncaught\n', err: '', exitCode: 9 });
   });
 
-  test('reports a command that does not exist with 127', here, async () => {
+  test('reports exit code 127 for a missing command', here, async () => {
     const shell = localShell(home, sh);
     await started(shell, ['gpucloud-no-such-program']);
     const { exitCode, err } = await followed(shell);
@@ -147,7 +147,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     expect(err).toContain('gpucloud-no-such-program');
   });
 
-  test('sends every byte after any offset once', here, async () => {
+  test('sends every byte after the offset exactly once', here, async () => {
     const shell = localShell(home, sh);
     await started(shell, ['sh', '-c', 'head -c 3000000 /dev/urandom | tee copy']);
     const whole = (await followed(shell)).out;
@@ -199,7 +199,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     }
   });
 
-  test('starts nothing if the connection is cut in the middle of its script', here, async () => {
+  test('starts nothing if its script is cut off', here, async () => {
     const shell = localShell(home, sh);
     const running = await shell.start(START, [], never);
     const words = ['touch', 'ran'];
@@ -224,7 +224,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     expect(Number.parseInt(out, 8)).toBe(process.umask());
   });
 
-  test('reports a supervisor that was killed as lost', here, async () => {
+  test('reports a killed supervisor as lost', here, async () => {
     const shell = localShell(home, sh);
     await started(shell, ['sleep', '30']);
     const pid = Number(await readFile(join(home, FOLDER, 'pid'), 'utf8'));

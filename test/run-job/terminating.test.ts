@@ -17,15 +17,15 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-describe('the termination of a job', () => {
-  test('is retried after a refusal', async () => {
+describe('terminating the instance', () => {
+  test('retries after a 409 response', async () => {
     world.renting.terminations = [() => no(409, 'The instance is busy.')];
     expect(await world.run('true', [])).toMatchObject({ code: 0 });
     expect(world.status()).toBe('TERMINATING');
     expect(world.terminations()).toBe(2);
   });
 
-  test('follows the storing of the exit code', async () => {
+  test('stores the exit code first', async () => {
     let stored: unknown;
     world.renting.terminations = [
       (id) => {
@@ -37,7 +37,7 @@ describe('the termination of a job', () => {
     expect(stored).toBe(3);
   });
 
-  test('happens even if nothing can be stored locally', async () => {
+  test('succeeds even if nothing can be stored on this computer', async () => {
     await mkdir(world.local('state'));
     await writeFile(world.local('state/jobs'), 'in the way');
     const { code, stderr } = await world.run('true', []);
@@ -45,7 +45,7 @@ describe('the termination of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('follows a lost command, which has no exit code, after the copy', async () => {
+  test('fetches results first if the command was killed', async () => {
     const ended = world.run(LASTS, ['--fetch', `up:${world.local('up')}`]);
     await followed(world);
     process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
@@ -56,7 +56,7 @@ describe('the termination of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test("follows a command whose process ID another process has after the instance's reboot", async () => {
+  test('follows a killed command even if its PID was reused', async () => {
     const ended = world.run(LASTS, []);
     await followed(world);
     const pidFile = join(world.job, 'pid');
@@ -71,7 +71,7 @@ describe('the termination of a job', () => {
     expect(other.exitCode).toBe(null);
   });
 
-  test('accepts that somebody else has terminated the instance', async () => {
+  test('reports that somebody else has terminated the instance', async () => {
     const ended = world.run(LASTS, []);
     await followed(world);
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
@@ -92,19 +92,19 @@ describe('--keep-on-failure', () => {
     return Date.parse(JSON.parse(stdout).ends_at);
   };
 
-  test('keeps the instance for that time, but no longer than its deadline', async () => {
+  test('keeps the instance for the given time', async () => {
     await world.run('exit 3', ['--keep-on-failure', '30m']);
     expect(await endsAt()).toBeLessThan(Date.now() + 31 * 60_000);
     await world.gpucloud(['jobs', 'stop', 'job', '--no-fetch']);
   });
 
-  test('never moves the deadline later', async () => {
+  test('never extends the deadline', async () => {
     await world.run('exit 3', ['--keep-on-failure', '3h']);
     expect(await endsAt()).toBeLessThan(Date.now() + 61 * 60_000);
     expect(world.status()).toBe('ACTIVE');
   });
 
-  test('terminates the instance on Ctrl-C', async () => {
+  test('exits 130 and terminates the instance on Ctrl-C', async () => {
     const { interrupts, press } = ctrlC();
     const ended = world.run(LASTS, ['--keep-on-failure', '30m'], { interrupts });
     await followed(world);
@@ -121,7 +121,7 @@ describe('--keep-on-failure', () => {
   });
 });
 
-test('only the owner can read the kept output of a job', async () => {
+test('stores kept output with mode 0600', async () => {
   await world.run('echo out; echo err >&2', []);
   for (const kind of ['out', 'err', 'json']) {
     expect(statSync(world.local(`state/jobs/${NEW}.${kind}`)).mode & 0o777).toBe(0o600);
@@ -134,7 +134,7 @@ test.each([
   [10, 2],
   [60, 6],
   [600, 15],
-])('a job of %s minutes is interrupted %s minutes before its deadline', (time, grace) => {
+])('interrupts a job of %s minutes %s minutes before its deadline', (time, grace) => {
   const minute = 60_000;
   expect(graceFor(time === undefined ? undefined : time * minute)).toBe(grace * minute);
 });
@@ -156,7 +156,7 @@ describe('jobs stop', () => {
     expect(world.terminations()).toBe(0);
   });
 
-  test('ends a job whose instance no longer exists', async () => {
+  test('closes a job whose instance is terminated', async () => {
     await world.detach(LASTS);
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
     const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
@@ -182,7 +182,7 @@ describe('reap', () => {
     expect(readFileSync(world.local('out/r'), 'utf8')).toBe('x\n');
   });
 
-  test('leaves a followed job to its process', async () => {
+  test('skips a job that another process follows', async () => {
     const ended = world.run('until [ -e go ]; do sleep 0.1; done; exit 3', []);
     await until(() => existsSync(join(world.job, 'pid')));
     expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
@@ -190,7 +190,7 @@ describe('reap', () => {
     expect(await ended).toMatchObject({ code: 3 });
   });
 
-  test('reports a command that was never started', async () => {
+  test('exits 125 for a command that was never started', async () => {
     await world.detach('true');
     await exited(world);
     rmSync(world.job, { recursive: true });
@@ -201,7 +201,7 @@ describe('reap', () => {
   });
 });
 
-test('terminates on SIGTERM without copying results', async () => {
+test('exits 143 on SIGTERM without fetching results', async () => {
   const { interrupts, press } = ctrlC(new CliError('terminated', 'Terminated.'));
   const ended = world.run(`mkdir out; ${LASTS}`, ['--fetch', `out:${world.local('out')}`], {
     interrupts,
@@ -213,15 +213,15 @@ test('terminates on SIGTERM without copying results', async () => {
   expect(existsSync(world.local('out'))).toBe(false);
 });
 
-describe('the warning that a killed run leaves its instance', () => {
-  test('names the instance, and how to schedule its termination', async () => {
+describe('the warning about an unenforced deadline', () => {
+  test('names the instance and suggests reap --install', async () => {
     const { stderr } = await world.run('true', []);
     expect(stderr).toMatch(
       /killed, nothing terminates job at its deadline\..*gpucloud instances reap --install/s,
     );
   });
 
-  test('is not printed with --unenforced', async () => {
+  test('is absent with --unenforced', async () => {
     const { stderr } = await world.run('true', ['--unenforced']);
     expect(stderr).not.toContain('reap --install');
   });

@@ -23,7 +23,7 @@ const report = () => JSON.parse(readFileSync(world.local('report.json'), 'utf8')
 const reporting = () => ['--report', world.local('report.json')];
 
 describe('the termination after gpucloud run', () => {
-  test("exits with the command's code if the response is lost and the instance ends", async () => {
+  test("exits with the command's code if the response is lost but the instance terminates", async () => {
     world.renting.terminations = [
       (id) => {
         world.renting.terminate(id);
@@ -34,7 +34,7 @@ describe('the termination after gpucloud run', () => {
     expect({ sent: sent(), status: world.status() }).toEqual({ sent: 1, status: 'TERMINATING' });
   });
 
-  test('exits with 7 and the ID if each response is lost and the instance is still ACTIVE', async () => {
+  test('exits 7 and prints the ID if the instance stays ACTIVE after lost responses', async () => {
     world.renting.terminations = Array.from({ length: 50 }, () => () => 'hangUp' as const);
     const { code, stderr } = await job('true');
     expect({ code, status: world.status() }).toEqual({ code: 7, status: 'ACTIVE' });
@@ -42,11 +42,11 @@ describe('the termination after gpucloud run', () => {
     expect(stderr).toContain('It may still be billing');
   });
 
-  test('tries again while the service shows the instance as ACTIVE', async () => {
+  test('retries while the instance is ACTIVE', async () => {
     const { renting } = world;
     const refuses = () => no(400, 'Instance is already terminating');
     renting.terminations = [
-      // The service terminates the instance, but shows it only later.
+      // Simulates a service that terminates the instance late.
       () => 'hangUp',
       refuses,
       refuses,
@@ -59,14 +59,14 @@ describe('the termination after gpucloud run', () => {
     expect(sent()).toBe(4);
   });
 
-  test('exits with 7 if the service accepts each request and the instance is still ACTIVE', async () => {
+  test('exits 7 if the instance stays ACTIVE although the service accepts the requests', async () => {
     world.renting.terminations = Array.from({ length: 50 }, () => () => ok({ status: 'ACTIVE' }));
     const { code, stderr } = await job('true');
     expect(code).toBe(7);
     expect(stderr).toContain(NEW);
   });
 
-  test('exits with 7 if the instance could not be terminated', async () => {
+  test('exits 7 if the service refuses to terminate', async () => {
     world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
     const { code, stderr } = await job('true');
     expect(code).toBe(7);
@@ -96,7 +96,7 @@ describe('the termination after gpucloud run', () => {
     expect(stderr).toContain('Could not keep job');
   });
 
-  test('reports an instance over --max-price as terminated, with its cost', async () => {
+  test('exits 125 and reports the cost of an instance over --max-price', async () => {
     const { code, stderr } = await job('true', '--max-price', '1', ...reporting());
     expect(code).toBe(125);
     expect(stderr).toContain('Terminated job after');
@@ -110,7 +110,7 @@ describe('the termination after gpucloud run', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('suggests only its own flags if the name is taken, and reports that the job has ended', async () => {
+  test('exits 5 for a name in use and for attaching an ended job', async () => {
     await world.detach('true');
     const second = await job('true');
     expect(second).toMatchObject({ code: 5 });
@@ -125,7 +125,7 @@ describe('the termination after gpucloud run', () => {
 });
 
 describe('gpucloud run without an instance', () => {
-  test('exits with 7 after two Ctrl-C during the request, and ignores an instance with the same name', async () => {
+  test('exits 7 after two Ctrl-C and ignores an older instance with the same name', async () => {
     world.renting.newId = () => OLD;
     expect(await job('true')).toMatchObject({ code: 0 });
     world.renting.newId = () => NEW;
@@ -152,7 +152,7 @@ describe('gpucloud run without an instance', () => {
     });
   });
 
-  test('exits with 7 if a refusal contains an instance ID, and does not terminate that instance', async () => {
+  test('exits 7 without terminating the instance that a refusal names', async () => {
     world.renting.rent(OLD, 'other');
     world.renting.posts = [
       () => ({ status: 409, body: { error: { message: 'taken' }, data: { id: OLD } } }),
