@@ -83,8 +83,8 @@ function tooDear(instance: Priced, limit: Money): string | undefined {
 
 /**
  * Terminates an instance whose hourly price is above the limit, since the API shows the price only
- * after creation. Throws CliError('refused') if it was terminated, or if terminating failed and it
- * is billing.
+ * after creation. Throws CliError('refused') if it was terminated, and CliError('outcomeUnknown') if
+ * it may still be billing.
  */
 async function enforceMaxPrice(
   instance: Priced,
@@ -109,7 +109,7 @@ async function enforceMaxPrice(
     const reason = error instanceof Error ? error.message : String(error);
     const unknown = error instanceof CliError && error.failure === 'outcomeUnknown';
     throw new CliError(
-      unknown ? 'outcomeUnknown' : 'refused',
+      'outcomeUnknown',
       unknown
         ? `${found}. The outcome of its termination is unknown, so it may be billing: ${reason}`
         : `${found}. It is still billing, because it could not be terminated: ${reason}`,
@@ -123,7 +123,7 @@ async function enforceMaxPrice(
   }
   if (mayBill(status)) {
     throw new CliError(
-      'refused',
+      'outcomeUnknown',
       `${found}. The service accepted the request to terminate it, but its status is ${status}. It may still be billing.`,
       {
         hint: gpucloud('instances', 'terminate', typed, '--wait'),

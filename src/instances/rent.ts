@@ -174,7 +174,6 @@ async function notMade(
   { sent, seen, opened, request }: Attempt,
   context: Context,
 ): Promise<unknown> {
-  const { second } = context.interrupts;
   const isUnknown = !isCertain(error, sent);
   try {
     await (isUnknown ? opened.unknown(seen.shown) : opened.notMade());
@@ -197,16 +196,11 @@ async function notMade(
       request,
     );
   }
-  // A reorder's own error names the terminated instance instead.
-  const { name: resource } = request;
-  const reason: unknown = second.reason;
-  if (!second.aborted || !(reason instanceof CliError)) {
-    return error.with(error.message, { resource, mayBeBilling: true });
-  }
-  return reason.with(`${reason.message} ${error.message}`, {
-    hint: settleHint(request),
+  return error.with(error.message, {
+    // A reorder's own error names the terminated instance instead.
+    resource: request.name,
     mayBeBilling: true,
-    resource,
+    ...(context.interrupts.second.aborted && { hint: settleHint(request) }),
   });
 }
 

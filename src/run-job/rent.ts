@@ -129,7 +129,7 @@ export async function endUnusable(
   if (!mayBeBilling) return { ...start, instance: null, terminated: false, error };
   // An ID in a refusal may belong to an instance of another request. Without an ID, `resource` is
   // the name.
-  const isMade = error.failure !== 'outcomeUnknown' && httpStatus < 400 && id !== name;
+  const isMade = httpStatus < 400 && id !== name;
   if (!isMade || id === undefined) {
     const unknown = { ...start, instance: { id: null, name }, terminated: 'unknown' } as const;
     if (error.failure === 'outcomeUnknown') return { ...unknown, error };

@@ -266,7 +266,7 @@ describe('Ctrl-C', () => {
     expect(stderr).toContain('Rented and billing: gpu-');
   });
 
-  test('twice names the requests whose outcome is unknown', async () => {
+  test('twice exits with 7 and names the requests whose outcome is unknown', async () => {
     const { interrupts, press } = interruptible();
     let arrived = 0;
     rig.service.posts = Array.from({ length: 2 }, () => async () => {
@@ -280,7 +280,7 @@ describe('Ctrl-C', () => {
     const { code, stdout, stderr } = await rig.world.cli([...CREATE, '--count', '2'], {
       interrupts,
     });
-    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
     expect(stderr).toContain('gpucloud instances recover gpu-1');
     expect(stderr).toContain('gpucloud instances recover gpu-2');
     const { stdout: listed } = await rig.world.cli(['instances', 'list', '--json']);

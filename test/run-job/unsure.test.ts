@@ -110,6 +110,20 @@ describe('the termination after gpucloud run', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
+  test('terminates an instance over --max-price again after a refused termination', async () => {
+    world.renting.terminations = Array.from({ length: 2 }, () => () => no(500, 'provider error'));
+    const { code } = await job('true', '--max-price', '1', ...reporting());
+    expect({ code, status: world.status() }).toEqual({ code: 125, status: 'TERMINATING' });
+    expect(report()).toMatchObject({ instance: { id: NEW, name: 'job' }, terminated: true });
+  });
+
+  test('exits with 7 and reports the ID if an instance over --max-price is never terminated', async () => {
+    world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
+    const { code } = await job('true', '--max-price', '1', ...reporting());
+    expect(code).toBe(7);
+    expect(report()).toMatchObject({ instance: { id: NEW }, terminated: 'unknown', exit_code: 7 });
+  });
+
   test('exits 5 for a name in use and for attaching an ended job', async () => {
     await world.detach('true');
     const second = await job('true');

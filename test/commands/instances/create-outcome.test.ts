@@ -67,7 +67,7 @@ describe('instances create', () => {
     expect(cheap.code).toBe(0);
   });
 
-  test("reports an instance over --max-price that can't be terminated as billing", async () => {
+  test("exits with 7 if an instance over --max-price can't be terminated", async () => {
     await world.sandbox.inject('fail-terminate');
     await world.sandbox.inject('fail-terminate');
     const { code, stderr } = await world.cli([
@@ -79,8 +79,9 @@ describe('instances create', () => {
       '1',
       '--json',
     ]);
-    expect(code).toBe(1);
+    expect(code).toBe(7);
     expect(errorOf(stderr)).toMatchObject({
+      code: 'outcome_unknown',
       may_be_billing: true,
       hint: expect.stringContaining('gpucloud instances terminate '),
     });

@@ -126,7 +126,7 @@ test('reports an instance over --max-price as billing if terminate leaves its st
   // The service returns the instance unchanged.
   service.terminations.push((id) => ok(service.instances.get(id)));
   const { code, stderr } = await world.cli([...CREATE, '--max-price', '20', '--json']);
-  expect(code).toBe(1);
+  expect(code).toBe(7);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
   expect(error).toMatchObject({ resource: NEW, may_be_billing: true });
   expect(error.message).toContain('its status is PROVISIONING. It may still be billing.');

@@ -180,7 +180,7 @@ describe('Ctrl-C during a create', () => {
     expect(await places()).toEqual(['instances']);
   });
 
-  test('exits with 130 and reports possible billing if pressed twice', async () => {
+  test('exits with 7 and reports possible billing if pressed twice', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     service.posts.push(async () => {
@@ -192,9 +192,9 @@ describe('Ctrl-C during a create', () => {
     const { code, stdout, stderr } = await world.cli([...CREATE, '--json'], {
       interrupts: { first: first.signal, second: second.signal },
     });
-    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({
-      code: 'interrupted',
+      code: 'outcome_unknown',
       may_be_billing: true,
       hint: expect.stringContaining('gpucloud instances recover'),
     });
