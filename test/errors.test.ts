@@ -13,14 +13,14 @@ const full = {
   retryAfterMs: 7000,
 };
 
-test('keeps every detail of an extended error', () => {
+test('keeps all fields when an error message is extended', () => {
   const error = new CliError('wrongState', 'The name is taken.', full);
   const extended = error.with('Refused.');
   expect({ ...extended }).toMatchObject({ ...full, failure: 'wrongState' });
   expect(extended.cause).toBe(error);
 });
 
-test('combines errors into the most serious one, and keeps whether any may be billing', () => {
+test('combines errors into the most serious one, and keeps mayBeBilling', () => {
   const several = new SeveralErrors([
     new CliError('notFound', 'gone', { retryable: true, retryAfterMs: 9000 }),
     new CliError('outcomeUnknown', 'lost', { mayBeBilling: true, retryAfterMs: 1000 }),

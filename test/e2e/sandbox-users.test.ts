@@ -26,7 +26,7 @@ describe('another user of this computer', {
   timeout: 60_000,
   ...needs('another user', 'ssh'),
 }, () => {
-  // All users may enter the folder of the state file.
+  // Lets other users enter the folder of the state file.
   const shared = () => join(computer.home, 'shared');
   const file = () => join(shared(), 'test.json');
 
@@ -109,7 +109,7 @@ describe('another user of this computer', {
     expect(await statusWith(through.env.GPUCLOUD_API_KEY)).toBe(200);
   });
 
-  test("can't substitute a folder for the instances: exit 9", async () => {
+  test('exits with 9 if another user owns the instance folder', async () => {
     const folder = join(shared(), 'taken-instances');
     await mkdir(join(folder, id), { recursive: true });
     chownSync(folder, STRANGER, STRANGER);

@@ -101,22 +101,22 @@ function gpucloud(argv: readonly string[], env: Record<string, string> = {}): Pr
   return computer.gpucloud(argv, { env: { ...base, ...trusted, ...env } });
 }
 
-describe('a service with TLS', () => {
-  test('is trusted by NODE_EXTRA_CA_CERTS', async () => {
+describe('TLS', () => {
+  test('trusts the certificate in NODE_EXTRA_CA_CERTS', async () => {
     const { code, stdout } = await gpucloud(CREATE);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ id: ID });
     expect(requests).toEqual(['GET /users/me', 'POST /instances']);
   });
 
-  test('is rejected without that, with nothing sent', async () => {
+  test('exits with 6 before any request for an untrusted certificate', async () => {
     const { code, stderr } = await gpucloud(CREATE, { NODE_EXTRA_CA_CERTS: '' });
     expect(code).toBe(6);
     expect(errorOf(stderr).message).toMatch(/TLS.*\(\w*SELF_SIGNED\w*\)/);
     expect(requests).toEqual([]);
   });
 
-  test('is rejected with NODE_TLS_REJECT_UNAUTHORIZED=0, with nothing sent', async () => {
+  test('exits with 2 before any request if NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
     for (const argv of [CREATE, GET]) {
       const { code, stderr } = await gpucloud(argv, {
         NODE_EXTRA_CA_CERTS: '',
@@ -131,7 +131,7 @@ describe('a service with TLS', () => {
     expect(requests).toEqual([]);
   });
 
-  test('is rejected under another name, with nothing sent', async () => {
+  test("exits with 6 before any request for another host's certificate", async () => {
     const { code, stderr } = await gpucloud(CREATE, {
       GPUCLOUD_BASE_URL: `https://0.0.0.0:${port}`,
     });
@@ -140,7 +140,7 @@ describe('a service with TLS', () => {
     expect(requests).toEqual([]);
   });
 
-  test('leaves the outcome unknown if it resets the connection after a POST', async () => {
+  test('exits with 7 if the service resets the connection after a POST', async () => {
     onPost = 'reset';
     const { code, stderr } = await gpucloud(CREATE);
     expect(code).toBe(7);
@@ -148,14 +148,14 @@ describe('a service with TLS', () => {
     expect(requests).toEqual(['GET /users/me', 'POST /instances']);
   });
 
-  test('may send early hints before the response', async () => {
+  test('ignores a 103 Early Hints before the response', async () => {
     onPost = 'make after 103';
     const { code, stdout } = await gpucloud(CREATE);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ id: ID });
   });
 
-  test('may send an unasked 100 before the response', async () => {
+  test('ignores an unrequested 100 Continue before the response', async () => {
     onPost = 'make after 100';
     const { code, stdout } = await gpucloud(CREATE);
     expect(code).toBe(0);
@@ -163,7 +163,7 @@ describe('a service with TLS', () => {
     expect(requests).toEqual(['GET /users/me', 'POST /instances']);
   });
 
-  test('receives nothing if it resets the connection before the handshake', async () => {
+  test('exits with 6 if the connection is reset before the handshake', async () => {
     const resets = await listen(createServer((socket) => void socket.resetAndDestroy()));
     const { code, stderr } = await gpucloud(CREATE, {
       GPUCLOUD_BASE_URL: `https://127.0.0.1:${resets}`,
@@ -175,8 +175,8 @@ describe('a service with TLS', () => {
 
 const GET = ['instances', 'get', ID, '--json'];
 
-describe('a read', () => {
-  test('goes straight to a service of this computer, whatever the proxy', async () => {
+describe('instances get', () => {
+  test('bypasses the proxy for a service on this computer', async () => {
     const at = await listen(proxy('open'));
     const plain = await listen(createHttpServer(respond));
     const { code, stdout } = await gpucloud(GET, {
@@ -192,13 +192,13 @@ describe('a read', () => {
   });
 
   // The executable's runtime would print every header with this variable.
-  test('prints no key if BUN_CONFIG_VERBOSE_FETCH is set', async () => {
+  test('prints no API key if BUN_CONFIG_VERBOSE_FETCH is set', async () => {
     const { code, stdout, stderr } = await gpucloud(GET, { BUN_CONFIG_VERBOSE_FETCH: 'curl' });
     expect(code).toBe(0);
     expect(stdout + stderr).not.toContain(KEY);
   });
 
-  test('exits with 6 for a certificate of another host, with nothing sent', async () => {
+  test("exits with 6 before any request for another host's certificate", async () => {
     const { code, stderr } = await gpucloud(GET, {
       GPUCLOUD_BASE_URL: `https://0.0.0.0:${port}`,
     });
@@ -209,7 +209,7 @@ describe('a read', () => {
 });
 
 describe('a proxy', () => {
-  test('tunnels to the service, with its user and password', async () => {
+  test('sends the user and password from HTTPS_PROXY', async () => {
     const at = await listen(proxy('open', 'me:p@ss'));
     const { code, stdout } = await gpucloud(CREATE, {
       HTTPS_PROXY: `http://me:p%40ss@127.0.0.1:${at}`,
@@ -223,7 +223,7 @@ describe('a proxy', () => {
   test.each([
     ['refuse', /407/],
     ['reset', /connection was closed/],
-  ] as const)('lets nothing through if it ends a tunnel (%s)', async (how, says) => {
+  ] as const)('exits with 6 before any request if the proxy fails: %s', async (how, says) => {
     const at = await listen(proxy(how));
     const { code, stderr } = await gpucloud(CREATE, { HTTPS_PROXY: `http://127.0.0.1:${at}` });
     expect(code).toBe(6);
@@ -232,7 +232,7 @@ describe('a proxy', () => {
     expect(requests).toEqual([]);
   });
 
-  test('leaves the outcome unknown when the service resets the tunnel after a POST', async () => {
+  test('exits with 7 if the service resets the tunnel after a POST', async () => {
     onPost = 'reset';
     const at = await listen(proxy('open'));
     const { code } = await gpucloud(CREATE, { HTTPS_PROXY: `http://127.0.0.1:${at}` });

@@ -24,7 +24,7 @@ import {
 
 let site: SshSite;
 let world: SshWorld;
-/** Folders of this computer and the instance, which are on one disk. */
+/** A local folder and a folder of the instance. Both are on the same disk. */
 let here: string;
 let there: string;
 
@@ -42,7 +42,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('instances scp', needs('ssh'), () => {
-  test('copies 10 MB there and back unchanged', async () => {
+  test('copies a 10 MB file to the instance and back unchanged', async () => {
     const bytes = randomBytes(10_000_000);
     await writeFile(join(here, 'model.bin'), bytes);
     const up = await world.instances('scp', join(here, 'model.bin'), `${ID}:${there}/`);
@@ -65,7 +65,7 @@ describe('instances scp', needs('ssh'), () => {
     '-r',
   ];
 
-  test.each(ODD)('copies a file called %s there and back', async (name) => {
+  test.each(ODD)('copies a file named %s to the instance and back', async (name) => {
     await writeFile(join(here, name), name);
     // A colon before the first slash would name an instance.
     const { code, stderr } = await world.computer.bash(
@@ -112,7 +112,7 @@ describe('instances scp', needs('ssh'), () => {
     expect(await readFile(join(here, 'log'), 'utf8')).toBe('log');
   });
 
-  test("passes on scp's exit code", async () => {
+  test("exits with scp's exit code", async () => {
     const { code, stdout, stderr } = await world.instances('scp', `${ID}:${there}/none`, here);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('No such file or directory');
@@ -147,7 +147,7 @@ describe('instances ssh-config', needs('ssh'), () => {
   const include = () => `Include ${join(folder(), '*.conf')}`;
   const install = () => world.gpucloud(['instances', 'ssh-config', '--install']);
 
-  test('lets ssh connect to an instance by name', async () => {
+  test('installs a configuration that lets ssh connect by instance name', async () => {
     const { code, stderr } = await install();
     expect(code).toBe(0);
     expect(stderr).toContain('Connect: ssh gpucloud-box');
@@ -160,7 +160,7 @@ describe('instances ssh-config', needs('ssh'), () => {
     });
   });
 
-  test('serves rsync too', needs('rsync'), async () => {
+  test('lets rsync copy to an instance by name', needs('rsync'), async () => {
     await install();
     await writeFile(join(here, 'data'), randomBytes(100_000));
     const { code, stderr } = await world.computer.bash(
@@ -172,7 +172,7 @@ describe('instances ssh-config', needs('ssh'), () => {
     );
   });
 
-  test("adds one line to the user's file and keeps the rest: bytes, mode and link", async () => {
+  test('adds one line to ~/.ssh/config, and keeps its content, mode and symlink', async () => {
     const real = join(world.computer.home, 'dotfiles');
     await mkdir(join(world.computer.home, '.ssh'));
     const before = Buffer.concat([
@@ -191,7 +191,7 @@ describe('instances ssh-config', needs('ssh'), () => {
     expect(await readlink(config())).toBe(real);
   });
 
-  test('prints the lines without --install, and changes no user files', async () => {
+  test('prints the configuration without --install, and writes nothing to ~/.ssh', async () => {
     const { stdout } = await world.gpucloud(['instances', 'ssh-config']);
     await writeFile(join(here, 'config'), stdout);
     expect(await readdir(world.computer.home)).not.toContain('.ssh');
@@ -203,7 +203,7 @@ describe('instances ssh-config', needs('ssh'), () => {
     ).toMatchObject({ code: 9 });
   });
 
-  test('when run again, updates addresses, adds new instances and removes terminated instances', async () => {
+  test('updates addresses, adds new instances and removes terminated ones when run again', async () => {
     await install();
     const { instances } = world.service;
     instances.set(ID, box(2222, { ip_address: '192.168.7.7' }));

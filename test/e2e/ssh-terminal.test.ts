@@ -43,7 +43,7 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     return terminal;
   }
 
-  test('opens a full shell: size, resize, Ctrl-C, and its exit code with Ctrl-D', async () => {
+  test('opens a shell that follows resizes and Ctrl-C, and exits with its code', async () => {
     const screen = open(ID);
     screen.type("PS1='here> '\r");
     await screen.shows(/^here>$/m);
@@ -73,7 +73,7 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'not a tty\n' });
   });
 
-  test('exits with 130 when Ctrl-C ends a command without a terminal', async () => {
+  test('exits with 130 when Ctrl-C interrupts a command without a terminal', async () => {
     const screen = open(ID, '--', 'echo there; exec sleep 60');
     await screen.shows(/^there$/m);
     screen.type(CTRL_C);
@@ -82,7 +82,7 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     expect(screen.screen()).not.toContain('error:');
   });
 
-  test('ends a wait for an instance on Ctrl-C', async () => {
+  test('exits with 130 on Ctrl-C while waiting for an instance', async () => {
     world.service.instances.set(ID, { id: ID, name: 'box', status: 'PROVISIONING' });
     const screen = open('--wait', ID);
     await screen.shows(/PROVISIONING/);

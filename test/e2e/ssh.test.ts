@@ -33,7 +33,7 @@ describe('instances ssh', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('runs a command there, and passes on its output and exit code', async () => {
+  test('runs a command on the instance, and passes on its output and exit code', async () => {
     const first = await world.instances('ssh', ID, '--', 'echo out; echo err >&2; exit 42');
     expect({ code: first.code, stdout: first.stdout }).toEqual({ code: 42, stdout: 'out\n' });
     expect(first.stderr).toMatch(
@@ -45,18 +45,18 @@ describe('instances ssh', needs('ssh'), () => {
     expect(second).toEqual({ code: 0, stdout: '', stderr: 'err\n' });
   });
 
-  test("passes on a remote command's 255 without a message", async () => {
+  test('exits with 255 and no message if the remote command exits with 255', async () => {
     await world.instances('ssh', ID, '--', 'true');
     const { code, stderr } = await world.instances('ssh', ID, '--', 'exit 255');
     expect({ code, stderr }).toEqual({ code: 255, stderr: '' });
   });
 
-  test('passes everything after the name to the command, including flags', async () => {
+  test('passes everything after the instance name to the command, including flags', async () => {
     const { code, stdout } = await world.instances('ssh', ID, 'echo', '--json', '-q', '--wait');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '--json -q --wait\n' });
   });
 
-  test('sends stdin there, byte for byte', async () => {
+  test('sends stdin to the command unchanged', async () => {
     const text = `${randomBytes(200_000).toString('base64')}\n`;
     const { code, stdout } = await world.gpucloud(
       ['instances', 'ssh', ...world.own, ID, '--', 'cat'],
@@ -66,12 +66,12 @@ describe('instances ssh', needs('ssh'), () => {
     expect(stdout === text).toBe(true);
   });
 
-  test("prints the command's stdout in a JSON mode too", async () => {
+  test("prints the command's stdout unchanged with --json", async () => {
     const { code, stdout } = await world.instances('ssh', '--json', ID, '--', 'echo there; exit 3');
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'there\n' });
   });
 
-  test('accepts a new instance at a reused address, and rejects another key of the same one', async () => {
+  test('accepts a new instance at a reused address, but rejects a changed host key', async () => {
     const port = await freePort();
     const { instances } = world.service;
     const before = await site.start({ port });
@@ -105,7 +105,7 @@ describe('instances ssh', needs('ssh'), () => {
     }
   });
 
-  test("neither reads nor writes the user's known_hosts", async () => {
+  test("uses its own known_hosts file instead of the user's", async () => {
     await world.instances('ssh', ID, '--', 'true');
     const known = join(world.computer.home, 'state', 'ssh', 'known_hosts');
     expect(await readFile(known, 'utf8')).toMatch(new RegExp(`^${ID} ssh-ed25519 `));
@@ -114,7 +114,7 @@ describe('instances ssh', needs('ssh'), () => {
     );
   });
 
-  test('prints with --print a line that does the same when pasted', async () => {
+  test('prints an equivalent ssh command with --print', async () => {
     const printed = await world.instances('ssh', ID, '--print', '--', "echo 'a  b' $HOME; exit 7");
     const pasted = await world.computer.bash(printed.stdout);
     expect(pasted).toMatchObject({ code: 7, stdout: expect.stringMatching(/^a {2}b \/.+\n$/) });
@@ -122,7 +122,7 @@ describe('instances ssh', needs('ssh'), () => {
     expect(JSON.parse(words.stdout).slice(-3)).toEqual([`${USER}@127.0.0.1`, 'echo', 'a  b']);
   });
 
-  test('lists the keys of the instance if a key is refused', async () => {
+  test("lists the instance's keys if it refuses every SSH key", async () => {
     world.service.instances.set(
       ID,
       box(site.sshd.port, {
@@ -144,14 +144,14 @@ describe('instances ssh', needs('ssh'), () => {
     expect(stderr).toContain('refused every key: its keys are laptop SHA256:abc');
   });
 
-  test('suggests --wait if the port does not answer', async () => {
+  test('exits with 255 if the SSH port does not respond', async () => {
     world.service.instances.set(ID, box(await freePort()));
     const { code, stderr } = await world.instances('ssh', ID, '--', 'true');
     expect(code).toBe(255);
     expect(stderr).toContain('SSH of box does not respond at 127.0.0.1 port');
   });
 
-  test('prints one line without ssh on PATH', async () => {
+  test('exits with 1 if ssh is not on PATH', async () => {
     const { code, stdout, stderr } = await world.computer.gpucloud(['instances', 'ssh', ID], {
       env: { ...world.service.env, PATH: world.computer.home },
     });
@@ -177,7 +177,7 @@ describe('instances ssh', needs('ssh'), () => {
   test.each([
     ['ssh --wait', (...own: string[]) => ['ssh', ...own, '--wait', ID, '--', 'echo in']],
     ['wait --for ssh', () => ['wait', ID, '--for', 'ssh', '--columns', 'status', '--no-header']],
-  ])('ends on %s with a port that accepts and never responds', async (_what, argvOf) => {
+  ])('waits with %s until the open port responds with SSH', async (_what, argvOf) => {
     const port = await freePort();
     world.service.instances.set(ID, box(port, { status: 'PROVISIONING', ip_address: null }));
     const argv = ['instances', ...argvOf(...world.own)];
@@ -195,7 +195,7 @@ describe('instances ssh', needs('ssh'), () => {
     await listenOn(silence, port);
     world.service.instances.set(ID, box(port));
     await until(() => silent.length > 0);
-    // Another protocol does not count as SSH.
+    // A response in another protocol does not count as SSH.
     silent[0]?.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     await until(() => silent.length > 1);
     expect(isOver).toBe(false);
@@ -212,7 +212,7 @@ describe('instances ssh', needs('ssh'), () => {
     }
   });
 
-  test('exits with 130 on Ctrl-C before a tunnel is open', async () => {
+  test('exits with 130 on SIGINT before the tunnel opens', async () => {
     const port = await freePort();
     const asked: Socket[] = [];
     const silence = createServer((socket) => asked.push(socket));

@@ -37,29 +37,33 @@ async function bash(line: string): Promise<string> {
   return stdout;
 }
 
-describe('the outputs in other tools', () => {
-  test('are read by jq as json and jsonl, to the last character', needs('jq'), async () => {
+describe('the output for other tools', () => {
+  test('prints JSON and JSON Lines that jq reads without loss', needs('jq'), async () => {
     expect(JSON.parse(await bash("keys --json | jq '.[0].name'"))).toBe(NAME);
     await computer.remove();
     await service.close();
     expect(await bash('keys -o jsonl | jq -r .id')).toBe('k1\nk2\n');
   });
 
-  test('are read by jq even if a name contains half a character', needs('jq'), async () => {
-    KEYS.push({ ...(KEYS[1] as (typeof KEYS)[number]), id: 'k3', name: 'half \ud83d' });
-    try {
-      expect(await bash("keys --json | jq -r '.[].id'")).toBe('k1\nk2\nk3\n');
-    } finally {
-      KEYS.pop();
-    }
-  });
+  test(
+    'prints JSON that jq reads even if a name ends with half a character',
+    needs('jq'),
+    async () => {
+      KEYS.push({ ...(KEYS[1] as (typeof KEYS)[number]), id: 'k3', name: 'half \ud83d' });
+      try {
+        expect(await bash("keys --json | jq -r '.[].id'")).toBe('k1\nk2\nk3\n');
+      } finally {
+        KEYS.pop();
+      }
+    },
+  );
 
-  test('reject a folder as stdin instead of reading an empty list', async () => {
+  test('exits with 2 if stdin is a folder', async () => {
     const refused = await bash('gpucloud ssh-keys delete - --yes < / 2>&1 || echo "exit $?"');
     expect(refused).toBe('error: KEY "-": stdin is a folder\nexit 2\n');
   });
 
-  test('are read by awk and cut as tsv: a line per row, a column per tab', async () => {
+  test('prints TSV that awk and cut split into rows and columns', async () => {
     expect(
       await bash(
         `keys -o tsv --columns id,name,is_default --no-header | awk -F'\\t' 'NF != 3 { exit 1 } { print $1 "=" $3 }'`,
@@ -70,7 +74,7 @@ describe('the outputs in other tools', () => {
     expect(await bash('keys -o tsv --columns name,id --no-header | cut -f2')).toBe('k1\nk2\n');
   });
 
-  test('are read as csv (RFC 4180) with the whole name', needs('python3'), async () => {
+  test('prints CSV (RFC 4180) that Python reads without loss', needs('python3'), async () => {
     const reader = 'import csv, json, sys; print(json.dumps(list(csv.reader(sys.stdin))))';
     const rows = JSON.parse(await bash(`keys -o csv --columns id,name | python3 -c '${reader}'`));
     expect(rows).toEqual([
@@ -80,13 +84,13 @@ describe('the outputs in other tools', () => {
     ]);
   });
 
-  test('are read by awk as a table in a pipe, by its columns', async () => {
+  test('prints a table that awk splits into columns', async () => {
     expect(await bash("keys --columns id,is_default | awk 'NR > 1 { print $2 }'")).toBe(
       'yes\nno\n',
     );
   });
 
-  test('pass IDs from one command to another', async () => {
+  test('prints one ID per line with -q for xargs', async () => {
     expect(await bash('keys -q | xargs -n1 echo key:')).toBe('key: k1\nkey: k2\n');
   });
 });

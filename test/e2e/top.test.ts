@@ -23,7 +23,7 @@ describe('instances top', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('reads /proc over SSH, and says that nvidia-smi is missing', async () => {
+  test('exits with 10 if nvidia-smi is missing, and reports memory, CPU and disk', async () => {
     const { code, stdout } = await world.instances('top', ID, '--json');
     const row = JSON.parse(stdout);
     expect(row).toMatchObject({ id: ID, gpus: [], error: { code: 'not_understood' } });
@@ -33,7 +33,7 @@ describe('instances top', needs('ssh'), () => {
     expect(code).toBe(10);
   });
 
-  test('names the key that the instance refused', async () => {
+  test('exits with 1 and names the key that the instance refused', async () => {
     const other = ['--identity', `${site.clientKey}-of-nobody`];
     const { execFileSync } = await import('node:child_process');
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', other[1] ?? '']);

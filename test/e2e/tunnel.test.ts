@@ -46,8 +46,8 @@ describe('instances tunnel', needs('ssh'), () => {
       env: world.service.env,
     });
 
-  test('carries an HTTP request, and ends quietly on Ctrl-C', async () => {
-    // This computer is the instance, so the port is in use.
+  test('forwards an HTTP request, and exits with 0 on Ctrl-C', async () => {
+    // The test computer is also the instance, so the local port is in use.
     const child = start(ID, String(appPort));
     const ended = outcomeOf(child);
     const [, address] = /(127\.0\.0\.1:\d+)\n/.exec(await heard(child, 'stdout', /\n/)) ?? [];
@@ -62,7 +62,7 @@ describe('instances tunnel', needs('ssh'), () => {
     await expect(fetch(`http://${address}/hello`)).rejects.toThrow();
   });
 
-  test('prints one line with --json, with the link of an endpoint and its token masked', async () => {
+  test("masks the token in an endpoint's link unless --show-secrets is set", async () => {
     world.service.instances.set(
       ID,
       box(site.sshd.port, {
@@ -108,7 +108,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(udp).toMatchObject({ code: 3, stderr: expect.stringContaining('it is UDP') });
   });
 
-  test('does not replace a requested local port by another', async () => {
+  test('exits with 2 if the requested local port is in use', async () => {
     const taken = createServer();
     const port = await freePort();
     await listenOn(taken, port);
@@ -123,7 +123,7 @@ describe('instances tunnel', needs('ssh'), () => {
     await ended;
   });
 
-  test("reports that nothing listens on the instance's port, and stays open", async () => {
+  test('reports that nothing listens on the remote port, and keeps the tunnel open', async () => {
     const remote = await freePort();
     const child = start(ID, `0:${remote}`);
     const ended = outcomeOf(child);
@@ -155,7 +155,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
   });
 
-  test('waits for a rebooting instance', async () => {
+  test('reopens the tunnel after the instance reboots', async () => {
     const first = await site.start();
     world.service.instances.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`);
@@ -173,7 +173,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
   });
 
-  test('exits if the instance was stopped, and suggests the next command', async () => {
+  test('exits with 5 if the instance was stopped, and suggests starting it', async () => {
     const first = await site.start();
     world.service.instances.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`);
@@ -187,7 +187,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(stderr).toContain('gpucloud instances start box --wait=ssh');
   });
 
-  test('ends when the connection is lost with --no-reconnect, and at once if it never opens', async () => {
+  test('exits with 1 if the connection never opens, or closes with --no-reconnect', async () => {
     const first = await site.start();
     world.service.instances.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`, '--no-reconnect');
@@ -204,7 +204,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(stderr).toContain('SSH of box does not respond');
   });
 
-  test('opens the browser with --open', async () => {
+  test('opens the link in the browser with --open', async () => {
     const asked: string[] = [];
     const seen = createHttp((request, response) => {
       asked.push(request.url ?? '');
@@ -231,7 +231,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(asked[0]).toBe('/');
   });
 
-  test('warns if no browser starts with --open, and stays open', async () => {
+  test('warns if no browser starts with --open, and keeps the tunnel open', async () => {
     const bin = join(world.computer.home, 'bin');
     await mkdir(bin);
     await writeFile(join(bin, 'xdg-open'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });

@@ -106,7 +106,7 @@ const LIST = ['instances', 'list', '--watch', '--interval', '500ms'];
 const lastLine = (text: string) => text.split('\n').at(-1) ?? '';
 
 describe('a live view in a terminal', () => {
-  test('follows changes, fits a new size, and leaves its last frame', async () => {
+  test('shows changes, adapts to a resized terminal, and leaves the last frame', async () => {
     await rented(2);
     instances.status = 'PROVISIONING';
     const shown = watch(LIST);
@@ -131,7 +131,7 @@ describe('a live view in a terminal', () => {
     expect(shown.written()).not.toContain('\u001b[?25l');
   });
 
-  test('writes each frame at once, and only the changed lines', async () => {
+  test('rewrites only the changed lines of a frame', async () => {
     await rented(2);
     const shown = watch(LIST);
     await shown.shows(() => shown.written().split(FRAME).length > 4);
@@ -167,7 +167,7 @@ describe('a live view in a terminal', () => {
     expect(shown.written().split('\u001b[?1049l')).toHaveLength(entered);
   });
 
-  test('ends on Ctrl-C during a read, with the last frame and its age', async () => {
+  test('exits with 130 on Ctrl-C during a read, and leaves the last frame', async () => {
     await rented(1);
     const shown = watch(LIST);
     await shown.shows(/box-0 .*ACTIVE/);
@@ -191,7 +191,7 @@ describe('a live view in a terminal', () => {
     expect(lastLine(shown.scrollback())).toBe(words);
   });
 
-  test('keeps its frame with its age while the service is down, and continues', async () => {
+  test("shows the frame's age during an outage, and continues after it", async () => {
     await rented(2);
     const shown = watch(['instances', 'get', idOf(0), '--watch', '--interval', '500ms']);
     await shown.shows(/Status: +ACTIVE/);
@@ -202,7 +202,7 @@ describe('a live view in a terminal', () => {
     await shown.shows(/Status: +STOPPED[\s\S]*\nRead at [\d:]{8}, again/);
   });
 
-  test('shows how long the service asks to wait, and still ends at once', async () => {
+  test('shows the Retry-After pause, and exits at once on Ctrl-C', async () => {
     await rented(1);
     const shown = watch(['instances', 'get', idOf(0), '--watch', '--interval', '500ms'], {
       columns: 200,
@@ -218,7 +218,7 @@ describe('a live view in a terminal', () => {
     expect(lastLine(shown.scrollback())).toMatch(/^Last read .* \(Retry-After\)\.$/);
   });
 
-  test('shows the same below a list with a refused part', async () => {
+  test('shows the Retry-After pause below a list with an unreadable instance', async () => {
     await rented(2);
     const shown = watch(LIST, { columns: 200 });
     await shown.shows(/box-1 .*ACTIVE/);
@@ -231,7 +231,7 @@ describe('a live view in a terminal', () => {
     expect(instances.service.requests.length).toBe(asked);
   });
 
-  test('ends when the key is refused', async () => {
+  test('exits with 4 when the service rejects the API key', async () => {
     await rented(2);
     const shown = watch(LIST);
     await shown.shows(/box-1 .*ACTIVE/);
@@ -240,7 +240,7 @@ describe('a live view in a terminal', () => {
     expect(shown.scrollback()).toMatch(/box-1 .*ACTIVE[\s\S]*\nerror: /);
   });
 
-  test('ends when its instance is terminated', async () => {
+  test('exits with 0 when the instance is terminated', async () => {
     await rented(1);
     const shown = watch(['instances', 'get', idOf(0), '-w', '--interval', '500ms']);
     await shown.shows(/Status: +ACTIVE/);
@@ -249,7 +249,7 @@ describe('a live view in a terminal', () => {
     expect(shown.scrollback()).toMatch(/Status: +TERMINATED/);
   });
 
-  test("shows how many lines don't fit, and prints them all at its end", async () => {
+  test("shows how many lines don't fit, and prints them all on exit", async () => {
     await rented(20);
     const shown = watch(LIST, { rows: 10 });
     await shown.shows(/^NAME.*\n(box-\d+ .*\n){6}… 14 more lines below the screen\nRead at/);
@@ -280,7 +280,7 @@ describe('a live view in a terminal', () => {
     await shown.shows(/it was 130/);
   });
 
-  test('keeps an instance that terminated, and no longer reads it', async () => {
+  test('keeps showing a terminated instance without reading it again', async () => {
     await rented(2);
     const shown = watch(LIST);
     await shown.shows(/box-1 .*ACTIVE/);
@@ -294,8 +294,8 @@ describe('a live view in a terminal', () => {
   });
 });
 
-describe("a terminal that can't be redrawn", () => {
-  test('shows changed rows without escape sequences if TERM=dumb', async () => {
+describe("a live view in a terminal that can't redraw", () => {
+  test('prints changed rows without escape sequences if TERM=dumb', async () => {
     await rented(2);
     const shown = watch(LIST, { term: 'dumb', columns: 120 });
     await shown.shows(/box-1 .*ACTIVE/);
@@ -307,24 +307,28 @@ describe("a terminal that can't be redrawn", () => {
   });
 
   // Only Linux reports how long a thread waited for a processor.
-  test('uses no processor time if it has no columns', needs('/proc/self/schedstat'), async () => {
-    await rented(2);
-    const shown = watch([], {
-      program: 'bash',
-      args: ['-c', `stty cols 0 rows 0; exec "$0" "$@"`, RUNNER, PROGRAM, ...LIST],
-    });
-    await shown.shows(() => /box-1[^\n]*\n/.test(shown.written()));
-    const written = shown.written();
-    const before = await sleptFor(shown.pid);
-    const readings = instances.service.requests.length;
-    await shown.shows(() => instances.service.requests.length > readings + 12);
-    expect(shown.written()).toBe(written);
-    // Twelve requests are four reads with three pauses of half a second. The program sleeps during
-    // the pauses. A busy loop never sleeps: waiting for a processor does not count.
-    expect((await sleptFor(shown.pid)) - before).toBeGreaterThan(750);
-    shown.type(CTRL_C);
-    expect(await shown.ended()).toBe(130);
-  });
+  test(
+    'sleeps between reads if the terminal has no columns',
+    needs('/proc/self/schedstat'),
+    async () => {
+      await rented(2);
+      const shown = watch([], {
+        program: 'bash',
+        args: ['-c', `stty cols 0 rows 0; exec "$0" "$@"`, RUNNER, PROGRAM, ...LIST],
+      });
+      await shown.shows(() => /box-1[^\n]*\n/.test(shown.written()));
+      const written = shown.written();
+      const before = await sleptFor(shown.pid);
+      const readings = instances.service.requests.length;
+      await shown.shows(() => instances.service.requests.length > readings + 12);
+      expect(shown.written()).toBe(written);
+      // Twelve requests are four reads with three pauses of half a second. The program sleeps during
+      // the pauses. A busy loop never sleeps: waiting for a processor does not count.
+      expect((await sleptFor(shown.pid)) - before).toBeGreaterThan(750);
+      shown.type(CTRL_C);
+      expect(await shown.ended()).toBe(130);
+    },
+  );
 });
 
 /** Contains the nanoseconds that a thread ran and waited for a processor. */
@@ -340,7 +344,7 @@ async function sleptFor(pid: number): Promise<number> {
   return performance.now() - (ran + waited) / 1e6;
 }
 
-describe('a watch when not in a terminal', () => {
+describe('a watch without a terminal', () => {
   test.each([
     ['a table row', [], /^NAME +ID .*\n(box-\d .*ACTIVE.*\n){2}$/],
     ['a line of JSON', ['--json'], /^(\{.*"status":"ACTIVE".*\}\n){2}$/],
@@ -355,7 +359,7 @@ describe('a watch when not in a terminal', () => {
     expect(await end).toMatchObject({ code: 130 });
   });
 
-  test('reports an outage once, and survives it', async () => {
+  test('warns once about an outage, and continues after it', async () => {
     await rented(1);
     const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
     await heard(child, 'stdout', /box-0/);
@@ -369,7 +373,7 @@ describe('a watch when not in a terminal', () => {
     expect((await outcomeOf(child)).code).toBe(143);
   });
 
-  test('ends at the next change if its reader is gone', async () => {
+  test('exits with 0 at the next change after stdout closes', async () => {
     await rented(1);
     const ended = computer.bash(
       `gpucloud ${LIST.join(' ')} --no-header | head -n 1; echo "\${PIPESTATUS[0]}"`,
@@ -388,7 +392,7 @@ describe('a watch when not in a terminal', () => {
 
   // Other systems report a closed pipe only at the next write.
   test.each(['', '--json', '-o csv --no-header', '-o yaml'])(
-    'ends without a change if its reader is gone: %s',
+    'exits with 0 as soon as stdout closes, with flags: %s',
     needs('Linux'),
     async (format) => {
       await rented(1);
@@ -398,8 +402,8 @@ describe('a watch when not in a terminal', () => {
     },
   );
 
-  // Node's timers fire at once for more than 24.8 days.
-  test('sends no burst of requests with a pause of a year', async () => {
+  // Node's timers fire at once if the delay exceeds 24.8 days.
+  test('sends no requests during a Retry-After pause of a year', async () => {
     await rented(1);
     const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
     await heard(child, 'stdout', /box-0/);
@@ -415,7 +419,7 @@ describe('a watch when not in a terminal', () => {
     expect((await end).code).toBe(143);
   });
 
-  test('reports a failed first read as the error of the command', async () => {
+  test('exits with 6 if the first read fails', async () => {
     await rented(1);
     instances.answer = 'hangUp';
     const { code, stdout } = await computer.gpucloud(LIST, { env: key() });
@@ -423,10 +427,10 @@ describe('a watch when not in a terminal', () => {
   });
 });
 
-describe('waiting for several instances in a terminal', () => {
+describe('instances wait in a terminal', () => {
   const WAIT = ['instances', 'wait', idOf(0), idOf(1), '--poll-interval', '500ms'];
 
-  test('shows a line with a phase for each, and how to terminate them after Ctrl-C', async () => {
+  test('shows a line per instance, and suggests a terminate command after Ctrl-C', async () => {
     await rented(2);
     instances.status = 'PROVISIONING';
     const shown = watch(WAIT, { columns: 400 });
@@ -444,7 +448,7 @@ describe('waiting for several instances in a terminal', () => {
     expect(shown.written()).not.toContain('\u001b[?25l');
   });
 
-  test('reports an outage above the lines', async () => {
+  test('prints an outage warning above the status lines', async () => {
     await rented(2);
     instances.status = 'PROVISIONING';
     const shown = watch(WAIT);
@@ -457,7 +461,7 @@ describe('waiting for several instances in a terminal', () => {
     expect(shown.scrollback()).toMatch(/box-\d is readable again: ACTIVE\.[\s\S]*box-1 is ACTIVE/);
   });
 
-  test('shows a requested pause in the lines, and ends at once on Ctrl-C', async () => {
+  test('shows the Retry-After pause in each line, and exits with 130 on Ctrl-C', async () => {
     await rented(2);
     instances.status = 'PROVISIONING';
     const shown = watch(WAIT, { columns: 400 });
@@ -476,24 +480,21 @@ describe('waiting for several instances in a terminal', () => {
   test.each([
     ['before the first response', true, () => instances.service.requests.length > asked],
     ['between two readings', false, () => /PROVISIONING/.test(terminal?.screen() ?? '')],
-  ])(
-    'says after Ctrl-C %s of one instance that it is still billing',
-    async (_when, silent, isThen) => {
-      await rented(2);
-      instances.status = 'PROVISIONING';
-      if (silent) instances.answer = 'silence';
-      asked = instances.service.requests.length;
-      const shown = watch(['instances', 'wait', idOf(0), '--poll-interval', '500ms'], {
-        columns: 400,
-      });
-      await shown.shows(isThen);
-      shown.type(CTRL_C);
-      expect(await shown.ended()).toBe(130);
-      expect(shown.scrollback()).toMatch(
-        new RegExp(
-          `Stopped waiting for box-0 \\(${idOf(0)}\\). ${silent ? 'It may still be' : 'It is'} billing.\nhint: .*"gpucloud instances terminate box-0"$`,
-        ),
-      );
-    },
-  );
+  ])('warns after Ctrl-C %s that the instance may be billing', async (_when, silent, isThen) => {
+    await rented(2);
+    instances.status = 'PROVISIONING';
+    if (silent) instances.answer = 'silence';
+    asked = instances.service.requests.length;
+    const shown = watch(['instances', 'wait', idOf(0), '--poll-interval', '500ms'], {
+      columns: 400,
+    });
+    await shown.shows(isThen);
+    shown.type(CTRL_C);
+    expect(await shown.ended()).toBe(130);
+    expect(shown.scrollback()).toMatch(
+      new RegExp(
+        `Stopped waiting for box-0 \\(${idOf(0)}\\). ${silent ? 'It may still be' : 'It is'} billing.\nhint: .*"gpucloud instances terminate box-0"$`,
+      ),
+    );
+  });
 });

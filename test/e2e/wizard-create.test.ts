@@ -21,7 +21,7 @@ const { enter, down, up, tab, ctrlC, ctrlD, esc, clearLine } = KEYS;
 openTable();
 
 describe('instances create without arguments', () => {
-  test('asks for everything, shows it, rents, waits, and shows how to connect and terminate', async () => {
+  test('asks for each value, rents, and shows how to connect and terminate', async () => {
     await prepared();
     const one = person(['instances', 'create', '--poll-interval', '500ms']);
     for (const [question, answer] of QUESTIONS) await one.answers(question, answer);
@@ -59,7 +59,7 @@ describe('instances create without arguments', () => {
     expect(await instances()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
   });
 
-  test('shows a command that sends exactly the same request', async () => {
+  test('prints an equivalent command that sends the same request', async () => {
     await prepared();
     await writeFile(join(computer.home, 'env.txt'), 'A=1\n');
     const flags = [
@@ -79,7 +79,7 @@ describe('instances create without arguments', () => {
     await one.answers(/\? Cloud drive[\s\S]*select/, enter);
     expect(await one.ended()).toBe(0);
     expect(one.screen()).toContain('This would be rented:');
-    // People copy these lines.
+    // Users paste these lines into a shell.
     const line = /^ {2}(gpucloud [\s\S]*? --wait)$/m.exec(one.screen())?.[1] ?? '';
     expect(line.split('\n')).toEqual([
       'gpucloud instances create box-one --offer rtx-4090 --image ubuntu-22-04 \\',
@@ -92,7 +92,7 @@ describe('instances create without arguments', () => {
     expect(JSON.parse(again.stdout)).toEqual(asked);
   });
 
-  test("asks only for missing values, and for a container's image and ports", async () => {
+  test("asks only for missing values, including a container's image and ports", async () => {
     const flags = ['box-one', '--offer', 'rtx-4090', '--dry-run', '--json'];
     const one = person(['instances', 'create', ...flags], { columns: 60 });
     await one.answers(/\? Base image[\s\S]*select/, enter);
@@ -124,7 +124,7 @@ describe('instances create without arguments', () => {
     });
   });
 
-  test('rejects an invalid name on Enter with its rule, and keeps the typed text', async () => {
+  test('shows the naming rule for an invalid name, and keeps the typed text', async () => {
     const one = person(['instances', 'create']);
     await one.answers(/\? Instance name/, `a${enter}`);
     await one.reads(
@@ -138,7 +138,7 @@ describe('instances create without arguments', () => {
     await one.reads(/✔ Instance name a-box\n/);
   });
 
-  test('completes the offered name with Tab', async () => {
+  test('completes the suggested name with Tab', async () => {
     const one = person(['instances', 'create']);
     await one.answers(/\? Instance name \(\w+-\w+\)$/m, tab);
     await one.reads(/\? Instance name \w+-\w+$/);
@@ -162,7 +162,7 @@ describe('instances create without arguments', () => {
     await one.reads('an instance known here has that name');
   });
 
-  test('changes an answer at the end, and sends nothing if the user cancels there', async () => {
+  test('lets the user change an answer at the end, then cancel without a request', async () => {
     await prepared();
     const one = person(['instances', 'create']);
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
@@ -212,7 +212,7 @@ describe('instances create without arguments', () => {
     await expectNothingSent(one);
   });
 
-  test('reports one JSON error if the user cancels with --json', async () => {
+  test('prints one JSON error if the user cancels with --json', async () => {
     const one = person(['instances', 'create', '--json']);
     await one.answers(QUESTIONS[0]?.[0] ?? /never/, ctrlC);
     expect(await one.ended()).toBe(130);
@@ -222,7 +222,7 @@ describe('instances create without arguments', () => {
     });
   });
 
-  test('generates a key on request, adds it and rents with it', needs('ssh-keygen'), async () => {
+  test('generates an SSH key, adds it and rents with it', needs('ssh-keygen'), async () => {
     const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
     await one.answers(/\? Offer[\s\S]*select/, enter);
     await one.answers(
@@ -243,7 +243,7 @@ describe('instances create without arguments', () => {
     expect(await instances()).toMatchObject([{ ssh_keys: [{ id: key.id }] }]);
   });
 
-  test('never overwrites a file in ~/.ssh with a new key', async () => {
+  test('offers no key generation if ~/.ssh/id_ed25519 exists', async () => {
     await mkdir(join(computer.home, '.ssh'));
     await writeFile(join(computer.home, '.ssh', 'id_ed25519'), 'a private key\n');
     const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
@@ -252,7 +252,7 @@ describe('instances create without arguments', () => {
     expect(screen).not.toContain('Generate');
   });
 
-  test('searches long lists, and accepts an ID instead', async () => {
+  test('searches a long list of offers, and accepts an offer ID', async () => {
     const names = Array.from({ length: 14 }, (_, at) => ({
       service: 'sandbox',
       kind: 'offer',

@@ -18,7 +18,7 @@ const { enter, down, up, ctrlC, ctrlD } = KEYS;
 openTable();
 
 describe('the wizard at every width', () => {
-  test.each([40, 60, 80, 120, 200])('fits %i columns', async (columns) => {
+  test.each([40, 60, 80, 120, 200])('fits every prompt into %i columns', async (columns) => {
     await prepared();
     const one = person(['instances', 'create', '--dry-run', '--json'], { columns });
     for (const [question, answer] of QUESTIONS.slice(0, -1)) {
@@ -50,26 +50,29 @@ describe('the wizard in a low window', () => {
 
   const ASK = ['instances', 'create', 'box-one', '--image', 'ubuntu-22-04', '--dry-run', '-q'];
 
-  test.each([6, 8, 12])('keeps the question whole in %i rows, whatever is typed', async (rows) => {
-    await longList();
-    const one = person(ASK, { rows });
-    await one.reads(/\? Offer[\s\S]*type to search · ↑↓ navigate · ⏎ select/);
-    await one.type(`${down}${down}${down}${up}`);
-    const screen = await one.reads(/^❯ /m);
-    expect(screen.match(/\? Offer/g)).toHaveLength(1);
-    expect(screen.match(/^❯ /gm)).toHaveLength(1);
-    await one.type('card 13');
-    await one.answers(/^❯ card 13/m, enter);
-    await one.reads(/✔ Offer \(the hardware\) card 13\n/);
-    expect(one.screen().match(/Offer/g)).toHaveLength(1);
-  });
+  test.each([6, 8, 12])(
+    'shows the question once in %i rows while the user scrolls and searches',
+    async (rows) => {
+      await longList();
+      const one = person(ASK, { rows });
+      await one.reads(/\? Offer[\s\S]*type to search · ↑↓ navigate · ⏎ select/);
+      await one.type(`${down}${down}${down}${up}`);
+      const screen = await one.reads(/^❯ /m);
+      expect(screen.match(/\? Offer/g)).toHaveLength(1);
+      expect(screen.match(/^❯ /gm)).toHaveLength(1);
+      await one.type('card 13');
+      await one.answers(/^❯ card 13/m, enter);
+      await one.reads(/✔ Offer \(the hardware\) card 13\n/);
+      expect(one.screen().match(/Offer/g)).toHaveLength(1);
+    },
+  );
 });
 
 describe("the wizard's colours", () => {
   test.each([
     ['NO_COLOR', { NO_COLOR: '1' }, []],
     ['--no-color', {}, ['--no-color']],
-  ])('are off with %s', async (_name, env, flags) => {
+  ])('prints no colours with %s', async (_name, env, flags) => {
     await prepared();
     const one = person(['instances', 'create', '--dry-run', ...flags], { env });
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
@@ -77,7 +80,7 @@ describe("the wizard's colours", () => {
     expect(one.written()).not.toMatch(/\u001b\[[0-9;]*m/);
   });
 
-  test("are the terminal theme's own", async () => {
+  test('uses only the colours of the terminal theme', async () => {
     await prepared();
     const one = person(['instances', 'create', '--dry-run']);
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
@@ -92,7 +95,7 @@ describe("the wizard's colours", () => {
 describe('TERM=dumb in the wizard', () => {
   const DUMB = { env: { TERM: 'dumb' } };
 
-  test('asks the same questions, numbered, and redraws nothing', async () => {
+  test('asks the same questions with numbered choices, and writes no escape sequences', async () => {
     await prepared();
     const one = person(['instances', 'create', '--poll-interval', '500ms'], DUMB);
     await one.answers(/Instance name \[.+\] *$/m, `9ab${enter}`);
@@ -128,7 +131,7 @@ describe('TERM=dumb in the wizard', () => {
     await expectNothingSent(one);
   });
 
-  test('does not show a secret', async () => {
+  test('hides the API key while the user types it', async () => {
     const one = person(['login', '--base-url', 'http://127.0.0.1:1'], {
       env: { TERM: 'dumb', GPUCLOUD_PROFILE: '' },
     });
@@ -140,18 +143,15 @@ describe('TERM=dumb in the wizard', () => {
 
 describe('the wizard when not interactive', () => {
   test.each([
-    ['stdin is no terminal', {}, []],
+    ['non-TTY stdin', {}, []],
     ['--no-input', {}, ['--no-input']],
-  ])(
-    'lists everything that is missing at once with %s, and reads nothing',
-    async (_why, env, flags) => {
-      const outcome = await computer.gpucloud(['instances', 'create', ...flags], {
-        env: { ...ENV, ...env },
-      });
-      expect(outcome).toMatchObject({ code: 2, stdout: '' });
-      expect(outcome.stderr).toContain('missing NAME (or --name), --offer, --image');
-    },
-  );
+  ])('exits with 2 and lists all missing values with %s', async (_why, env, flags) => {
+    const outcome = await computer.gpucloud(['instances', 'create', ...flags], {
+      env: { ...ENV, ...env },
+    });
+    expect(outcome).toMatchObject({ code: 2, stdout: '' });
+    expect(outcome.stderr).toContain('missing NAME (or --name), --offer, --image');
+  });
 
   test('exits with 2 in a terminal if CI or GPUCLOUD_NO_INPUT is set', async () => {
     for (const options of [{ env: { CI: '1' } }, { env: { GPUCLOUD_NO_INPUT: '1' } }]) {

@@ -10,7 +10,7 @@ const { enter, down, space, ctrlC, ctrlD, clearLine } = KEYS;
 openTable();
 
 describe('other commands without arguments', () => {
-  test('makes terminate offer the running instances, confirm, and terminate the chosen ones', async () => {
+  test('offers the running instances in terminate, and terminates only the chosen one', async () => {
     for (const name of ['one', 'two', 'old']) {
       await run(
         computer,
@@ -41,13 +41,13 @@ describe('other commands without arguments', () => {
     expect(statuses[second]).toMatch(/TERMINAT/);
   });
 
-  test('makes terminate report if there is nothing to terminate', async () => {
+  test('exits with 3 in terminate if this computer knows no running instance', async () => {
     const one = person(['instances', 'terminate']);
     expect(await one.ended()).toBe(3);
     expect(one.screen()).toContain('This computer knows no living instance');
   });
 
-  test('asks for a new drive in drives create', async () => {
+  test("asks for a drive's name and size in drives create", async () => {
     const one = person(['drives', 'create']);
     await one.answers(/\? Name of the drive\? *$/m, `данные 数据${enter}`);
     await one.answers(/\? Size .* *$/m, `5x${enter}`);
@@ -71,7 +71,7 @@ describe('other commands without arguments', () => {
     expect(JSON.parse(await run(computer, 'drives', 'list', '--json'))).toEqual([]);
   });
 
-  test('offers the keys of this computer in ssh-keys add', async () => {
+  test('offers the public keys in ~/.ssh in ssh-keys add', async () => {
     await mkdir(join(computer.home, '.ssh'));
     await writeFile(join(computer.home, '.ssh', 'id_ed25519.pub'), `${ED25519} anna@laptop\n`);
     const one = person(['ssh-keys', 'add']);
@@ -84,7 +84,7 @@ describe('other commands without arguments', () => {
     ]);
   });
 
-  test('asks in login for the address and the key, and again for a refused key', async () => {
+  test('asks again in login for an invalid base URL or a rejected API key', async () => {
     const server = computer.start(['sandbox', 'serve', '--port', '0', '--json']);
     try {
       const { url, api_key } = await new Promise<{ url: string; api_key: string }>((resolve) => {

@@ -10,7 +10,7 @@ import { FAULTS } from './proxy.ts';
 import { allText, argvFor, KEY, openRig, type Rig } from './rig.ts';
 import { SOAK } from './tools.ts';
 
-/** The secrets that must never appear. */
+/** The secrets that no output or file may contain. */
 const CANARIES = {
   key: KEY,
   env: 'canary-env-4f2d9c81',
@@ -123,11 +123,11 @@ async function run({ argv, stdin }: Told, url: string): Promise<string> {
   return `${stdout}\n${stderr}`;
 }
 
-describe('a secret, with --debug', () => {
+describe('gpucloud --debug', () => {
   const MANNERS: readonly Manner[] = ['well', 'error', 'page', 'hang up'];
 
   test.each(MANNERS)(
-    'is in no output of any command: service responds %s',
+    'prints no secret in any command, response type: %s',
     async (manner) => {
       service.manner = manner;
       // Uses a sample, since a read without a response is tried three times.
@@ -147,7 +147,7 @@ describe('a secret, with --debug', () => {
     240_000,
   );
 
-  test('is in no output of a create, with any network fault', async () => {
+  test('prints no secret in a create with any network fault', async () => {
     const faults = FAULTS.filter(({ slow }, at) => SOAK || (slow === undefined && at % 6 === 0));
     for (const [at, fault] of faults.entries()) {
       await rig.proxy.arm(fault);
@@ -161,7 +161,7 @@ describe('a secret, with --debug', () => {
     expect(leaks(await allText(rig.home))).toEqual([]);
   }, 240_000);
 
-  test('is only in its own file, if it is the stored key', async () => {
+  test('neither prints the stored API key nor writes it to the state folder', async () => {
     const file = join(rig.home, 'key.txt');
     await writeFile(file, `${KEY}\n`, { mode: 0o600 });
     const signIn = ['login', '--base-url', service.url, '--key-file', file];

@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-describe('eight processes at once with one journal', () => {
-  test('keeps every outcome, and all are valid', async (context) => {
+describe('the journal', () => {
+  test('stores each instance that eight simultaneous processes create', async (context) => {
     const each = SOAK ? countOf('GPUCLOUD_SOAK_CREATES', 50) : 3;
     const rig = await openRig(bundle.path);
     try {

@@ -23,8 +23,8 @@ interface Outcome {
 }
 
 /**
- * Plays scenarios with a deadline, a few per computer. Then the service's clock advances by five
- * hours, and `reap` runs once.
+ * Plays scenarios with a deadline, a few per computer. Then advances the service's clock by five
+ * hours and runs `reap` once.
  */
 async function playAndReap(scenarios: readonly Scenario[], each = 8): Promise<Outcome> {
   const left = [...scenarios];
@@ -69,7 +69,7 @@ async function reap({ books, gpucloud, home, proxy }: Rig): Promise<Outcome> {
   return { wrong, rented, terminated: rented - alive.length };
 }
 
-/** At least one instance must be terminated, or none without `isAny`. */
+/** Expects at least one terminated instance, or none without `isAny`. */
 function expectAllEnded({ wrong, rented, terminated }: Outcome, isAny = true): void {
   expect(wrong).toEqual([]);
   // Without a rental, the test would prove nothing.
@@ -82,14 +82,14 @@ const ALL = has('ssh') ? ([...OPERATIONS, 'run'] as const) : OPERATIONS;
 const killed = (kills: readonly Kill[]): Scenario[] =>
   kills.map((kill, at) => ({ operation: ALL[at % ALL.length] ?? 'create', fault: NO_FAULT, kill }));
 
-describe('reap after kill -9 of a request that rents', () => {
-  test('terminates after a kill at each network step before the response', async () => {
+describe('reap after kill -9 of a rental', () => {
+  test('exits with 7 and lists instances as UNKNOWN after a kill before the response', async () => {
     const kills = NETWORK_KILLS.filter((kill) => !('at' in kill && kill.at === 'answered'));
     expect(kills).toHaveLength(NETWORK_KILLS.length - 1);
     expectAllEnded(await playAndReap(killed(kills)), false);
   }, 300_000);
 
-  test('terminates after the response, and as each file of the journal appears', async () => {
+  test('terminates each known instance after a kill at the response or a journal file', async () => {
     const kills = [
       { at: 'answered' as const },
       ...FILE_KILLS,
@@ -99,7 +99,7 @@ describe('reap after kill -9 of a request that rents', () => {
     expectAllEnded(await playAndReap(killed(kills)));
   }, 300_000);
 
-  test('terminates before each call to the disk', {
+  test('terminates each known instance after a kill before a disk call', {
     timeout: HOUR,
     ...needs('strace'),
   }, async () => {
@@ -114,7 +114,7 @@ describe('reap after kill -9 of a request that rents', () => {
 });
 
 test(
-  'terminates with reap after any network fault',
+  'terminates each known instance with reap after any network fault',
   async () => {
     const scenarios = FAULTS.map((fault, at): Scenario => {
       return { operation: OPERATIONS[at % 2] ?? 'create', fault };

@@ -39,7 +39,7 @@ function made(): string {
   return instance.id;
 }
 
-describe('a limit on the size of files', { timeout: 120_000 }, () => {
+describe('a file size limit of 0', { timeout: 120_000 }, () => {
   test('exits with 9 and sends nothing if set from the start', async () => {
     const line = 'ulimit -f 0; exec "$@"';
     const argv = ['-c', line, 'bash', RUNNER, bundle.path, ...CREATE];
@@ -54,26 +54,30 @@ describe('a limit on the size of files', { timeout: 120_000 }, () => {
     expect(await rows()).toEqual([]);
   });
 
-  test('exits with 9 and shows the ID if set during the request', needs('prlimit'), async () => {
-    let pid: number | undefined;
-    await rig.proxy.arm(NO_FAULT, async (point: Point) => {
-      if (point === 'acted') await run('prlimit', ['--pid', String(pid), '--fsize=0']);
-    });
-    const child = rig.start(CREATE);
-    pid = child.pid;
-    const { code, stdout, stderr } = await outcomeOf(child);
-    const id = made();
-    expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
-    expect(stderrLines(stderr).at(-1)).toMatchObject({
-      error: {
-        code: 'storage',
-        resource: id,
-        may_be_billing: true,
-        message: expect.stringContaining(id),
-      },
-    });
-    expect(await rows()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
-  });
+  test(
+    'exits with 9 and prints the instance ID if set during the request',
+    needs('prlimit'),
+    async () => {
+      let pid: number | undefined;
+      await rig.proxy.arm(NO_FAULT, async (point: Point) => {
+        if (point === 'acted') await run('prlimit', ['--pid', String(pid), '--fsize=0']);
+      });
+      const child = rig.start(CREATE);
+      pid = child.pid;
+      const { code, stdout, stderr } = await outcomeOf(child);
+      const id = made();
+      expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+      expect(stderrLines(stderr).at(-1)).toMatchObject({
+        error: {
+          code: 'storage',
+          resource: id,
+          may_be_billing: true,
+          message: expect.stringContaining(id),
+        },
+      });
+      expect(await rows()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
+    },
+  );
 });
 
 describe('a full disk', { timeout: 120_000, ...needs('the right to mount') }, () => {
@@ -83,7 +87,7 @@ describe('a full disk', { timeout: 120_000, ...needs('the right to mount') }, ()
   });
   afterEach(() => disk.remove());
 
-  test('exits with 9 before the request, and sends nothing', async () => {
+  test('exits with 9 and sends nothing if full before the request', async () => {
     const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
     await disk.fill();
     const { code, stderr } = await rig.gpucloud(CREATE, { env });
@@ -94,7 +98,7 @@ describe('a full disk', { timeout: 120_000, ...needs('the right to mount') }, ()
     expect(rig.proxy.posts).toBe(0);
   });
 
-  test('shows the ID in the error before the response, and keeps the request', async () => {
+  test('prints the instance ID if full before the response, and lists the instance', async () => {
     const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
     await rig.proxy.arm(NO_FAULT, (point) => (point === 'acted' ? disk.fill() : undefined));
     const { code, stdout, stderr } = await rig.gpucloud(CREATE, { env });

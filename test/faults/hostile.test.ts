@@ -112,9 +112,9 @@ async function inTerminal(commands: readonly (readonly string[])[]): Promise<str
   return (await outcomeOf(child)).stdout;
 }
 
-describe('a control character of the service', () => {
-  test('is removed in a pipe: tables, details and notes', async () => {
-    // The next test but one runs all commands.
+describe('a response with control characters', () => {
+  test('prints no control characters into a pipe', async () => {
+    // Runs a sample, since a later test runs all commands.
     const chosen = [...READING, ...CHANGING].filter((_argv, at) => SOAK || at % 3 === 0);
     for (const argv of chosen) {
       const { stdout, stderr } = await rig.gpucloud(argv, { env });
@@ -124,7 +124,7 @@ describe('a control character of the service', () => {
   }, 180_000);
 
   test.each(['error', 'page'] as const)(
-    'is removed from an %s',
+    'prints no control characters from a response of type %s',
     async (manner) => {
       service.manner = manner;
       const chosen = [...READING, ...CHANGING].filter((_argv, at) => SOAK || at % 11 === 0);
@@ -138,7 +138,7 @@ describe('a control character of the service', () => {
     300_000,
   );
 
-  test('is removed in a terminal: tables, colours and spinners', {
+  test("prints no control characters in a terminal, except gpucloud's own", {
     timeout: 180_000,
     ...needs('script'),
   }, async () => {
@@ -155,30 +155,34 @@ describe('a control character of the service', () => {
       argv: ['ssh-keys', 'delete', SSH_KEY_ID],
       asks: [/\? Delete the SSH key laptop-sample.*\(y\/N\)/s],
     },
-  ])('is removed from the prompts of $argv', { timeout: 120_000 }, async ({ argv, asks }) => {
-    await rig.gpucloud(['instances', 'track', INSTANCE_ID], { env });
-    const terminal = openTerminal({
-      program: RUNNER,
-      args: [bundle.path, ...argv],
-      env: { ...rig.env, ...env },
-      cwd: rig.home,
-      columns: 120,
-      rows: 60,
-    });
-    try {
-      for (const ask of asks) {
-        await terminal.shows(ask);
-        terminal.type('\r');
+  ])(
+    'prints no control characters in the prompts of $argv',
+    { timeout: 120_000 },
+    async ({ argv, asks }) => {
+      await rig.gpucloud(['instances', 'track', INSTANCE_ID], { env });
+      const terminal = openTerminal({
+        program: RUNNER,
+        args: [bundle.path, ...argv],
+        env: { ...rig.env, ...env },
+        cwd: rig.home,
+        columns: 120,
+        rows: 60,
+      });
+      try {
+        for (const ask of asks) {
+          await terminal.shows(ask);
+          terminal.type('\r');
+        }
+        await terminal.ended();
+        const text = terminal.written().replace(OWN, '\n');
+        // The prompt contains the hostile name without its control characters.
+        expect(text).toContain('evil');
+        expect(found(text)).toEqual([]);
+      } finally {
+        await terminal.close();
       }
-      await terminal.ended();
-      const text = terminal.written().replace(OWN, '\n');
-      // The prompt contains the hostile name without its control characters.
-      expect(text).toContain('evil');
-      expect(found(text)).toEqual([]);
-    } finally {
-      await terminal.close();
-    }
-  });
+    },
+  );
 });
 
 /**
@@ -187,16 +191,16 @@ describe('a control character of the service', () => {
  */
 describe('invalid IDs, times and amounts in responses', () => {
   const BENT: readonly (readonly [string, (value: string) => string])[] = [
-    ['controls', (value) => `${HOSTILE}${value}`],
+    ['control characters', (value) => `${HOSTILE}${value}`],
     ['a path', (value) => `../../${value}/..`],
-    ['nothing', () => ''],
+    ['an empty text', () => ''],
     ['a very long text', () => '9'.repeat(5000)],
-    ['numbers that are none', () => '1e999999'],
-    ['a time outside all calendars', () => '+275761-01-01T00:00:00.000Z'],
+    ['an infinite number', () => '1e999999'],
+    ['a time out of range', () => '+275761-01-01T00:00:00.000Z'],
   ];
 
   test.for(SOAK ? BENT : BENT.slice(0, 3))(
-    'end with a known exit code: %s',
+    'exits with a documented code, and prints no invalid value: %s',
     { timeout: 300_000 },
     async ([_what, bend], task) => {
       const bending = await startEcho(bend, () => 'no', undefined, 'none');

@@ -35,7 +35,7 @@ function matrix(
 
 describe('kill -9', () => {
   test(
-    'loses no instance at any network step, with every fault',
+    'loses no instance if killed at any network step, with any fault',
     async (context) => {
       const { violations, killed, played } = await playAll(bundle.path, matrix(NETWORK_KILLS, 16));
       record(context, { what: 'kills at network points, with each fault', played, killed });
@@ -46,7 +46,7 @@ describe('kill -9', () => {
   );
 
   test(
-    'loses no instance if killed when a journal file appears, with every fault',
+    'loses no instance if killed when a journal file appears, with any fault',
     async (context) => {
       const { violations, killed, played } = await playAll(bundle.path, matrix(FILE_KILLS, 8));
       record(context, { what: 'kills as a journal file appears, with each fault', played, killed });
@@ -76,7 +76,7 @@ describe('kill -9', () => {
     },
   );
 
-  test('loses no instance before any disk call, with every fault', {
+  test('loses no instance if killed before any disk call, with any fault', {
     timeout: HOUR,
     ...needs('strace'),
   }, async (context) => {

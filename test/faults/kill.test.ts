@@ -10,7 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-/** kill-matrix.test.ts adds faults of the network, and kills before calls to the disk. */
+/**
+ * Tests kills without a fault. kill-matrix.test.ts adds network faults and kills before disk calls.
+ */
 describe('kill -9', () => {
   test('loses no instance if killed at each network step', async () => {
     const bare = NETWORK_KILLS.map((kill, at): Scenario => {

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 /** System calls that change the disk. */
 export const DISK_CALLS = ['mkdir', 'chmod', 'openat', 'fsync', 'rename', 'unlink'] as const;
 
-/** Frequent system calls, for random kills. */
+/** Frequent system calls, for kills at random. */
 export const ANY_CALLS = [...DISK_CALLS, 'write', 'read', 'close', 'futex', 'sendto'];
 
 export const NETWORK_KILLS: readonly Kill[] = POINTS.filter((point) => point !== 'refused').map(

@@ -109,19 +109,16 @@ const MUTANTS: readonly Case[] = [
   },
 ];
 
-test.each(MUTANTS)(
-  'finds the safeguard where its mutant looks for it: $name',
-  async ({ file, from }) => {
-    const source = await readFile(new URL(`../../src/${file}`, import.meta.url), 'utf8');
-    expect(source.split(from)).toHaveLength(2);
-  },
-);
+test.each(MUTANTS)("finds the mutant's source text exactly once: $name", async ({ file, from }) => {
+  const source = await readFile(new URL(`../../src/${file}`, import.meta.url), 'utf8');
+  expect(source.split(from)).toHaveLength(2);
+});
 
 // `npm test` runs one mutant, the soak all. Mutants are built for Node.
-describe('a program without a safeguard', needs('the npm package'), () => {
+describe('the fault suite', needs('the npm package'), () => {
   for (const mutant of SOAK ? MUTANTS : MUTANTS.slice(0, 1)) {
     const needed = mutant.needsStrace === true ? needs('strace') : {};
-    test(mutant.name, { timeout: 300_000, ...needed }, async () => {
+    test(`finds a violation if ${mutant.name}`, { timeout: 300_000, ...needed }, async () => {
       const bundle = await mutantBundle(mutant);
       try {
         expect(await mutant.check(bundle.path)).not.toEqual([]);
@@ -131,7 +128,7 @@ describe('a program without a safeguard', needs('the npm package'), () => {
     });
   }
 
-  test('passes if it has all safeguards', async () => {
+  test('finds no violation in the unchanged program', async () => {
     const same = {
       name: 'nothing',
       file: 'files/replace.ts',

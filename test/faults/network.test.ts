@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-describe('every instance', () => {
-  test('stays known after any network fault', async () => {
+describe('every rental', () => {
+  test('loses no instance after any network fault', async () => {
     const scenarios = some(
       FAULTS.flatMap((fault, at): Scenario[] => {
         const both = (['create', 'reorder'] as const).map((operation) => ({ operation, fault }));

@@ -11,7 +11,7 @@ afterAll(() => bundle.remove());
 
 describe('strace of a create', () => {
   test.for(['create', 'reorder'] as const)(
-    'shows that the request and its folder are synced before sending, and the outcome before the output: %s',
+    'syncs the request before sending it, and its outcome before printing: %s',
     { timeout: 120_000, ...needs('strace') },
     async (operation) => {
       expect(await disorder(bundle.path, operation)).toEqual([]);

@@ -21,7 +21,7 @@ interface Thing {
 
 const random = randomNumbers();
 
-/** In half of the races, all processes send at the same moment. */
+/** The share of races in which all processes send at the same moment. */
 const TOGETHER = 0.5;
 
 /**

@@ -66,7 +66,7 @@ export interface StartOptions {
   readonly prefix?: readonly string[];
 }
 
-/** The instances have no SSH server. */
+/** The instances have no SSH server, so `run` gives up after three seconds. */
 const SIGN_IN = ['--ssh-key', SOURCE, '--identity', '/dev/null', '--wait-timeout', '3s'];
 
 const WORDS: Record<Scenario['operation'], (name: string) => string[]> = {

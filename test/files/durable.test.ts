@@ -60,14 +60,14 @@ function halfDisk(): void {
   syncBuiltinESMExports();
 }
 
-describe('a replaced file', () => {
+describe('replaceFile', () => {
   test('syncs the file before renaming it, and then its folder', async () => {
     const calls = watched();
     await replaceFile(join(folder, 'a'), 'new');
     expect(calls).toEqual(['fsync a.tmp', 'rename a.tmp a', 'fsync ']);
   });
 
-  test('keeps the old content after a partial write, and leaves no other file', async () => {
+  test('keeps the old content after a partial write, and removes the temporary file', async () => {
     await writeFile(join(folder, 'a'), 'old');
     halfDisk();
     await expect(replaceFile(join(folder, 'a'), 'new content')).rejects.toThrow('does not contain');
@@ -97,7 +97,7 @@ describe('a replaced file', () => {
     expect(await readdir(folder)).toEqual(['a']);
   });
 
-  test('fails on Windows if another program keeps the file open', async () => {
+  test('throws on Windows if another program keeps the file open', async () => {
     await writeFile(join(folder, 'a'), 'old');
     const past = performance.now();
     heldFor(Number.POSITIVE_INFINITY);
@@ -107,13 +107,13 @@ describe('a replaced file', () => {
     expect(await readdir(folder)).toEqual(['a']);
   });
 
-  test('is unreadable for other users', async () => {
+  test('creates a file with mode 0600', async () => {
     await replaceFile(join(folder, 'a'), 'new');
     expect(fs.statSync(join(folder, 'a')).mode & 0o777).toBe(0o600);
   });
 });
 
-test('creates private folders whose names survive a power cut', async () => {
+test('creates private folders, and syncs the parent of each', async () => {
   const calls = watched();
   await privateFolder(join(folder, 'state', 'journal', 'account'));
   expect(calls).toEqual(['fsync ', 'fsync state', 'fsync state/journal']);
@@ -141,21 +141,21 @@ describe('a rental request', () => {
       warn: () => undefined,
     });
 
-  test('is on disk with its name, privately, before it is sent', async () => {
+  test('syncs its file with mode 0600, and then the folder', async () => {
     const calls = watched();
     await journal().open(request, new Set());
     expect(calls.slice(-2)).toEqual([`fsync ${file}`, `fsync ${requests}`]);
     expect(fs.statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   });
 
-  test('is not sent after a partial write, and leaves no file', async () => {
+  test('exits with 9 after a partial write, and leaves no file', async () => {
     await journal().open({ ...request, name: 'other' }, new Set());
     halfDisk();
     await expect(journal().open(request, new Set())).rejects.toMatchObject({ exitCode: 9 });
     expect(await readdir(join(folder, requests))).toEqual(['other.json']);
   });
 
-  test('frees its name durably before another request takes it', async () => {
+  test('renames and syncs the earlier request before it takes the name', async () => {
     const first = await journal().open(request, new Set());
     const uid = first?.uid ?? '';
     const calls = watched();
@@ -166,7 +166,7 @@ describe('a rental request', () => {
     expect(calls.indexOf(`fsync ${file}`)).toBeGreaterThan(moved + 1);
   });
 
-  test('is removed durably once refused', async () => {
+  test('removes its file after a refusal, and syncs the folder', async () => {
     const opened = await journal().open(request, new Set());
     const calls = watched();
     await opened?.notMade();

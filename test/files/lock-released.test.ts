@@ -12,7 +12,7 @@ vi.mock('node:fs', async (original) => {
   return { ...fs, statSync };
 });
 
-test('leaves the lock of a process that has just taken it', async () => {
+test('does not take over a lock that another process has just acquired', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-lock-'));
   // This process has run longer than a lock lives without a refresh.
   let now = performance.now() + 60_000;

@@ -35,36 +35,33 @@ test('takes over the lock of a dead process', async () => {
   expect(await withLock(file, async () => 'done')).toBe('done');
 });
 
-test.each([3, 26])(
-  "takes over a dead process's lock after ten seconds if the clock was set back by %i hours",
-  async (hours) => {
-    const file = join(folder, 'state.json');
-    await mkdir(`${file}.lock`);
-    const later = new Date(Date.now() + hours * 3_600_000);
-    await utimes(`${file}.lock`, later, later);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    try {
-      let isOver = false;
-      const taken = withLock(file, async () => undefined).finally(() => {
-        isOver = true;
-      });
-      const began = performance.now();
-      while (!isOver) {
-        // Lets disk operations finish, since the fake clock does not advance.
-        while (!isOver && vi.getTimerCount() === 0) {
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-        await vi.advanceTimersToNextTimerAsync();
+test.each([3, 26])('takes over a lock dated %i hours ahead after ten seconds', async (hours) => {
+  const file = join(folder, 'state.json');
+  await mkdir(`${file}.lock`);
+  const later = new Date(Date.now() + hours * 3_600_000);
+  await utimes(`${file}.lock`, later, later);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    let isOver = false;
+    const taken = withLock(file, async () => undefined).finally(() => {
+      isOver = true;
+    });
+    const began = performance.now();
+    while (!isOver) {
+      // Lets disk operations finish, since the fake clock does not advance.
+      while (!isOver && vi.getTimerCount() === 0) {
+        await new Promise((resolve) => setImmediate(resolve));
       }
-      await taken;
-      expect(performance.now() - began).toBeGreaterThan(10_000);
-    } finally {
-      vi.useRealTimers();
+      await vi.advanceTimersToNextTimerAsync();
     }
-  },
-);
+    await taken;
+    expect(performance.now() - began).toBeGreaterThan(10_000);
+  } finally {
+    vi.useRealTimers();
+  }
+});
 
-test('waits while another process refreshes the lock, however old it is', async () => {
+test('waits as long as another process refreshes the lock', async () => {
   const file = join(folder, 'state.json');
   const refreshed = async () => (await stat(`${file}.lock`)).mtimeMs;
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
@@ -90,9 +87,9 @@ test('waits while another process refreshes the lock, however old it is', async 
   }
 });
 
-test("fails at once if the lock can't be created", async () => {
+test("throws at once if the lock can't be created", async () => {
   const file = join(folder, 'x'.repeat(300));
-  // A retry would wait forever here.
+  // A retry would wait forever, since the fake timers never fire.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   try {
     const work = async () => 'done';
@@ -104,7 +101,7 @@ test("fails at once if the lock can't be created", async () => {
   }
 });
 
-test('runs the alternative while another process holds the lock', async () => {
+test('calls otherwise while the lock is held', async () => {
   const file = join(folder, 'missing', 'state.json');
   const otherwise = async (_error: unknown, isHeld: boolean) => `otherwise ${isHeld}`;
   const done = await withLock(file, () =>
@@ -113,7 +110,7 @@ test('runs the alternative while another process holds the lock', async () => {
   expect(done).toBe('otherwise true');
 });
 
-test('runs the callback only once, whatever it throws', async () => {
+test('runs the callback only once, even if it throws a lock error', async () => {
   const held = Object.assign(new Error('Lock file is already being held'), { code: 'ELOCKED' });
   let times = 0;
   const work = async () => {
@@ -132,17 +129,17 @@ test('releases the lock when the callback throws', async () => {
 });
 
 describe.each([
-  ['that something was put into', (lock: string) => writeFile(join(lock, 'x'), '')],
-  ['whose folder was taken away', () => rm(folder, { recursive: true })],
+  ['that gains a file', (lock: string) => writeFile(join(lock, 'x'), '')],
+  ['whose folder is removed', () => rm(folder, { recursive: true })],
   [
-    'that is a file now',
+    'that becomes a file',
     async (lock: string) => {
       await rm(lock, { recursive: true });
       await writeFile(lock, '');
     },
   ],
 ])('a lock %s while held', (_how, spoil) => {
-  test('still returns the result', async () => {
+  test("returns the callback's result", async () => {
     const file = join(folder, 'state.json');
     const work = async () => {
       await spoil(`${file}.lock`);

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }));
 
 describe('makeFolders', () => {
-  test('creates each folder privately, and returns the first one', async () => {
+  test('creates each folder with mode 0700, and returns the first new one', async () => {
     const path = join(root, 'a', 'b', 'c');
     expect(makeFolders(path, 0o700)).toBe(join(root, 'a'));
     for (const part of ['a', 'a/b', 'a/b/c']) {
@@ -23,7 +23,7 @@ describe('makeFolders', () => {
     expect(makeFolders(join(path, 'd'), 0o700)).toBe(join(path, 'd'));
   });
 
-  test('follows a link', async () => {
+  test('follows a symlink to a folder', async () => {
     await mkdir(join(root, 'real'));
     await symlink(join(root, 'real'), join(root, 'link'));
     expect(makeFolders(join(root, 'link'), 0o700)).toBeUndefined();
@@ -31,7 +31,7 @@ describe('makeFolders', () => {
     expect(existsSync(join(root, 'real', 'new'))).toBe(true);
   });
 
-  test('fails if a file or a dangling link is in the way', async () => {
+  test('throws if a file or a dangling symlink is in the way', async () => {
     await writeFile(join(root, 'file'), '');
     await symlink(join(root, 'nowhere'), join(root, 'link'));
     expect(() => makeFolders(join(root, 'file'), 0o700)).toThrow('EEXIST');
@@ -39,7 +39,7 @@ describe('makeFolders', () => {
     expect(() => makeFolders(join(root, 'link'), 0o700)).toThrow('EEXIST');
   });
 
-  test("fails without endless retries if it can't create a folder", needs('Linux'), () =>
+  test("throws without endless retries if it can't create a folder", needs('Linux'), () =>
     expect(() => makeFolders('/proc/gpucloud/below', 0o700)).toThrow('ENOENT'),
   );
 });

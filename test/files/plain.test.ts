@@ -21,28 +21,28 @@ describe('readPlain', () => {
     expect(readPlain(file(bytes))).toEqual(Buffer.from(bytes));
   });
 
-  it('does not read a file larger than allowed', () => {
+  it('returns undefined for a file over the size limit', () => {
     expect(readPlain(file('12345'), 5)?.toString()).toBe('12345');
     expect(readPlain(file('123456'), 5)).toBeUndefined();
   });
 
-  it('reads a file to its end if it reports no size', needs('Linux'), () => {
+  it('reads a file that reports no size to its end', needs('Linux'), () => {
     const path = '/proc/self/cmdline';
     expect(readPlain(path)).toEqual(readFileSync(path));
     expect(readPlain(path)?.length).toBeGreaterThan(0);
   });
 
-  it('fails for a missing file', () => {
+  it('throws for a missing file', () => {
     expect(() => readPlain(join(folder, 'missing'))).toThrow('ENOENT');
   });
 });
 
 describe('readPlain with another kind of file', () => {
-  it('does not read a folder', () => {
+  it('returns undefined for a folder', () => {
     expect(readPlain(folder)).toBeUndefined();
   });
 
-  it('does not open a pipe without a writer', needs('POSIX'), () => {
+  it('returns undefined for a pipe without opening it', needs('POSIX'), () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     expect(readPlain(pipe)).toBeUndefined();

@@ -27,7 +27,7 @@ const odd = fc.constantFrom(
   0x7b,
 );
 
-it('decodes what a strict TextDecoder decodes, including a byte order mark', () => {
+it('decodes the same bytes as a strict TextDecoder, including a byte order mark', () => {
   const bytes = fc.oneof(
     fc.uint8Array(),
     fc.array(odd, { maxLength: 6 }).map((some) => Uint8Array.from(some)),

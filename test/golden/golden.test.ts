@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 describe('commands --json', () => {
-  test('keeps everything from the golden file', async () => {
+  test('keeps all names and flags of the golden file', async () => {
     world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     const reference: Reference = JSON.parse((await world.cli(['commands', '--json'])).stdout);
     const now = promisesOf(reference);
@@ -66,7 +66,7 @@ describe('commands --json', () => {
           arguments: [...given, ['value']],
         })),
     ],
-  ])('reports the removal: %s', (fault, change) => {
+  ])('reports the breaking change: %s', (fault, change) => {
     const before = golden<Promises | undefined>(COMMANDS_FILE, undefined);
     if (before === undefined) throw new Error('test/golden/commands.json is missing');
     const commands = JSON.parse(JSON.stringify(change(before)));
@@ -104,7 +104,7 @@ describe("a result's schema", () => {
     },
   );
 
-  test('belongs to a command', () => {
+  test('finds a command for every schema file', () => {
     const files = Object.keys(RESULTS).map((command) => `${command.replace(' ', '-')}.schema.json`);
     const others = readdirSync(RESULTS_FOLDER).filter((name) => !files.includes(name));
     if (MODE === 'replace') for (const name of others) rmSync(new URL(name, RESULTS_FOLDER));
@@ -112,7 +112,7 @@ describe("a result's schema", () => {
   });
 });
 
-describe('a schema', () => {
+describe('a changed result schema', () => {
   const before = {
     type: 'array',
     items: {
@@ -127,12 +127,12 @@ describe('a schema', () => {
   };
   const { items } = before;
 
-  test('may gain fields', () => {
+  test('may add fields', () => {
     const properties = { ...items.properties, new: { type: 'string' } };
     expect(lost(before, { ...before, items: { ...items, properties } })).toEqual([]);
   });
 
-  test('may not lose fields, change a type, or allow null or a missing field', () => {
+  test('reports lost fields, changed types, and new null or missing values', () => {
     const properties = {
       id: { type: ['string', 'null'] },
       deep: { anyOf: [{ type: 'object', properties: {} }, { type: 'string' }] },
