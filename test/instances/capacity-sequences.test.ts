@@ -131,7 +131,7 @@ async function listed(): Promise<readonly Row[]> {
 /** Returns living instances that `list` shows neither by ID nor as an UNKNOWN request. */
 async function lost(): Promise<unknown[]> {
   const rows = await listed();
-  // The list may have shown that an instance ended.
+  // The list comes first, since it may find that an instance has ended.
   return script
     .living()
     .filter(
@@ -172,8 +172,8 @@ async function playAll(
   return seen;
 }
 
-describe('kill -9, Ctrl-C and every outcome of a request', { timeout: 1_800_000 }, () => {
-  test('never leave two living instances, or one that list does not show', async () => {
+describe('instances create after kill -9 or Ctrl-C', { timeout: 1_800_000 }, () => {
+  test('never leaves two instances, or one missing from the list', async () => {
     const offers = OFFERS.flatMap((offer) => ['--offer', offer]);
     const argv = ['instances', 'create', 'trainer', ...IMAGE, ...offers, '--retry-for', '30m'];
     const seen = await playAll(() => [...argv, '--json'], {
@@ -188,7 +188,7 @@ describe('kill -9, Ctrl-C and every outcome of a request', { timeout: 1_800_000 
     expect(seen.killed).toBeGreaterThan(0);
   });
 
-  test('never leave more than --count instances, or one that list does not show', async () => {
+  test('never leaves more than --count instances, or one missing from the list', async () => {
     const argv = ['instances', 'create', 'gpu', ...HARDWARE, '--count', '3', '--wait', '--json'];
     const seen = await playAll(
       ({ minCount }) => [

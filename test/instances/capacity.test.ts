@@ -58,7 +58,7 @@ async function create(...more: string[]) {
   };
 }
 
-test('rents the next offer after a refusal, and waits for it', async () => {
+test('rents the next offer after a refusal, and waits for the instance', async () => {
   become('ACTIVE');
   service.posts = [() => no(409, GONE)];
   const { code, shown, attempts, offers } = await create();
@@ -74,7 +74,7 @@ test('rents the next offer after a refusal, and waits for it', async () => {
   expect(attempts).toEqual([`${A}: ${REFUSED}`]);
 });
 
-test('terminates an instance that reached ERROR, reads it back, and tries the next offer', async () => {
+test('confirms the termination of a failed instance before trying the next offer', async () => {
   become('ERROR', 'ACTIVE');
   const { code, shown, requests } = await create();
   expect(code).toBe(0);
@@ -95,7 +95,7 @@ test('terminates an instance that reached ERROR, reads it back, and tries the ne
   expect(readBack).toBeLessThan(second);
 });
 
-test('sends no more if the failed instance could not be terminated', async () => {
+test("exits with 7 and tries no other offer if the failed instance isn't terminated", async () => {
   become('ERROR');
   service.terminations = Array.from({ length: 9 }, () => () => no(400, 'no'));
   const { code, shown, error, offers } = await create();
@@ -107,7 +107,7 @@ test('sends no more if the failed instance could not be terminated', async () =>
 test.each([
   ['ERROR', 'ERROR', []],
   ['a price over --max-price', 'PROVISIONING', ['--max-price', '60']],
-])('after %s, waits until the instance frees its name', async (_what, status, flags) => {
+])('waits after %s until the terminated instance frees its name', async (_what, status, flags) => {
   let reads = 0;
   service.onRead = async (id) => {
     const found = service.instances.get(id);
@@ -136,7 +136,7 @@ test.each([
   ]);
 });
 
-test('sends no more if the termination is rolled back while it waits for the name', async () => {
+test('exits with 7 if the termination is rolled back while waiting for the name', async () => {
   let reads = 0;
   service.onRead = async (id) => {
     const found = service.instances.get(id);
@@ -152,7 +152,7 @@ test('sends no more if the termination is rolled back while it waits for the nam
   expect(error).toMatchObject({ may_be_billing: true, hint: expect.stringContaining('terminate') });
 });
 
-test('drops an offer over --max-price, and terminates its instance', async () => {
+test('terminates an instance over --max-price, and rents the next offer', async () => {
   become('ACTIVE');
   service.shows = (body) => ({
     price_per_hour_snapshot: (body as { offer_id: string }).offer_id === A ? '100.00' : '50.00',
@@ -166,7 +166,7 @@ test('drops an offer over --max-price, and terminates its instance', async () =>
   ]);
 });
 
-test('suggests --retry-for if every offer was refused', async () => {
+test('exits with 3 and suggests --retry-for if every offer is refused', async () => {
   service.posts = [() => no(409, GONE), () => no(404, 'Offer not found')];
   const { code, error, attempts, offers } = await create();
   expect({ code, offers }).toEqual({ code: 3, offers: [A, B] });
@@ -175,7 +175,7 @@ test('suggests --retry-for if every offer was refused', async () => {
   expect(attempts).toHaveLength(2);
 });
 
-test('retries all offers with growing pauses until --retry-for ends', async () => {
+test('retries all offers with growing pauses until --retry-for expires', async () => {
   service.posts = Array.from({ length: 99 }, () => () => no(409, GONE));
   const { code, offers } = await create('--retry-for', '20m');
   expect(code).toBe(5);
@@ -186,7 +186,7 @@ test('retries all offers with growing pauses until --retry-for ends', async () =
   expect(offers).toHaveLength(2 * (pauses.length + 1));
 });
 
-test('waits as long as the service asks, before the same offer', async () => {
+test('waits for Retry-After before trying the same offer again', async () => {
   become('ACTIVE');
   service.posts = [() => ({ ...no(429, 'slow down'), headers: { 'retry-after': '400' } })];
   const { code, offers } = await create('--retry-for', '1h');
@@ -194,7 +194,7 @@ test('waits as long as the service asks, before the same offer', async () => {
   expect(world.clock.slept).toContain(400_000);
 });
 
-test('sends no more if an instance over --max-price comes back', async () => {
+test('tries no other offer if an instance over --max-price is not terminated', async () => {
   service.shows = () => ({ price_per_hour_snapshot: '100.00' });
   service.terminations = [() => ok({ status: 'TERMINATING' })];
   const { code, error, offers } = await create('--max-price', '60');
@@ -202,7 +202,7 @@ test('sends no more if an instance over --max-price comes back', async () => {
   expect(error).toMatchObject({ may_be_billing: true });
 });
 
-test('exits with 7 if the last instance over --max-price comes back', async () => {
+test('exits with 7 if the last instance over --max-price is not terminated', async () => {
   service.shows = () => ({ price_per_hour_snapshot: '100.00' });
   service.posts = [() => no(409, GONE)];
   service.terminations = [() => ok({ status: 'TERMINATING' })];
@@ -211,7 +211,7 @@ test('exits with 7 if the last instance over --max-price comes back', async () =
   expect(error).toMatchObject({ may_be_billing: true });
 });
 
-test('exits with 7 if the last failed instance is still in ERROR after its termination', async () => {
+test('exits with 7 if the last failed instance stays in ERROR after termination', async () => {
   become('ERROR');
   service.posts = [() => no(409, GONE)];
   service.terminations = [() => ok({ status: 'TERMINATING' })];
@@ -220,7 +220,7 @@ test('exits with 7 if the last failed instance is still in ERROR after its termi
   expect(error).toMatchObject({ may_be_billing: true });
 });
 
-test('sends no more if the failed instance is still in ERROR after its termination', async () => {
+test('tries no other offer if the failed instance stays in ERROR after termination', async () => {
   become('ERROR');
   service.terminations = [() => ok({ status: 'TERMINATING' })];
   const { code, error, offers } = await create();
@@ -228,7 +228,7 @@ test('sends no more if the failed instance is still in ERROR after its terminati
   expect(error).toMatchObject({ may_be_billing: true });
 });
 
-test('sends no more after Ctrl-C during a request that is refused', async () => {
+test('exits with 130 and tries no other offer after Ctrl-C during a refusal', async () => {
   const first = new AbortController();
   service.posts = [
     () => {
@@ -243,8 +243,8 @@ test('sends no more after Ctrl-C during a request that is refused', async () => 
   expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
-describe('ends at once', () => {
-  test('for a refusal that names an instance', async () => {
+describe('create with several offers', () => {
+  test('exits with 5 without a retry if the refusal names an instance', async () => {
     const data = { id: NEW };
     service.posts = [() => ({ status: 409, body: { statusCode: 409, message: GONE, data } })];
     const { code, error, offers } = await create('--retry-for', '1h');
@@ -252,12 +252,12 @@ describe('ends at once', () => {
     expect(error).toMatchObject({ may_be_billing: true, resource: NEW });
   });
 
-  test('for a 503 that asks to wait, since the request may have been carried out', async () => {
+  test('exits with 7 without a retry for a 503 with Retry-After', async () => {
     service.posts = [() => ({ ...no(503, 'busy'), headers: { 'retry-after': '5' } })];
     expect(await create('--retry-for', '1h')).toMatchObject({ code: 7, offers: [A] });
   });
 
-  test("for a proxy's page", async () => {
+  test("exits with 1 without a retry for a proxy's HTML page", async () => {
     service.posts = [() => ({ status: 409, body: '<html><title>Proxy</title></html>' })];
     expect(await create()).toMatchObject({ code: 1, offers: [A] });
   });
@@ -269,28 +269,28 @@ describe('ends at once', () => {
     [408, 7, 'outcome_unknown'],
     [500, 7, 'outcome_unknown'],
     [503, 7, 'outcome_unknown'],
-  ])('for status %i', async (status, exit, code) => {
+  ])('exits without a retry for status %i', async (status, exit, code) => {
     service.posts = [() => no(status, 'no')];
     const retry = status === 429 ? [] : ['--retry-for', '1h'];
     const outcome = await create(...retry);
     expect(outcome).toMatchObject({ code: exit, offers: [A], error: { code } });
   });
 
-  test('for a taken name', async () => {
+  test('exits with 5 before any request for a taken name', async () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, error, offers } = await create();
     expect({ code, offers }).toEqual({ code: 5, offers: [] });
     expect(error.code).toBe('name_taken');
   });
 
-  test('for a name that the service refuses and a known instance has', async () => {
+  test('exits with 5 without a retry if a known instance has the refused name', async () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     service.posts = [() => no(409, 'taken')];
     const outcome = await create('--yes');
     expect(outcome).toMatchObject({ code: 5, offers: [A], error: { code: 'name_taken' } });
   });
 
-  test('for a guard, before sending the request', async () => {
+  test('exits with 2 before any request if a guard rejects it', async () => {
     await world.cli(['profiles', 'add', 'work', '--base-url', world.service.url]);
     await world.cli(['profiles', 'set', 'work', '--max-instances', '0']);
     const { code, offers } = await create('--profile', 'work');
@@ -298,7 +298,7 @@ describe('ends at once', () => {
   });
 });
 
-test('reads the offers of a file, in order', async () => {
+test('tries the offers from a file in order', async () => {
   become('ACTIVE');
   service.posts = [() => no(409, GONE)];
   const file = join(world.home, 'box.yaml');
@@ -317,13 +317,13 @@ test('reads the offers of a file, in order', async () => {
   expect((await world.cli(argv)).stderr).toContain('line 1: offers ');
 });
 
-test('adds no attempts for one offer, and does not wait', async () => {
+test('prints no attempts for a single offer, and does not wait', async () => {
   const { stdout } = await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--json']);
   expect(JSON.parse(stdout)).toMatchObject({ status: 'PROVISIONING' });
   expect(JSON.parse(stdout)).not.toHaveProperty('attempts');
 });
 
-test('names the other offers with --dry-run', async () => {
+test('lists the remaining offers with --dry-run', async () => {
   const { code, stderr, requests } = await world.cli([...CREATE, '--dry-run']);
   expect({ code, requests }).toEqual({ code: 0, requests: [] });
   expect(stderr).toContain(`If the service refuses it, create would try: ${B}.`);

@@ -45,30 +45,26 @@ const COMMANDS: [string, string[]][] = [
 describe.each(COMMANDS)('%s --dry-run', (verb, argv) => {
   const ssh = verb === 'run' ? needs('ssh') : {};
 
-  test(
-    'prints the deadline, the price limit, and that it would send the request',
-    ssh,
-    async () => {
-      const deadline = [...(verb === 'run' ? [] : ['--terminate-after', '4h']), '--unenforced'];
-      const { code, stdout, requests } = await dry(argv, ...deadline, '--max-price', '90');
-      expect({ code, requests }).toEqual({ code: 0, requests: [] });
-      expect(JSON.parse(stdout)).toMatchObject({
-        request: { instance_name: 'trainer' },
-        deadline: new Date(world.clock.now() + 4 * 3_600_000).toISOString(),
-        if_idle_seconds: null,
-        max_price: '90',
-        would_send: true,
-      });
-    },
-  );
+  test('prints the deadline and the price limit, and sends nothing', ssh, async () => {
+    const deadline = [...(verb === 'run' ? [] : ['--terminate-after', '4h']), '--unenforced'];
+    const { code, stdout, requests } = await dry(argv, ...deadline, '--max-price', '90');
+    expect({ code, requests }).toEqual({ code: 0, requests: [] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      request: { instance_name: 'trainer' },
+      deadline: new Date(world.clock.now() + 4 * 3_600_000).toISOString(),
+      if_idle_seconds: null,
+      max_price: '90',
+      would_send: true,
+    });
+  });
 
-  test('rejects a deadline that has passed', ssh, async () => {
+  test('exits with 2 for a deadline in the past', ssh, async () => {
     const past = ['--terminate-at', '2020-01-01T00:00Z', '--unenforced'];
     const words = argv.filter((word) => !['--terminate-after', '4h'].includes(word));
     expect(await refusedAlike(words, ...past)).toEqual({ code: 2, error: 'usage' });
   });
 
-  test('rejects requests that a guard rejects', ssh, async () => {
+  test('exits with 2 if a guard rejects the request', ssh, async () => {
     service.shows = () => ({ price_per_hour_snapshot: '100.00' });
     await cli('instances', 'create', 'other', ...HARDWARE);
     await cli('profiles', 'set', 'work', '--max-instances', '1');
@@ -78,43 +74,43 @@ describe.each(COMMANDS)('%s --dry-run', (verb, argv) => {
     expect((await dry(argv, '--max-price', '50')).code).toBe(0);
   });
 
-  test('rejects a taken name, until its instance is terminated', ssh, async () => {
+  test('exits with 5 for a taken name until its instance is terminated', ssh, async () => {
     const { id } = JSON.parse((await cli(...CREATE)).stdout);
     expect(await refusedAlike(argv)).toEqual({ code: 5, error: 'name_taken' });
     service.rent(id, 'trainer', { status: 'TERMINATED' });
     expect((await dry(argv)).code).toBe(0);
   });
 
-  test('rejects the name of a request without a response', ssh, async () => {
+  test('exits with 7 if an earlier request with this name has no response', ssh, async () => {
     service.posts.push(() => 'hangUp');
     expect((await cli(...CREATE)).code).toBe(7);
     expect(await refusedAlike(argv)).toEqual({ code: 7, error: 'outcome_unknown' });
   });
 });
 
-test('create --dry-run rejects a deadline that nothing enforces', async () => {
+test('rejects an unenforced deadline in create --dry-run', async () => {
   expect(await refusedAlike(CREATE, '--terminate-after', '4h')).toEqual({
     code: 2,
     error: 'usage',
   });
 });
 
-test('create --dry-run rejects a missing deadline that a guard requires', async () => {
+test('rejects create --dry-run without a deadline if the profile requires one', async () => {
   await cli('profiles', 'set', 'work', '--require-deadline');
   expect(await refusedAlike(CREATE)).toEqual({ code: 2, error: 'guard' });
 });
 
-test('run --dry-run rejects --detach without a scheduled reap', needs('ssh'), async () => {
+test('rejects run --detach --dry-run without a scheduled reap', needs('ssh'), async () => {
   expect(await refusedAlike(RUN, '--detach')).toEqual({ code: 2, error: 'usage' });
 });
 
-test('run --dry-run rejects a missing --ssh-key', needs('ssh'), async () => {
+test('rejects run --dry-run without --ssh-key', needs('ssh'), async () => {
   const { code, stderr } = await dry(['run', ...HARDWARE, '--terminate-after', '4h']);
   expect(code).toBe(2);
   expect(errorOf(stderr).message).toContain('missing --ssh-key');
 });
 
-test('create --if-not-exists --dry-run prints no request if none would be sent', async () => {
+test('prints a null request for create --if-not-exists --dry-run if the instance exists', async () => {
   await cli(...CREATE);
   const { code, stdout } = await dry(CREATE, '--if-not-exists');
   expect({ code, plan: JSON.parse(stdout) }).toEqual({

@@ -62,7 +62,7 @@ async function refusal(
 }
 
 describe('--max-instances', () => {
-  test('rejects gpucloud run, and sends nothing', needs('ssh'), async () => {
+  test('rejects gpucloud run beyond the limit, and sends nothing', needs('ssh'), async () => {
     await rented('box-1');
     await guard('--max-instances', '1');
     const words = ['run', ...HARDWARE, '--ssh-key', randomUUID(), '--identity', '/dev/null'];
@@ -86,7 +86,7 @@ describe('--max-instances', () => {
     expect((await create('box-3')).code).toBe(0);
   });
 
-  test('rejects a reorder', async () => {
+  test('rejects a reorder beyond the limit', async () => {
     const [old] = await rented('old');
     service.rent(old?.id ?? '', 'old', { status: 'TERMINATED' });
     await rented('box-1');
@@ -96,7 +96,7 @@ describe('--max-instances', () => {
     expect((await cli('instances', 'reorder', old?.id ?? '', 'again')).code).toBe(0);
   });
 
-  test('rereads the instances, since one may have been terminated elsewhere', async () => {
+  test('does not count an instance that was terminated elsewhere', async () => {
     const [first] = await rented('box-1');
     await guard('--max-instances', '1');
     await refusal(create('box-2'));
@@ -104,7 +104,7 @@ describe('--max-instances', () => {
     expect((await create('box-2')).code).toBe(0);
   });
 
-  test('rereads a TERMINATING instance, since its termination may be rolled back', async () => {
+  test('counts an instance whose termination was rolled back', async () => {
     const [first] = await rented('box-1');
     await guard('--max-instances', '1');
     await cli('instances', 'terminate', 'box-1', '--yes');
@@ -119,7 +119,7 @@ describe('--max-instances', () => {
     await refusal(create('box-2'));
   });
 
-  test('applies even if another process took the lock during a suspension', async () => {
+  test('counts a request that another process has just stored', async () => {
     await rented('box-1');
     await guard('--max-instances', '2');
     const { openSync } = fs;
@@ -172,7 +172,7 @@ describe('--max-instances', () => {
     expect((await create('box-1')).code).toBe(0);
   });
 
-  test('sends two of ten simultaneous requests', async () => {
+  test('sends two of ten simultaneous requests if two are allowed', async () => {
     await guard('--max-instances', '2');
     let open = 0;
     let most = 0;
@@ -204,7 +204,7 @@ describe('--max-instances', () => {
 });
 
 describe('--max-burn', () => {
-  test('adds up the prices of the instances and the last price of the offer', async () => {
+  test("adds the offer's last price to the prices of the instances", async () => {
     await rented('box-1', 'box-2');
     await guard('--max-burn', '299.99');
     expect(await refusal(create('box-3'))).toMatchObject({
@@ -229,7 +229,7 @@ describe('--max-burn', () => {
     expect((await create('box-1', '--max-price', '500')).code).toBe(0);
   });
 
-  test('counts an open request with its limit', async () => {
+  test('counts an unresolved request at its --max-price', async () => {
     service.posts.push(() => 'hangUp');
     expect((await create('lost', '--max-price', '400')).code).toBe(7);
     await guard('--max-burn', '500');
@@ -238,7 +238,7 @@ describe('--max-burn', () => {
     expect((await create('box-1', '--max-price', '100')).code).toBe(0);
   });
 
-  test('counts a reorder with the price of the terminated instance', async () => {
+  test('counts a reorder at the price of the terminated instance', async () => {
     const [old] = await rented('old');
     service.rent(old?.id ?? '', 'old', { ...PRICED, status: 'TERMINATED' });
     await guard('--max-burn', '99');
@@ -265,7 +265,7 @@ describe('profiles set', () => {
   const NONE = { max_instances: null, max_burn: null, require_deadline: false };
   const shown = async () => JSON.parse((await cli('profiles', 'get', 'work', '--json')).stdout);
 
-  test('sets each guard, keeps the others, and removes them with none', async () => {
+  test('changes one guard at a time, and removes it with none', async () => {
     expect((await shown()).guards).toEqual({ ...NONE });
     await guard('--max-instances', '2');
     await guard('--max-burn', '500');
@@ -277,7 +277,7 @@ describe('profiles set', () => {
     expect((await create('box-1')).code).toBe(0);
   });
 
-  test('keeps guards through a new sign-in', async () => {
+  test('keeps the guards when the user signs in again', async () => {
     await guard('--max-instances', '0');
     const argv = ['login', '--profile', 'work', '--key-stdin', '--store', 'file'];
     const { code, stderr } = await world.cli(argv, {
@@ -299,7 +299,7 @@ describe('profiles set', () => {
     [['work', '--max-burn', '-1'], '--max-burn "-1"'],
     [['work', '--max-burn', 'lots'], '--max-burn "lots"'],
     [['sandbox', '--max-instances', '1'], 'built in'],
-  ])('rejects %j as a usage error', async (argv, message) => {
+  ])('exits with 2 for %j', async (argv, message) => {
     const { code, stderr } = await cli('profiles', 'set', ...argv);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   });

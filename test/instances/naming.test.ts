@@ -49,8 +49,8 @@ async function changes(...argv: string[]) {
   return { code, stderr, posts, sent: requests.length };
 }
 
-describe('a name and the beginning of an ID', () => {
-  test('terminate `face` once, and never the instance whose ID begins with it', async () => {
+describe('a name that is also an ID prefix', () => {
+  test('selects the instance with that name, never the one with that prefix', async () => {
     const first = await changes('terminate', 'face', '--yes');
     expect(first).toMatchObject({ code: 0, posts: [`/instances/${FACE}/terminate`] });
     const second = await changes('terminate', 'face', '--yes');
@@ -59,7 +59,7 @@ describe('a name and the beginning of an ID', () => {
     expect(statuses.get(PROD)).toBe('ACTIVE');
   });
 
-  test('terminate `face` again, and never an untracked instance of that name', async () => {
+  test('terminates the tracked instance again, never an untracked namesake', async () => {
     NAMES.set(STRANGER, 'face');
     onTestFinished(() => void NAMES.delete(STRANGER));
     statuses.set(STRANGER, 'ACTIVE');
@@ -77,7 +77,7 @@ describe('a name and the beginning of an ID', () => {
   });
 
   test.each(['start', 'stop', 'terminate', 'expire'])(
-    "%s a terminated instance, not somebody else's namesake that was read here",
+    'sends no %s request to an untracked instance with the same name',
     async (verb) => {
       await changes('terminate', 'face', '--yes');
       NAMES.set(STRANGER, 'face');
@@ -95,7 +95,7 @@ describe('a name and the beginning of an ID', () => {
     },
   );
 
-  test('terminate an untracked instance by its name if no other instance has that name', async () => {
+  test('terminates an untracked instance if no other instance has the name', async () => {
     await changes('untrack', 'face', '--yes');
     expect((await changes('terminate', 'face', '--yes')).posts).toEqual([
       `/instances/${FACE}/terminate`,
@@ -107,33 +107,33 @@ describe('a name and the beginning of an ID', () => {
     ['start', 'cafe'],
     ['reorder', 'cafe', 'bar'],
     ['untrack', 'cafe'],
-  ])('exit with 2 if the beginning is a name in another case: %s %s', async (...argv) => {
+  ])('exits with 2 if the prefix is a name in another case: %s %s', async (...argv) => {
     const { code, stderr, sent } = await changes(...argv);
     expect({ code, sent }).toEqual({ code: 2, sent: 0 });
     expect(stderr).toContain(`"cafe" matches several instances: CAFE ${LAB}, cafeteria ${CAFE}`);
   });
 
-  test('find the instance by its name in another case in verbs that only read', async () => {
+  test('selects the instance with the name in another case in get', async () => {
     const { code, stdout } = await world.cli(['instances', 'get', 'cafe', '-q']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${LAB}\n` });
   });
 });
 
-test('find a known ID in capital letters, and list it once', async () => {
+test('finds a tracked ID in capital letters, and lists it once', async () => {
   const { code, posts } = await changes('stop', PROD.toUpperCase());
   expect({ code, posts }).toEqual({ code: 0, posts: [`/instances/${PROD}/stop`] });
   const { stdout } = await world.cli(['instances', 'list', '-q']);
   expect(stdout.trim().split('\n')).toHaveLength(NAMES.size);
 });
 
-describe('the beginning of an ID', () => {
-  test('is rejected with --yes when not interactive', async () => {
+describe('an ID prefix', () => {
+  test('exits with 2 with --yes when not interactive', async () => {
     const { code, stderr, sent } = await changes('terminate', '2222', '--yes');
     expect({ code, sent }).toEqual({ code: 2, sent: 0 });
     expect(stderr).toContain(`an ID prefix: "2222" (use the name CAFE or the full ID ${LAB})`);
   });
 
-  test('is rejected with --yes in a terminal too, since there is no confirmation', async () => {
+  test('exits with 2 with --yes in a terminal, and asks without it', async () => {
     const argv = ['instances', 'terminate', '2222', '--yes'];
     const { code, requests } = await world.cli(argv, { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -141,7 +141,7 @@ describe('the beginning of an ID', () => {
     expect(stderr).toContain('Terminate CAFE (22222222-0000-4000-8000-000000000004) and its disk?');
   });
 
-  test('is accepted by a verb that needs no --yes', async () => {
+  test('selects the instance in stop, which needs no --yes', async () => {
     expect(await changes('stop', '2222')).toMatchObject({
       code: 0,
       posts: [`/instances/${LAB}/stop`],
@@ -149,22 +149,25 @@ describe('the beginning of an ID', () => {
   });
 });
 
-describe('a text that fits several instances', () => {
-  test.each(['twin', 'aaaa'])('changes no instance: %s', async (text) => {
+describe('an ambiguous name or ID prefix', () => {
+  test.each(['twin', 'aaaa'])('exits with 2 and changes no instance: %s', async (text) => {
     const { code, stderr, posts } = await changes('stop', text);
     expect({ code, posts }).toEqual({ code: 2, posts: [] });
     for (const id of TWINS) expect(stderr).toContain(`twin ${id}`);
   });
 
-  test.each(['twin', 'aaaa'])('selects the instance that is not TERMINATED: %s', async (text) => {
-    const [over = '', living] = TWINS;
-    await changes('terminate', over, '--yes');
-    const { code, posts } = await changes('stop', text);
-    expect({ code, posts }).toEqual({ code: 0, posts: [`/instances/${living}/stop`] });
-  });
+  test.each(['twin', 'aaaa'])(
+    'selects the only instance that is not TERMINATED: %s',
+    async (text) => {
+      const [over = '', living] = TWINS;
+      await changes('terminate', over, '--yes');
+      const { code, posts } = await changes('stop', text);
+      expect({ code, posts }).toEqual({ code: 0, posts: [`/instances/${living}/stop`] });
+    },
+  );
 });
 
-describe('a text that fits nothing known', () => {
+describe('an unknown name or ID', () => {
   test.each([
     ['terminate', 'first', '--yes'],
     ['stop', 'first'],
@@ -173,7 +176,7 @@ describe('a text that fits nothing known', () => {
     ['events', 'first'],
     ['reorder', 'first', 'second'],
     ['ssh', 'first'],
-  ])('is not found before any request: %s %s', async (...argv) => {
+  ])('exits with 3 before any request: %s %s', async (...argv) => {
     const { code, stderr, sent } = await changes(...argv);
     expect({ code, sent }).toEqual({ code: 3, sent: 0 });
     expect(stderr).toContain('no instance with that name or ID is known on this computer.');
@@ -181,19 +184,19 @@ describe('a text that fits nothing known', () => {
     expect(stderr).not.toContain('billing');
   });
 
-  test('gets the nearest name as a suggestion', async () => {
+  test('suggests the nearest name', async () => {
     const { stderr } = await changes('stop', 'prod-bd');
     expect(stderr).toContain('did you mean prod-db?');
   });
 
-  test('is reported as failed, and the others are still terminated', async () => {
+  test('exits with 3, and still terminates the known instances', async () => {
     const { code, stderr, sent } = await changes('terminate', 'one', 'prod-db', 'two', '--yes');
     expect({ code, sent }).toEqual({ code: 3, sent: 1 });
     expect(stderr.match(/^error: INSTANCE "(?:one|two)"/gm)).toHaveLength(2);
     expect(statuses.get(PROD)).toBe('TERMINATED');
   });
 
-  test('is sent if it is a UUID, since the service may know it', async () => {
+  test('sends a request if the ID is a UUID', async () => {
     const { code, sent } = await changes('get', STRANGER);
     expect({ code, sent }).toEqual({ code: 3, sent: 1 });
   });

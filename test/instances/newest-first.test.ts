@@ -22,7 +22,7 @@ function orders<T>(rows: readonly T[]): T[][] {
 }
 
 describe('newestFirst', () => {
-  test('sorts by creation time, whatever the order', () => {
+  test('sorts by creation time, newest first', () => {
     const last = { id: 'c', name: 'c', status: 'STOPPED', created_at: at(2), seen_at: at(9) };
     const rows = [
       instance('a', at(1)),
@@ -33,7 +33,7 @@ describe('newestFirst', () => {
     for (const order of orders(rows)) expect(ids(order)).toEqual(['b', 'c', 'a', 'd']);
   });
 
-  test('sorts equal times by the later request, then by ID', () => {
+  test('sorts equal creation times by request time, then by ID', () => {
     const rows = [
       instance('b', at(1), { ordered_at: at(5) }),
       instance('c', at(1), { ordered_at: at(6) }),

@@ -21,7 +21,7 @@ afterEach(() => world.close());
 
 const ids = async () => (await listed(world)).map(({ id }: { id: string }) => id);
 
-describe('an ID that is typed in capital letters', () => {
+describe('an ID in capital letters', () => {
   beforeEach(() => {
     world.rented.rent(ID, 'trainer', { status: 'ACTIVE' });
     world.rented.drives = [{ id: 'drive-1', current_instance_id: ID }];
@@ -30,7 +30,7 @@ describe('an ID that is typed in capital letters', () => {
   test.each([
     [CAPITALS, ID],
     [ID, CAPITALS],
-  ])('has one deadline: set for %s, removed for %s', async (set, removed) => {
+  ])('sets a deadline for %s, and removes it for %s', async (set, removed) => {
     for (const argv of [
       [set, '--after', '4h'],
       [removed, '--never'],
@@ -58,7 +58,7 @@ describe('an ID that is typed in capital letters', () => {
     expect(await world.cli(['instances', 'list', '-q'])).toMatchObject({ code: 0, stdout: '' });
   });
 
-  test('is sent and printed in lower case if unknown', async () => {
+  test('sends and prints an unknown ID in lower case', async () => {
     const got = await world.cli(['instances', 'get', CAPITALS, '-q']);
     expect(got.stdout).toBe(`${ID}\n`);
     expect(got.requests.map(({ path }) => path)).toContain(`/instances/${ID}`);
@@ -66,7 +66,7 @@ describe('an ID that is typed in capital letters', () => {
   });
 });
 
-describe('a service that writes IDs in capital letters', () => {
+describe('a service that returns IDs in capital letters', () => {
   /** Returns all IDs in capital letters, and finds an instance by its ID in any case. */
   const loud = (body: unknown) =>
     JSON.parse(JSON.stringify(body).replaceAll(ID, CAPITALS)) as Record<string, unknown>;
@@ -83,7 +83,7 @@ describe('a service that writes IDs in capital letters', () => {
     });
   });
 
-  test('lists one instance, even if it is attached to a drive', async () => {
+  test('lists an instance that is attached to a drive only once', async () => {
     const { code, stdout } = await world.cli([...CREATE, ...IN_FOUR_HOURS, '--json']);
     expect({ code, id: JSON.parse(stdout).id }).toEqual({ code: 0, id: ID });
     world.rented.drives = [{ id: 'drive-1', current_instance_id: ID }];
@@ -97,7 +97,7 @@ describe('a service that writes IDs in capital letters', () => {
     expect(world.rented.instances.get(ID)?.status).toBe('TERMINATING');
   });
 
-  test('resolves a lost request, and shows its ID', async () => {
+  test('recovers a lost request, and prints the ID in lower case', async () => {
     world.rented.posts.push(() => {
       world.rented.rent(ID, 'trainer');
       return { status: 504, body: envelope({ id: ID }, 504) };
@@ -107,7 +107,7 @@ describe('a service that writes IDs in capital letters', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
   });
 
-  test("shows the instance's events", async () => {
+  test('prints the ID in lower case in instance events', async () => {
     await world.cli(CREATE);
     const { handler } = world.rented;
     const event = { id: 'e1', instance_id: CAPITALS, type: 'created' };

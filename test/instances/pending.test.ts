@@ -33,8 +33,8 @@ async function lose(argv = CREATE): Promise<void> {
 describe.each([
   ['create', CREATE],
   ['reorder', REORDER],
-])('%s of a name that a known instance has', (_verb, argv) => {
-  test('sends nothing: exit 5, name_taken, with its id', async () => {
+])('%s with the name of a known instance', (_verb, argv) => {
+  test('exits with 5 (name_taken), prints the ID and sends nothing', async () => {
     await world.cli(CREATE);
     const { code, stdout, stderr, requests } = await world.cli([...argv, '--json']);
     expect({ code, stdout, posts: posts(requests) }).toEqual({ code: 5, stdout: '', posts: 0 });
@@ -56,7 +56,7 @@ describe.each([
   });
 
   test.each(['TERMINATED', 'TERMINATING'])(
-    'sends the request if the instance is %s by now',
+    'sends the request if the instance is now %s',
     async (status) => {
       await world.cli(CREATE);
       service.rent(NEW, 'trainer', { status });
@@ -65,7 +65,7 @@ describe.each([
     },
   );
 
-  test('sends nothing if the service does not find an instance that was never seen to end: exit 7', async () => {
+  test('exits with 7 and sends nothing if the service does not find the instance', async () => {
     await world.cli(CREATE);
     service.instances.delete(NEW);
     for (const more of [[], ['--json']]) {
@@ -87,7 +87,7 @@ describe.each([
     expect(await listed()).toMatchObject([{ id: ID }, { id: NEW, status: 'GONE' }]);
   });
 
-  test('sends the request with --yes, or after untrack, if the service does not find the instance', async () => {
+  test('sends the request for a missing instance with --yes or after untrack', async () => {
     await world.cli(CREATE);
     service.instances.delete(NEW);
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
@@ -97,7 +97,7 @@ describe.each([
     expect(posts((await world.cli(argv)).requests)).toBe(1);
   });
 
-  test('rereads a TERMINATING instance, since its termination may be rolled back', async () => {
+  test('exits with 5 if the termination of the instance was rolled back', async () => {
     await world.cli(CREATE);
     await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     service.rent(NEW, 'trainer', { status: 'ACTIVE' });
@@ -106,7 +106,7 @@ describe.each([
     expect(errorOf(stderr)).toMatchObject({ code: 'name_taken', resource: NEW });
   });
 
-  test('sends the request if the service no longer finds an instance that was TERMINATING', async () => {
+  test('sends the request if the service no longer finds a TERMINATING instance', async () => {
     await world.cli(CREATE);
     await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     service.instances.delete(NEW);
@@ -114,7 +114,7 @@ describe.each([
     expect(posts((await world.cli(argv)).requests)).toBe(1);
   });
 
-  test("sends nothing if the instance can't be read", async () => {
+  test("exits with 1 and sends nothing if the instance can't be read", async () => {
     await world.cli(CREATE);
     service.failing.add(`/instances/${NEW}`);
     const { code, requests } = await world.cli(argv);
@@ -123,7 +123,7 @@ describe.each([
   });
 });
 
-test('rents once if the service finds a new instance only later', async () => {
+test('rents only once if the service does not find the new instance yet', async () => {
   const codes: number[] = [];
   let sent = 0;
   for (const id of [NEW, ID, SOURCE.replace('8888', '9999')]) {
@@ -140,8 +140,8 @@ test('rents once if the service finds a new instance only later', async () => {
 describe.each([
   ['create', CREATE],
   ['reorder', REORDER],
-])('%s of a name with an unresolved request', (_verb, argv) => {
-  test('sends nothing without a terminal: exit 7', async () => {
+])('%s with the name of an unresolved request', (_verb, argv) => {
+  test('exits with 7 and sends nothing when not interactive', async () => {
     await lose();
     const { code, stderr, requests } = await world.cli(argv);
     expect({ code, posts: posts(requests) }).toEqual({ code: 7, posts: 0 });
@@ -155,7 +155,7 @@ describe.each([
     });
   });
 
-  test('asks, and No is the default', async () => {
+  test('asks before sending, with No as the default', async () => {
     await lose();
     const no = await world.cli(argv, { terminal: true, stdin: '\r' });
     expect({ code: no.code, posts: posts(no.requests) }).toEqual({ code: 130, posts: 0 });
@@ -167,7 +167,7 @@ describe.each([
     expect(posts(yes.requests)).toBe(1);
   });
 
-  test('sends the request with --yes, and lists the earlier request until it is resolved', async () => {
+  test('sends the request with --yes, and still lists the earlier request', async () => {
     await lose();
     expect((await world.cli([...argv, '--yes'])).code).toBe(0);
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
@@ -179,7 +179,7 @@ describe.each([
     expect(posts((await world.cli(argv)).requests)).toBe(1);
   });
 
-  test('sends nothing while another process waits, even with --yes: exit 7', async () => {
+  test('exits with 7 while another process creates the name, even with --yes', async () => {
     const isAlive = (pid: number) => pid === process.pid;
     await world.cli(['instances', 'list']);
     const journal = journalOf(world, { service: world.service.url, account: 'user-1' }, isAlive);
@@ -197,7 +197,7 @@ describe.each([
   });
 });
 
-test('reads nothing for a script if the name has an unresolved request', async () => {
+test('exits with 7 before any request if the name has an unresolved request', async () => {
   await lose();
   const { code, requests } = await world.cli([...CREATE, '--template', 'jupyterlab']);
   expect({ code, requests }).toEqual({ code: 7, requests: [] });
@@ -206,7 +206,7 @@ test('reads nothing for a script if the name has an unresolved request', async (
 describe.each([
   ['create', CREATE],
   ['reorder', REORDER],
-])("%s of a terminated instance's name", (_verb, argv) => {
+])("%s with a terminated instance's name", (_verb, argv) => {
   const journal = () => journalOf(world, { service: world.service.url, account: 'user-1' });
 
   test('reads namesakes before it reserves the name', async () => {
@@ -220,7 +220,7 @@ describe.each([
     expect(held).toEqual([0]);
   });
 
-  test('exits with 5 and sends nothing if another process takes the name in between', async () => {
+  test('exits with 5 if another process takes the name in between', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     service.onRead = async (id) => {
@@ -235,15 +235,15 @@ describe.each([
   });
 });
 
-describe('a key from the environment', () => {
-  test('reads its account once, before its first rental request', async () => {
+describe('GPUCLOUD_API_KEY', () => {
+  test('causes one account request, before the first rental request', async () => {
     const first = await world.cli(CREATE);
     expect(first.requests.map(({ path }) => path)).toEqual(['/users/me', '/instances']);
     const second = await world.cli(['instances', 'create', 'lab', ...HARDWARE]);
     expect(second.requests.map(({ path }) => path)).toEqual(['/instances']);
   });
 
-  test('exits with 7 for the second create of a lost name, after a rotation within the account', async () => {
+  test("exits with 7 for a lost request's name after a key rotation", async () => {
     await lose();
     const env = { GPUCLOUD_API_KEY: 'svc_sk_rotated_0123456789' };
     const { code, requests } = await world.cli(CREATE, { env });
@@ -251,7 +251,7 @@ describe('a key from the environment', () => {
     expect((await world.cli(['instances', 'recover'], { env })).code).toBe(7);
   });
 
-  test('may use the name if the earlier request belongs to another account', async () => {
+  test('frees the name of a lost request for another account', async () => {
     await lose();
     service.me = 'user-2';
     const env = { GPUCLOUD_API_KEY: 'svc_sk_stranger_0123456789' };
@@ -259,14 +259,14 @@ describe('a key from the environment', () => {
     expect((await world.cli(['instances', 'list', '-q'], { env })).stdout).toBe(`${NEW}\n`);
   });
 
-  test("rents nothing if its account can't be read", async () => {
+  test("exits with 1 and rents nothing if the account can't be read", async () => {
     service.failing.add('/users/me');
     const { code, requests } = await world.cli(CREATE);
     expect({ code, posts: posts(requests) }).toEqual({ code: 1, posts: 0 });
   });
 });
 
-test('rents for an account whose ID is not safe in a path', async () => {
+test('rents for an account whose ID is unsafe in a path', async () => {
   for (const [at, me] of ['auth0|5f 1/../x', '..', 'ann@example.com'].entries()) {
     service.me = me;
     const env = { GPUCLOUD_API_KEY: `svc_sk_${at}` };
@@ -278,7 +278,7 @@ test('rents for an account whose ID is not safe in a path', async () => {
 });
 
 test.each([CREATE, REORDER])(
-  'reports a lost response with the requested name: %j',
+  'reports the requested name if the response is lost: %j',
   async (...argv) => {
     service.posts.push(() => 'hangUp');
     const { stderr } = await world.cli([...argv, '--json']);

@@ -38,8 +38,8 @@ async function recover(answers: readonly string[]) {
   return { said, stderr: stderr(), ids: resolutions.map(({ instance }) => instance?.id) };
 }
 
-describe("the question about an instance with a request's name", () => {
-  test('matches two requests to two instances, the last request first', async () => {
+describe('reconcile', () => {
+  test('matches two requests to two instances, the latest request first', async () => {
     await lose([], ID);
     world.clock.advance(60_000);
     await lose(['--yes'], NEW);
@@ -55,7 +55,7 @@ describe("the question about an instance with a request's name", () => {
   });
 
   test.each([[[]], [[{ id: 'd1', current_instance_id: ID }]]])(
-    "leaves out another request's instance with that name, drives: %j",
+    "asks nothing about another request's instance, drives: %j",
     async (drives) => {
       await lose([]);
       world.clock.advance(60_000);
@@ -65,7 +65,7 @@ describe("the question about an instance with a request's name", () => {
     },
   );
 
-  test('includes the deadline, if the person agrees', async () => {
+  test('sets the requested deadline if the user agrees', async () => {
     await lose(IN_FOUR_HOURS, ID);
     world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
     const ends_at = world.at(4);
@@ -75,7 +75,7 @@ describe("the question about an instance with a request's name", () => {
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at }]);
   });
 
-  test('accepts the instance without the deadline', async () => {
+  test('sets no deadline if the user declines it', async () => {
     await lose(IN_FOUR_HOURS, ID);
     world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
     const { stderr } = await recover(['yes', 'no']);
@@ -93,7 +93,7 @@ describe("the question about an instance with a request's name", () => {
   test.each([
     ['yes', 'Idle rule:   terminated after 45 min without use.', { if_idle_seconds: 2700 }],
     ['no', 'It has no deadline.', { ends_at: null }],
-  ])('asks about an idle rule: %s', async (answer, noted, row) => {
+  ])('asks before it sets an idle rule: %s', async (answer, noted, row) => {
     await lose(['--if-idle', '45m', '--unenforced'], ID);
     world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
     const { said, stderr } = await recover(['yes', answer]);
@@ -104,7 +104,7 @@ describe("the question about an instance with a request's name", () => {
     expect('if_idle_seconds' in listedRow).toBe(answer === 'yes');
   });
 
-  test('leaves out the deadline if the instance has its own', async () => {
+  test('keeps the deadline that the instance already has', async () => {
     await lose(IN_FOUR_HOURS, ID);
     const ends_at = world.at(8);
     expect((await world.cli(['instances', 'expire', ID, '--after', '8h'])).code).toBe(0);
@@ -115,7 +115,7 @@ describe("the question about an instance with a request's name", () => {
   });
 });
 
-describe('a request whose process was killed while it saved the instance', () => {
+describe('reap after a kill while the instance was saved', () => {
   /** Creates the files that remain after a kill between creating and writing the temporary file. */
   async function killedWhileSaving(uid: string): Promise<void> {
     const [folder = ''] = journalFolders(world, 'requests');
@@ -124,7 +124,7 @@ describe('a request whose process was killed while it saved the instance', () =>
     await writeFile(join(instances, `${ID}.json.${uid}~a1b2c3.tmp`), '', { mode: 0o600 });
   }
 
-  test('keeps its deadline: reap terminates the instance without a question', async () => {
+  test('terminates the instance at the requested deadline', async () => {
     await lose(IN_FOUR_HOURS, ID);
     const [request] = recordsIn(world, 'requests');
     await killedWhileSaving(String(request?.uid));
@@ -134,7 +134,7 @@ describe('a request whose process was killed while it saved the instance', () =>
     expect(JSON.parse(stdout)).toMatchObject([{ id: ID, outcome: 'terminated' }]);
   });
 
-  test('does not get an instance that another request saved', async () => {
+  test('exits with 7 if another request saved the instance', async () => {
     await lose(IN_FOUR_HOURS, ID);
     await killedWhileSaving('11111111-2222-4333-8444-555555555555');
     world.clock.advance(5 * HOUR);

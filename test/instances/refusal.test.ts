@@ -40,7 +40,7 @@ describe.each([
     service.posts.push(() => no(409, WORDS));
   });
 
-  test('is name_taken if a known instance has the name', async () => {
+  test('exits with 5 (name_taken) if a known instance has the name', async () => {
     service.rent(ID, 'trainer', { status: 'ACTIVE' });
     await world.cli(['instances', 'track', ID]);
     service.balance = '1.00';
@@ -55,7 +55,7 @@ describe.each([
     expect(error.message).toContain(`trainer already exists (${ID}, ACTIVE).`);
   });
 
-  test('is insufficient_funds if the balance is below the last known price', async () => {
+  test('exits with 5 (insufficient_funds) if the balance is below the last known price', async () => {
     service.balance = '89.89';
     const error = await failure(argv);
     expect(error).toMatchObject({ exit: 5, code: 'insufficient_funds', http_status: 409 });
@@ -68,31 +68,34 @@ describe.each([
   test.each([
     ['covers an hour', '89.90'],
     ['is unknown', undefined],
-  ])('is a conflict with both possible reasons if the balance %s', async (_what, balance) => {
-    service.balance = balance;
-    const error = await failure(argv);
-    expect(error).toMatchObject({ exit: 5, code: 'conflict', resource: 'trainer' });
-    expect(error.message).toContain(
-      'The offer may be out of stock, another instance may have the name trainer, or the balance may not cover an hour.',
-    );
-    const other = argv === CREATE ? ' with --offer' : ': gpucloud instances create';
-    expect(error.hint).toBe(
-      `try another offer${other}; or choose another name, or see the balance: gpucloud billing balance`,
-    );
-  });
+  ])(
+    'exits with 5 (conflict) and lists possible reasons if the balance %s',
+    async (_what, balance) => {
+      service.balance = balance;
+      const error = await failure(argv);
+      expect(error).toMatchObject({ exit: 5, code: 'conflict', resource: 'trainer' });
+      expect(error.message).toContain(
+        'The offer may be out of stock, another instance may have the name trainer, or the balance may not cover an hour.',
+      );
+      const other = argv === CREATE ? ' with --offer' : ': gpucloud instances create';
+      expect(error.hint).toBe(
+        `try another offer${other}; or choose another name, or see the balance: gpucloud billing balance`,
+      );
+    },
+  );
 
-  test("is a conflict if the facts can't be read", async () => {
+  test("exits with 5 (conflict) if the account can't be read", async () => {
     service.failing.add('/users/me');
     expect(await failure(argv)).toMatchObject({ exit: 5, code: 'conflict', http_status: 409 });
   });
 
-  test("exits with 1 and code refused for a proxy's HTML page", async () => {
+  test("exits with 1 (refused) for a proxy's HTML page", async () => {
     service.posts = [() => ({ status: 409, body: '<html><title>Proxy</title></html>' })];
     service.balance = '0.00';
     expect(await failure(argv)).toMatchObject({ exit: 1, code: 'refused', http_status: 409 });
   });
 
-  test('leaves no UNKNOWN request', async () => {
+  test('leaves no UNKNOWN request in the list', async () => {
     await failure(argv);
     expect(await listed()).toEqual([]);
   });
@@ -103,12 +106,12 @@ describe.each([400, 402])('a create refused with %i', (status) => {
     service.posts.push(() => no(status, WORDS));
   });
 
-  test('is insufficient_funds if the balance is below the last known price', async () => {
+  test('exits with 5 (insufficient_funds) if the balance is below the last known price', async () => {
     service.balance = '0.00';
     expect(await failure(CREATE)).toMatchObject({ exit: 5, code: 'insufficient_funds' });
   });
 
-  test(`is ${status === 402 ? 'insufficient_funds' : 'refused'} if the balance is sufficient`, async () => {
+  test(`reports ${status === 402 ? 'insufficient_funds' : 'refused'} if the balance is sufficient`, async () => {
     service.balance = '1000.00';
     expect(await failure(CREATE)).toMatchObject(
       status === 402 ? { exit: 5, code: 'insufficient_funds' } : { exit: 1, code: 'refused' },
@@ -124,21 +127,21 @@ test('reports name_taken for a create refused with 400 if a known instance has t
   expect(error).toMatchObject({ exit: 5, code: 'name_taken', resource: ID });
 });
 
-test('keeps wrong_state for a refused reorder of an instance that is not TERMINATED', async () => {
+test('reports wrong_state for a refused reorder of an instance that is not TERMINATED', async () => {
   service.rent(SOURCE, 'old', { status: 'ACTIVE', price_per_hour_snapshot: '89.90' });
   service.balance = '0.00';
   service.posts.push(() => no(409, WORDS));
   expect(await failure(REORDER)).toMatchObject({ exit: 5, code: 'wrong_state', resource: SOURCE });
 });
 
-describe('a data.id in a refusal', () => {
+describe('a refusal with data.id', () => {
   const refuse = (data: unknown, status = 409) =>
     service.posts.push(() => ({ status, body: { statusCode: status, message: WORDS, data } }));
 
   test.each([
     ['create', CREATE],
     ['reorder', REORDER],
-  ])('is listed and printed after a %s, and nothing is UNKNOWN', async (_verb, argv) => {
+  ])('lists the instance and reports its ID after a %s', async (_verb, argv) => {
     service.rent(NEW, 'trainer');
     refuse({ id: NEW });
     const error = await failure(argv);
@@ -152,7 +155,7 @@ describe('a data.id in a refusal', () => {
     expect(await listed()).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
   });
 
-  test('is ignored if it was terminated before, since it is not billing', async () => {
+  test('ignores an instance that was terminated earlier', async () => {
     service.rent(ID, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
     world.clock.advance(1000);
@@ -162,7 +165,7 @@ describe('a data.id in a refusal', () => {
     expect(error.message).not.toContain(ID);
   });
 
-  test('is listed with the UNKNOWN request if the outcome is unknown', async () => {
+  test('lists the instance and an UNKNOWN request after a 500', async () => {
     service.rent(NEW, 'trainer');
     refuse({ id: NEW }, 500);
     const error = await failure(CREATE);
@@ -172,10 +175,10 @@ describe('a data.id in a refusal', () => {
   });
 
   test.each([
-    ['no UUID', { id: 'trainer' }],
-    ['not in data', undefined],
+    ['not a UUID', { id: 'trainer' }],
+    ['missing', undefined],
     ['the offer of the request', { id: HARDWARE[1] }],
-  ])('is ignored if it is %s', async (_what, data) => {
+  ])('ignores an ID that is %s', async (_what, data) => {
     refuse(data);
     expect((await failure(CREATE)).message).not.toContain('The response names');
     expect(await listed()).toEqual([]);
@@ -199,14 +202,14 @@ describe('create --if-not-exists', () => {
     expect((await world.cli([...ENSURE, '-q'])).stdout).toBe(`${NEW}\n`);
   });
 
-  test('creates the instance if no running one has that name', async () => {
+  test('creates the instance if the one with that name is TERMINATED', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
     expect(await world.cli([...ENSURE, '-q'])).toMatchObject({ code: 0, stdout: `${ID}\n` });
   });
 
-  test('reports an ID in the refusal that belongs to another instance', async () => {
+  test("exits with 5 and reports the ID in the refusal, not a namesake's", async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'get', NEW]);
@@ -227,7 +230,7 @@ describe('create --if-not-exists', () => {
     expect({ code, status: JSON.parse(stdout).status }).toEqual({ code: 0, status: 'ACTIVE' });
   });
 
-  describe('with an existing instance that differs', () => {
+  describe('with an existing instance', () => {
     const OTHERS = { id: '0b000000-0000-4000-8000-00000000000f', name: 'H100' };
     const refused = async (...more: string[]) => {
       const error = await failure([...ENSURE, ...more]);
@@ -237,7 +240,7 @@ describe('create --if-not-exists', () => {
     };
     beforeEach(() => world.cli(CREATE));
 
-    test('exits with 5 and names another offer and image', async () => {
+    test('exits with 5 and names the different offer and image', async () => {
       const other = { status: 'ACTIVE', offer: OTHERS, base_image: { id: 'img-1' } };
       service.rent(NEW, 'trainer', other);
       expect(await refused()).toMatchObject({
@@ -262,7 +265,7 @@ describe('create --if-not-exists', () => {
       });
     });
 
-    test('exits with 12 for the status ERROR', async () => {
+    test('exits with 12 if the instance is in ERROR', async () => {
       service.rent(NEW, 'trainer', { status: 'ERROR', offer: OTHERS });
       expect(await refused()).toMatchObject({
         exit: 12,
@@ -274,7 +277,7 @@ describe('create --if-not-exists', () => {
       });
     });
 
-    test('prints it if the offer and image are the same in other letters, and the price fits', async () => {
+    test('prints the instance if its offer ID differs only in case', async () => {
       const [, offer = '', , image = ''] = HARDWARE;
       service.rent(NEW, 'trainer', {
         status: 'ACTIVE',
@@ -294,7 +297,7 @@ describe('create --if-not-exists', () => {
     expect({ code, requests }).toEqual({ code: 7, requests: [] });
   });
 
-  test('is suggested for a taken name', async () => {
+  test('suggests --if-not-exists for a taken name', async () => {
     await world.cli(CREATE);
     const { stderr } = await world.cli(CREATE);
     expect(stderr).toContain(
@@ -303,14 +306,14 @@ describe('create --if-not-exists', () => {
   });
 });
 
-test('sends no create request if --query is invalid', async () => {
+test('exits with 2 and creates nothing if --query is invalid', async () => {
   for (const query of ['length(id, name)', 'nope(@)', '[?']) {
     const { code, requests } = await world.cli([...CREATE, '--query', query]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
   }
 });
 
-test('names the ID in the error if a query does not fit the response', async () => {
+test('reports the created ID if --query fails on the response', async () => {
   const { code, stderr } = await world.cli([...CREATE, '--query', 'abs(name)']);
   expect(code).toBe(2);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');

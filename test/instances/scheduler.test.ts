@@ -25,7 +25,7 @@ const JOB: Job = {
 };
 
 describe('the systemd unit', () => {
-  test('is accepted by systemd', needs('systemd-analyze'), () => {
+  test('passes systemd-analyze verify', needs('systemd-analyze'), () => {
     const files = { service: serviceUnit(JOB), timer: timerUnit(JOB) };
     const paths = Object.entries(files).map(([kind, text]) => {
       const path = join(folder, `${JOB.name}.${kind}`);
@@ -40,19 +40,19 @@ describe('the systemd unit', () => {
     expect({ status, own }).toEqual({ status: 0, own: [] });
   });
 
-  test('runs every five minutes, and makes up for missed runs', () => {
+  test('runs every five minutes, and catches up on missed runs', () => {
     expect(timerUnit(JOB)).toMatch(/^OnCalendar=\*:0\/5$/m);
     expect(timerUnit(JOB)).toMatch(/^Persistent=true$/m);
   });
 
-  test('escapes words and variables for systemd', () => {
+  test('escapes arguments and variables', () => {
     const unit = serviceUnit(JOB);
     expect(unit).toContain(`"a b %%d $$HOME \\"quoted\\" it's <&> \\\\n"`);
     expect(unit).toContain(`"GPUCLOUD_CONFIG_DIR=/home/a b %%d $HOME \\"quoted\\" it's <&> \\\\n"`);
   });
 });
 
-test('contains the same words as a property list for launchd', needs('python3'), () => {
+test('writes a launchd property list with the same arguments', needs('python3'), () => {
   const path = join(folder, 'agent.plist');
   writeFileSync(path, agentFile(JOB));
   const script =
@@ -68,7 +68,7 @@ test('contains the same words as a property list for launchd', needs('python3'),
   });
 });
 
-describe('the task for Windows', () => {
+describe('the Windows task', () => {
   // Windows allows all these characters in folder names.
   const folders = `C:\\Users\\Zoë & <Co> ^!(1)\\AppData`;
   const job: Job = {
@@ -78,7 +78,7 @@ describe('the task for Windows', () => {
     env: { GPUCLOUD_CONFIG_DIR: folders, GPUCLOUD_STATE_DIR: 'D:\\state' },
   };
 
-  test('runs every five minutes, on battery power too', needs('python3'), () => {
+  test('runs every five minutes, also on battery power', needs('python3'), () => {
     const path = join(folder, 'task.xml');
     writeFileSync(path, `\ufeff${taskFile(job)}`, 'utf16le');
     const script = `import json, sys, xml.etree.ElementTree as tree
