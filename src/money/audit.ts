@@ -289,7 +289,7 @@ function otherKeys({ keys, look }: AuditReading): CheckResult {
     : unknown('The service did not show when an API key was last used.', { next });
 }
 
-/** How many groups of charges to list as evidence. */
+/** Maximum groups of charges to list as evidence. */
 const SHOWN = 10;
 
 /** Checks for charges beyond the highest cost of known instances and drives. */

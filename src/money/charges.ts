@@ -236,7 +236,7 @@ function timeIn(window: Window, { from, to }: Pick<Chargeable, 'from' | 'to'>): 
   return Math.max(0, end - start) + HOUR;
 }
 
-/** How long after an instance's termination the service may still charge it, in milliseconds. */
+/** Milliseconds after an instance's termination in which the service may still charge it. */
 export const LATE = 24 * HOUR;
 
 /**

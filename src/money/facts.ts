@@ -151,7 +151,7 @@ export function chargesJson(charges: CheckedCharges | undefined) {
       };
 }
 
-/** How long a balance lasts at a rate. */
+/** The time that a balance lasts at a rate. */
 interface Runway {
   /** Whole seconds, rounded down; exact at any size. */
   readonly seconds: Money;

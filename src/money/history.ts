@@ -8,8 +8,8 @@ import { instant } from '../output/time.ts';
 const PAGE = 100;
 
 /**
- * How many of the last IDs to remember, besides two pages: during a walk, new transactions push
- * older transactions onto the next page. Remembering more would grow the heap on a long history.
+ * Number of IDs to remember, besides two pages: during a walk, new transactions push older
+ * transactions onto the next page. Remembering more would grow the heap on a long history.
  */
 const REMEMBERED = 1000;
 

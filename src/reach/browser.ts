@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { inThrowawayFolder } from '../files/throwaway-folder.ts';
 
-/** How long to wait for the browser's request, in milliseconds. */
+/** Milliseconds to wait for the browser's request. */
 const PATIENCE = 30_000;
 
 /**

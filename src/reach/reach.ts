@@ -31,7 +31,7 @@ export interface Reached {
 }
 
 /**
- * Finds and reads an instance, and determines its SSH endpoint. `signal` ends the wait.
+ * Finds and reads an instance, and determines its SSH endpoint. `signal` stops the wait.
  *
  * @throws CliError `wrongState` with the next command if the instance can't be reached now.
  */
@@ -92,7 +92,7 @@ function ensureEnterable(instance: Instance, { id, name: typed }: Target): strin
   if (INSTANCE_STATUSES.includes(status) && status !== 'ERROR') {
     throw new CliError('wrongState', `${name} is ${status}: can't connect now.`, {
       resource: id,
-      // A tunnel waits until a temporary status ends.
+      // A tunnel waits until a temporary status changes.
       retryable: leadsTo('ACTIVE', status),
       hint: nextStep(status, typedName(name, id), 'ssh'),
     });

@@ -30,7 +30,7 @@ export async function runSsh(
   }
   const isFailed = code === SSH_FAILED && !context.signal.aborted;
   const trouble = isFailed ? await probe(reached, context) : undefined;
-  // The Ctrl-C that ended ssh also interrupts gpucloud, but may arrive after ssh has ended.
+  // The Ctrl-C that stopped ssh also interrupts gpucloud, but may arrive after ssh has exited.
   if (context.signal.aborted) {
     const { reason } = context.signal;
     context.endWith(reason instanceof CliError ? reason.exitCode : code);

@@ -7,7 +7,7 @@ import { troubleText } from './run-ssh.ts';
 import { type Forwarding, tunnelArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, troubleIn } from './ssh-process.ts';
 
-/** How long to try to reconnect, in milliseconds. */
+/** Milliseconds to keep trying to reconnect. */
 const GIVE_UP_AFTER = 10 * 60_000;
 
 /** The pause between two attempts in milliseconds; doubles from the first to the second value. */
@@ -20,11 +20,11 @@ interface HowToHold extends HowToReach {
 }
 
 /**
- * Keeps a tunnel open until the first interrupt, which is its normal end.
+ * Keeps a tunnel open until the first interrupt, which is not an error.
  *
  * After a lost connection, reads the instance again, since its address may have changed, and
- * reconnects. A fault that needs a person (a new host key, a refused key, a stopped instance) ends
- * the tunnel at once.
+ * reconnects. A fault that needs a person (a new host key, a refused key, a stopped instance)
+ * closes the tunnel at once.
  */
 export async function holdTunnel(
   ports: Forwarding,
@@ -48,7 +48,7 @@ export async function holdTunnel(
       pause = FIRST_PAUSE;
     }
     if (signal.aborted) {
-      // An interrupt is the normal end only if the tunnel was open.
+      // An interrupt before the tunnel was open is an error.
       if (lastOpen === undefined) throw signal.reason;
       break;
     }
@@ -105,7 +105,7 @@ async function holdOnce(
         opening.catch(() => child.close());
       },
       say(line) {
-        // After an interrupt, ssh's output only reports its end.
+        // After an interrupt, ssh's output only reports that ssh was stopped.
         if (context.signal.aborted) return;
         if (opening === undefined) waiting.push(line);
         else print(line);

@@ -81,7 +81,7 @@ export const hereReport = lazy(() => {
   });
 });
 
-/** EXITED: the command ended. LOST: the command disappeared without an exit code. */
+/** EXITED: the command has exited. LOST: the command disappeared without an exit code. */
 const JOB_STATUSES = ['RUNNING', 'EXITED', 'LOST', 'UNREACHABLE'] as const;
 
 /** A row of `jobs list`. */

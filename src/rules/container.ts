@@ -1,7 +1,7 @@
 import { wholeNumber } from './numbers.ts';
 import { broken, kept, type Verdict } from './rule.ts';
 
-/** One entry of `docker_config.ports` (spec: POST /instances). */
+/** One entry of `docker_config.ports` (API document: POST /instances). */
 export interface Port {
   internal_port: number;
   external_port: number;
@@ -14,7 +14,7 @@ export function portNumber(text: string): Verdict<number> {
   return wholeNumber(text, 1, 65535, 'the port');
 }
 
-/** Parses `protocol` of a port (spec: Limits): TCP or UDP, in upper or lower case. */
+/** Parses `protocol` of a port (API document: Limits): TCP or UDP, in upper or lower case. */
 export function protocol(text: string): Verdict<'TCP' | 'UDP'> {
   const upper = text.toUpperCase();
   return upper === 'TCP' || upper === 'UDP'
@@ -26,7 +26,7 @@ const FORM = 'must be EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main], such as 80
 
 /**
  * Parses a published port as docker does, with the service's label and main mark:
- * `8888:8888/tcp,name=web,main`. TCP is the default (spec: Limits).
+ * `8888:8888/tcp,name=web,main`. TCP is the default (API document: Limits).
  */
 export function publishedPort(text: string): Verdict<Port> {
   const [mapping = '', ...extras] = text.split(',');
@@ -89,7 +89,7 @@ function repeatIn(items: readonly string[]): number | undefined {
   return at < 0 ? undefined : at;
 }
 
-/** One entry of `docker_config.volumes` (spec: POST /instances). */
+/** One entry of `docker_config.volumes` (API document: POST /instances). */
 export interface Volume {
   host_path: string;
   container_path: string;

@@ -1,6 +1,8 @@
 // Separate from money.ts, so that recognizing an amount loads no library.
 
-/** Whether a text is a decimal of any length, as amounts of roubles are (spec: Conventions). */
+/**
+ * Whether a text is a decimal of any length, as amounts of roubles are (API document: Conventions).
+ */
 export function isMoney(text: string): boolean {
   return kopecksOf(text) !== undefined || /^-?[0-9]{1,400}(\.[0-9]{1,400})?$/.test(text);
 }

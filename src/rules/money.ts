@@ -3,8 +3,8 @@ import { isMoney, type Kopecks, kopecksOf } from './is-money.ts';
 import { broken, kept, type Verdict } from './rule.ts';
 
 /**
- * An amount of roubles (spec: Conventions): an exact decimal of any length. A JavaScript number
- * never holds roubles, since it turns `0.1 + 0.2` into `0.30000000000000004`.
+ * An amount of roubles (API document: Conventions): an exact decimal of any length. A JavaScript
+ * number never holds roubles, since it turns `0.1 + 0.2` into `0.30000000000000004`.
  */
 export type Money = Big;
 

@@ -1,6 +1,9 @@
 import { broken, kept, type Verdict } from './rule.ts';
 
-/** Checks `instance_name` (spec: Limits). Only the service can check that the name is unique. */
+/**
+ * Checks `instance_name` (API document: Limits). Only the service can check that the name is
+ * unique.
+ */
 export function instanceName(text: string): Verdict<string> {
   return /^[A-Za-z][A-Za-z0-9-]{1,48}[A-Za-z0-9]$/.test(text)
     ? kept(text)
@@ -30,7 +33,8 @@ function folded(name: string): string {
 }
 
 /**
- * Checks `name` of an API key (spec: Limits): at most 50 characters, and required, so not empty.
+ * Checks `name` of an API key (API document: Limits): at most 50 characters, and required, so not
+ * empty.
  */
 export function apiKeyName(text: string): Verdict<string> {
   if (text.trim() === '') return broken('must not be empty');
@@ -63,7 +67,7 @@ export function resourceId(text: string): Verdict<string> {
       );
 }
 
-/** Whether a text has the shape of a UUID, as instance IDs have (spec: Instance). */
+/** Whether a text has the shape of a UUID, as instance IDs have (API document: Instance). */
 export function isUuid(text: string): boolean {
   return /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/.test(text);
 }

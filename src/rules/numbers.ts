@@ -12,12 +12,16 @@ export function wholeNumber(text: string, from: number, to: number, what = ''): 
   return kept(value);
 }
 
-/** Checks a page number or page size (spec: Conventions, `meta`; no maximum is documented). */
+/**
+ * Checks a page number or page size (API document: Conventions, `meta`; no maximum is documented).
+ */
 export function count(text: string): Verdict<number> {
   return wholeNumber(text, 1, 1_000_000_000);
 }
 
-/** Checks `shm_size_gb` (spec: Limits): minimum 0.1. The upper limit catches typing errors. */
+/**
+ * Checks `shm_size_gb` (API document: Limits): minimum 0.1. The upper limit catches typing errors.
+ */
 export const SHARED_MEMORY_GB = { least: 0.1, most: 999_999 } as const;
 
 /**
@@ -36,8 +40,9 @@ export function sharedMemoryGb(typed: string): Verdict<number> {
 const GB_IN: Readonly<Record<string, number>> = { '': 1, g: 1, gb: 1, t: 1000, tb: 1000 };
 
 /**
- * Parses `size_gb` of a drive (spec: POST /storage/drives): `500`, `500G`, `500GB`, `2TB`. The value is in GB;
- * 1 TB is 1000 GB. The document has no limits, so the service decides about large sizes.
+ * Parses `size_gb` of a drive (API document: POST /storage/drives): `500`, `500G`, `500GB`, `2TB`.
+ * The value is in GB; 1 TB is 1000 GB. The document has no limits, so the service decides about
+ * large sizes.
  */
 export function sizeGb(text: string): Verdict<number> {
   const match = /^([0-9]{1,9})(gb?|tb?)?$/i.exec(text);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { broken, kept, type Verdict } from './rule.ts';
 import { holdsPrivateKey } from './secrets.ts';
 
-/** An OpenSSH public key: RSA, Ed25519 or ECDSA (spec: POST /ssh-keys). */
+/** An OpenSSH public key: RSA, Ed25519 or ECDSA (API document: POST /ssh-keys). */
 export interface PublicKey {
   /** The key type, such as `ssh-ed25519`. */
   readonly type: string;

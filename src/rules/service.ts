@@ -35,9 +35,9 @@ export function withoutEndSlash(path: string): string {
 }
 
 /**
- * Checks that an API key is valid in the X-API-KEY header (spec: Authentication): only visible
- * ASCII, so no line break can add a header. Does not require the documented prefix `svc_sk_`, since
- * only the service knows which keys work. The rule never repeats the key.
+ * Checks that an API key is valid in the X-API-KEY header (API document: Authentication): only
+ * visible ASCII, so no line break can add a header. Does not require the documented prefix
+ * `svc_sk_`, since only the service knows which keys work. The rule never repeats the key.
  */
 export function apiKey(text: string): Verdict<string> {
   return /^[\x21-\x7e]{1,1024}$/.test(text)

@@ -45,7 +45,7 @@ export function isTerminated(status: string | null | undefined): boolean {
   return status === 'TERMINATED';
 }
 
-/** Whether an instance has the status `goal` or is on its way there. */
+/** Whether an instance has the status `goal` or is changing to it. */
 export function leadsTo(goal: string, status: string | null | undefined): boolean {
   return status === goal || instanceStatus(status).becomes === goal;
 }

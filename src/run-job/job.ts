@@ -54,7 +54,7 @@ export interface JobPlan extends JobInput {
   readonly names: readonly string[];
   /** Offers in the order of attempts. */
   readonly offers: readonly Chosen[];
-  /** How long to retry refused offers, in milliseconds. */
+  /** Milliseconds during which to retry refused offers. */
   readonly retryFor: number | undefined;
   readonly files: FileList | undefined;
 }
@@ -72,7 +72,7 @@ export interface Job {
   readonly stops: Stops;
   readonly phases: Phases;
   readonly by: JobOwner;
-  /** The exit code of the command, once it ended. */
+  /** The exit code of the command, once the command has exited. */
   exitCode: number | undefined;
   /** Local paths. */
   fetched: readonly string[];

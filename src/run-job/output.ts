@@ -18,7 +18,7 @@ export interface JobOutput {
 
 const LINE_FEED = 10;
 
-/** `stop` ends the wait for a reader that doesn't read. */
+/** `stop` stops the wait for a reader that doesn't read. */
 export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput {
   const sinks = {
     out: createSink(() => host.stdout, { stop, onReaderGone: host.onReaderGone }),
@@ -56,7 +56,7 @@ export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput
   };
 }
 
-/** Ends a line that a command left unfinished in the terminal, and any colour in it. */
+/** Starts a new line in the terminal if a command left one unfinished, and resets its colour. */
 export function beginLine({ host: { stderr } }: Pick<Context, 'host'>): void {
   if (stderr.isTTY === true) stderr.write('\u001b[0m\n');
 }

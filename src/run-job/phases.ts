@@ -18,7 +18,7 @@ export interface Phases {
   clear(): void;
 }
 
-/** `isQuiet`: shows nothing, for a job that `reap` ends. */
+/** `isQuiet`: shows nothing, for a job that `reap` completes. */
 export function createPhases(name: string, { err, host }: Context, isQuiet = false): Phases {
   let current: Phase = 'renting';
   let shown: Progress | undefined;

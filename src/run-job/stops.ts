@@ -7,9 +7,9 @@ import type { Target } from '../instances/resolve.ts';
 /** Milliseconds between two checks of the deadline, even before one is set. */
 const [STEP, UNKNOWN] = [10_000, 1_000];
 
-/** Signals that end parts of a job early. */
+/** Signals that stop parts of a job early. */
 export interface Stops {
-  /** Aborts on any interrupt or a near deadline: ends all stages before the command. */
+  /** Aborts on any interrupt or a near deadline: stops all stages before the command. */
   readonly any: AbortSignal;
   /** Aborts near the deadline: the command gets SIGINT, so that its results can be copied in time. */
   readonly near: AbortSignal;
@@ -20,7 +20,10 @@ export interface Stops {
   readonly half: AbortSignal;
   /** Aborts on Ctrl-C, a signal, or the deadline itself. */
   readonly interrupt: AbortSignal;
-  /** Aborts on the second Ctrl-C, SIGTERM, SIGHUP or the deadline: ends everything except the termination. */
+  /**
+   * Aborts on the second Ctrl-C, SIGTERM, SIGHUP or the deadline: stops everything except the
+   * termination.
+   */
   readonly last: AbortSignal;
   close(): void;
 }
@@ -30,7 +33,7 @@ interface StopsFor extends Pick<Target, 'id'> {
   readonly deadline?: string | undefined;
   /** Milliseconds before the deadline at which the command is interrupted. */
   readonly grace: number;
-  /** The first Ctrl-C only ends this process: the job continues without it. */
+  /** The first Ctrl-C stops only this process: the job continues. */
   readonly leaves: boolean;
 }
 

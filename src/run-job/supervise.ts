@@ -43,8 +43,8 @@ interface Supervision {
 }
 
 /**
- * Runs the stages of a job, then always ends it: terminates, keeps or leaves its instance, and stores the
- * report. The caller holds the job's lock, so a job ends once.
+ * Runs the stages of a job, then always terminates, keeps or leaves its instance, and stores the
+ * report. The caller holds the job's lock, so only one process does this.
  */
 export async function superviseToEnd(
   { record, how, by, deadline }: Supervised,
@@ -108,7 +108,10 @@ async function endedElsewhere(job: JobRecord, context: Context): Promise<Supervi
 /** Failures that reveal nothing about a command started earlier. */
 const UNKNOWN: readonly Failure[] = ['unreachable', 'refused', 'notUnderstood'];
 
-/** Whether a failure leaves the job running: only `run` and `stop` end a command that may still run. */
+/**
+ * Whether a failure leaves the job running: only `run` and `stop` stop a command that may still
+ * run.
+ */
 async function mayLeave(
   { by, phases, stops, record, exitCode, collection }: Job,
   failure: CliError,

@@ -100,8 +100,8 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
     },
 
     /**
-     * Serves the documented operations on 127.0.0.1; port 0 takes any free port. Calls `onRequest`
-     * after each response. Throws a CliError `usage` if the port is in use.
+     * Serves the documented operations on 127.0.0.1; port 0 selects any free port. Calls
+     * `onRequest` after each response. Throws a CliError `usage` if the port is in use.
      */
     listen: async ({ port, onRequest, ssh: wire }: ListenOptions) => {
       // Imports the server only here, since the other methods don't need it.

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 
 /**
- * An error response of the service (spec: Errors). Changes made before the refusal (events of a
- * rollback, a used fault) are kept.
+ * An error response of the service (API document: Errors). Changes made before the refusal (events
+ * of a rollback, a used fault) are kept.
  */
 export class Refusal extends Error {
   readonly status: number;
@@ -32,7 +32,7 @@ export function providerFailure(message: string): Refusal {
   return new Refusal(500, message);
 }
 
-/** Returns Shape A, or Shape B for an unknown SSH key (spec: Errors). */
+/** Returns Shape A, or Shape B for an unknown SSH key (API document: Errors). */
 export function refusalBody(refusal: Refusal): Record<string, unknown> {
   return refusal.shape === 'B'
     ? { statusCode: refusal.status, code: 'NOT_FOUND', message: refusal.message }

@@ -5,7 +5,7 @@ export const SECOND = 1000;
 export const HOUR = 3600 * SECOND;
 export const DAY = 24 * HOUR;
 
-/** Formats a time as the service does (spec: Conventions): ISO 8601. */
+/** Formats a time as the service does (API document: Conventions): ISO 8601. */
 export function iso(at: number): string {
   return new Date(at).toISOString();
 }

@@ -8,7 +8,9 @@ import { anyName } from '../rules/names.ts';
 import type { PublicKey } from '../rules/public-key.ts';
 import { holdsPrivateKey } from '../rules/secrets.ts';
 
-/** Checks that a name is one line. The document has no other rule (spec: POST /ssh-keys). */
+/**
+ * Checks that a name is one line. The document has no other rule (API document: POST /ssh-keys).
+ */
 export function checkedName(text: string): string {
   refuseSecret('--name', text);
   if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) {

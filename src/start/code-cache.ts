@@ -12,7 +12,7 @@ import { Script } from 'node:vm';
 import { makeFolders } from '../files/private-folder.ts';
 
 // Stores V8's compiled code between runs: one file per command, since each file holds the functions
-// that the command runs. A line of JSON has the number and length of each module's code, which
+// that the command runs. A line of JSON lists the number and length of each module's code. The code
 // follows.
 //
 // The folder is named after the bundle's hash, Node's version and the processor, because V8

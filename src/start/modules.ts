@@ -3,7 +3,7 @@ export type Body = (require: Require, define: (exports: Exports) => void) => voi
 type Require = (id: string) => unknown;
 type Exports = Readonly<Record<PropertyKey, unknown>>;
 
-/** Modules that take milliseconds to load. Few commands use them. */
+/** Modules that load slowly. Few commands use them. */
 const SLOW = new Set(['child_process', 'http2']);
 
 const IS_NUMBER = /^\d/;

@@ -132,7 +132,7 @@ async function lookAt(
 
 /**
  * Whether a job still needs its instance. A job that has not ended terminates the instance itself,
- * and may have results there.
+ * and may have results on it.
  */
 function mayHaveResults(id: string, jobs: readonly JobRecord[]): boolean {
   return jobs.some(

@@ -65,7 +65,7 @@ export async function withinLimit<T>(
       const giveUp = () => clock.sleep(WIND_UP).then(() => reject(signal.reason));
       signal.addEventListener('abort', giveUp, { once: true });
     });
-    // Prevents an unhandled rejection if the work ends first.
+    // Prevents an unhandled rejection if the work finishes first.
     tooLate.catch(() => undefined);
     return Promise.race([work(signal), tooLate]);
   });
@@ -77,7 +77,7 @@ interface Shell {
 
 /**
  * Returns the output up to its end, the limit or the signal. Does not wait for a program that never
- * ends.
+ * exits.
  */
 async function printed(shell: Shell, samples: number, signal: AbortSignal) {
   const running = await shell.start(PROBE_SCRIPT, [String(samples)], signal);

@@ -11,7 +11,7 @@ export interface SavedCursor {
   readonly known: readonly (readonly [id: string, time: number])[];
 }
 
-/** How far to search a log for late events: ten pages. */
+/** Number of known events to search for late events: ten pages. */
 export const KEPT = 1000;
 
 export type Cursor = ReturnType<typeof createCursor>;

@@ -17,7 +17,7 @@ export interface FollowedLog<E extends LogEvent> extends Follower<E> {
 interface FollowOptions<L extends FollowedLog<E>, E extends LogEvent> {
   readonly logs: readonly L[];
   readonly clock: Clock;
-  /** Ends the stream after the events in progress have been marked as seen. */
+  /** Stops the stream after the events in progress have been marked as seen. */
   readonly signal: AbortSignal;
   /** Milliseconds between two rounds while events arrive. */
   readonly interval: number;
@@ -73,7 +73,7 @@ type Look<L, E extends LogEvent> = Seen<L, E> | Faulted<L>;
 
 type Found<L, E extends LogEvent> = DatedEvent<E> & { readonly log: L };
 
-/** How many events to emit before saving the position. */
+/** Events to emit before saving the position. */
 const CHUNK = 500;
 
 /**
@@ -189,7 +189,7 @@ async function lookAt<L extends FollowedLog<E>, E extends LogEvent>(
 
 /**
  * Separates transient faults from permanent ones, round by round. A fault before any log was read
- * ends the stream, as it ends a command that reads once.
+ * stops the stream, as it stops a command that reads once.
  */
 function createJudge<L extends FollowedLog<LogEvent>>({
   clock,

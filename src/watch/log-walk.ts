@@ -31,7 +31,7 @@ export interface WalkOptions {
    * which sets the service clock that "ten minutes ago" refers to.
    */
   since?(): number;
-  /** How many known events to walk past in search of late events; Infinity for all. */
+  /** Number of known events to walk past in search of late events; Infinity for all. */
   readonly depth: number;
   /** Milliseconds since 1970. Dates events that have no time. */
   now(): number;

@@ -17,7 +17,7 @@ export interface Poll<T> {
    */
   readonly wasThere?: boolean;
   /**
-   * Set if a person watches: the view shows each fault with its age, and the person ends the poll.
+   * Set if a person watches: the view shows each fault with its age, and the person stops the poll.
    */
   readonly isSeen?: boolean;
   /** Returns the milliseconds until the poll gives up. One last read then decides. */
@@ -55,8 +55,8 @@ export async function* poll<T>(options: Poll<T>): AsyncGenerator<Turn<T>, void> 
   function mayPass(error: CliError): boolean {
     if (isInterrupt(error) || FINAL.includes(error.failure)) return false;
     if (!hasRead && wasThere === undefined) return false;
-    // With a person watching, a sign-in page or a 404 doesn't end the poll, since the view shows it
-    // with its age. A script would wait forever.
+    // With a person watching, a sign-in page or a 404 doesn't stop the poll, since the view shows
+    // it with its age. A script would wait forever.
     return isSeen || transient.passes(error, hasRead || wasThere === true);
   }
 

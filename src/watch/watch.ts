@@ -25,7 +25,7 @@ interface Watching<T, R> {
   faultsIn?(reading: T): readonly CliError[];
   /** Returns notes about this read. */
   warnings?(reading: T): readonly Warning[];
-  /** Whether the data can't change any more, which ends the watch. */
+  /** Whether the data can't change any more, which stops the watch. */
   isOver?(reading: T): boolean;
 }
 
@@ -58,7 +58,7 @@ export async function watch<T, R>(
     if (live === undefined) await printChanges(turns, watching, context);
     else await redraw(turns, watching, live, interval, context);
   } catch (error) {
-    // Ctrl-C is the normal end of a view, so print no message.
+    // Ctrl-C is the normal way to close a view, so print no message.
     const isCtrlC = error instanceof CliError && error.failure === 'interrupted';
     throw isCtrlC ? error.with(error.message, { silent: true }) : error;
   } finally {
@@ -117,7 +117,7 @@ async function redraw<T, R>(
   const stopped = new AbortController();
   /** Wall-clock time of the last read, to show to people; 0 before the first. */
   let readAt = 0;
-  /** Monotonic, like all other times here. */
+  /** Monotonic, like all other times in this function. */
   let lastRead = 0;
   let nextAt = 0;
   let requested = false;

@@ -69,13 +69,13 @@ async function unpackThere(files: FileList, copying: CopyingIn): Promise<void> {
     );
   } catch (error) {
     fault = error;
-    // After EPIPE it is ending by itself. Killing it could lose tar's message.
+    // After EPIPE, the program is exiting by itself. Killing it could lose tar's message.
     if (errorCode(error) !== 'EPIPE') running.kill();
   }
   const code = await running.ended;
   const said = await printed;
   if (code === 0 && fault === undefined) return;
-  // If tar or ssh ended early, its message is the reason, not the broken pipe.
+  // If tar or ssh exited early, its message is the reason, not the broken pipe.
   if (said === '' && fault instanceof Error)
     throw copyFailed('in', fault.message, { cause: fault });
   throw programFailed('in', code, said);

@@ -280,7 +280,7 @@ async function receive(
   const running = await shell.start(script, [path], signal);
   running.stdin.end();
   const printed = lastOf(running.stderr);
-  // Reads at once: when a program ends, Node drops its output if nothing reads the stream yet.
+  // Reads at once: when a program exits, Node drops its output if nothing reads the stream yet.
   const received = running.stdout.pipe(new PassThrough());
   let bytes = 0;
   let isWhole = false;

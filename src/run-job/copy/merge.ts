@@ -91,7 +91,7 @@ async function moveOne(move: Move, signal: AbortSignal): Promise<void> {
         : 'not a regular file';
     throw copyFailed('out', `${to} is ${what}`);
   }
-  // rename would not put a folder in place of a file.
+  // rename can't replace a file with a folder.
   if (there === 'replaceable' && isFolder) await unlink(to);
   try {
     await rename(from, to);

@@ -81,8 +81,8 @@ interface Added {
 }
 
 /**
- * Adds a file, and fills a file that shrinks with zeros: the header promises the size. Returns whether it
- * did. Throws once the archive is closed.
+ * Adds a file. If the file has shrunk, fills it with zeros, since the header promises the size, and
+ * returns true. Throws once the archive is closed.
  */
 async function addFile(
   archive: Pack,

@@ -102,7 +102,7 @@ export function progressOf({ record: { id, name, exit_code }, fetched }: Job) {
   };
 }
 
-/** How long to keep an instance whose results could not be copied, in milliseconds. */
+/** Milliseconds to keep an instance whose results could not be copied. */
 export const FOR_RESULTS = 30 * 60_000;
 
 /**

@@ -13,7 +13,9 @@ import { typedName } from '../../rules/names.ts';
 /** Pauses before further attempts, in milliseconds. Each call also retries safe requests. */
 const PAUSES = [2_000, 10_000, 30_000];
 
-/** Whether the instance certainly ends: the service shows it as TERMINATING or TERMINATED. */
+/**
+ * Whether the termination is certain: the service shows the instance as TERMINATING or TERMINATED.
+ */
 export type Termination =
   | { readonly certain: true; readonly instance: Instance | undefined }
   | { readonly certain: false; readonly error: CliError };
@@ -46,7 +48,7 @@ export function terminateEach(
       return { certain: false, error: notEnded(target, cause) };
     };
     if (isLeft) return leave();
-    // Uses a new context, since the first Ctrl-C ended all requests of the run's context.
+    // Uses a new context, since the first Ctrl-C stopped all requests of the run's context.
     const end = context.shielded((own) => terminateIn(own, target));
     // Collects errors, so that one failure doesn't stop the other terminations.
     const failed = (thrown: unknown): Termination => {

@@ -73,7 +73,8 @@ export async function endHere(run: HereRun, plan: JobPlan, context: Context): Pr
 }
 
 /**
- * Ends all instances, but keeps those whose results this computer could not store, as `run` does.
+ * Terminates all instances, except those whose results this computer could not store, as `run`
+ * does.
  */
 async function endMembers(run: HereRun, context: Context) {
   const { members, phases, failure } = run;

@@ -78,7 +78,7 @@ async function work(run: HereRun, plan: JobPlan, folder: string, context: Contex
   const what = namesText(ready.map(({ job }) => job.record.name));
   const variables = await writeInventories(folder, instances, plan.how, context);
   run.phases.begin('running', clamp(shellLine(plan.command, 'linux'), 50));
-  // Ends the progress line, since the command writes to the same terminal.
+  // Clears the progress line, since the command writes to the same terminal.
   run.phases.clear();
   run.command = await startHere(plan.toStart, variables, what, stops, context);
   run.exitCode = await run.command.ended;
@@ -135,7 +135,10 @@ async function leaveOut(members: readonly Member[], context: Context): Promise<v
   for (const [at, member] of left.entries()) member.termination = ends[at];
 }
 
-/** Combines the stops of all instances: the command ends at the first deadline or interrupt. */
+/**
+ * Combines the stops of all instances: gpucloud stops the command at the first deadline or
+ * interrupt.
+ */
 function jointStops(members: readonly Member[]): Omit<Stops, 'close'> {
   const any = (kind: Exclude<keyof Stops, 'close'>) =>
     AbortSignal.any(members.map(({ job }) => job.stops[kind]));

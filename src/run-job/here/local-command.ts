@@ -53,8 +53,8 @@ const PATIENCE = 10_000;
 /** A command that shares gpucloud's streams and terminal. */
 export interface LocalCommand {
   /**
-   * Resolves with the exit code; undefined if gpucloud ended the command near the deadline. Throws
-   * the reason of `last`.
+   * Resolves with the exit code; undefined if gpucloud stopped the command near the deadline.
+   * Throws the reason of `last`.
    */
   readonly ended: Promise<number | undefined>;
   /** Kills the command if it doesn't exit within the given time. */
@@ -95,7 +95,7 @@ export async function startHere(
       const late = new AbortController();
       const over = context.clock.sleep(patience, late.signal).then(
         () => running.kill('SIGKILL'),
-        // The command has ended.
+        // The command has already exited.
         () => undefined,
       );
       await running.ended.catch(() => undefined);
@@ -150,7 +150,7 @@ async function follow(
     running.kill('SIGTERM');
     clock.sleep(PATIENCE, signal).then(
       () => running.kill('SIGKILL'),
-      // The command has ended.
+      // The command has already exited.
       () => undefined,
     );
   });

@@ -101,7 +101,7 @@ export async function fetchFrom(member: Member, context: Context): Promise<void>
   await fetchEach(job, copying, patienceOf(job, context));
 }
 
-/** How often to retry while the service reports that the instance runs. */
+/** Retries while the service reports that the instance runs. */
 const ATTEMPTS = 3;
 
 /** Keeps retrying without a network, since the instance's state is unknown and it can't be terminated. */

@@ -16,7 +16,7 @@ interface Failed {
   readonly error: CliError;
 }
 
-/** A name whose request failed, with the end of its instance if one was created. */
+/** A name whose request failed, with the termination of its instance if one was created. */
 export interface NotRented extends Failed {
   readonly end: JobEnd;
 }

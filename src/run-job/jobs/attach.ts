@@ -8,7 +8,7 @@ import { runOn } from '../stages/index.ts';
 import { supervise } from '../supervise.ts';
 import { signInOf } from './sign-in-of.ts';
 
-/** Takes over a job from a process that has ended, and follows it to its end. */
+/** Takes over a job whose process has exited, and follows the job to its end. */
 export async function attachJob(
   typed: string,
   given: HowToReach,

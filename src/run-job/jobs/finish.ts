@@ -39,9 +39,9 @@ export async function openJobs(context: Context): Promise<JobRecord[]> {
 }
 
 /**
- * Ends each job whose command has ended and which no process follows: copies results, keeps the
- * output, reports, terminates. Leaves running and unreachable jobs to their deadline. One failure
- * does not stop the others.
+ * Completes each job whose command has exited and that no process follows: copies results, keeps
+ * the output, reports, terminates. Leaves running and unreachable jobs to their deadline. One
+ * failure does not stop the others.
  */
 export async function finishJobs(
   { open, every }: Unfinished,
@@ -100,7 +100,7 @@ const [BEFORE, AFTER] = [10_000, 2_000];
 
 /**
  * Sends SIGINT once the deadline is near. Returns the exit code, or undefined if the command
- * doesn't end in time.
+ * doesn't exit in time.
  */
 async function interruptedEnd(
   { stops }: Job,

@@ -16,7 +16,7 @@ import { signInOf } from './sign-in-of.ts';
 const LOOK = 20_000;
 
 interface Wanted {
-  /** Waits for more output until the command ends. */
+  /** Waits for more output until the command exits. */
   readonly follows: boolean;
   /** The number of lines of each output; undefined for all. */
   readonly lines: number | undefined;
@@ -45,7 +45,7 @@ export async function printLogs(
       await printRemote(job, wanted, { shell: seen.shell, output, signal }, context);
     });
   } catch (error) {
-    // Ctrl-C is the normal end of a view, so print no message.
+    // Ctrl-C is the normal way to close a view, so print no message.
     const isCtrlC = error instanceof CliError && error.failure === 'interrupted';
     throw isCtrlC ? error.with(error.message, { silent: true }) : error;
   }

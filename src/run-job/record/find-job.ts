@@ -12,7 +12,7 @@ export async function findJob(typed: string, context: Context): Promise<JobRecor
   const jobs = await readJobs(context);
   const named = calledSo(typed, jobs);
   const called = named.length > 0 ? named : jobs.filter(({ name }) => isSameName(name, typed));
-  // Newest first.
+  // `called` is sorted newest first.
   if (called[0] !== undefined) return called[0];
   const [first, ...others] = beginningSo(typed, jobs);
   if (others.length > 0)

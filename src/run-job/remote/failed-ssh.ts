@@ -4,7 +4,7 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { troubleIn } from '../../reach/ssh-process.ts';
 import { typedName } from '../../rules/names.ts';
 
-/** ssh's own exit code. A remote command may also end with it. */
+/** ssh's own exit code. A remote command may also return this code. */
 export const SSH_FAILED = 255;
 
 /** Whether a retry may succeed: ssh failed, but not because of a new host key. */

@@ -43,8 +43,8 @@ export interface Cut {
 const [FIRST_PAUSE, LONGEST_PAUSE] = [1_000, 15_000];
 
 /**
- * Follows the command's outputs to the end. A lost connection neither ends the command nor repeats a byte:
- * the next connection continues at the offsets.
+ * Follows the command's outputs to the end. A lost connection neither stops the command nor repeats
+ * a byte: the next connection continues at the offsets.
  */
 export async function follow(following: Following): Promise<CommandEnd> {
   const { clock, signal, onCut, onBack } = following;

@@ -9,7 +9,7 @@ import { shQuoted } from './remote-shell.ts';
 //   pid       the supervisor, which leads the process group of the command
 //   since     its start time, which another process with that ID does not have (after a reboot)
 //   out, err  the command's output
-//   exit.new  takes the exit code in place, so that a full disk does not lose it
+//   exit.new  receives the exit code in place, so that a full disk does not lose it
 //   exit      the same file, renamed last
 
 export const FOLDER = 'gpucloud-run';
@@ -116,8 +116,8 @@ alive || exit 0
 kill -s INT -- "-$p" 2>/dev/null || kill -s INT "$p" || ! alive`;
 
 /**
- * Ends the command: SIGINT, SIGTERM after $1 seconds, SIGKILL after $1 more. SIGKILL ends its
- * supervisor too, so this script writes the exit code.
+ * Stops the command with SIGINT, with SIGTERM after $1 seconds, and with SIGKILL after $1 more.
+ * SIGKILL also kills the supervisor, so this script writes the exit code.
  */
 export const STOP = `cd ${FOLDER} 2>/dev/null || exit 0
 ${ALIVE}

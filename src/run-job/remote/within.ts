@@ -5,11 +5,11 @@ interface Limit {
   readonly time: number;
   /** The error to throw if the work takes longer. */
   late(): Error;
-  /** A signal that also ends the work. */
+  /** A signal that also stops the work. */
   readonly signal: AbortSignal;
 }
 
-/** Runs work within a time limit. The limit's signal also ends the work. */
+/** Runs work within a time limit. The limit's signal also stops the work. */
 export async function within<T>(
   { time, late, signal }: Limit,
   clock: Clock,
@@ -18,7 +18,7 @@ export async function within<T>(
   const [over, done] = [new AbortController(), new AbortController()];
   clock.sleep(time, done.signal).then(
     () => over.abort(late()),
-    // The work ended in time.
+    // The work finished in time.
     () => undefined,
   );
   try {

@@ -16,7 +16,7 @@ import { repeated } from './repeated.ts';
 /** The number of bytes of each output to keep on this computer. */
 const MOST_KEPT = 64 * 1024 * 1024;
 
-/** Copies the results and the output of a command that has ended. Throws the first failure. */
+/** Copies the results and the output of a command that has exited. Throws the first failure. */
 export async function collect(
   job: Job,
   there: Pick<Connected, 'shell'>,

@@ -12,7 +12,10 @@ import { INTERRUPT } from '../remote/supervisor.ts';
 import { createPosition } from './position.ts';
 import { repeated } from './repeated.ts';
 
-/** Prints the command's output until the command ends. Returns its exit code; undefined without one. */
+/**
+ * Prints the command's output until the command exits. Returns the exit code, or undefined without
+ * one.
+ */
 export async function followToEnd(
   job: Job,
   shell: RemoteShell,

@@ -7,7 +7,7 @@ import { type Bytes, readEnded, writeJob } from '../record/record.ts';
 const SAVE_AFTER = 1_000;
 
 /**
- * Saves the position in the printed output shortly after it changes. A full disk doesn't end the
+ * Saves the position in the printed output shortly after it changes. A full disk doesn't fail the
  * job.
  */
 export function createPosition(job: Job, offsets: Bytes, context: Context) {
@@ -36,7 +36,7 @@ export function createPosition(job: Job, offsets: Bytes, context: Context) {
           isWaiting = false;
           return save();
         },
-        // `close` saves.
+        // Ignores the abort, since `close` saves the position.
         () => undefined,
       );
     },

@@ -1,4 +1,4 @@
-/** A base OS image as the service shows it (spec: Base image). */
+/** A base OS image as the service shows it (API document: Base image). */
 export interface BaseImage {
   id: string;
   name: string;
@@ -14,7 +14,7 @@ export interface BaseImage {
   sort_order: number;
 }
 
-/** The base images of the sandbox, with fixed ids. */
+/** The base images of the sandbox, with fixed IDs. */
 export const IMAGES: readonly BaseImage[] = [
   {
     id: '22042204-0000-4000-8000-000000000011',

@@ -1,12 +1,12 @@
 /** An offer of the sandbox's catalog. The sandbox adds the price, which the document lacks. */
 export type PricedOffer = ReturnType<typeof offer>;
 
-/** A hardware configuration as the service shows it (spec: Offer). */
+/** A hardware configuration as the service shows it (API document: Offer). */
 export type Offer = Omit<PricedOffer, 'price_per_hour'>;
 
 const SINCE = '2025-01-01T00:00:00.000Z';
 
-/** Spec: Provider. */
+/** API document: Provider. */
 export const PROVIDER = {
   id: '5a4db0c5-0000-4000-8000-000000000031',
   slug: 'sandbox',
@@ -68,7 +68,7 @@ function offer(hardware: Hardware) {
 
 const H100 = '9d000100-0000-4000-8000-000000000043';
 
-/** The offers of the sandbox, with fixed ids that documents and scripts can name. */
+/** The offers of the sandbox, with fixed IDs that documents and scripts can name. */
 export const OFFERS: readonly PricedOffer[] = [
   offer({
     id: '40904090-0000-4000-8000-000000000001',

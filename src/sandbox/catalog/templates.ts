@@ -1,6 +1,6 @@
 const SINCE = '2025-01-01T00:00:00.000Z';
 
-/** Spec: Template. All fields in the document's order; each template overrides some. */
+/** API document: Template. All fields in the document's order; each template overrides some. */
 const PLAIN = {
   id: '',
   slug: '',

@@ -153,7 +153,7 @@ const passwordBody = strictObject({
   new_password: string().check(follows(newPassword)),
 });
 
-/** The 23 documented operations (spec: Endpoints), in the document's order. */
+/** The 23 documented operations (API document: Endpoints), in the document's order. */
 export const OPERATIONS: readonly Operation[] = [
   withBody(
     'POST',

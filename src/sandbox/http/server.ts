@@ -140,7 +140,7 @@ async function bodyText(body: ReadableStream<Uint8Array> | null): Promise<string
   }
 }
 
-/** Returns a success envelope (spec: Conventions). */
+/** Returns a success envelope (API document: Conventions). */
 function succeeded({ code, data, meta }: Answer): Response {
   return json(code, { status: 'success', code, data, meta });
 }

@@ -22,7 +22,9 @@ export function updatePassword(state: State, current: string, next: string, now:
   state.account.updatedAt = now;
 }
 
-/** Returns the user (spec: User). `balance` is the wallet balance: available plus reserved. */
+/**
+ * Returns the user (API document: User). `balance` is the wallet balance: available plus reserved.
+ */
 export function userView(state: State): Record<string, unknown> {
   const { account } = state;
   return {
@@ -45,7 +47,10 @@ export function userView(state: State): Record<string, unknown> {
   };
 }
 
-/** Returns the response to a profile update: here `balance` is the available funds (spec: User). */
+/**
+ * Returns the response to a profile update: here `balance` is the available funds (API document:
+ * User).
+ */
 export function updatedUserView(state: State): Record<string, unknown> {
   return {
     ...userView(state),

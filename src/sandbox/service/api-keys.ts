@@ -74,7 +74,7 @@ function shared(key: ApiKey): Record<string, unknown> {
 }
 
 /**
- * Accepts a request, or throws 401 (spec: Authentication; the form of the response is the
+ * Accepts a request, or throws 401 (API document: Authentication; the form of the response is the
  * sandbox's).
  */
 export function authenticate(state: State, token: string | undefined, now: number): void {

@@ -10,7 +10,7 @@ import { addAvailable, available, enter, payDebt, roubles, text } from './ledger
 const PRICE_PER_GB = '0.012';
 const GIB = 2 ** 30;
 const SYNCING_TIME = 2 * SECOND;
-/** Spec: Limits, SUSPENDED drive. */
+/** API document: Limits, SUSPENDED drive. */
 const SUSPENDED_TIME = 7 * DAY;
 
 interface DriveWish {
@@ -176,7 +176,7 @@ export function priceOf(drive: Drive): Money {
   return roubles(PRICE_PER_GB).times(drive.sizeGb);
 }
 
-/** Returns a drive as the service shows it (spec: Cloud drive). */
+/** Returns a drive as the service shows it (API document: Cloud drive). */
 export function driveView(drive: Drive): Record<string, unknown> {
   return {
     id: drive.id,

@@ -5,7 +5,7 @@ import { type Page, pageOf } from './pages.ts';
 
 type Payload = InstanceEvent['payload'];
 
-/** Adds a line to an instance's log (spec: Events). */
+/** Adds a line to an instance's log (API document: Events). */
 export function record(
   instance: Instance,
   type: InstanceEvent['type'],
@@ -16,7 +16,9 @@ export function record(
   instance.events.push({ id: randomUUID(), type, message, payload, at });
 }
 
-/** Changes the status and logs the change. The message names the new status (spec: Events). */
+/**
+ * Changes the status and logs the change. The message names the new status (API document: Events).
+ */
 export function moveTo(
   instance: Instance,
   status: InstanceStatus,

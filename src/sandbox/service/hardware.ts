@@ -13,7 +13,8 @@ export function ipAddress(instance: number): string {
 }
 
 /**
- * Returns values for a template's `variables_schema` (spec: Template), each of the required length.
+ * Returns values for a template's `variables_schema` (API document: Template), each of the required
+ * length.
  */
 export function generateSecrets(template: Template | undefined): Record<string, string> {
   const secrets: Record<string, string> = {};

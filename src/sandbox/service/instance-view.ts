@@ -7,12 +7,12 @@ import { HOUR, iso, isoOrNull } from '../time.ts';
 import { driveOf, driveView } from './drives.ts';
 import { sshKeyView } from './ssh-keys.ts';
 
-/** Returns the response to a start (spec: POST /instances/{id}/start). */
+/** Returns the response to a start (API document: POST /instances/{id}/start). */
 export function startView(instance: Instance, now: number): Record<string, unknown> {
   return { status: instance.status, paid_until: iso(instance.paidUntil ?? now + HOUR) };
 }
 
-/** Returns an instance as the service shows it (spec: Instance). */
+/** Returns an instance as the service shows it (API document: Instance). */
 export function instanceView(state: State, instance: Instance): Record<string, unknown> {
   const offer = findOffer(instance.offerId);
   const image = findImage(instance.imageId);
@@ -46,15 +46,15 @@ export function instanceView(state: State, instance: Instance): Record<string, u
   };
 }
 
-/** Returns the response to a re-order, without `storage_drive` (spec: POST …/reorder). */
+/** Returns the response to a re-order, without `storage_drive` (API document: POST …/reorder). */
 export function reorderView(state: State, instance: Instance): Record<string, unknown> {
   const { storage_drive: _, ...shown } = instanceView(state, instance);
   return shown;
 }
 
 /**
- * Returns `connection_info` (spec: Instance); null until the provider has allocated the hardware
- * and after the termination.
+ * Returns `connection_info` (API document: Instance); null until the provider has allocated the
+ * hardware and after the termination.
  */
 export function connectionInfo(instance: Instance): Record<string, unknown> | null {
   const { ipAddress: ip, secrets } = instance;

@@ -197,7 +197,8 @@ function checkImage(wish: InstanceWish): void {
 }
 
 /**
- * Returns the named keys, without duplicates; without the field, the default key (spec: SSH key).
+ * Returns the named keys, without duplicates; without the field, the default key (API document: SSH
+ * key).
  */
 function keysFor(state: State, ids: readonly string[] | undefined): SshKey[] {
   if (ids === undefined) return state.sshKeys.filter((key) => key.isDefault);

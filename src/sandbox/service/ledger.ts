@@ -25,7 +25,7 @@ export function debt(state: State): Money {
   return state.drives.reduce((sum, drive) => sum.plus(roubles(drive.debt)), zero());
 }
 
-/** Returns the wallet balance: available plus reserved (spec: User). */
+/** Returns the wallet balance: available plus reserved (API document: User). */
 export function total(state: State): Money {
   return available(state).plus(reserved(state));
 }
@@ -53,8 +53,8 @@ export function enter(
 }
 
 /**
- * Records a top-up. Pays the debt of drives first (spec: Drive status, SUSPENDED), oldest drive
- * first, as far as the funds allow.
+ * Records a top-up. Pays the debt of drives first (API document: Drive status, SUSPENDED), oldest
+ * drive first, as far as the funds allow.
  */
 export function topUp(
   state: State,
@@ -83,7 +83,10 @@ export function payDebt(state: State, drive: State['drives'][number], at: number
   enter(state, 'USAGE_CHARGE', paid, `Drive ${drive.name}: debt`, at);
 }
 
-/** Reads the `type` filter: several types separated by commas (spec: GET /billing/transactions). */
+/**
+ * Reads the `type` filter: several types separated by commas (API document: GET
+ * /billing/transactions).
+ */
 function typesOf(filter: string | undefined): readonly string[] {
   if (filter === undefined) return TRANSACTION_TYPES;
   const wanted = filter.split(',');

@@ -90,7 +90,10 @@ function failProvisioning(state: State, instance: Instance, at: number): void {
   fall(state, instance, 'The provider could not allocate the hardware', at);
 }
 
-/** Fails a running instance, and compensates the cost of this hour (spec: Transaction, REFUND). */
+/**
+ * Fails a running instance, and compensates the cost of this hour (API document: Transaction,
+ * REFUND).
+ */
 export function failRunning(state: State, instance: Instance, at: number): void {
   const used = closeHour(state, instance, at);
   if (used.gt(0)) {

@@ -1,6 +1,6 @@
 import { badRequest } from '../refusal.ts';
 
-/** `meta` of a list (spec: Conventions). */
+/** `meta` of a list (API document: Conventions). */
 export interface Meta {
   total: number;
   page: number;

@@ -32,8 +32,8 @@ export function chargeHour(state: State, instance: Instance, at: number): void {
 }
 
 /**
- * Ends the hour early: charges the used seconds and returns the rest to the available funds (spec:
- * POST /instances/{id}/terminate). Returns the charged amount.
+ * Ends the hour early: charges the used seconds and returns the rest to the available funds (API
+ * document: POST /instances/{id}/terminate). Returns the charged amount.
  */
 export function closeHour(state: State, instance: Instance, at: number): Money {
   const used = usedOf(instance, at);

@@ -53,7 +53,7 @@ export function deleteSshKey(state: State, id: string): void {
   state.sshKeys.splice(at, 1);
 }
 
-/** Returns a key as the service shows it (spec: SSH key). */
+/** Returns a key as the service shows it (API document: SSH key). */
 export function sshKeyView(key: SshKey): Record<string, unknown> {
   return {
     id: key.id,

@@ -29,7 +29,7 @@ export interface Wire {
   readonly signal: AbortSignal;
 }
 
-/** How often a connection checks whether its instance has stopped, in milliseconds. */
+/** Milliseconds between checks whether a connection's instance has stopped. */
 const NOTICED = 500;
 
 /** Serves one SSH connection to an instance, until it ends, the instance stops, or the signal aborts. */
@@ -43,7 +43,7 @@ export async function connectTo(file: string, instance: Instance, wire: Wire): P
   const end = () => void stream.destroy();
   const timer = setInterval(() => {
     if (!existsSync(place.mark)) return end();
-    // Fails if the instance was just terminated. The next check then ends the connection.
+    // Fails if the instance was just terminated. The next check then closes the connection.
     writeProc(place, Date.now()).catch(() => undefined);
   }, NOTICED);
   wire.signal.addEventListener('abort', end, { once: true });

@@ -97,7 +97,7 @@ export async function preparePlace(place: Place, cards: string, makeKey: () => s
 /** Marks every process of an instance, so that {@link marked} finds those that left their session. */
 const MARK = 'SANDBOX_INSTANCE';
 
-/** Variables of this computer that a command gets. */
+/** Variables of this computer that commands receive. */
 const PASSED = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
 
 /** Returns the environment of a command, without the account's key or gpucloud's settings. */
@@ -128,7 +128,7 @@ export function environmentOf(
 export async function marked(id: string): Promise<number[]> {
   const numbers = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const read = (number: string, what: string) =>
-    // The process has ended, or belongs to another user.
+    // The process has exited, or belongs to another user.
     readFile(`/proc/${number}/${what}`, 'latin1').catch(() => '');
   const all = await Promise.all(
     numbers.map(async (number) => ({

@@ -59,7 +59,7 @@ export function createSshPorts(file: string, { read, onFault, ...wire }: Listeni
       }
       return ((await server).address() as AddressInfo).port;
     },
-    /** Frees the ports. Open connections end with their own signal. */
+    /** Frees the ports. Open connections close with their own signal. */
     async close(): Promise<void> {
       for (const server of await Promise.allSettled(servers.values())) {
         if (server.status === 'fulfilled') server.value.close();

@@ -19,8 +19,8 @@ interface WithPages {
 }
 
 /**
- * Serves one SSH connection over a stream, and resolves at its end. Accepts the instance's public
- * keys only. Commands that still run at its end continue, as with sshd.
+ * Serves one SSH connection over a stream, and resolves when it closes. Accepts only the instance's
+ * public keys. Commands that are still running then continue, as with sshd.
  *
  * ssh starts this program for each connection (ProxyCommand), as inetd starts sshd. So no port is
  * open that another user of this computer could connect to, and no server has to outlive a command.

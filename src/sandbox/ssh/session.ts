@@ -80,7 +80,7 @@ export function serveSession(session: Session, serving: Serving): void {
   session.on('sftp', (accept) => serveSftp(accept(), serving.home));
 }
 
-/** Connects a program with its channel until it has ended. */
+/** Connects a program with its channel until the program exits. */
 async function follow(
   channel: ServerChannel,
   program: Leader,
@@ -98,7 +98,7 @@ async function follow(
   channel
     .on('error', () => undefined)
     .on('close', () => {
-      // Closing the terminal ends a shell. Other commands continue without their streams.
+      // Closing the terminal stops a shell. Other commands continue without their streams.
       if (hasTerminal) program.kill();
       stdin.destroy();
       stdout.destroy();

@@ -30,7 +30,7 @@ const port = strictObject({
   }
 });
 
-/** `docker_config` (spec: POST /instances): the container that a user brings. */
+/** `docker_config` (API document: POST /instances): the container that a user brings. */
 export const dockerConfig = strictObject({
   image: string().check(follows(anyName)),
   run_command: optional(string()),

@@ -17,7 +17,7 @@ import {
 import { follows } from '../field.ts';
 import { dockerConfig } from './docker-config.ts';
 
-/** Spec: States and transitions, Instance status. */
+/** API document: States and transitions, Instance status. */
 export const INSTANCE_STATUSES = [
   'CREATING',
   'PROVISIONING',
@@ -32,7 +32,7 @@ export const INSTANCE_STATUSES = [
   'ERROR',
 ] as const;
 
-/** Spec: Transaction. */
+/** API document: Transaction. */
 export const TRANSACTION_TYPES = ['DEPOSIT', 'USAGE_CHARGE', 'BONUS', 'REFUND'] as const;
 
 export const FAULT_NAMES = [
