@@ -35,7 +35,7 @@ if (!printedVersion()) {
   try {
     require(join(root, 'dist', 'start.cjs'));
   } catch (error) {
-    // The program reports its own errors, so this one comes from loading it.
+    // The program reports its own errors, so this error comes from loading the program.
     if (argv.includes('--debug')) throw error;
     process.exitCode = 1;
     writeSync(2, brokenMessage(error));

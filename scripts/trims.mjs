@@ -43,7 +43,8 @@ const TRIMS = [
     of: /\/undici\//,
     is: `module.exports = { extractBody: ${never('fetch')} };`,
   },
-  // undici loads ten Node modules here, for a body class that the program never uses and one limit.
+  // undici loads ten Node modules in this file, for a body class that the program never uses and
+  // for one limit.
   {
     filter: /^node:http$/,
     of: /\/undici\//,
@@ -93,7 +94,7 @@ const TRIMS = [
   },
   // The program uses no migrations of conf, and validates files with zod instead of ajv.
   { filter: /^semver$/, of: /\/conf\//, is: 'export default {};' },
-  // conf gets a folder and watches no files, so it never calls these.
+  // The program passes a folder to conf and watches no files, so conf never calls these functions.
   {
     filter: /^(?:env-paths|debounce-fn)$/,
     of: /\/conf\//,

@@ -166,7 +166,7 @@ export const ENTRIES = CHAPTERS.flatMap(({ entries }) => entries);
 const NO_CATALOG = `use "${gpucloud('catalog', 'list')}" for those known here, "gpucloud sandbox catalog" for the sandbox`;
 const RESTART = `use "${gpucloud('instances', 'stop', 'NAME', '--wait')}", then "${gpucloud('instances', 'start', 'NAME')}"`;
 
-/** Commands of other tools that people may type here. */
+/** Commands of other tools that people may type by habit. */
 export const REFUSED: Refused = {
   undocumented: {
     offers: NO_CATALOG,

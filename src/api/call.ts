@@ -57,7 +57,7 @@ export class Call {
     this.#stop.abort(this.#outer.reason);
   };
 
-  /** Returns the interrupt that ended the call, or undefined if the deadline ended it. */
+  /** Returns the interrupt that stopped the call, or undefined if the deadline stopped it. */
   get interruption(): { readonly reason: unknown } | undefined {
     return this.#interruption;
   }
@@ -69,7 +69,7 @@ export class Call {
   /** Removes the call's API key and the secrets of its requests from a text. */
   readonly hide = (text: string) => hider(this.#secrets)(text);
 
-  /** @throws Fault with `stopped` and without `sent` if the call ends during the pause. */
+  /** @throws Fault with `stopped` and without `sent` if the call is stopped during the pause. */
   async pause(milliseconds: number): Promise<void> {
     await this.settings.clock.sleep(milliseconds, this.#stop.signal).catch((error: unknown) => {
       this.#goOn();

@@ -34,8 +34,8 @@ export interface CallOptions {
   /** A deadline in milliseconds for this call, if shorter than the default. */
   timeoutMs?: number;
   /**
-   * Longest Retry-After pause to wait within the call, in milliseconds. A longer one ends the call as
-   * `rateLimited`, for callers that poll and honour the pause themselves.
+   * Longest Retry-After pause to wait within the call, in milliseconds. A longer pause fails the
+   * call as `rateLimited`, for callers that poll and honour the pause themselves.
    */
   longestPauseMs?: number;
   /**

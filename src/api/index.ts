@@ -42,8 +42,8 @@ export type { Template, TemplateEndpoint, TemplateVariable } from './schemas/tem
 
 /**
  * The 23 documented operations as typed methods, and `call` for any other request. `operations.ts`
- * says how each operation is sent. Every method throws CliError, or the signal's reason if it was
- * aborted before anything could have changed.
+ * defines how each operation is sent. Every method throws CliError, or the signal's reason if it
+ * was aborted before anything could have changed.
  */
 export type Api = ReturnType<typeof createApi>;
 

@@ -115,7 +115,7 @@ function change(goal: 'STOPPED' | 'TERMINATED') {
   } as const;
 }
 
-/** The 23 operations of the API document (Endpoints), by their title there. */
+/** The 23 operations of the API document (Endpoints), by title. */
 export const OPERATIONS = {
   /** Only this response contains `secret_key`. */
   'POST /api-keys': {

@@ -2,9 +2,9 @@ import type { Context } from '../context.ts';
 import { CliError, isInterrupt, usageError } from '../errors.ts';
 
 /**
- * Asks before an irreversible step; the default is No. With `-y` it does not ask, and does not build
- * a lazy question. An undefined question means that none is needed. If not interactive, throws a
- * usage error before any request.
+ * Asks before an irreversible step; the default is No. Does not ask if the question is undefined.
+ * With `-y` it neither asks nor builds a lazy question. If not interactive, throws a usage error
+ * before any request.
  */
 export async function confirm(
   context: Context,

@@ -70,7 +70,7 @@ export function addListed(
 
 /** Words that are not commands, each with the command to suggest. */
 export interface Refused {
-  /** Operations that the API document lacks. */
+  /** Operations missing from the API document. */
   readonly undocumented?: Readonly<Record<string, string>>;
   /** Words from other tools, each with gpucloud's command, or with two: `me get or drives list`. */
   readonly foreign?: Readonly<Record<string, string>>;

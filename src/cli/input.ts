@@ -59,7 +59,7 @@ async function wholeText(
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    // Ctrl-C ends the read even if the pipe has no writer.
+    // Ctrl-C stops the read even if the pipe has no writer.
     for await (const chunk of addAbortSignal(signal, stream)) {
       chunks.push(Buffer.from(chunk));
       length += chunk.length;

@@ -23,7 +23,7 @@ export type Offer =
   | { readonly kind: 'file' }
   /** A local file, or INSTANCE:PATH; only the instance can be completed. */
   | { readonly kind: 'path' }
-  /** The words of a command, as `help` takes them, or a topic. */
+  /** The words of a command, as in `help`, or a topic. */
   | { readonly kind: 'command'; readonly topics: readonly string[] }
   /** A value that only the user knows. */
   | { readonly kind: 'free' };

@@ -33,7 +33,7 @@ export interface Settings {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The global flags used here, as given. */
+/** The global flags that affect the settings, as given. */
 export interface SettingsFlags {
   readonly profile?: string;
   readonly baseUrl?: string;

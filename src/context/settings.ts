@@ -33,7 +33,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
     });
   });
   const resolved = lazy(async () => {
-    // Validates --query here, since every request reads the settings first.
+    // Validates --query before any request, since every request reads the settings.
     await out.prepare();
     const { resolveSettings } = await import('../config/index.ts');
     return resolveSettings(flags, env, await (await config()).read());

@@ -39,7 +39,7 @@ interface InstanceLog extends FollowedLog<InstanceEvent> {
   readonly cursor: Cursor;
 }
 
-/** Prints events as they arrive, until Ctrl-C or until every log has ended. */
+/** Prints events as they arrive, until Ctrl-C or until every log is complete. */
 export async function followEvents(input: FollowInput, context: Context): Promise<void> {
   refuseWholes(context);
   const { targets } = input;

@@ -10,7 +10,7 @@ import { mayBill } from '../rules/statuses.ts';
 import { livingNamesake, nameTaken } from './refusal.ts';
 import { guardOf } from './request/guards.ts';
 
-/** Maximum tries if other requests take the name. A second retry is rare. */
+/** Maximum attempts if other requests reserve the name. A second retry is rare. */
 const ROUNDS = 5;
 
 /**
@@ -31,7 +31,7 @@ export async function ownJournal(
 
 /**
  * Returns the journal for a command that only reads. If the account is unknown, the journal
- * contains the instances of every account used here.
+ * contains the instances of every account used on this computer.
  */
 export async function readableJournal(
   context: Context,

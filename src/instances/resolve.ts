@@ -176,9 +176,9 @@ async function called(
 }
 
 /**
- * Returns the instances that a name means for a change. A terminated instance that was rented or
- * tracked here keeps its name, so that terminating it twice never terminates another one with that
- * name. The other one needs its ID.
+ * Returns the instances that a name identifies for a change. A terminated instance that was rented
+ * or tracked on this computer keeps its name, so terminating it twice never terminates another
+ * instance with that name. The other instance needs its ID.
  */
 function meantBy(
   typed: string,
@@ -200,7 +200,7 @@ function meantBy(
   return own;
 }
 
-/** Whether the instance was rented or tracked here, and not untracked since. */
+/** Whether the instance was rented or tracked on this computer, and not untracked since. */
 function isOwn({ origin, untracked }: KnownInstance): boolean {
   return !untracked && origin !== 'read';
 }

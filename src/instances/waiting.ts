@@ -24,7 +24,7 @@ export interface Awaited {
   readonly signal?: AbortSignal;
   /** Limits concurrent reads while waiting for several instances. */
   readonly gate?: Gate;
-  /** Receives each read, so that the caller has the last one if the wait ends early. */
+  /** Receives each read, so that the caller has the last one if the wait stops early. */
   onReading?(instance: Instance): void;
 }
 
@@ -57,7 +57,7 @@ export function waitForEach(
 }
 
 /**
- * Waits for an instance with a progress line, and returns the last read. If the wait ends early,
+ * Waits for an instance with a progress line, and returns the last read. If the wait stops early,
  * the error explains the billing.
  */
 export async function waitFor(

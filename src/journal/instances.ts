@@ -172,8 +172,8 @@ function cut(text: string | null | undefined): string | undefined {
 }
 
 /**
- * Whether an observation is unchanged and the stored one recent. A terminated instance keeps the
- * time of its first such observation, since it explains no later charge.
+ * Whether an observation is unchanged and the stored observation is recent. A terminated instance
+ * keeps the time of its first such observation, since it explains no later charge.
  */
 export function isOldNews(before: Snapshot | undefined, after: Snapshot): boolean {
   return (

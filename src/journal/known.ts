@@ -82,7 +82,10 @@ export function known(store: Store) {
         return knownInstance(kept, heldEnds(kept.folder, id));
       }),
 
-    /** Stores an instance as a response shows it. A new instance counts as not rented here. */
+    /**
+     * Stores an instance as a response shows it. A new instance counts as not rented on this
+     * computer.
+     */
     async observe(observation: Observation): Promise<void> {
       const { id } = observation;
       const just = seen.get(id);
@@ -103,8 +106,8 @@ export function known(store: Store) {
     },
 
     /**
-     * Adds an instance that was rented or tracked here, either observed or by ID only. Returns true
-     * if it was unknown to this computer.
+     * Adds an instance that was rented or tracked on this computer, either observed or by ID only.
+     * Returns true if it was unknown to this computer.
      */
     add: (observation: Observation | Pick<Observation, 'id'>, origin: Exclude<Origin, 'read'>) =>
       writing(async () => {
@@ -138,9 +141,9 @@ export function known(store: Store) {
       }),
 
     /**
-     * Runs `work` with an instance's deadline, which can't change until `work` ends. Also runs it
-     * if no lock can be created, as on a full disk: no process can change a deadline then, and the
-     * instance must still be terminated.
+     * Runs `work` with an instance's deadline, which can't change until `work` finishes. Also runs
+     * it if no lock can be created, as on a full disk: no process can change a deadline then, and
+     * the instance must still be terminated.
      */
     withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T> {
       const folder = store.main();
@@ -191,7 +194,9 @@ export function known(store: Store) {
   };
 }
 
-/** Whether a command only read this instance, which was neither rented nor tracked here. */
+/**
+ * Whether a command only read this instance, which was neither rented nor tracked on this computer.
+ */
 function isForeign({ origin }: InstanceRecord): boolean {
   return origin === 'read';
 }

@@ -92,7 +92,7 @@ export function sending(store: Store) {
         if (check === undefined) return open(request, agreed, folder);
         return withLock(join(folder, 'requests'), async () => {
           // Writes the request before the check. If a long suspension lost the lock and two checks
-          // overlap, the later one then counts both requests.
+          // overlap, the later check then counts both requests.
           const made = await open(request, agreed, folder);
           try {
             if (made !== undefined) await check(made.uid);

@@ -175,8 +175,8 @@ function rentedElsewhere({ look, known }: AuditReading): CheckResult {
 }
 
 /**
- * Whether the instance was rented, tracked or untracked here. If its file is unreadable, it may
- * have been rented here.
+ * Whether the instance was rented, tracked or untracked on this computer. If its file is
+ * unreadable, this computer may have rented it.
  */
 function isOurs({ origin, untracked, asked_at }: KnownInstance): boolean {
   return untracked || origin !== 'read' || Date.parse(asked_at) === 0;

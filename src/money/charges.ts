@@ -51,7 +51,7 @@ export interface Chargeable {
   readonly to: number | undefined;
   /** Time of the service's last charge for an instance. */
   readonly billedAt?: number | undefined;
-  /** An earlier, higher price of a drive, and when it ended. */
+  /** An earlier, higher price of a drive, and until when it applied. */
   readonly before?: { readonly price: string; readonly until: number | undefined } | undefined;
   /** When a drive was last seen SUSPENDED. */
   readonly suspendedAt?: number | undefined;
@@ -69,8 +69,8 @@ export function instanceCharge({ instance, last, status }: Listed): Chargeable {
 
 /**
  * Returns the data to explain charges of an archived instance after its new read. A missing
- * instance explains no charge after the last read that found it. If the new read failed, the end is
- * unknown.
+ * instance explains no charge after the last read that found it. If the new read failed, the time
+ * of the termination is unknown.
  */
 export function archivedCharge(
   last: Snapshot,

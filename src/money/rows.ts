@@ -35,7 +35,7 @@ function instanceRow(row: Listed, now: number) {
   };
 }
 
-/** Returns the rows of instances that have not ended. */
+/** Returns the rows of instances that are not terminated. */
 export function instanceRows(rows: readonly Listed[], now: number): InstanceRow[] {
   return rows.filter(({ status }) => !isTerminated(status)).map((row) => instanceRow(row, now));
 }

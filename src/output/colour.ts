@@ -4,7 +4,7 @@ export type Paint = (colour: Colour | undefined, text: string) => string;
 
 const unpainted: Paint = (_colour, text) => text;
 
-/** Loads chalk only for coloured output, since loading takes milliseconds. */
+/** Loads chalk only for coloured output, since loading is slow. */
 export async function paintFor(colour: boolean): Promise<Paint> {
   if (!colour) return unpainted;
   const { Chalk } = await import('chalk');

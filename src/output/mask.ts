@@ -2,7 +2,7 @@ import { hider, mapValues, maskLeaves } from '../rules/secrets.ts';
 
 /**
  * `metadata` holds "tokens, environment name, etc." (API document: Instance). Its plain words are
- * masked only there: masking "production" everywhere would spoil other text.
+ * masked only in that field: masking "production" everywhere would spoil other text.
  */
 function isPlainMetadata(path: string, secret: string): boolean {
   return /(^|\.)metadata$/.test(path) && /^[a-z]+$/i.test(secret);

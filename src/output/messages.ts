@@ -18,7 +18,7 @@ export interface MessagesOptions {
   /** The profile from a flag; messages add it to suggested commands. */
   readonly profile?: string;
   readonly colour: boolean;
-  /** Shows no spinner, even in a terminal (`--debug` writes there too). */
+  /** Shows no spinner, even in a terminal, since `--debug` also writes to stderr. */
   readonly quietProgress?: boolean;
   /** Both the result and stderr are JSON: prints warnings as objects, and leaves out notes. */
   readonly json?: boolean;

@@ -118,7 +118,7 @@ export interface Foot {
   readonly colour?: Tone;
 }
 
-/** A view that is redrawn in place until it ends. */
+/** A view that is redrawn in place until it is closed. */
 export interface Live {
   /** Whether the terminal has closed. */
   readonly ended: boolean;

@@ -15,8 +15,8 @@ export function isArray<T>(rows: Rows<T>): rows is readonly T[] {
 }
 
 /**
- * Passes every row to `take`, one after the other, until there are no more rows or the sink has
- * ended. Closes the source if it stops early, but does not wait for a source that is busy with a
+ * Passes every row to `take`, one after the other, until there are no more rows or the sink accepts
+ * no more. Closes the source if it stops early, but does not wait for a source that is busy with a
  * request.
  */
 export async function eachRow<T>(

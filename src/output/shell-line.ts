@@ -7,14 +7,14 @@ export function shellLine(words: readonly string[], platform = 'linux'): string 
 }
 
 /**
- * Begins a suggested command, and marks where it takes the profile. Unicode reserves U+FDD0 for a
+ * Begins a suggested command, and marks the place for the profile. Unicode reserves U+FDD0 for a
  * program's own use.
  */
 const COMMAND = 'gpucloud\uFDD0';
 
 /**
  * Formats a gpucloud command for a hint, a note or a warning. The printer adds the profile, since
- * only it knows which one a flag chose.
+ * only the printer knows the profile that a flag chose.
  */
 export function gpucloud(...words: readonly string[]): string {
   return `${COMMAND} ${shellLine(words)}`;

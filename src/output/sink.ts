@@ -47,7 +47,7 @@ interface SinkOptions {
 }
 
 /**
- * Opens the stream if `plain` leaves text unwritten, or if a caller waits for the stream to end.
+ * Opens the stream if `plain` leaves text unwritten, or if a caller waits for the stream to close.
  * The stream writes the remaining text and reports errors.
  */
 export function createSink(
@@ -139,7 +139,7 @@ export function whenStopped(stop: AbortSignal | undefined, callback: () => void)
 }
 
 /**
- * Returns the descriptor of a standard stream that goes to a file. Node's own stream mistakes a
+ * Returns the descriptor of a standard stream that writes to a file. Node's own stream mistakes a
  * short write (the disk filled up midway) for a complete write, and would report success.
  */
 function fileOf(stream: Writable): number | undefined {

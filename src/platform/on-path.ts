@@ -6,7 +6,7 @@ const SYSTEM = 'C:\\Windows\\System32';
 
 /**
  * Finds a program in a folder of PATH on Windows, which would search the current folder first:
- * anyone may have put a program there. Returns a path unchanged. For a missing program, returns a
+ * anyone may have put a program in it. Returns a path unchanged. For a missing program, returns a
  * path to no file, so that starting it fails as on other systems.
  */
 export function onPath(

@@ -14,7 +14,7 @@ export function onStdinData(open: () => Readable, found: () => void): void {
   if (stat === undefined || !(isPipe || stat.isFile())) return;
   const isShared = isOfParent();
   if (isShared) return;
-  // Only Linux reports a pipe's size as 0, so there the pipe must be read.
+  // On Linux the pipe must be read, since Linux reports a pipe's size as 0.
   if (stat.size > 0) found();
   else if (isPipe && isShared === false) {
     const stdin = open();

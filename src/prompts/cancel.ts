@@ -8,7 +8,7 @@ export function cancelled(reason: unknown): CliError {
 }
 
 /**
- * Calls `ask`, which asks a question on stdin. If stdin ends or `signal` aborts before the reply,
+ * Calls `ask`, which asks a question on stdin. If stdin closes or `signal` aborts before the reply,
  * aborts the controller passed to `ask`.
  */
 export async function untilCancelled<T>(

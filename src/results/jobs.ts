@@ -38,7 +38,7 @@ export const jobReport = lazy(() => {
     cost_at_most: maybeRoubles,
     /** gpucloud's exit code. */
     exit_code: number,
-    /** Why the job ended early. */
+    /** Why the job stopped early. */
     error: maybeText,
   });
 });

@@ -40,7 +40,7 @@ export async function commandOf(
       'for COMMAND: --pass-env NAME, or --env-file FILE',
     );
   }
-  // Accepts any key here, and checks names below: --any-env-key is for containers.
+  // Accepts any key, and checks the names below: --any-env-key is for containers.
   const ownFlags = { envFile: dockerImage === undefined ? envFile : undefined, anyEnvKey: true };
   const ofFile = await environmentOf({ flags: ownFlags, from }, context);
   for (const { key, value } of ofFile) {

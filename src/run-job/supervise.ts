@@ -77,7 +77,7 @@ export async function superviseToEnd(
   if (by === 'detach' && failure === undefined) return { record: job.record, end: undefined };
   // Stores the exit code first: after the termination, a later process could not read it.
   if (job.exitCode !== undefined) job.record = { ...job.record, exit_code: job.exitCode };
-  // Ignores a full disk here, since the end of the job reports it.
+  // Ignores a full disk, which the end of the job reports.
   await failuresOf(writeJob(job.record, context));
   if (record.on) {
     const end = endOn(job, failure);
@@ -96,7 +96,7 @@ export async function superviseToEnd(
   return { record: job.record, end };
 }
 
-/** Returns the outcome if another process ended the job. */
+/** Returns the outcome if another process completed the job. */
 async function endedElsewhere(job: JobRecord, context: Context): Promise<Supervision | undefined> {
   const record = await readEnded(job, context);
   if (record === undefined || record.report === null) return undefined;

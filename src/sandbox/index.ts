@@ -104,7 +104,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
      * `onRequest` after each response. Throws a CliError `usage` if the port is in use.
      */
     listen: async ({ port, onRequest, ssh: wire }: ListenOptions) => {
-      // Imports the server only here, since the other methods don't need it.
+      // Imports the server late, since the other methods don't need it.
       const [{ serveHttp }, { OPERATIONS }, { onLoopback }, { createSshPorts }] = await Promise.all(
         [
           import('./http/server.ts'),

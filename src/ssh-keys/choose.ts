@@ -60,7 +60,8 @@ async function localKeys(folder: string, context: Context): Promise<Choice<Sourc
 }
 
 /**
- * Runs ssh-keygen in the terminal, where it asks for a passphrase. Returns the public key's file.
+ * Runs ssh-keygen in the terminal, so that it can prompt for a passphrase. Returns the public key's
+ * file.
  */
 async function generateKey(file: string, context: Context): Promise<string> {
   await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });

@@ -29,7 +29,7 @@ interface FollowOptions<L extends FollowedLog<E>, E extends LogEvent> {
   isLast(event: E, log: L): boolean;
   /**
    * Flushes emitted events to the reader. Returns false if the reader is gone: then the last events
-   * don't count as emitted, and the stream ends.
+   * don't count as emitted, and the stream stops.
    */
   flush(): Promise<boolean>;
   /** Saves the position. Called when every emitted event is marked as seen. */
@@ -80,7 +80,7 @@ const CHUNK = 500;
  * Follows several logs as one stream. Each round reads every log and emits all new events, oldest
  * first, each once.
  *
- * Waits out transient faults once any log has been read. The stream ends when every log has ended
+ * Waits out transient faults once any log has been read. The stream stops when every log has ended
  * or is gone, when the reader of the events is gone, or when it is interrupted. Throws CliError for
  * permanent faults.
  */

@@ -46,7 +46,7 @@ export interface Walk<E extends LogEvent> {
   readonly horizon: number | undefined;
   /**
    * Why events may be missing between the seen events and the news. `pruned`: the log no longer
-   * holds any seen event. `bound`: there was more news than one walk may collect.
+   * holds any seen event. `bound`: there were more new events than one walk may collect.
    */
   readonly gap: 'pruned' | 'bound' | undefined;
   /** Whether the walk read everything after the cursor's horizon. */
@@ -74,7 +74,7 @@ const SLIPS: Readonly<Record<Slip, number>> = { longer: 20, moved: 3, shorter: 3
  * Walks a log from its newest event until the events are known.
  *
  * Pages are numbered, and the log grows during the walk: new events push others onto the next page,
- * where the walk skips them. One known event doesn't end the walk, since others may have entered
+ * where the walk skips them. One known event doesn't stop the walk, since others may have entered
  * the log behind it. If the log gets shorter, or its pages longer, events can slip through between
  * two pages; then the walk restarts.
  *

@@ -47,10 +47,10 @@ const LAST_READING_MS = 5_000;
 /**
  * Reads an instance until it has the target status, and returns that read.
  *
- * Throws CliError('otherEnd') if the instance ended in another status, CliError('deadline') after
- * the timeout, CliError('rateLimited') if the service requests a pause (Retry-After) beyond it, and
- * the signal's reason if interrupted. Passes on the error of a read unless it is transient (see
- * transient.ts).
+ * Throws CliError('otherEnd') if the instance reached another final status, CliError('deadline')
+ * after the timeout, CliError('rateLimited') if the service requests a pause (Retry-After) beyond
+ * it, and the signal's reason if interrupted. Passes on the error of a read unless it is transient
+ * (see transient.ts).
  */
 export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T> {
   const { interval, clock, signal } = wait;
@@ -89,7 +89,7 @@ export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T
   throw deadline(wait, last);
 }
 
-/** Whether only the extra condition is unmet. */
+/** Whether the instance has the target status, or one in which the extra condition may hold. */
 function isNear<T extends Watched>({ target, also }: Wait<T>, { status }: T): boolean {
   return status === target || also?.before(status) === true;
 }

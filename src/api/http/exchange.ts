@@ -4,7 +4,7 @@ import type { RawResponse } from '../contract.ts';
 import { codeOf } from './connect.ts';
 import { Fault, faultHint, faultMessage } from './fault.ts';
 
-/** Largest body in bytes. Reading stops there. */
+/** Largest body in bytes. Reading stops at this size. */
 const MOST_BYTES = 16 * 1024 * 1024;
 /** Bytes kept of an oversized body, which may contain an ID to save. */
 const KEPT_BYTES = 64 * 1024;

@@ -52,7 +52,7 @@ function isWithoutWasm(code: string): boolean {
 export class Fault extends Error {
   /** The first byte may have been sent, so the service may have acted on the request. */
   readonly sent: boolean;
-  /** The call's deadline or an interrupt ended it. */
+  /** The call's deadline or an interrupt stopped the exchange. */
   readonly stopped: boolean;
   /** See {@link faultHint}. */
   readonly hint: string | undefined;

@@ -45,7 +45,7 @@ export async function createTransport(
   if (target.protocol === 'https:') {
     ensureCertificatesChecked(env);
     proxy = proxyFor(target, env);
-    // Each of these modules costs start-up time, so load only the one that is needed.
+    // Each of these modules costs start-up time, so load only the required module.
     const { connect, createSecureContext } = await import('node:tls');
     parts.tls = { connect, createSecureContext };
     if (proxy !== undefined) parts.http = (await import('node:http')).request;

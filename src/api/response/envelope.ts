@@ -85,8 +85,8 @@ function bodyOf(response: HttpResponse): Understood<Record<string, unknown>> {
 }
 
 /**
- * Fills in missing pagination: after a full page another may follow, after a shorter one none. A
- * page with more rows than requested means that the service does not page.
+ * Fills in missing pagination: another page may follow a full page, but not a shorter page. If a
+ * page has more rows than requested, the service does not page.
  */
 function completed(
   totals: { [field in keyof Meta]?: number | null | undefined },

@@ -17,7 +17,7 @@ export type Checked<T> =
 
 /**
  * Checks a value and returns it unchanged. zod's copy would reorder fields and drop one named
- * `__proto__`; no schema here transforms anything.
+ * `__proto__`; gpucloud's schemas transform no values.
  */
 export function check<T>(schema: Schema<T>, value: unknown): Checked<T> {
   const [odd] = faultsIn(schema, value);

@@ -50,7 +50,7 @@ export const meta = lazy(() => {
 export interface Meta {
   total: number;
   page: number;
-  /** May be less than requested: the API document gives no limit. */
+  /** May be less than requested: the API document sets no limit. */
   limit: number;
   /** May be 0 even if there are rows. */
   total_pages: number;

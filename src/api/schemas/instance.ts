@@ -68,8 +68,8 @@ export const baseImage = lazy(() => {
 });
 
 /**
- * API document: Resources, Instance, `connection_info`. The document gives `endpoints` (an array)
- * and `secrets` (an object) no contents, so both stay open.
+ * API document: Resources, Instance, `connection_info`. The document does not describe the contents
+ * of `endpoints` (an array) and `secrets` (an object), so both stay open.
  */
 const connectionInfo = lazy(() => {
   const { text, open } = fields();

@@ -173,8 +173,8 @@ async function isStored(
 }
 
 /**
- * Chooses the profile for a login without a name. The current profile, if it belongs to this
- * service, gets the new key; otherwise `default` does, so that another service's key is kept.
+ * Chooses the profile for a login without a name: the current profile if it belongs to this
+ * service, otherwise `default`, so that another service's key is kept.
  */
 function nameFor(file: ConfigFile, given: string | undefined, context: Context): string {
   const named = namedProfile(context);

@@ -25,7 +25,7 @@ export const DEFAULT_EVERY = 5 * 60_000;
 /** Stands for the profile of a run with a key from the environment. */
 const NO_PROFILE = '@environment';
 
-/** Whether `instances reap` is scheduled here for one service and account. */
+/** Whether `instances reap` is scheduled on this computer for one service and account. */
 export interface Enforcement {
   readonly isArmed: boolean;
   /**
@@ -114,7 +114,7 @@ export async function judge(
   return { isArmed, reason: far === undefined ? undefined : differenceText(far) };
 }
 
-/** Whether the schedule still has its key, which a logout or a removed profile takes away. */
+/** Whether the schedule still has its key, which a logout or a removed profile deletes. */
 async function hasKey(profile: string, context: Context): Promise<boolean> {
   const file = await (await context.config()).read();
   return keyPlace(storedProfile(file, profile)) !== undefined;
@@ -152,9 +152,12 @@ export async function profileOf(context: Context): Promise<string> {
   return (await context.settings({ key: false })).profile?.value ?? NO_PROFILE;
 }
 
-/** Throws a usage error if nothing enforces deadlines here. Runs before any request that rents. */
+/**
+ * Throws a usage error if nothing enforces deadlines on this computer. Runs before any request that
+ * rents.
+ */
 export async function ensureArmed(context: Context): Promise<void> {
-  // Reads the account only if the service has a schedule, since that may take a request.
+  // Reads the account only if the service has a schedule, since that may require a request.
   let found = await readEnforcement(context, undefined);
   if (found.isArmed) {
     const account = await (await ownJournal(context)).account();

@@ -171,7 +171,7 @@ export function setDeadline(
     }
     const deadline = isNever ? undefined : (expiry.deadline ?? held.deadline ?? undefined);
     const after = isNever ? undefined : expiry.if_idle;
-    // A new rule gets its own UID. Evidence belongs to one UID, so the idle time restarts.
+    // A new rule has its own UID. Evidence belongs to one UID, so the idle time restarts.
     const rule =
       after === undefined ? (isNever ? undefined : held.if_idle) : { after, uid: randomUUID() };
     await held.set(shown, {

@@ -44,7 +44,7 @@ export interface Obtained {
   readonly instance: Instance;
   /** All attempts. Missing for one offer without a time to retry. */
   readonly attempts?: readonly Attempt[];
-  /** Why the wait ended early. The instance exists. */
+  /** Why the wait stopped early. The instance exists. */
   readonly early: CliError | undefined;
 }
 

@@ -59,7 +59,7 @@ export function brokenName(base: string, count: number | undefined): string | un
   return `is too long for --count ${count}: ${last} has ${last.length} characters, and 50 are allowed`;
 }
 
-/** Returns the names of several instances. Throws a usage error for an invalid one. */
+/** Returns the names of several instances. Throws a usage error for an invalid name. */
 export function numberedNames(base: string, count: number): string[] {
   const broken = brokenName(base, count);
   if (broken !== undefined) throw brokenRule('NAME', base, broken);

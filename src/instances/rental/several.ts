@@ -87,7 +87,7 @@ function targetOf(one: OneOfSeveral): Target | undefined {
 
 /**
  * Terminates all new instances. Continues after two interrupts, since the instances would keep
- * billing. A third one leaves them running and names them.
+ * billing. A third interrupt leaves the remaining instances running and names them.
  */
 async function giveAllBack(
   each: readonly OneOfSeveral[],

@@ -80,7 +80,7 @@ export function keylessWarning(body: CreateInstanceBody): string | undefined {
   return "No SSH key: you may not be able to log in. You can't add a key later: add one with --ssh-key.";
 }
 
-/** Finds every local fault before the first prompt, so that nobody answers in vain. */
+/** Finds every local fault before the first prompt, so that no answer is lost. */
 export async function checkGiven(given: Given, context: Context): Promise<void> {
   const { flags } = given;
   ensureFilled(given);

@@ -26,7 +26,7 @@ export interface Scheduler {
   readonly name: 'systemd' | 'launchd' | 'crontab' | 'schtasks';
   /** Printed after installing an entry. */
   readonly note?: string;
-  /** Whether this user can use the scheduler here. */
+  /** Whether this user can use the scheduler on this computer. */
   isHere(): Promise<boolean>;
   /** Installs or replaces the entry, and runs the command once if the scheduler can. */
   install(job: Job): Promise<void>;

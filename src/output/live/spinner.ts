@@ -75,7 +75,7 @@ export function createProgress(stderr: Terminal, clock: Clock): (text: string) =
     const { signal } = ended;
     await clock.sleep(PATIENCE, signal);
     const started = await startSpinner(stderr, lines, signal);
-    // The tasks may have ended while ora started.
+    // The tasks may be done before ora has started.
     if (signal.aborted) started?.stop();
     else spinner = started;
   }

@@ -8,7 +8,7 @@ import { withoutRoubleSign } from './rouble.ts';
 
 /**
  * The reader of a table or details. A person at a terminal sees `1,089.90 ₽` and `3 min ago`. In a
- * pipe or a file, amounts are bare decimals, and times are local: an age would soon be wrong there.
+ * pipe or a file, amounts are bare decimals, and times are local: an age would soon be wrong.
  */
 export interface Reader {
   readonly terminal: boolean;

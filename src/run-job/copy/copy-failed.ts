@@ -33,7 +33,7 @@ export function isNotStored(error: unknown): error is CliError {
 /** Returns the error for a copy program that failed with an exit code. */
 export function programFailed(way: 'in' | 'out', code: number, printed: string): CliError {
   const lines = printed.trim().split('\n');
-  // The first line of tar and rsync names the file. The last one is often a summary.
+  // The first line of tar and rsync names the file. The last line is often a summary.
   const reason = lines.find((line) => /^(?:tar|rsync): /.test(line)) ?? lines.at(-1);
   return copyFailed(way, reason || `exit code ${code}`, {
     retryable: CUT.includes(code) && !isOtherHost(printed),

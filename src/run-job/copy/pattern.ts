@@ -9,7 +9,7 @@ export function isPattern(remote: string): boolean {
 
 /**
  * Throws a usage error for a pattern that shells read differently, or whose matches would all have
- * one name.
+ * the same name.
  */
 export function ensurePlain(pattern: string): void {
   const isOpen = partsOf(pattern).includes('[');

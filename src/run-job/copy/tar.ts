@@ -1,2 +1,2 @@
-// Only this file imports the package, since the bundle copies it into each module that does.
+// Only this file imports the package: the bundle would copy the package into each importing module.
 export { type Entry, extract, type Headers, type Pack, pack } from 'tar-stream';

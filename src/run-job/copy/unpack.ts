@@ -28,7 +28,7 @@ export interface Unpacking {
   files: number;
   /** Whether the first segment of an entry's path may be this name. Undefined allows any name. */
   readonly mayBe?: ((name: string) => boolean) | undefined;
-  /** The entry at which a broken archive ended. */
+  /** The last entry of a broken archive. */
   at?: string | undefined;
   /** Reports a skipped entry, such as a device. */
   onSkipped(path: string): void;
@@ -74,7 +74,7 @@ export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking)
       throw copyFailed('out', `the instance sent "${path}", which does not match`);
     }
     const parent = join(folder, dirname(path));
-    // Remembers the last folder, since its entries follow each other.
+    // Remembers the last folder, since an archive usually lists a folder's entries together.
     if (parent !== made) await makeFolder(parent);
     made = parent;
     if (header.type !== 'symlink') return path === '' || isMade(folder, path, header, content);

@@ -12,7 +12,7 @@ export interface JobEnd extends Omit<JobReport, 'fetched' | 'seconds' | 'exit_co
   readonly error: CliError | undefined;
   /**
    * For a job of `--on`: whether the job is complete. Other jobs are complete once their instance
-   * ends.
+   * is terminated.
    */
   readonly isOver?: boolean;
   /** Why the instance was kept; undefined if it was not. */

@@ -92,7 +92,7 @@ function notEnded({ id, name }: Target, cause: CliError): CliError {
   );
 }
 
-/** Reads the instance for its price. A failure here doesn't affect the termination. */
+/** Reads the instance for its price. A failed read doesn't affect the termination. */
 export async function readInstance(
   { id }: Target,
   context: Context,

@@ -123,7 +123,7 @@ function named({ job }: Member, thrown: CliError): CliError {
   return fault.message.includes(name) ? fault : fault.with(`${name}: ${fault.message}`);
 }
 
-/** Terminates unusable instances. If that fails, the run tries again at its end. */
+/** Terminates unusable instances. If that fails, the run tries again before it exits. */
 async function leaveOut(members: readonly Member[], context: Context): Promise<void> {
   const left = members.filter(({ fault }) => fault !== undefined);
   for (const { job, fault } of left) {

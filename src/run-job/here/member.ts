@@ -41,7 +41,7 @@ export interface HereRun {
   notRented: readonly NotRented[];
   command: LocalCommand | undefined;
   exitCode: number | undefined;
-  /** Why the run ended early. */
+  /** Why the run stopped early. */
   failure: CliError | undefined;
 }
 

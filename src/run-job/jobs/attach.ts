@@ -17,7 +17,7 @@ export async function attachJob(
 ): Promise<void> {
   const found = ensureOpen(await findJob(typed, context), context);
   await withJob(found, context, async () => {
-    // Reads the record again: the process that followed the job may have ended it.
+    // Reads the record again: the process that followed the job may have completed it.
     const stored = ensureOpen(await readJob(found.id, context), context);
     const record = { ...stored, report_file: report ?? stored.report_file };
     const work = (job: Job) => runOn(job, undefined, context);

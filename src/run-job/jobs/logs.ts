@@ -39,7 +39,7 @@ export async function printLogs(
       const signal = AbortSignal.any([context.signal, unread]);
       if (job.ended_at !== null) return printKept(job, wanted, output, context);
       const seen = await look(job, signInOf(job, given), LOOK, context);
-      // Another process may have just ended the job.
+      // Another process may have just completed the job.
       if (seen.isOver) return printKept(await readJob(job.id, context), wanted, output, context);
       if (seen.state === 'none') return noteNone(job, context);
       await printRemote(job, wanted, { shell: seen.shell, output, signal }, context);

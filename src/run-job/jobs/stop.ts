@@ -42,7 +42,7 @@ export async function stopJob(
   if (!seen.isOver) await stopCommand(found, seen.shell, context);
   await withJob(found, context, async () => {
     const record = await readJob(found.id, context);
-    // Another process that followed the job has ended it.
+    // Another process that followed the job has completed it.
     if (record.ended_at !== null) return;
     const work = async (job: Job) => {
       const now = await look(record, how, LOOK, context);

@@ -125,9 +125,9 @@ export async function readJob(id: string, context: Context): Promise<JobRecord> 
 }
 
 /**
- * Returns the record if another process has ended the job. Returns undefined otherwise, or if the
- * file can't be read. A process can take over from a suspended process, for example after Ctrl-Z or
- * on a sleeping laptop.
+ * Returns the record if another process has completed the job. Returns undefined otherwise, or if
+ * the file can't be read. A process can take over from a suspended process, for example after
+ * Ctrl-Z or on a sleeping laptop.
  */
 export async function readEnded(
   { id, started_at }: Pick<JobRecord, 'id' | 'started_at'>,

@@ -119,7 +119,7 @@ export async function fetchEach(
   if (failure !== undefined) throw failure;
 }
 
-/** Returns the error for the terminal or pipe of an ended run, which no longer exists. */
+/** Returns the error for the terminal or pipe of a finished run, which no longer exists. */
 function noStream(from: 'out' | 'err'): CliError {
   return copyFailed('out', `/dev/std${from} is that of another process: gpucloud jobs attach`);
 }

@@ -16,7 +16,7 @@ import { withoutExitCode } from './without-exit-code.ts';
 
 /**
  * Runs the command on an instance and copies the results. Resumes the output of a running command
- * where it stopped. If this throws, the job shows how far it got. `command` defaults to the
+ * at the saved position. If this throws, `job` shows the progress. `command` defaults to the
  * recorded one.
  */
 export async function runOn(

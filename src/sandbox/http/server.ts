@@ -115,7 +115,8 @@ function buildApp(serving: Serving): Hono {
     });
   });
 
-  // Checks the key first here too, so that a stranger can't find out which paths exist.
+  // Checks the key first for unknown paths too, so that a stranger can't find out which paths
+  // exist.
   app.all('*', async ({ req }) => {
     const answer = await serving.run(req.header('x-api-key'), () => {
       throw notFound(`Cannot ${req.method} ${req.path}`);

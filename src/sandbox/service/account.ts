@@ -48,8 +48,8 @@ export function userView(state: State): Record<string, unknown> {
 }
 
 /**
- * Returns the response to a profile update: here `balance` is the available funds (API document:
- * User).
+ * Returns the response to a profile update, in which `balance` is the available funds (API
+ * document: User).
  */
 export function updatedUserView(state: State): Record<string, unknown> {
   return {

@@ -113,7 +113,7 @@ function transactionView(entry: Transaction): Record<string, unknown> {
   return {
     id: entry.id,
     type: entry.type,
-    // Payments are instant here, so no other status occurs.
+    // Payments are instant in the sandbox, so no other status occurs.
     status: 'COMPLETED',
     amount: entry.amount,
     direction: entry.type === 'USAGE_CHARGE' ? 'OUTGOING' : 'INCOMING',

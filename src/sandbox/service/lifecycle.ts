@@ -9,7 +9,7 @@ import { generateSecrets, ipAddress, randomHex } from './hardware.ts';
 import { addAvailable, available, enter, roubles, text } from './ledger.ts';
 import { beginHour, chargeHour, closeHour, releaseReserved, reserveHour } from './rent.ts';
 
-/** Durations of the temporary statuses on the virtual clock; the document gives none. */
+/** Durations of the temporary statuses on the virtual clock; the document defines none. */
 export const PHASES = {
   provisioning: 3 * SECOND,
   slowProvisioning: 600 * SECOND,

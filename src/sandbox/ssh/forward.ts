@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import type { Connection, ServerChannel } from './ssh2.ts';
 
 /**
- * Returns the page that stands in for the program on a port of the instance; undefined if it has
- * none.
+ * Returns the page in place of the program on a port of the instance; undefined for a port without
+ * a page.
  */
 export type PageAt = (port: number) => string | undefined;
 

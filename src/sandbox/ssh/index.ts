@@ -32,7 +32,10 @@ export interface Wire {
 /** Milliseconds between checks whether a connection's instance has stopped. */
 const NOTICED = 500;
 
-/** Serves one SSH connection to an instance, until it ends, the instance stops, or the signal aborts. */
+/**
+ * Serves one SSH connection to an instance, until it closes, the instance stops, or the signal
+ * aborts.
+ */
 export async function connectTo(file: string, instance: Instance, wire: Wire): Promise<void> {
   const { newHostKey, serveSsh } = await import('./server.ts');
   await ensureOwn(file);

@@ -10,7 +10,7 @@ import { type State, stateSchema } from './state.ts';
 
 /** Opens the state file, which processes share without losing changes. */
 export function openStore(file: string) {
-  // Queue the calls of one process here, since the lock between processes is polled.
+  // Queues the calls of one process, since the lock between processes is polled.
   let last: Promise<unknown> = Promise.resolve();
   // The last content read from the file: parsing is the slowest part of a call. Compares texts,
   // since two contents can have the same time and size.
@@ -44,7 +44,7 @@ export function openStore(file: string) {
             : kept?.text === before
               ? kept.state
               : understand(file, before);
-        // Discards the state in memory first, since a failure from here on makes it differ from the file.
+        // Discards the state in memory first, since a later failure makes it differ from the file.
         kept = undefined;
         const outcome = attempt(() => work(state));
         const text = JSON.stringify(state);

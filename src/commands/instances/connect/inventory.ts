@@ -96,7 +96,7 @@ function ensureWritable(format: InventoryFormat, { identity, user, options, word
   }
 }
 
-/** Returns the named instances, or all known ones if none is named. */
+/** Returns the named instances, or all known instances if none is named. */
 async function entriesOf(
   typed: readonly string[],
   format: InventoryFormat,

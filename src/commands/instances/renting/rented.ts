@@ -31,8 +31,8 @@ export interface Wait {
 interface Asked extends Wait, WantedEnds {}
 
 /**
- * Waits if requested, then prints the instance. Structured formats print it even if the wait ends
- * early, since it was rented.
+ * Waits if requested, then prints the instance. Structured formats print it even if the wait fails,
+ * since the instance was rented.
  */
 export async function showRented(
   rented: Instance,
