@@ -93,13 +93,13 @@ describe('a mistyped command line', () => {
     expect(await world.cli(argv)).toEqual({ code: 2, stdout: '', stderr, requests: [] });
   });
 
-  test('prints without terminal controls', async () => {
+  test('prints the unknown command without control characters', async () => {
     const { stderr } = await world.cli(['help', '\u001b]0;title\u0007no\u202ething']);
     expect(stderr).toContain("unknown command 'nothing'");
     expect(stderr).not.toMatch(/[\u001b\u0007\u202e]/);
   });
 
-  test('prints one JSON object in a JSON mode, however the mode was requested', async () => {
+  test('prints one JSON error in every JSON mode', async () => {
     const asked = [
       { argv: ['instances', 'lst', '--json'] },
       { argv: ['--json', 'instances', 'lst'] },
@@ -150,32 +150,32 @@ describe('a mistyped command line', () => {
     [['ssh-keys', 'get', 'svc_sk_live_secret']],
     [['instances', 'list', '--base-url', 'https://me:hunter2@api.example.com']],
     [['instances', 'list', '--base-url', 'https://api.example.com/?token=hunter2']],
-  ])('is rejected without showing the secret: %j', async (argv) => {
+  ])('exits 2 without printing the secret: %j', async (argv) => {
     const { code, stdout, stderr, requests } = await world.cli(argv);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stdout + stderr).not.toMatch(/live_secret|hunter2/);
   });
 });
 
-describe('global flags', () => {
+describe('global options', () => {
   test.each([
     [['--json', 'instances', 'list']],
     [['instances', '--json', 'list']],
     [['instances', 'list', '--json']],
-  ])('mean the same in %j', async (argv) => {
+  ])('accepts --json in any position: %j', async (argv) => {
     const empty = await createWorld({ handler: () => ({ status: 200, body: { data: [] } }) });
     expect(await empty.cli(argv)).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
     await empty.close();
   });
 
-  test('ignore the value of another flag', async () => {
+  test('reads --json as the value of --docker-command', async () => {
     const flags = ['--docker-image', 'x', '--docker-command', '--json', '--dry-run'];
     const { code, stdout } = await world.cli(['instances', 'create', 'box', ...HARDWARE, ...flags]);
     expect(code).toBe(0);
     expect(stdout).toContain('"run_command":"--json"');
   });
 
-  test('accept a value of --wait only after =', async () => {
+  test('reads a value of --wait only after =', async () => {
     const argv = [
       'instances',
       'create',
@@ -193,7 +193,7 @@ describe('global flags', () => {
     expect(JSON.parse(stdout).request.instance_name).toBe('box');
   });
 
-  test('override GPUCLOUD_OUTPUT', async () => {
+  test('uses GPUCLOUD_OUTPUT unless -o overrides it', async () => {
     const env = { GPUCLOUD_OUTPUT: 'json' };
     const empty = await createWorld({ handler: () => ({ status: 200, body: { data: [] } }) });
     expect((await empty.cli(['instances', 'list'], { env })).stdout).toBe('[]\n');
@@ -214,20 +214,25 @@ describe('global flags', () => {
     ['table', '[].id', '[\n  "d1"\n]\n'],
     ['id', '[].id', '[\n  "d1"\n]\n'],
     ['tsv', '[].id', 'd1\n'],
-  ])('drop GPUCLOUD_OUTPUT=%s if --query %s does not fit it', async (format, query, expected) => {
-    const data = [{ id: 'd1', size_gb: 5, name: null }];
-    const one = await createWorld({ handler: () => ({ status: 200, body: { data } }) });
-    const list = ['drives', 'list', '--query', query];
-    const { code, stdout } = await one.cli(list, { env: { GPUCLOUD_OUTPUT: format } });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expected });
-    const flag = await one.cli([...list, '-o', format]);
-    const holdsAll = ['csv', 'tsv'].includes(format);
-    expect(flag).toMatchObject(holdsAll ? { code: 0, stdout: expected } : { code: 2, stdout: '' });
-    await one.close();
-  });
+  ])(
+    'applies GPUCLOUD_OUTPUT=%s to --query %s only if the result fits',
+    async (format, query, expected) => {
+      const data = [{ id: 'd1', size_gb: 5, name: null }];
+      const one = await createWorld({ handler: () => ({ status: 200, body: { data } }) });
+      const list = ['drives', 'list', '--query', query];
+      const { code, stdout } = await one.cli(list, { env: { GPUCLOUD_OUTPUT: format } });
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expected });
+      const flag = await one.cli([...list, '-o', format]);
+      const holdsAll = ['csv', 'tsv'].includes(format);
+      expect(flag).toMatchObject(
+        holdsAll ? { code: 0, stdout: expected } : { code: 2, stdout: '' },
+      );
+      await one.close();
+    },
+  );
 
   test.each(['json', 'csv', 'id'])(
-    "don't apply GPUCLOUD_OUTPUT=%s to scripts and texts",
+    'ignores GPUCLOUD_OUTPUT=%s for scripts and texts',
     async (format) => {
       const env = { GPUCLOUD_OUTPUT: format };
       const script = await world.cli(['completion', 'bash'], { env });
@@ -237,7 +242,7 @@ describe('global flags', () => {
     },
   );
 
-  test('trace requests and responses but never the key with --debug', async () => {
+  test('prints requests and responses but never the key with --debug', async () => {
     const { code, stderr } = await world.cli(['instances', 'get', ID, '--debug']);
     expect(code).toBe(3);
     expect(stderr).toContain(`GET ${world.service.url}/instances/${ID}`);
@@ -248,7 +253,7 @@ describe('global flags', () => {
 describe('an error in a terminal', () => {
   const person = { terminal: true, columns: 40 };
 
-  test('has a red label, and wraps between words', async () => {
+  test('prints a red label and wraps between words', async () => {
     const { stderr } = await world.cli(['instances', 'ps'], person);
     expect(stderr).toBe(
       "\u001b[1;31merror:\u001b[22;39m unknown command 'instances ps'\n" +
@@ -259,11 +264,11 @@ describe('an error in a terminal', () => {
   test.each([
     ['--no-color', 'instances', 'list', '--jsn'],
     ['instances', 'list', '--no-color', '--columns', 'nothing'],
-  ])('has no colours with %j', async (...argv) => {
+  ])('prints no colours with %j', async (...argv) => {
     expect((await world.cli(argv, person)).stderr).toMatch(/^error: /);
   });
 
-  test('is one line of JSON in a JSON mode', async () => {
+  test('prints one line of JSON with --json', async () => {
     const { stderr } = await world.cli(['instances', 'ps', '--json'], person);
     expect(JSON.parse(stderr).error.message).toBe("unknown command 'instances ps'");
   });
@@ -300,25 +305,25 @@ describe('`-o=json`', () => {
     ['profiles', 'list', '-o=json'],
     ['profiles', 'list', '-o', 'json'],
     ['profiles', 'list', '-yo=json'],
-  ])('means -o json in %j', async (...argv) => {
+  ])('selects JSON output in %j', async (...argv) => {
     const { code, stdout } = await world.cli(argv);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toBeInstanceOf(Array);
   });
 
-  test('means -o json after a word that looks like a flag at its end', async () => {
+  test('selects JSON output after an argument that ends like a flag', async () => {
     const { code, stderr } = await world.cli(['profiles', 'get', 'xo', '-o=json']);
     expect(code).toBe(3);
     expect(JSON.parse(stderr).error.code).toBe('not_found');
   });
 
   test.each([
-    // A flag's value, alone or after switches; a word of another command; and one = too many.
+    // A flag's value, a value after switches, a double =, and an argument after --.
     [['profiles', 'add', 'work', '--base-url', '-o=json'], /--base-url .{0,2}"-o=json/],
     [['instances', 'create', 'trainer', '-ye', '-o=json', '--offer', 'x'], /missing --image/],
     [['profiles', 'list', '-o==json'], /^error: --output "=json"/],
     [['profiles', 'list', '--', '-o=json'], /too many arguments/],
-  ])('stays unchanged in %j', async (argv, told) => {
+  ])('exits 2 in %j', async (argv, told) => {
     const { code, stderr } = await world.cli(argv);
     expect(code).toBe(2);
     expect(stderr).toMatch(told);
@@ -333,7 +338,7 @@ describe('a group without a verb', () => {
     [['billing', '-o=json'], {}, /^billing: a verb is missing: /],
     [['templates'], { GPUCLOUD_OUTPUT: 'json' }, /^templates: a verb is missing: list, get$/],
     [['--json'], {}, /^gpucloud: a command is missing: login, sandbox, /],
-  ])('is an error in JSON: %j with %j', async (argv, env, message) => {
+  ])('exits 2 with a JSON error: %j with %j', async (argv, env, message) => {
     const { code, stdout, stderr, requests } = await world.cli(argv, { env });
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(errorOf(stderr)).toMatchObject({
@@ -355,7 +360,7 @@ describe('a group without a verb', () => {
     expect((await world.cli(['instances'])).stdout).not.toMatch(/^ {2}(delete|restart) /m);
   });
 
-  test('prints its help with --help before the command', async () => {
+  test("prints a verb's help with --help before the command", async () => {
     const { code, stdout } = await world.cli(['--help', 'instances', 'list']);
     expect(code).toBe(0);
     expect(stdout).toBe((await world.cli(['instances', 'list', '--help'])).stdout);
@@ -404,7 +409,7 @@ describe('-q', () => {
 describe('--profile sandbox with an address or a key in the environment', () => {
   const list = ['--profile', 'sandbox', 'drives', 'list'];
 
-  test('causes a one-line warning', async () => {
+  test('prints a one-line warning', async () => {
     const { code, stderr, requests } = await world.cli(list);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     expect(stderr).toMatch(
@@ -421,7 +426,7 @@ describe('--profile sandbox with an address or a key in the environment', () => 
     expect(catalog.stderr.match(/ignored/g)).toHaveLength(1);
   });
 
-  test('causes no warning for the sandbox itself, or without them', async () => {
+  test('prints no warning for sandbox commands or without these variables', async () => {
     const status = await world.cli(['--profile', 'sandbox', 'sandbox', 'status']);
     expect(status).toMatchObject({ code: 0, stderr: '' });
     const env = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined };
@@ -429,7 +434,7 @@ describe('--profile sandbox with an address or a key in the environment', () => 
   });
 });
 
-describe('the table of failures', () => {
+describe('failures', () => {
   const DOCUMENTED: Record<Failure, number> = {
     refused: 1,
     usage: 2,
@@ -449,18 +454,18 @@ describe('the table of failures', () => {
     terminated: 143,
   };
 
-  test('matches the documented table', () => {
+  test('have the documented exit codes', () => {
     const table = Object.fromEntries(
       Object.entries(FAILURES).map(([name, { exit }]) => [name, exit]),
     );
     expect(table).toEqual(DOCUMENTED);
   });
 
-  test('has codes in snake case', () => {
+  test('have codes in snake case', () => {
     expect(new CliError('outcomeUnknown', 'x').code).toBe('outcome_unknown');
   });
 
-  test('picks the most serious of several', () => {
+  test('report the most serious of several errors', () => {
     const errors = [
       new CliError('notFound', 'a'),
       new CliError('outcomeUnknown', 'b', { mayBeBilling: true }),
@@ -472,7 +477,7 @@ describe('the table of failures', () => {
     expect(worstOf([])).toBeUndefined();
   });
 
-  test('picks the longest requested pause', () => {
+  test('report the longest requested pause', () => {
     const asked = [5_000, undefined, 60_000].map(
       (retryAfterMs) =>
         new CliError('rateLimited', 'x', retryAfterMs === undefined ? {} : { retryAfterMs }),

@@ -175,7 +175,7 @@ describe('gpucloud run without an instance', () => {
     expect(world.renting.instances.get(OLD)?.status).toBe('ACTIVE');
   });
 
-  test('runs nothing and exits with 7 if the response to the create is lost', async () => {
+  test('exits 7 without running the command if the response to the create is lost', async () => {
     world.renting.posts = [() => 'hangUp'];
     const { code, stderr } = await job('echo ran');
     expect(code).toBe(7);
@@ -189,7 +189,7 @@ describe('gpucloud run without an instance', () => {
     expect(report()).toMatchObject({ stage: 'renting', instance: null, exit_code: 4 });
   });
 
-  test('does not claim that an instance bills after terminating it on Ctrl-C', async () => {
+  test('exits 130 without a billing warning after terminating on Ctrl-C', async () => {
     const rent = world.renting.rent.bind(world.renting);
     world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
     const { interrupts, press } = ctrlC();
@@ -231,7 +231,7 @@ describe('the deadline of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('terminates without the results once it has passed', async () => {
+  test('exits 125 without fetching results once it has passed', async () => {
     const ended = world.run(`echo x >result; ${LASTS}`, flags('10m', '0s'));
     await followed(world);
     world.advance(11 * 60_000);
@@ -242,7 +242,7 @@ describe('the deadline of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('ends the wait for an instance that does not become ready in time', async () => {
+  test('exits 125 if the instance is not ready before the deadline', async () => {
     const rent = world.renting.rent.bind(world.renting);
     world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
     let reads = 0;
@@ -255,7 +255,7 @@ describe('the deadline of a job', () => {
     expect(stderr).toContain('The deadline is near.');
   });
 
-  test('follows expire during the run', async () => {
+  test('follows instances expire during the run', async () => {
     const ended = world.run(LASTS, ['--grace', '0s']);
     await followed(world);
     const expire = ['instances', 'expire', 'job', '--after', '2s'];
@@ -265,7 +265,7 @@ describe('the deadline of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('limits reconnecting during the fetch', async () => {
+  test('allows a fetch to retry after a lost connection', async () => {
     let cuts = 0;
     world.ssh.refuse = (script) =>
       script.includes('result') && cuts++ < 4 ? 'ssh: connect: Connection refused' : undefined;
@@ -289,7 +289,7 @@ test('sends Ctrl-C to the command, then fetches the results', async () => {
   expect(readFileSync(world.local('result'), 'utf8')).toBe('x\n');
 });
 
-test('skips the copy on a second Ctrl-C', async () => {
+test('exits 130 without fetching results on a second Ctrl-C', async () => {
   const { interrupts, press } = ctrlC();
   const flags = ['--fetch', `up:${world.local('up')}`];
   const ended = world.run(`trap '' INT; ${LASTS}`, flags, { interrupts });
@@ -301,7 +301,7 @@ test('skips the copy on a second Ctrl-C', async () => {
   expect(world.status()).toBe('TERMINATING');
 });
 
-test('skips excluded files below a listed folder, and matches patterns with case', async () => {
+test('copies a folder without excluded files, matching patterns case-sensitively', async () => {
   const source = world.local('project');
   await mkdir(join(source, 'sub', 'Build'), { recursive: true });
   await mkdir(join(source, 'sub', 'build'));

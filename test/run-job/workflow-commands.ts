@@ -5,7 +5,7 @@ export interface WorkflowCommand {
   readonly data: string;
 }
 
-/** Reads the output of a step as GitHub's runner does: what it obeys, and what its log shows. */
+/** Splits a step's output as GitHub's runner does: into obeyed commands and the visible log. */
 export function readOutput(text: string): { obeyed: WorkflowCommand[]; log: string } {
   const obeyed: WorkflowCommand[] = [];
   const log: string[] = [];
@@ -22,7 +22,7 @@ export function readOutput(text: string): { obeyed: WorkflowCommand[]; log: stri
   return { obeyed, log: log.join('\n') };
 }
 
-/** The older form, `##[name]data`, may stand anywhere in a line. */
+/** Parses `::name::data`, or the older `##[name]data` anywhere in a line. */
 function parse(line: string): WorkflowCommand | undefined {
   const [, name, given = '', data = ''] =
     /^\s*::([^\s:]+)(?:\s+(.*?))?::(.*)$/.exec(line) ??

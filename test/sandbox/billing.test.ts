@@ -10,8 +10,8 @@ function decimal(text: string) {
   return verdict.value;
 }
 
-describe('charges for an instance', () => {
-  test('are exactly 24 hourly prices in 24 hours', async () => {
+describe('billing an instance', () => {
+  test('charges exactly 24 hourly prices in 24 hours', async () => {
     const b = await bench();
     const id = await b.createActive('day');
     const before = await b.sandbox.status();
@@ -28,7 +28,7 @@ describe('charges for an instance', () => {
     });
   });
 
-  test('come at the end of an hour and not a millisecond before', async () => {
+  test('charges at the end of an hour and not a millisecond before', async () => {
     const b = await bench();
     await b.createActive('exact');
     await b.sandbox.advance(HOUR - 1);
@@ -46,7 +46,7 @@ describe('charges for an instance', () => {
     [20 * MINUTE + 1, ['USAGE_CHARGE 29.97']],
     [HOUR - 1, ['USAGE_CHARGE 89.88']],
   ])(
-    'end with a terminate %i ms into the hour: %j, and the rest is returned',
+    'settles a terminate %i ms into the hour with %j and releases the rest',
     async (ms, charges) => {
       const b = await bench();
       const id = await b.createActive('short');
@@ -65,7 +65,7 @@ describe('charges for an instance', () => {
     },
   );
 
-  test('cover what was used at a stop, and nothing while stopped', async () => {
+  test('charges the used time at a stop and nothing while stopped', async () => {
     const b = await bench();
     const id = await b.createActive('rests');
     await b.sandbox.advance(90 * MINUTE);
@@ -76,7 +76,7 @@ describe('charges for an instance', () => {
     expect(await b.sandbox.status()).toMatchObject({ balance: '10365.15', reserved: '0.00' });
   });
 
-  test('stop the instance with a warning if the next hour is not covered', async () => {
+  test("stops the instance with a warning if funds don't cover the next hour", async () => {
     const b = await bench({ balance: '200' });
     const id = await b.createActive('spent');
     await b.sandbox.advance(2 * HOUR);
@@ -90,7 +90,7 @@ describe('charges for an instance', () => {
 });
 
 describe('the account', () => {
-  test('has the wallet balance in the profile and the available funds in its update', async () => {
+  test('shows the total balance in the profile and the available funds after an update', async () => {
     const b = await bench();
     await b.create('holds');
     const me = await b.call('GET', '/users/me');
@@ -111,7 +111,7 @@ describe('the account', () => {
     expect((await b.call('GET', '/users/me')).data.name).toBe('Анна');
   });
 
-  test('needs the current password for a new one', async () => {
+  test('changes the password only with the current one', async () => {
     const b = await bench();
     const change = (current_password: string, new_password: string) =>
       b.call('POST', '/users/me/update-password', { current_password, new_password });
@@ -146,7 +146,7 @@ describe('the account', () => {
     expect((await b.sandbox.status()).balance).toBe('11000.00');
   });
 
-  test('lists transactions newest first, filtered, in pages', async () => {
+  test('lists transactions newest first, with filters and pages', async () => {
     const b = await bench();
     await b.createActive('payer');
     await b.sandbox.advance(HOUR);

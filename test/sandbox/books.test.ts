@@ -38,7 +38,7 @@ function checkBooks(state: State): void {
   expect(stateSchema.safeParse(state).success).toBe(true);
 }
 
-/** The state without random values. */
+/** Returns the state without random values. */
 function withoutChance(state: State): unknown {
   const names = new Map(state.instances.map((instance) => [instance.id, instance.name]));
   return JSON.parse(JSON.stringify(state), (key, value: unknown) => {
@@ -49,8 +49,8 @@ function withoutChance(state: State): unknown {
   });
 }
 
-describe('random operations', () => {
-  test('keep the books balanced after every step, and nothing is negative', () => {
+describe('a random sequence of operations', () => {
+  test('keeps the books balanced and no amount negative after every step', () => {
     fc.assert(
       fc.property(life, ({ opening, steps }) => {
         const state = freshState(START, { balance: opening });
@@ -64,7 +64,7 @@ describe('random operations', () => {
     );
   });
 
-  test('have the same result with one long jump and many short ones', () => {
+  test('has the same result with one long jump as with many short ones', () => {
     fc.assert(
       fc.property(life, fc.integer({ min: 1, max: 50 }), ({ opening, steps }, parts) => {
         const state = freshState(START, { balance: opening });
@@ -85,8 +85,8 @@ describe('random operations', () => {
   });
 });
 
-describe('the random operations above', () => {
-  test('reach every status and every kind of transaction', () => {
+describe('the random operations', () => {
+  test('reach every status and every type of transaction', () => {
     const seen = new Set<string>();
     for (const { opening, steps } of fc.sample(life, { numRuns: 300, seed: 1 })) {
       const state = freshState(START, { balance: opening });

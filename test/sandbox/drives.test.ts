@@ -8,7 +8,7 @@ async function drive(b: Bench, size_gb: number, name = 'disk'): Promise<string> 
 }
 
 describe('a drive', () => {
-  test('is created, and its price follows its size', async () => {
+  test('starts AVAILABLE at a price that depends on its size', async () => {
     const b = await bench();
     const reply = await b.call('POST', '/storage/drives', { name: 'data', size_gb: 50 });
     expect(reply.body).toEqual({
@@ -34,7 +34,7 @@ describe('a drive', () => {
     expect(list.map((one) => one.id)).toEqual([second, reply.data.id]);
   });
 
-  test('is charged at the end of each hour, exactly', async () => {
+  test('costs its exact hourly price at the end of each hour', async () => {
     const b = await bench();
     const id = await drive(b, 7);
     await b.sandbox.advance(HOUR - 1);
@@ -50,7 +50,7 @@ describe('a drive', () => {
     });
   });
 
-  test('changes its name and price in an update, which needs both fields', async () => {
+  test('changes its name, size and price only if the update contains both fields', async () => {
     const b = await bench();
     const id = await drive(b, 10);
     const reply = await b.call('PATCH', `/storage/drives/${id}`, { name: 'big', size_gb: 1000 });
@@ -70,7 +70,7 @@ describe('a drive', () => {
     expect((await b.call('POST', '/storage/drives', { name: 'd', size_gb })).status).toBe(400);
   });
 
-  test('is a 404 if it does not exist', async () => {
+  test('causes a 404 if it does not exist', async () => {
     const b = await bench();
     const path = `/storage/drives/${NOBODY}`;
     for (const reply of [
@@ -88,7 +88,7 @@ describe('a drive', () => {
 });
 
 describe('a drive on an instance', () => {
-  test('goes to IN_USE, then SYNCING, then AVAILABLE', async () => {
+  test('changes from IN_USE to SYNCING to AVAILABLE', async () => {
     const b = await bench();
     const id = await drive(b, 10);
     const box = await b.createActive('box', { storage_drive_id: id });
@@ -113,7 +113,7 @@ describe('a drive on an instance', () => {
     expect((await b.instance(box)).storage_drive).toBeNull();
   });
 
-  test('is released by a failed instance', async () => {
+  test('becomes SYNCING, then AVAILABLE after its instance fails', async () => {
     const b = await bench();
     const id = await drive(b, 10);
     await b.createActive('box', { storage_drive_id: id });
@@ -123,7 +123,7 @@ describe('a drive on an instance', () => {
     expect((await b.drive(id)).status).toBe('AVAILABLE');
   });
 
-  test('fills by 1 GiB per hour and grows when it is too small', async () => {
+  test('fills by 1 GiB per hour and grows once it is full', async () => {
     const b = await bench();
     const id = await drive(b, 2);
     const box = await b.createActive('writer', { storage_drive_id: id, template_id: JUPYTERLAB });
@@ -140,7 +140,7 @@ describe('a drive on an instance', () => {
     });
     const grown = (await b.events(box)).find((event) => String(event.message).includes('3 GB'));
     expect(grown?.type).toBe('INFO');
-    // The drive's hours end 3 s before those of the instance, which fills it.
+    // The drive's hours end 3 seconds before the instance's, so it grows after the third charge.
     expect((await b.books()).filter((entry) => entry.startsWith('USAGE_CHARGE 0.'))).toEqual([
       'USAGE_CHARGE 0.024',
       'USAGE_CHARGE 0.024',
@@ -150,7 +150,7 @@ describe('a drive on an instance', () => {
 });
 
 describe('a drive without funds', () => {
-  test('is SUSPENDED with growing debt, then paid by a deposit and resumed', async () => {
+  test('becomes SUSPENDED with growing debt, then AVAILABLE after a deposit and resume', async () => {
     const b = await bench({ balance: '1.50' });
     const id = await drive(b, 100);
     await b.sandbox.advance(HOUR);
@@ -178,7 +178,7 @@ describe('a drive without funds', () => {
     expect((await b.drive(id)).status).toBe('AVAILABLE');
   });
 
-  test('pays at a resume the debt of the hours since the deposit', async () => {
+  test('pays the debt since the deposit at a resume', async () => {
     const b = await bench({ balance: '0' });
     const id = await drive(b, 100);
     await b.sandbox.advance(HOUR);
@@ -189,7 +189,7 @@ describe('a drive without funds', () => {
     expect(await b.sandbox.status()).toMatchObject({ available: '96.40', debt: '0.00' });
   });
 
-  test('can be neither changed nor attached while suspended', async () => {
+  test('rejects changes and attachment while SUSPENDED', async () => {
     const b = await bench({ balance: '1000' });
     const eater = await drive(b, 10_000, 'eater');
     const id = await drive(b, 8000);
@@ -206,7 +206,7 @@ describe('a drive without funds', () => {
     expect(taken).toContain('"statusCode":409');
   });
 
-  test('is deleted after 7 days, to the millisecond, and its debt stays', async () => {
+  test('is deleted after exactly 7 days, while its debt remains', async () => {
     const b = await bench({ balance: '0' });
     const id = await drive(b, 100);
     await b.sandbox.advance(HOUR);
@@ -225,7 +225,7 @@ describe('a drive without funds', () => {
     expect((await b.sandbox.deposit('300')).available).toBe('97.20');
   });
 
-  test('is suspended only after its instance released it', async () => {
+  test('becomes SUSPENDED only after its instance releases it', async () => {
     const b = await bench({ balance: '100' });
     const id = await drive(b, 1000);
     const box = await b.createActive('box', { storage_drive_id: id });

@@ -5,8 +5,8 @@ const _ED25519 =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@box';
 const _BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
 
-describe('sandbox failures', () => {
-  test('make provisioning take ten minutes, once', async () => {
+describe('an injected failure', () => {
+  test('makes one provisioning take ten minutes', async () => {
     const b = await bench();
     await b.sandbox.inject('slow-provisioning');
     const slow = await b.create('slow');
@@ -18,7 +18,7 @@ describe('sandbox failures', () => {
     expect(await b.statusOf(slow)).toBe('ACTIVE');
   });
 
-  test('end a provisioning in ERROR with a reason, and release the funds', async () => {
+  test('ends a provisioning in ERROR with a reason and releases the funds', async () => {
     const b = await bench();
     await b.sandbox.inject('fail-provisioning');
     const drive = await b.call('POST', '/storage/drives', { name: 'disk', size_gb: 10 });
@@ -30,7 +30,7 @@ describe('sandbox failures', () => {
     expect((await b.drive(String(drive.data.id))).status).toBe('SYNCING');
   });
 
-  test('end a running instance at once, and refund its hour', async () => {
+  test('moves a running instance to ERROR and refunds its hour', async () => {
     const b = await bench();
     const id = await b.createActive('breaks');
     await b.sandbox.advance(30 * MINUTE);
@@ -49,7 +49,7 @@ describe('sandbox failures', () => {
     expect(await b.books()).toHaveLength(4);
   });
 
-  test('wait for the next instance if none is running', async () => {
+  test('waits for the next instance if none is running', async () => {
     const b = await bench();
     await b.sandbox.inject('fail-running');
     expect((await b.sandbox.status()).faults).toEqual(['fail-running']);
@@ -60,17 +60,20 @@ describe('sandbox failures', () => {
     expect((await b.books()).slice(2)).toEqual(['USAGE_CHARGE 0.25', 'REFUND 0.25']);
   });
 
-  test.each(['stop', 'terminate'])('do not happen after a %s while waiting', async (verb) => {
-    const b = await bench();
-    await b.sandbox.inject('fail-running');
-    const id = await b.createActive('lucky');
-    await b.sandbox.advance(9 * SECOND);
-    await b.call('POST', `/instances/${id}/${verb}`);
-    await b.sandbox.advance(MINUTE);
-    expect(await b.statusOf(id)).toBe(verb === 'stop' ? 'STOPPED' : 'TERMINATED');
-  });
+  test.each(['stop', 'terminate'])(
+    'spares an instance that receives a %s before the failure',
+    async (verb) => {
+      const b = await bench();
+      await b.sandbox.inject('fail-running');
+      const id = await b.createActive('lucky');
+      await b.sandbox.advance(9 * SECOND);
+      await b.call('POST', `/instances/${id}/${verb}`);
+      await b.sandbox.advance(MINUTE);
+      expect(await b.statusOf(id)).toBe(verb === 'stop' ? 'STOPPED' : 'TERMINATED');
+    },
+  );
 
-  test('happen twice if requested twice, and never once cleared', async () => {
+  test('occurs twice if injected twice, and never once cleared', async () => {
     const b = await bench();
     const id = await b.createActive('target');
     await b.sandbox.inject('fail-stop');

@@ -45,7 +45,7 @@ const DOCUMENTED: readonly [method: string, path: string, code: number, body?: u
   ['GET', '/billing/transactions', 200],
 ];
 
-/** Creates one thing of each kind that the paths above name. */
+/** Creates one resource for each placeholder in the paths above. */
 async function furnish(b: Bench): Promise<Record<string, string>> {
   const suspended = await b.call('POST', '/storage/drives', { name: 'frozen', size_gb: 10_000 });
   await b.sandbox.advance(3_600_000);
@@ -70,8 +70,8 @@ async function furnish(b: Bench): Promise<Record<string, string>> {
   };
 }
 
-describe('the documented operations', () => {
-  test('are 23, and the sandbox has exactly these', () => {
+describe('the sandbox service', () => {
+  test('implements exactly the 23 documented operations', () => {
     const wanted = DOCUMENTED.map(
       ([method, path]) => `${method} ${path.replace(/\{.*\}/, '{id}')}`,
     );
@@ -80,7 +80,7 @@ describe('the documented operations', () => {
   });
 
   test.each(DOCUMENTED)(
-    'respond to %s %s with %i in the envelope',
+    'responds to %s %s with %i in the envelope',
     async (method, path, code, body) => {
       const b = await bench({ balance: '100' });
       const ids = await furnish(b);
@@ -96,7 +96,7 @@ describe('the documented operations', () => {
     },
   );
 
-  test('respond with 401 in Shape A to no key, a wrong key and an empty key, before anything else', async () => {
+  test('responds with 401 to a missing or wrong key before any other check', async () => {
     const b = await bench();
     const paths = [...DOCUMENTED.map(([method, path]) => [method, path] as const)];
     for (const [method, path] of [...paths, ['GET', '/nowhere'] as const]) {
@@ -111,7 +111,7 @@ describe('the documented operations', () => {
     expect((await b.sandbox.status()).counts).toMatchObject({ api_keys: 1, ssh_keys: 0 });
   });
 
-  test('respond with 404 in Shape A to an unknown path, and to another method', async () => {
+  test('responds with 404 to an unknown path or method', async () => {
     const b = await bench();
     for (const [method, path] of [
       ['GET', '/nowhere'],
@@ -130,7 +130,7 @@ describe('the documented operations', () => {
   });
 });
 
-describe('request bodies', () => {
+describe('a request body', () => {
   const good = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'good-box' };
   const container = (docker_config: object) => ({ ...good, docker_config });
 
@@ -161,7 +161,7 @@ describe('request bodies', () => {
     ['an unknown port field', container({ image: 'a', ports: [{ port: 1 }] }), 'port'],
     ['a list', [good], 'The body'],
     ['null', null, 'The body'],
-  ])('are rejected with 400: %s', async (_, body, words) => {
+  ])('causes a 400 if it contains %s', async (_, body, words) => {
     const b = await bench();
     const reply = await b.call('POST', '/instances', body);
     expect(reply.status).toBe(400);
@@ -173,7 +173,7 @@ describe('request bodies', () => {
     expect((await b.sandbox.status()).instances).toEqual([]);
   });
 
-  test('are rejected if they are not JSON, of another type, or missing', async () => {
+  test('causes a 400 if it is missing, not JSON or of another type', async () => {
     const b = await bench();
     const post = async (body: string | null, type = 'application/json') => {
       const response = await fetch(`${b.url}/ssh-keys`, {
@@ -193,7 +193,7 @@ describe('request bodies', () => {
     expect((await post(good, 'Application/JSON; charset=utf-8'))[0]).toBe(201);
   });
 
-  test('are empty or {} for actions, and {} for resume', async () => {
+  test('must be empty or {} for actions, and {} for resume', async () => {
     const b = await bench();
     const id = await b.createActive('acted');
     expect((await b.call('POST', `/instances/${id}/stop`, { now: true })).status).toBe(400);
@@ -205,7 +205,7 @@ describe('request bodies', () => {
     expect((await b.call('POST', resume, {})).status).toBe(404);
   });
 
-  test('are rejected above 1 MiB, also without a length', async () => {
+  test('causes a 413 above 1 MiB, even without a length', async () => {
     const b = await bench();
     const reply = await b.call('POST', '/ssh-keys', { name: 'x'.repeat(1024 * 1024) });
     expect(reply.body).toMatchObject({ statusCode: 413 });
@@ -226,7 +226,7 @@ describe('request bodies', () => {
 });
 
 describe('templates', () => {
-  test('are listed if active, by sort_order, whole', async () => {
+  test('lists active templates by sort_order with all fields', async () => {
     const b = await bench();
     const list = (await b.call('GET', '/templates')).list;
     expect(list.map((one) => one.slug)).toEqual(['jupyterlab', 'vllm']);
@@ -241,7 +241,7 @@ describe('templates', () => {
 });
 
 describe('the server', () => {
-  test('listens on loopback only, logs requests, and ends even if a client stays connected', async () => {
+  test('listens on loopback, logs requests and closes despite an idle client', async () => {
     const b = await bench();
     await b.call('GET', '/users/me');
     await b.call('GET', '/nowhere');
@@ -260,7 +260,7 @@ describe('the server', () => {
     await expect(fetch(server.url)).rejects.toThrow();
   });
 
-  test('finishes a response before it frees the port', async () => {
+  test('sends a pending response before it closes', async () => {
     const b = await bench();
     await b.sandbox.status();
     const server = await b.sandbox.listen({ port: 0 });

@@ -5,8 +5,8 @@ const ED25519 =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@box';
 const BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
 
-describe('the transitions of an instance', () => {
-  test('go from PROVISIONING in the response to ACTIVE with an address and a paid hour', async () => {
+describe('a sandbox instance', () => {
+  test('changes from PROVISIONING to ACTIVE with an address and a paid hour', async () => {
     const b = await bench();
     const created = await b.call('POST', '/instances', BASE);
     expect(created.status).toBe(201);
@@ -40,7 +40,7 @@ describe('the transitions of an instance', () => {
     });
   });
 
-  test('install a template before ACTIVE, and create its secrets and links', async () => {
+  test('installs a template before ACTIVE and creates its secrets and links', async () => {
     const b = await bench();
     const id = await b.create('notebook', { template_id: JUPYTERLAB });
     await b.sandbox.advance(3 * SECOND);
@@ -65,7 +65,7 @@ describe('the transitions of an instance', () => {
     ]);
   });
 
-  test("give a user's container links from its ports", async () => {
+  test("shows a container's links for its ports", async () => {
     const b = await bench();
     const docker_config = {
       image: 'nginx',
@@ -104,7 +104,7 @@ describe('the transitions of an instance', () => {
     });
   });
 
-  test('pass through the states of stop, start and terminate', async () => {
+  test('passes through the statuses of stop, start and terminate', async () => {
     const b = await bench();
     const id = await b.createActive('cycle');
     const stopped = await b.call('POST', `/instances/${id}/stop`);
@@ -147,7 +147,7 @@ describe('the transitions of an instance', () => {
     ]);
   });
 
-  test('allow terminate in every state but the last', async () => {
+  test('accepts a terminate while its status is changing and in ERROR', async () => {
     const b = await bench();
     const provisioning = await b.create('in-provisioning');
     expect((await b.call('POST', `/instances/${provisioning}/terminate`)).status).toBe(200);
@@ -180,7 +180,7 @@ describe('the transitions of an instance', () => {
     expect((await b.sandbox.status()).reserved).toBe('0.00');
   });
 
-  test('copy the offer, image and keys of a terminated instance in a reorder, and nothing else', async () => {
+  test('passes only its offer, image and SSH keys to a reorder', async () => {
     const b = await bench();
     const key = await b.call('POST', '/ssh-keys', { name: 'kept', public_key: ED25519 });
     const drive = await b.call('POST', '/storage/drives', { name: 'disk', size_gb: 10 });

@@ -27,14 +27,14 @@ const point = (bytes: number) => Buffer.alloc(bytes, 4);
 const ED25519 = line('ssh-ed25519', Buffer.alloc(32, 7));
 const OTHER = line('ssh-ed25519', Buffer.alloc(32, 8));
 
-describe('SSH keys', () => {
+describe('creating and listing SSH keys', () => {
   test.each([
     ['RSA', rsa()],
     ['Ed25519', `${ED25519} me@box with blanks`],
     ['ECDSA P-256', line('ecdsa-sha2-nistp256', 'nistp256', point(65))],
     ['ECDSA P-384', line('ecdsa-sha2-nistp384', 'nistp384', point(97))],
     ['ECDSA P-521', line('ecdsa-sha2-nistp521', 'nistp521', point(133))],
-  ])('accept %s', async (_, public_key) => {
+  ])('accepts %s', async (_, public_key) => {
     const b = await bench();
     const reply = await b.call('POST', '/ssh-keys', {
       name: 'mine',
@@ -55,7 +55,7 @@ describe('SSH keys', () => {
     });
   });
 
-  test('have the fingerprint that ssh-keygen shows', async () => {
+  test('computes the fingerprint that GitHub publishes', async () => {
     const b = await bench();
     const reply = await b.call('POST', '/ssh-keys', {
       name: 'github',
@@ -76,14 +76,14 @@ describe('SSH keys', () => {
     ['a cut blob', ED25519.slice(0, -8)],
     ['bad base64', `${ED25519.slice(0, -4)}!!!!`],
     ['two lines', `${ED25519}\n${OTHER}`],
-  ])('reject %s', async (_, public_key) => {
+  ])('rejects %s', async (_, public_key) => {
     const b = await bench();
     const reply = await b.call('POST', '/ssh-keys', { name: 'bad', public_key });
     expect(reply.status).toBe(400);
     expect(reply.body.message).toContain('public_key');
   });
 
-  test('are listed newest first, and a new default replaces the old one', async () => {
+  test('lists keys newest first and replaces the old default', async () => {
     const b = await bench();
     await b.call('POST', '/ssh-keys', { name: 'one', public_key: ED25519, is_default: true });
     await b.sandbox.advance(MINUTE);
@@ -98,7 +98,7 @@ describe('SSH keys', () => {
     expect(list[2]?.updated_at).toBe('2026-03-01T12:01:00.000Z');
   });
 
-  test('have unique names and keys', async () => {
+  test('rejects a duplicate name or key with 409', async () => {
     const b = await bench();
     await b.call('POST', '/ssh-keys', { name: 'one', public_key: ED25519 });
     const name = await b.call('POST', '/ssh-keys', { name: 'one', public_key: OTHER });
@@ -107,7 +107,7 @@ describe('SSH keys', () => {
     expect((await b.call('GET', '/ssh-keys')).list).toHaveLength(1);
   });
 
-  test('are deleted without data, and a second time with 404 in Shape B', async () => {
+  test('deletes a key without data, then responds with 404 in Shape B', async () => {
     const b = await bench();
     const key = await b.call('POST', '/ssh-keys', { name: 'one', public_key: ED25519 });
     const gone = await b.call('DELETE', `/ssh-keys/${key.data.id}`);
@@ -125,8 +125,8 @@ describe('SSH keys', () => {
   });
 });
 
-describe('API keys', () => {
-  test('show the token once, do not store it, and work', async () => {
+describe('creating API keys', () => {
+  test('returns a working token once and never stores it', async () => {
     const b = await bench();
     const reply = await b.call('POST', '/api-keys', { name: 'ci' });
     expect(reply.status).toBe(201);
@@ -158,7 +158,7 @@ describe('API keys', () => {
     }
   });
 
-  test('have names of at most 50 characters', async () => {
+  test('limits names to 50 characters', async () => {
     const b = await bench();
     expect((await b.call('POST', '/api-keys', { name: 'x'.repeat(50) })).status).toBe(201);
     expect((await b.call('POST', '/api-keys', { name: 'x'.repeat(51) })).status).toBe(400);

@@ -17,7 +17,7 @@ import { FAULT_NAMES, type Instance, type State } from '../../src/sandbox/store/
 import { fc } from '../support/random.ts';
 import { JUPYTERLAB, UBUNTU } from './support.ts';
 
-// Random lives of an account, step by step from its opening balance.
+// Generates random account histories, step by step from an opening balance.
 
 export function decimal(text: string): Money {
   const verdict = money(text);
@@ -63,7 +63,7 @@ const step = fc.oneof(
       fault: fc.constantFrom(...FAULT_NAMES),
     }),
   },
-  // Seconds let statuses pass, hours end, and days delete a suspended drive.
+  // Waits of seconds change statuses, of hours charge, and of days delete suspended drives.
   ...[10, 10_000, 700_000].map((max) => ({
     weight: max === 10 ? 5 : 1,
     arbitrary: fc.record({
@@ -100,7 +100,7 @@ const FITTING: Readonly<Record<string, string>> = {
   reorder: 'TERMINATED',
 };
 
-/** Mostly picks an instance that the operation fits, so that not everything is refused. */
+/** Mostly picks an instance with a fitting status, so that few operations are refused. */
 function aim(state: State, operation: string, number: number): Instance | undefined {
   const wanted = number % 5 === 0 ? undefined : FITTING[operation];
   const fitting = state.instances.filter(({ status }) => status === (wanted ?? status));

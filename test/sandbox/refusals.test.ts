@@ -20,8 +20,8 @@ const ED25519 =
 const OTHER = ED25519.replace('MEBQYHCAkK', 'MEBQYHCAkL');
 const BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
 
-describe('the documented errors of instances', () => {
-  test('respond with 400 to a start of an instance that is not STOPPED, with its status', async () => {
+describe('documented errors of instances', () => {
+  test('responds with 400 and the status to a start of an ACTIVE instance', async () => {
     const b = await bench();
     const id = await b.createActive('runs');
     const reply = await b.call('POST', `/instances/${id}/start`);
@@ -30,12 +30,12 @@ describe('the documented errors of instances', () => {
     expect(reply.body.message).toContain('ACTIVE');
   });
 
-  test('respond with 400 to a start without any funds, and 409 with too little for an hour', async () => {
+  test('responds with 400 to a start in debt, and with 200 after a deposit', async () => {
     const b = await bench({ balance: '89.90' });
     const id = await b.createActive('poor');
     await b.call('POST', `/instances/${id}/stop`);
     await b.sandbox.advance(2 * SECOND);
-    // A drive uses up the funds: 8000 GB cost 96.00 per hour, more than there is.
+    // A drive of 8000 GB costs 96.00 per hour, more than the balance, so the account is in debt.
     await b.call('POST', '/storage/drives', { name: 'eater', size_gb: 8000 });
     await b.sandbox.advance(HOUR);
     const empty = await b.call('POST', `/instances/${id}/start`);
@@ -48,7 +48,7 @@ describe('the documented errors of instances', () => {
     expect(little.status).toBe(200);
   });
 
-  test('respond with 409 to a start if the balance does not cover the next hour', async () => {
+  test('responds with 409 to a start if the balance does not cover the next hour', async () => {
     const b = await bench({ balance: '100' });
     const id = await b.createActive('half');
     await b.sandbox.advance(30 * MINUTE);
@@ -60,7 +60,7 @@ describe('the documented errors of instances', () => {
     expect(await b.statusOf(id)).toBe('STOPPED');
   });
 
-  test('respond with 500 if the provider fails a start, with the funds back and STOPPED', async () => {
+  test('responds with 500 to a failed start and returns the reserved funds', async () => {
     const b = await bench();
     const id = await b.createActive('unlucky');
     await b.call('POST', `/instances/${id}/stop`);
@@ -77,7 +77,7 @@ describe('the documented errors of instances', () => {
     expect((await b.call('POST', `/instances/${id}/start`)).status).toBe(200);
   });
 
-  test('respond with 400 to a stop of an instance that is not ACTIVE', async () => {
+  test('responds with 400 to a stop of an instance that is not ACTIVE', async () => {
     const b = await bench();
     const id = await b.create('early');
     expect((await b.call('POST', `/instances/${id}/stop`)).status).toBe(400);
@@ -88,7 +88,7 @@ describe('the documented errors of instances', () => {
     expect(again.body.message).toContain('STOPPING');
   });
 
-  test('respond with 500 if the provider fails a stop, with ACTIVE and the books unchanged', async () => {
+  test('responds with 500 to a failed stop and leaves the instance ACTIVE', async () => {
     const b = await bench();
     const id = await b.createActive('stubborn');
     await b.sandbox.advance(20 * MINUTE);
@@ -110,7 +110,7 @@ describe('the documented errors of instances', () => {
     expect((await b.books()).at(-1)).toBe('USAGE_CHARGE 89.90');
   });
 
-  test('respond with 400 to a terminate of an instance that is terminating or terminated', async () => {
+  test('responds with 400 to a terminate of a TERMINATING or TERMINATED instance', async () => {
     const b = await bench();
     const id = await b.createActive('gone');
     await b.call('POST', `/instances/${id}/terminate`);
@@ -121,7 +121,7 @@ describe('the documented errors of instances', () => {
     expect([second.status, second.body.message]).toEqual([400, 'Instance is TERMINATED already']);
   });
 
-  test('respond with 500 if the provider fails a terminate, and a retry works', async () => {
+  test('responds with 500 to a failed terminate and accepts a retry', async () => {
     const b = await bench();
     const id = await b.create('sticky');
     await b.sandbox.inject('fail-terminate');
@@ -136,7 +136,7 @@ describe('the documented errors of instances', () => {
     expect((await b.call('POST', `/instances/${id}/terminate`)).status).toBe(200);
   });
 
-  test('respond with 404 in Shape A to every operation on an unknown instance', async () => {
+  test('responds with 404 in Shape A to every operation on an unknown instance', async () => {
     const b = await bench();
     for (const [method, end, body] of [
       ['GET', '', undefined],
@@ -158,7 +158,7 @@ describe('the documented errors of instances', () => {
   });
 });
 
-describe('the sandbox where the document is silent', () => {
+describe('undocumented errors and defaults of the sandbox', () => {
   test.each([
     ['unknown offer', { offer_id: NOBODY }, 400],
     ['out of stock', { offer_id: OUT_OF_STOCK }, 409],
@@ -203,7 +203,7 @@ describe('the sandbox where the document is silent', () => {
     expect(reply.body.message).toContain('ACTIVE');
   });
 
-  test('puts the default SSH key on an instance that names no keys, and on no other', async () => {
+  test('adds the default SSH key only if a create omits ssh_keys', async () => {
     const b = await bench();
     const key = await b.call('POST', '/ssh-keys', {
       name: 'main',
@@ -222,7 +222,7 @@ describe('the sandbox where the document is silent', () => {
     expect(await keysOf(twice)).toHaveLength(1);
   });
 
-  test('gives Windows a password and its own user', async () => {
+  test('creates a Windows instance with the user Administrator and a password', async () => {
     const b = await bench();
     const id = await b.createActive('windows', { image_id: WINDOWS });
     const instance = await b.instance(id);

@@ -11,7 +11,7 @@ function ports() {
   return all;
 }
 
-test('opens the same port of an instance after a restart, and another while it is in use', async () => {
+test("reuses an instance's port after a restart unless it is in use", async () => {
   const first = ports();
   const port = await first.portOf(ID);
   expect(await first.portOf(ID)).toBe(port);

@@ -17,7 +17,7 @@ const [own, other] = [keyPair(), keyPair()];
 
 let file: string;
 let stop: AbortController;
-/** Ended connections. */
+/** One promise per connection, resolved at its end. */
 let served: Promise<void>[];
 
 beforeEach(async () => {
@@ -53,7 +53,7 @@ async function connected(config: ConnectConfig = { privateKey: own.private }) {
   return client;
 }
 
-/** Runs a command to its end. */
+/** Runs a command and returns its exit code, signal and stdout. */
 async function ran(client: ssh2.Client, command: string) {
   const channel = await new Promise<ClientChannel>((resolve, reject) =>
     client.exec(command, (error, opened) => (error ? reject(error) : resolve(opened))),
@@ -75,14 +75,14 @@ async function ran(client: ssh2.Client, command: string) {
 }
 
 describe('SSH of a sandbox instance', needs('POSIX'), () => {
-  test('passes on the exit code, or the signal that ended the command', async () => {
+  test("returns the command's exit code or the signal that killed it", async () => {
     const client = await connected();
     expect(await ran(client, 'echo out; exit 7')).toMatchObject({ code: 7, stdout: 'out\n' });
     expect(await ran(client, 'kill -s TERM $$')).toMatchObject({ code: null, signal: 'SIGTERM' });
     client.end();
   });
 
-  test('shows a command no secret of this computer', async () => {
+  test("hides this computer's secrets from a command", async () => {
     const client = await connected();
     const { stdout } = await ran(client, 'pwd; env');
     client.end();
@@ -100,7 +100,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     await expect(connected(config())).rejects.toThrow('authentication methods failed');
   });
 
-  test('ends a connection once its instance has stopped', async () => {
+  test('closes a connection once its instance has stopped', async () => {
     const client = await connected();
     const closed = new Promise<void>((resolve) => client.on('close', () => resolve()));
     await rm(placeOf(file, ID).mark);
@@ -109,7 +109,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
   });
 
   test(
-    'ends what runs there with the instance, and deletes its folder only',
+    'kills the programs of a terminated instance and deletes only its folder',
     needs('Linux'),
     async () => {
       const client = await connected();
@@ -126,7 +126,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     },
   );
 
-  test('stores a file that is larger than one message', async () => {
+  test('stores an uploaded file that is larger than one message', async () => {
     const client = await connected();
     const sftp = await new Promise<ssh2.SFTPWrapper>((resolve, reject) =>
       client.sftp((error, opened) => (error ? reject(error) : resolve(opened))),
@@ -144,7 +144,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
   });
 });
 
-/** An agent that shows the key of the instance, and signs with another. */
+/** Offers the instance's key but signs with another key. */
 class Liar extends ssh2.BaseAgent {
   override getIdentities(done: (error: Error | undefined, keys: ssh2.ParsedKey[]) => void): void {
     done(undefined, [parsed(own.public)]);

@@ -27,14 +27,14 @@ import {
 const run = promisify(execFile);
 
 describe('the state file', () => {
-  test('is private, and so is its folder', async () => {
+  test('has mode 0600 in a folder with mode 0700', async () => {
     const b = await bench();
     await b.sandbox.status();
     expect((await stat(b.file)).mode & 0o777).toBe(0o600);
     expect((await stat(dirname(b.file))).mode & 0o777).toBe(0o700);
   });
 
-  test('is not written by a read if nothing was due', async () => {
+  test('stays unwritten during reads if nothing is due', async () => {
     const b = await bench();
     const id = await b.createActive('quiet');
     await b.call('GET', `/instances/${id}`);
@@ -48,7 +48,7 @@ describe('the state file', () => {
     expect([after.ino, after.mtimeNs]).toEqual([before.ino, before.mtimeNs]);
   });
 
-  test('is read again after an outside change, even with the same size and times', async () => {
+  test('is reread after an external change of the same size and time', async () => {
     const b = await bench();
     const id = await b.createActive('first-name');
     const other = openSandbox({ file: b.file, clock: b.clock });
@@ -68,7 +68,7 @@ describe('the state file', () => {
     expect(types).toContain('DEPOSIT');
   });
 
-  test('keeps nothing from a failed operation, nor does the memory', async () => {
+  test('keeps nothing from a failed operation', async () => {
     const b = await bench();
     await b.sandbox.status();
     const store = openStore(b.file);
@@ -85,7 +85,7 @@ describe('the state file', () => {
     expect(await instances()).toBe(0);
   });
 
-  test('is not changed by any operation that only reads', async () => {
+  test('stays unchanged in every GET operation', async () => {
     const b = await bench();
     const id = await b.createActive('trainer');
     const drive = await b.call('POST', '/drives', { name: 'data', size_gb: 10 });
@@ -108,7 +108,7 @@ describe('the state file', () => {
   });
 
   test.each(['', '{', 'null', '[1]', '{"version":2}', '"text"'])(
-    'is reported and left unchanged if it contains %j',
+    'causes a storage error and stays unchanged if it contains %j',
     async (content) => {
       const b = await bench();
       await b.sandbox.status();
@@ -133,7 +133,7 @@ describe('the state file', () => {
       expect(await readFile(b.file, 'utf8')).toBe(content);
 
       await b.sandbox.reset();
-      // The key was in the unreadable file.
+      // The reset created a new key, since the old one was in the unreadable file.
       expect((await b.call('GET', '/users/me')).status).toBe(401);
       const apiKey = await b.sandbox.apiKey();
       const { data } = await b.call('GET', '/users/me', undefined, apiKey);
@@ -142,11 +142,11 @@ describe('the state file', () => {
   );
 
   test.each([
-    ['an amount', (text: string) => text.replace('"10500.00"', '"much"')],
-    ['an amount that is a number', (text: string) => text.replace('"10500.00"', '10500')],
-    ['a status', (text: string) => text.replace('"PROVISIONING"', '"LOST"')],
+    ['an invalid amount', (text: string) => text.replace('"10500.00"', '"much"')],
+    ['a number as an amount', (text: string) => text.replace('"10500.00"', '10500')],
+    ['an unknown status', (text: string) => text.replace('"PROVISIONING"', '"LOST"')],
     ['a missing list', (text: string) => text.replace('"drives"', '"drive"')],
-  ])('is rejected if %s was changed to an invalid value', async (_, spoil) => {
+  ])('causes a storage error and stays unchanged with %s', async (_, spoil) => {
     const b = await bench();
     await b.create('box');
     await b.call('POST', '/instances', {});
@@ -159,7 +159,7 @@ describe('the state file', () => {
     expect(await readFile(b.file, 'utf8')).toBe(bad);
   });
 
-  test('gives an account of an earlier version a key of its own', async () => {
+  test('gets a new API key if it contains the shared key of an earlier version', async () => {
     const b = await bench();
     const own = await b.sandbox.apiKey();
     const state = JSON.parse(await readFile(b.file, 'utf8')) as State;
@@ -174,7 +174,7 @@ describe('the state file', () => {
     expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([401, 401, 200]);
   });
 
-  test('is a storage error if it can be neither read nor created', async () => {
+  test("causes a storage error if it can't be read or created", async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'sandbox.json'));
     await writeFile(join(folder, 'plain'), '');
@@ -187,7 +187,7 @@ describe('the state file', () => {
     }
   });
 
-  test('keeps everything that eight processes create at once', async () => {
+  test('contains every instance that eight processes create at once', async () => {
     const folder = await temporaryFolder();
     const file = join(folder, 'state', 'sandbox.json');
     const { entryPoints: _main, ...options } = BUNDLE;
@@ -246,7 +246,7 @@ main();
 `;
 
 describe('the virtual clock', () => {
-  test('runs with the real clock, at its speed, and jumps', async () => {
+  test('follows the real clock at the set speed and jumps on advance', async () => {
     const b = await bench();
     const now = async () => Date.parse((await b.sandbox.status()).now) - START;
     expect(await now()).toBe(0);
@@ -265,7 +265,7 @@ describe('the virtual clock', () => {
     expect(await now()).toBe(HOUR + 61 * SECOND + 500);
   });
 
-  test('changes instances without any request', async () => {
+  test('changes instances between two requests', async () => {
     const b = await bench();
     const id = await b.create('box');
     b.clock.time += 3 * SECOND + 2 * HOUR;
@@ -276,14 +276,14 @@ describe('the virtual clock', () => {
     });
   });
 
-  test("does not go back with the computer's clock", async () => {
+  test("never moves back with the computer's clock", async () => {
     const b = await bench();
     await b.sandbox.advance(HOUR);
     b.clock.time -= DAY;
     expect((await b.sandbox.status()).now).toBe('2026-03-01T13:00:00.000Z');
   });
 
-  test('catches up at most 366 days if unused, and any time if used', async () => {
+  test('moves at most 366 days between two requests', async () => {
     const b = await bench();
     await b.sandbox.status();
     b.clock.time += 3000 * DAY;
@@ -297,7 +297,7 @@ describe('the virtual clock', () => {
 });
 
 describe('sandbox reset and catalog', () => {
-  test('reset the account, its balance and its speed', async () => {
+  test('resets the account, its balance and its speed', async () => {
     const b = await bench();
     await b.createActive('old');
     const { account } = await b.sandbox.status();
@@ -305,7 +305,7 @@ describe('sandbox reset and catalog', () => {
     await b.sandbox.inject('fail-stop');
     const status = await b.sandbox.reset({ balance: '12.345', speed: 10 });
     expect(status.account).not.toBe(account);
-    // A server that is running keeps its key.
+    // A running server keeps its key.
     expect(await b.sandbox.apiKey()).toBe(key);
     expect(status).toEqual({
       account: (await b.call('GET', '/users/me')).data.id,
@@ -325,7 +325,7 @@ describe('sandbox reset and catalog', () => {
     expect(await b.books()).toEqual([]);
   });
 
-  test('list offers that can be ordered at the shown price', async () => {
+  test('lists each offer with the stock and price that a create confirms', async () => {
     const b = await bench({ balance: '100000' });
     const { offers, images } = await b.sandbox.catalog();
     expect(offers).toHaveLength(5);

@@ -62,7 +62,7 @@ export interface Bench {
   call(method: string, path: string, body?: unknown, apiKey?: string): Promise<Reply>;
   /** Creates an RTX 4090 with Ubuntu and returns its ID; throws if rejected. */
   create(name: string, more?: Row): Promise<string>;
-  /** Does the same and waits until it is ACTIVE, at the start of its hour. */
+  /** Creates an instance and moves the clock until the instance is ACTIVE. */
   createActive(name: string, more?: Row): Promise<string>;
   instance(id: string): Promise<Row>;
   statusOf(id: string): Promise<Json | undefined>;
@@ -79,7 +79,7 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** A new sandbox that listens, on a clock that only the test moves. */
+/** Starts a new sandbox server with a manual clock. */
 export async function bench(options: { balance?: string } = {}): Promise<Bench> {
   const file = join(await temporaryFolder(), 'state', 'sandbox.json');
   const clock = new ManualClock();
@@ -174,7 +174,7 @@ export function rows(json: Json | undefined): Row[] {
   return json.map(row);
 }
 
-/** The status changes of a log, as `FROM>TO`. */
+/** Returns the status changes in an event log as `FROM>TO`. */
 export function path(events: Row[]): string[] {
   return events
     .filter((event) => event.type === 'STATUS_CHANGE')

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { endStale } from '../../src/sandbox/ssh/index.ts';
 import { temporaryFolder } from './support.ts';
 
-// As Windows answers: its files have the owner 0 and every bit of their mode.
+// Simulates Windows, where the user ID is -1 and files have the owner 0 and every mode bit.
 vi.mock('node:os', async (original) => {
   const os = await original<typeof import('node:os')>();
   return { ...os, userInfo: () => ({ ...os.userInfo(), uid: -1, gid: -1 }) };

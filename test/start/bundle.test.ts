@@ -18,7 +18,7 @@ const require = createRequire(FILE);
 // Building the bundle may exceed the default time limit.
 const BUILDING = { timeout: 120_000 };
 
-test('runs every module, and each exports all its names', BUILDING, async () => {
+test('runs every module and finds all its exported names', BUILDING, async () => {
   const { modules } = await buildModules();
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
   try {
@@ -31,7 +31,7 @@ test('runs every module, and each exports all its names', BUILDING, async () => 
     const all: Body = (require) => {
       for (let number = 1; number < modules.length; number += 1) {
         const face = require(String(number)) as Record<string, unknown>;
-        // Load the module; its exports then become the face's prototype.
+        // Loads the module, whose exports then become the face's prototype.
         void face.default;
         for (const name of Object.keys(Object.getPrototypeOf(face))) {
           names += 1;
@@ -50,7 +50,7 @@ test('runs every module, and each exports all its names', BUILDING, async () => 
   }
 });
 
-test('contains each package once', BUILDING, async () => {
+test('contains each large file only once', BUILDING, async () => {
   const { metafile } = await buildModules();
   const places = new Map<string, number>();
   for (const { inputs } of Object.values(metafile.outputs)) {
@@ -68,7 +68,7 @@ function runFake(modules: readonly Body[], node = (_id: string): unknown => ({})
   runModules((number) => modules[number] as Body, node);
 }
 
-test('runs a module once, when one of its names is first used', () => {
+test('runs a module once, at the first use of one of its names', () => {
   const said: unknown[] = [];
   let count = 0;
   runFake([
@@ -114,7 +114,7 @@ test('runs a module again if it threw', () => {
   expect(tried).toEqual(['1: Error: no memory', 'one']);
 });
 
-test("loads Node's modules at first use for a file, and at once for a package", () => {
+test('loads `node:` modules at first use and other Node modules at once', () => {
   const loaded: string[] = [];
   const node = (id: string) => {
     loaded.push(id);
@@ -132,7 +132,7 @@ test("loads Node's modules at first use for a file, and at once for a package", 
   expect(loaded).toEqual(['events', 'node:net']);
 });
 
-test('opens no stream of the process when a file imports it', () => {
+test('opens process.stdin only at its first use', () => {
   let opened = 0;
   const whole = {
     get stdin() {
@@ -150,14 +150,14 @@ test('opens no stream of the process when a file imports it', () => {
   runFake([main], () => whole);
 });
 
-test('finds the bundle from a link on PATH, whether or not Node follows it', async () => {
+test('finds the bundle through a symlink on PATH', async () => {
   const at = await install();
   try {
     const path = join(at.root, 'path');
     const linked = join(path, 'bin', 'gpucloud');
     await mkdir(join(path, 'bin'), { recursive: true });
     await symlink(join(at.root, 'bin', 'gpucloud.js'), linked);
-    // Put a wrong bundle beside the link; the program must not load it.
+    // The program must not load this wrong bundle beside the link.
     await mkdir(join(path, 'dist'));
     await writeFile(join(path, 'dist', 'gpucloud.cjs'), 'not a bundle');
     const list = [linked, 'profiles', 'list', '--json'];
@@ -202,7 +202,7 @@ test.each<[string, (text: string) => string | undefined]>([
   }
 });
 
-test('continues with its own code after an upgrade', async () => {
+test('keeps reading its own bundle after an upgrade', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
   try {
     const file = join(folder, 'gpucloud.cjs');

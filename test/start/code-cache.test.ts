@@ -37,7 +37,7 @@ async function names(): Promise<string[]> {
 }
 
 describe('cached code', () => {
-  test('speeds up the next run, and is private', async () => {
+  test('is used by the next run and readable only by its owner', async () => {
     // Also demonstrates the risk: V8 runs cached code of another source with the same length.
     const file = await poison(at, HELP);
     expect((await at.run(HELP)).stdout).toContain(POISON);
@@ -76,7 +76,7 @@ describe('cached code', () => {
     expect((await stat(file)).mtimeMs).toBe(mtimeMs);
   });
 
-  test('is not written by a failed command, by --version, in CI, or if Node caches none', async () => {
+  test('is not written by a failed command, --version, CI or a Node without a cache', async () => {
     expect((await at.run(['instances', 'nonsense'])).code).toBe(2);
     expect((await at.run(['me', 'get'])).code).toBe(4);
     expect((await at.run(['--version'])).stdout).toMatch(/^gpucloud \d+\.\d+\.\d+\n$/);
@@ -100,17 +100,17 @@ describe('cached code', () => {
   });
 });
 
-describe('cached code of another run', () => {
+describe('stale or foreign cached code', () => {
   test('is ignored after an upgrade to a bundle of the same length', async () => {
     await at.run(HELP);
     const [, hash = ''] = /^\/\/([0-9a-f]{16})\n/.exec(await readFile(at.bundle, 'latin1')) ?? [];
-    // A build does this when one word of the source changes.
+    // Changes one word and the hash, as a new build does.
     await rewrite(at.bundle, SOUND, POISON);
     await rewrite(at.bundle, hash, [...hash].reverse().join(''));
     expect((await at.run(HELP)).stdout).toContain(POISON);
   });
 
-  test('is ignored with another version of Node or another processor', async () => {
+  test('has a folder per Node version and processor', async () => {
     const file = await poison(at, HELP);
     const folder = join(file, '..');
     expect(folder).toMatch(new RegExp(`-${process.version}-${process.arch}$`));
@@ -137,7 +137,7 @@ describe('cached code of another run', () => {
 });
 
 describe('an unwritable cache', () => {
-  test('changes nothing without a home, in a relative folder, or with a file or folder in its place', async () => {
+  test('changes no output without a home or with a file in its place', async () => {
     const nowhere = { GPUCLOUD_STATE_DIR: undefined, GPUCLOUD_CONFIG_DIR: undefined };
     for (const env of [
       { ...nowhere, HOME: '/proc/nowhere' },
@@ -159,8 +159,8 @@ describe('an unwritable cache', () => {
     expect(await readFile(at.codeFolder, 'utf8')).toBe('a file');
   });
 
-  // Root runs the program as another user, who can't open the folder.
-  test('changes nothing in a folder without write permission', needs('root'), async () => {
+  // Root runs the program as another user, who can't write to the folder.
+  test('changes no output in a folder without write permission', needs('root'), async () => {
     const home = join(at.root, 'home');
     await mkdir(home, { mode: 0o555 });
     await chmod(home, 0o555);
@@ -180,7 +180,7 @@ describe('an unwritable cache', () => {
   });
 
   test(
-    'changes nothing on a full disk, and leaves no file',
+    'changes no output on a full disk and leaves no temporary file',
     needs('the right to mount'),
     async () => {
       const disk = await mountSmallDisk('512k');

@@ -62,7 +62,7 @@ function run(...argv: string[]) {
 }
 
 describe('an uncaught error', needs('POSIX'), () => {
-  test('prints like any other error, without its stack', async () => {
+  test('exits 1 with a JSON error and no stack', async () => {
     strikes = () => true;
     const { code, stdout, stderr } = await run('instances', 'get', ID, '--json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -80,7 +80,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     expect(stderr).toContain('error: Unexpected failure: Error: boom\n');
   });
 
-  test('warns during a create, and in the next command, that the instance may be billing', async () => {
+  test('exits 7 during a create, which instances list then shows as UNKNOWN', async () => {
     strikes = (path) => path === '/instances';
     const { code, stderr } = await run('instances', 'create', 'box', ...HARDWARE, '--json');
     expect({ code, ...JSON.parse(stderr).error }).toMatchObject({
@@ -97,7 +97,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     ['create', 'box', 1, ['create', 'box', ...HARDWARE, '--wait']],
     ['wait', ID, 2, ['wait', ID, '--poll-interval', '1s']],
   ])(
-    'warns while %s waits that the instance is billing, and how to terminate it',
+    'reports during %s that the instance may be billing, and how to terminate it',
     async (_verb, name, reading, argv) => {
       const box = { id: ID, name: 'box', status: 'PROVISIONING' };
       known = { ...ACCOUNT, '/instances': box, [`/instances/${ID}`]: box };
@@ -128,7 +128,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     expect(JSON.parse(stderr).error.message).toBe('Unexpected failure: Error: bang');
   });
 
-  test('ends the program even if nothing listens to its signal', async () => {
+  test('exits 1 from a command that handles no such signal', async () => {
     strikes = () => false;
     const ended = run('sandbox', 'serve', '--port', '0');
     await new Promise((resolve) => child?.stdout?.once('data', resolve));

@@ -33,11 +33,11 @@ export interface Installation {
 interface How {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly uid?: number;
-  /** A Node other than this process's. */
+  /** The path of a Node to use instead of this process's. */
   readonly node?: string;
 }
 
-/** A date long ago, since npm gives all files of a package the same date. */
+/** The date that npm gives to every file of a package. */
 export const PACKED = new Date('1985-10-26T08:15:00Z');
 
 export async function install(): Promise<Installation> {
@@ -95,8 +95,8 @@ export async function rewrite(bundle: string, from: string, to: string): Promise
 }
 
 /**
- * Caches code with other words as the program's own; its help shows whether it ever runs. Returns
- * the file.
+ * Caches changed code as the program's own, so that its help shows whether it runs. Returns the
+ * file.
  */
 export async function poison(at: Installation, argv: readonly string[]): Promise<string> {
   await rewrite(at.bundle, SOUND, POISON);

@@ -7,7 +7,7 @@ import { type Outcome, outcomeOf } from '../support/program.ts';
 import { ok, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
-// In KiB. Shared computers give each process little address space.
+// Shared computers limit the address space of each process.
 
 const ID = '11111111-2222-4333-8444-555555555555';
 const ROOM_KIB = 6 * 1024 * 1024;
@@ -36,7 +36,7 @@ describe('a limit on address space', needs('Linux'), () => {
   const limited = `ulimit -v ${ROOM_KIB}; PROGRAM`;
   const done = { code: 0, stdout: `${ID}\n`, stderr: '' };
 
-  test('gets an explanation, with a remedy that works', async () => {
+  test('causes exit code 6 and a working hint before Node 24', async () => {
     const { code, stdout, stderr } = await bash(limited);
     // Node 24 and later need no workaround.
     if (major >= 24) {
@@ -69,7 +69,7 @@ const FULL = `
 `;
 
 describe('a limit on open files', needs('Linux'), () => {
-  test('gets an explanation if it prevents the connection', async () => {
+  test('causes exit code 6 and a hint if it prevents the connection', async () => {
     const full = join(at.root, 'full.cjs');
     await writeFile(full, FULL);
     const low = await bash('ulimit -n 64; PROGRAM', { NODE_OPTIONS: `--require ${full}` });
@@ -89,7 +89,7 @@ describe('Node without WebAssembly', () => {
       }),
     );
 
-  test('sends no request, and explains the remedy', async () => {
+  test('exits 6 with a hint about --jitless and sends no request', async () => {
     const env = {
       GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
       GPUCLOUD_BASE_URL: service.url,
@@ -101,7 +101,7 @@ describe('Node without WebAssembly', () => {
     );
   });
 
-  test('explains the remedy for the sandbox too, which Node 24 still runs', async () => {
+  test('prints the same hint for the sandbox', async () => {
     const { code, stdout, stderr } = await program(['--profile', 'sandbox', 'me', 'get']);
     expect({ code, stdout }).toEqual({ code: major >= 24 ? 6 : 1, stdout: '' });
     expect(stderr).toMatch(/^error: .*Node runs without WebAssembly, .*\nhint: .*--jitless/m);

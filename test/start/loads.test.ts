@@ -115,10 +115,10 @@ test('compiles none of the bundle for --version', async () => {
   expect(modules.filter((name) => !['vm', 'os'].includes(name))).toEqual([]);
 });
 
-/** Most bytes that --help or a group's help may compile. */
+/** The limit of compiled bytes for --help and for a group's help. */
 const HELP_BYTES = 130_000;
 const HELP_MODULES = 25;
-/** Most bytes that a command with one request may compile. */
+/** The limit of compiled bytes for a command with one request. */
 const REQUEST_BYTES = 500_000;
 
 test('compiles few modules for --help, and opens no stream', async () => {
@@ -129,7 +129,7 @@ test('compiles few modules for --help, and opens no stream', async () => {
   expect(modules.filter((name) => !['vm', 'os', 'process'].includes(name))).toEqual([]);
 });
 
-test("compiles for a group's help only what its commands may need", async () => {
+test("compiles few bytes for a group's help", async () => {
   const { bytes, modules } = await loaded('instances', '--help');
   expect(bytes).toBeLessThan(HELP_BYTES);
   expect(modules.filter((name) => !['vm', 'os', 'process'].includes(name))).toEqual([]);
@@ -138,7 +138,7 @@ test("compiles for a group's help only what its commands may need", async () => 
 test.each([
   ['instances', 'get', ID, '--json'],
   ['instances', 'list', '--json'],
-])('loads for %s %s only what requests need', async (...argv) => {
+])('loads for %s %s only modules that a request needs', async (...argv) => {
   // The second run already knows the instance, so it has nothing to store.
   await loaded('instances', 'get', ID, '--json');
   const { bytes, modules, opened } = await loaded(...argv);

@@ -17,7 +17,7 @@ const INSTANCE = {
   id: ID,
   name: 'box',
   status: 'PROVISIONING',
-  // More rows than a pipe and its reader can hold.
+  // Exceeds what a pipe and its reader can buffer.
   failure_reason: 'x'.repeat(1024 * 1024),
   offer: { id: '40904090-0000-4000-8000-000000000001', name: 'RTX 4090', region: 'eu-1' },
 };
@@ -58,7 +58,7 @@ afterEach(async () => {
   await at.remove();
 });
 
-/** Waits until the program stops requesting, because nobody reads its output. */
+/** Waits until the program stops sending requests, since nobody reads its output. */
 async function stalled(): Promise<void> {
   for (let before = -1; before !== asked || asked === 0; ) {
     before = asked;
@@ -97,7 +97,7 @@ function start(argv: readonly string[]) {
 }
 
 describe('a long list that nobody reads', () => {
-  test.each(['jsonl', 'table', 'json'])('ends at the second signal: %s', async (format) => {
+  test.each(['jsonl', 'table', 'json'])('exits 143 at the second signal: %s', async (format) => {
     const argv = ['billing', 'transactions', '--all', '--limit', String(ROWS), '-o', format];
     const started = start(argv);
     await stalled();
@@ -117,12 +117,15 @@ describe('a new instance whose output nobody reads', () => {
     ['json', 'SIGINT', 130],
     ['jsonl', 'SIGTERM', 143],
     ['table', 'SIGINT', 130],
-  ] as const)('prints its name at the second signal: %s', async (format, signal, code) => {
-    const started = start([...create, ...image, '--yes', '-o', format]);
-    await once(started.stdout, 'readable');
-    const { ended, told } = await started.twice(signal);
-    expect(ended).toEqual([code, null]);
-    expect(told).toContain(`Instance ${ID} was created.`);
-    expect(told).toContain(`gpucloud instances terminate box`);
-  });
+  ] as const)(
+    'reports its ID and how to terminate it at the second signal: %s',
+    async (format, signal, code) => {
+      const started = start([...create, ...image, '--yes', '-o', format]);
+      await once(started.stdout, 'readable');
+      const { ended, told } = await started.twice(signal);
+      expect(ended).toEqual([code, null]);
+      expect(told).toContain(`Instance ${ID} was created.`);
+      expect(told).toContain(`gpucloud instances terminate box`);
+    },
+  );
 });
