@@ -86,7 +86,7 @@ export class AccountService {
   readonly handler: Handler = async (request) => {
     const all = new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#waiting.length >= this.together) {
-      // Later requests no longer have to wait.
+      // Lets later requests through at once.
       this.together = 1;
       for (const answer of this.#waiting.splice(0)) answer();
     }
@@ -122,8 +122,7 @@ export class AccountService {
   }
 
   #ordered(): Fields[] {
-    // Sorting by the time texts would parse each text for each comparison, and some histories are
-    // long.
+    // Parses each time only once, since some histories are long.
     const rows = this.history
       .map((row) => ({ row, time: Date.parse(String(row.created_at)) }))
       .sort((a, b) => b.time - a.time)

@@ -7,7 +7,7 @@ import { SELF, type World } from './run-cli.ts';
 
 interface Person {
   readonly context: Context;
-  /** The questions, and the rules that input broke, in order. */
+  /** The questions and the broken rules, in order. */
   readonly said: readonly string[];
   /** The output on stdout and stderr so far. */
   stdout(): string;

@@ -7,10 +7,10 @@ import { until } from './ssh-world.ts';
 export interface Visit {
   readonly argv: readonly string[];
   readonly hasApiKey: boolean;
-  /** The text of the start page; `modes` are those of the page and its folder. */
+  /** The HTML of the start page. `modes` are the file modes of the page and its folder. */
   readonly page: string;
   readonly modes: readonly number[];
-  /** The URL that the browser reached; null if the link itself showed a page. */
+  /** The redirect's target, or null if the link itself showed a page. */
   readonly location: string | null;
   readonly shown: string;
 }

@@ -2,13 +2,13 @@ import type { Clock } from '../../src/clock.ts';
 
 export interface ManualClock extends Clock {
   advance(milliseconds: number): void;
-  /** Sets the computer's clock forward or back, as a person or NTP does. No time passes. */
+  /** Changes the wall clock without passing time, as a person or NTP does. */
   step(milliseconds: number): void;
   /** The duration of each sleep in milliseconds. */
   readonly slept: readonly number[];
 }
 
-/** A clock that stands still until a test moves it. A sleep moves it and returns at once. */
+/** Creates a clock that only a test or a sleep moves. A sleep returns at once. */
 export function manualClock(start = '2026-01-15T12:00:00.000Z'): ManualClock {
   let now = Date.parse(start);
   let passed = 0;
@@ -23,7 +23,7 @@ export function manualClock(start = '2026-01-15T12:00:00.000Z'): ManualClock {
       slept.push(milliseconds);
       now += milliseconds;
       passed += milliseconds;
-      // Gives sockets and waiters a turn, as a real sleep would.
+      // Lets pending sockets and promises run, as a real sleep would.
       await new Promise((resolve) => setImmediate(resolve));
       signal?.throwIfAborted();
     },

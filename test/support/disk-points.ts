@@ -9,7 +9,9 @@ const CALLS = [
 
 type Call = (...given: unknown[]) => unknown;
 
-/** Calls back before each call that may change the disk, until removed. */
+/**
+ * Calls `onPoint` before each call that may change the disk. Returns a function that stops this.
+ */
 export function watchDisk(onPoint: () => void): () => void {
   const own = fs as unknown as Record<string, Call>;
   const before = CALLS.map((name) => [name, own[name]] as const);
@@ -32,10 +34,10 @@ function isWriting(flags: unknown): boolean {
     : /[wa+]/.test(String(flags ?? 'r'));
 }
 
-/** A copy of the disk as a process killed now would leave it. */
+/** Copies the folder as a process killed now would leave it. */
 export function diskImage(folder: string): { restore(): void; remove(): void } {
   const image = fs.mkdtempSync(`${folder}-image-`);
-  // A killed process's lock expires by the file system's time, which a test can't set.
+  // Omits locks: a killed process's lock expires by file time, which a test can't set.
   const filter = (path: string) => !path.endsWith('.lock');
   fs.cpSync(folder, image, { recursive: true, filter });
   return {

@@ -48,7 +48,7 @@ export async function startInstances(instances: readonly Instance[]): Promise<In
   };
 }
 
-/** Each instance has a drive, through which a program finds instances that it never rented. */
+/** Returns an instance's drive, which lets gpucloud find an instance that it never rented. */
 function driveOf(id: string): Record<string, unknown> {
   return {
     id: `drive-${id}`,

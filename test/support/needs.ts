@@ -6,7 +6,7 @@ import type { TaskMeta, TestOptions } from 'vitest';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Why to skip the test: what this computer lacks. */
+    /** The requirement that this computer lacks, if the test is skipped. */
     lacks?: string;
   }
 }
@@ -102,7 +102,7 @@ type Need = 'ssh' | Check | Program | `/${string}`;
 
 const known = new Map<Need, string | undefined>();
 
-/** Names of missing things, printed when the run ends. */
+/** Returns the name of a missing requirement. Checks each requirement only once. */
 function lackOf(need: Need): string | undefined {
   if (!known.has(need)) known.set(need, findLack(need));
   return known.get(need);
@@ -123,15 +123,15 @@ function findLack(need: Need): string | undefined {
 }
 
 /**
- * Returns options for a test or a group: skips it if this computer lacks what it needs. The end of
- * the run names what was missing.
+ * Returns options that skip a test or group if this computer lacks a requirement. The run prints
+ * the missing requirements at its end.
  */
 export function needs(...all: readonly Need[]): TestOptions & { meta?: Partial<TaskMeta> } {
   const lacks = all.map(lackOf).find((lack) => lack !== undefined);
   return lacks === undefined ? {} : { skip: true, meta: { lacks } };
 }
 
-/** Whether this computer has something, for a test that can do less without it. */
+/** Checks a requirement that only a part of a test has. */
 export function has(need: Need): boolean {
   return lackOf(need) === undefined;
 }

@@ -2,19 +2,19 @@ import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
 /**
- * First port, below those that the system assigns: a released port may become another test's, or
- * the near end of a connection.
+ * The first port, below the range from which the system assigns ports to other tests and
+ * connections.
  */
 const LOWEST = 10_000;
 const SHARE = 2_500;
-/** More than a run has workers. */
+/** Exceeds the number of workers in a run. */
 const SHARES = 8;
 
-/** Files that run at the same time use different ports; another run starts elsewhere. */
+/** Parallel files use different ports. A random start separates parallel runs. */
 const first = LOWEST + ((Number(process.env.VITEST_POOL_ID ?? 1) - 1) % SHARES) * SHARE;
 let next = randomInt(SHARE);
 
-/** Returns a loopback port without a listener, which the system does not assign. */
+/** Returns a free loopback port outside the system's range. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < SHARE; tries += 1) {
     const port = first + (next++ % SHARE);

@@ -90,7 +90,7 @@ export async function createComputer(program = PROGRAM): Promise<Computer> {
         options.stdin,
       ),
     async remove() {
-      // After a failed test, a `run` would try to connect again for an hour.
+      // Kills programs that a failed test left running: a `run` would reconnect for an hour.
       for (const child of started) child.kill('SIGKILL');
       await rm(home, { recursive: true, force: true });
     },

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { openPty } from './pty.ts';
 
-/** Simulates a busy computer: nothing is read before the program has ended. */
+/** Simulates a busy computer by blocking reads until the program has exited. */
 function block(pid: number): void {
   const until = performance.now() + 10_000;
   for (;;) {
@@ -15,7 +15,7 @@ function block(pid: number): void {
   }
 }
 
-// No more than a pty buffers: otherwise the program could not end before its output is read.
+// A pty must buffer all bytes, or the program can't exit before they are read.
 test.each([3_000, 6_000, 9_000])('reads all %i bytes after the exit', async (size) => {
   let text = '';
   const child = openPty({

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, write } from 'node:fs';
 import pty from '@lydell/node-pty';
 
-/** A program on a pty, without lost output. */
+/** A program on a pty whose output is never lost. */
 export interface Pty {
   readonly pid: number;
   write(keys: string): void;
@@ -28,12 +28,12 @@ export interface PtyOptions {
   readonly onData: (text: string) => void;
 }
 
-/** A text that no program writes and no terminal shows. */
+/** A mark that no program writes and no terminal shows. */
 const LAST_WORD = '\u001b]9999;all was read\u0007';
 
 /** Members of node-pty that its types omit. */
 interface Inside {
-  /** Whether node-pty considers the output read; it then reports the exit at once. */
+  /** Whether node-pty has read all output. If true, node-pty reports the exit at once. */
   _emittedClose: boolean;
   readonly _pty: string;
   readonly _socket: {
@@ -81,8 +81,8 @@ export function openPty({ program, args, onData, env, ...options }: PtyOptions):
         void said.then(() => closeSync(held));
         resolve({ exitCode, signal });
       };
-      // If a pty ends with its first process, as on macOS, no mark can be written. This then reads
-      // the output to its end, which does not always come.
+      // On macOS, a pty ends with its first process, so writing the mark fails. The output is then
+      // read until the socket closes, or for 200 ms.
       inside._socket.once('close', () => finish());
       void said.then((error) => {
         if (error !== null) setTimeout(() => finish(), 200);

@@ -9,8 +9,8 @@ fc.configureGlobal({ seed: SEED });
 export { fc };
 
 /**
- * Generates any characters except halves of surrogate pairs. Like `fc.string({ unit: 'binary' })`,
- * which first takes seconds to list all characters.
+ * Generates any characters except lone surrogates. Replaces `fc.string({ unit: 'binary' })`, which
+ * takes seconds to list all characters.
  */
 export function anyText(lengths: { minLength?: number; maxLength?: number } = {}) {
   const surrogates = 0x800;

@@ -29,7 +29,7 @@ export class RentingService {
   /** Responses to the next terminate requests, in order; later requests terminate. */
   terminations: ((id: string) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
 
-  /** The command line that creates instances. */
+  /** The clock of the service. */
   clock = { now: () => Date.parse('2026-01-15T12:00:01.000Z') };
 
   newId = () => NEW;
@@ -37,11 +37,11 @@ export class RentingService {
   /** Additional fields in the response to a create. */
   shows: (body: unknown) => object = () => ({});
 
-  /** Accounts by API key. */
+  /** The account ID in the profile. */
   me = 'user-1';
   balance: string | undefined;
 
-  /** Runs while an instance is being read. */
+  /** Runs before the response to each read of an instance. */
   onRead: ((id: string) => Promise<void>) | undefined;
 
   /** Paths that return 500. */

@@ -32,7 +32,7 @@ export interface CliResult {
 export interface CliOptions {
   /** Overrides the world's variables; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Input to type in a terminal at the first question. */
+  /** The input, which a terminal types at the first question. */
   readonly stdin?: string;
   /** Makes stdin, stdout and stderr terminals of 100 columns. */
   readonly terminal?: boolean;
@@ -224,7 +224,7 @@ async function runCli(
     isStdoutNull: () => options.isStdoutNull === true,
     openFile: options.openFile ?? (async () => false),
     self: () => options.self ?? SELF,
-    // Write the output of a program that would inherit the streams to the run's stdout.
+    // Writes the output of programs that inherit the streams to the run's stdout.
     startPiped,
     start: (program) => startProgram({ hear: (text) => stdout.write(text), ...program }),
   };
@@ -238,7 +238,7 @@ async function runCli(
   return { code, stdout: out, stderr: err };
 }
 
-/** Types after the first question, as a person does; a terminal's input has no end. */
+/** Types after the first question and never ends stdin, as in a terminal. */
 function typeWhenAsked(stdin: PassThrough, stderr: PassThrough, text = ''): void {
   const onData = (chunk: Buffer) => {
     if (chunk.includes('?')) {

@@ -26,10 +26,10 @@ let count = 0;
 /** A service that responds to the next creates by script, and rents at every later create. */
 export class ScriptedService {
   readonly made = new Map<string, Made>();
-  /** Violations: things that a program must never do. */
+  /** Rules that the program broke. */
   readonly faults: string[] = [];
   readonly used: { readonly name: string; readonly outcome: ScriptedOutcome }[] = [];
-  /** Whether the process was killed: it sends nothing more, and receives no response. */
+  /** Whether the process was killed. A killed process receives no response. */
   isProcessDead = false;
 
   constructor(

@@ -15,7 +15,7 @@ export interface SshSite {
   readonly otherHostKey: string;
   readonly clientKey: string;
   readonly sshd: Sshd;
-  /** Starts another server, with another key or on a port of its own. */
+  /** Starts another server with these options. */
   start(how?: Partial<SshdOptions>): Promise<Sshd>;
   close(): Promise<void>;
 }

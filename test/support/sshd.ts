@@ -12,9 +12,9 @@ export const USER = userInfo().username;
 /** Simulates an instance's SSH server on loopback, run by the current user. */
 export interface Sshd {
   readonly port: number;
-  /** Ends the server and all its connections. */
+  /** Stops the server and closes its connections. */
   stop(): Promise<void>;
-  /** Ends the server's connections. Programs started over them continue. */
+  /** Closes the server's connections without stopping the started programs. */
   cut(): void;
   /** Stalls its connections without closing them, like a network that drops every packet. */
   freeze(): void;
@@ -90,8 +90,8 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
 }
 
 /**
- * `exec` keeps the process, and so the session, that sshd created. A login shell's start files may
- * print a greeting, and set the PATH.
+ * Keeps sshd's process and session by `exec`. Simulates start files that print a greeting or set
+ * the PATH.
  */
 function inHome(home: string): string {
   return `cd ${home}; [ ! -f .greeting ] || cat .greeting; [ ! -f .path ] || PATH=$(cat .path); HOME=${home} exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`;

@@ -7,8 +7,8 @@ const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 2 ** 31;
 
 /**
- * Returns a folder in memory, where no test waits for a disk. The folder must have enough space and
- * allow programs to run, which a container's often does not.
+ * Returns a folder in memory, where no test waits for a disk. In a container, this folder is often
+ * too small or forbids programs.
  */
 function fastest(): string {
   if (process.env.TMPDIR !== undefined || process.platform !== 'linux') return tmpdir();

@@ -29,7 +29,7 @@ const HEADERS = 0x200;
 const SECTION = 0x1000;
 const EXPORTS = 40;
 
-/** Builds a 64-bit library without code: one name, which forwards to another library's function. */
+/** Builds a 64-bit library whose only export forwards to another library's function. */
 function forwarder(library: string, name: string, target: string): Buffer {
   const texts = [library, name, target].map((text) => Buffer.from(`${text}\0`));
   const [libraryAt = 0, nameAt = 0, targetAt = 0] = texts.map((_text, index) =>

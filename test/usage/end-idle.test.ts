@@ -20,7 +20,7 @@ const RULE = ['--if-idle', '45m'];
 
 let ssh: FakeSsh;
 let world: DeadlineWorld;
-/** Seconds since the first pass, on the instance. */
+/** The instance's seconds since the first pass. */
 let seconds: number;
 let hasRun: boolean;
 
@@ -52,7 +52,7 @@ function run(more: object = {}): void {
   world.rented.rent(ID, 'trainer', { status: 'ACTIVE', ...sshPart, ...more });
 }
 
-/** Lets time pass, on every clock. */
+/** Moves every clock. */
 function pass(minutes: number): void {
   world.clock.advance(minutes * MINUTE);
   seconds += minutes * 60;
@@ -138,13 +138,13 @@ describe('reap', () => {
       },
     ],
     ['a job', () => ssh.write(PORT, 'home/gpucloud-run/started/x', '')],
-  ])('leaves an instance that %s uses', async (_what, use) => {
+  ])('keeps an instance in use by %s', async (_what, use) => {
     await rent(...RULE);
     expect(await passes(3, use)).toEqual([]);
     expect(terminations()).toBe(0);
   });
 
-  test("keeps an instance that it can't judge, and warns why", async () => {
+  test('counts an instance as in use and warns if nvidia-smi is missing', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     ssh.program(PORT, 'nvidia-smi', 'exit 127');
@@ -181,7 +181,7 @@ describe('reap', () => {
     expect(await passes(1)).toEqual([]);
     run({ started_at: '2026-01-15T13:00:00Z' });
     expect(await passes(2)).toEqual([]);
-    // No pass runs for longer than two intervals.
+    // Leaves a gap of more than two intervals.
     pass(26);
     expect(await passes(2)).toEqual([]);
     world.ahead = 4 * MINUTE;
@@ -215,7 +215,7 @@ describe('reap', () => {
     let reads = 0;
     world.rented.onRead = async () => {
       reads += 1;
-      // A sleep moves the clock, but counts as no time that passed.
+      // While a computer sleeps, its wall clock moves but its monotonic clock does not.
       if (reads === 2) world.clock.step(10 * MINUTE);
     };
     expect(JSON.parse((await cli(REAP)).stdout)).toEqual([]);
@@ -233,7 +233,7 @@ describe('reap', () => {
     expect(terminations()).toBe(1);
   });
 
-  test('tries a refused termination again in the next pass', async () => {
+  test('retries a refused termination in the next pass', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     world.rented.terminations.push(
@@ -252,7 +252,7 @@ describe('reap', () => {
 });
 
 describe('a job that has exited', () => {
-  /** A file blocks the results folder, so its results can't be copied. */
+  /** Creates an exited job whose results can't be copied, since a file blocks the local folder. */
   const exited = async (more: object) => {
     await rent(...RULE);
     ssh.write(PORT, 'home/gpucloud-run/started/x/y', '');
@@ -298,9 +298,9 @@ describe('a job that has exited', () => {
   );
 
   test.each([
-    ['was kept for its command', { kept: 'command' }],
-    ['has ended', { ended_at: '2026-01-15T12:00:00Z' }],
-  ])('does not protect an instance that %s', async (_what, more) => {
+    ['its instance was kept for the command', { kept: 'command' }],
+    ['its record is closed', { ended_at: '2026-01-15T12:00:00Z' }],
+  ])('does not protect its instance if %s', async (_what, more) => {
     await exited(more);
     expect(await ends()).toMatchObject([{ reason: 'idle', outcome: 'terminated' }]);
   });
@@ -328,7 +328,7 @@ describe('evidence', () => {
 
   test.each<[string, (path: string) => void]>([
     [
-      'a mark of a killed process',
+      "a killed process's mark",
       (path) => {
         const record = JSON.parse(readFileSync(path, 'utf8'));
         writeFileSync(path, JSON.stringify({ ...record, begun: true }));
@@ -362,8 +362,8 @@ describe('evidence', () => {
   });
 });
 
-describe('a rule', () => {
-  test('requires a scheduled reap', async () => {
+describe('an idle rule', () => {
+  test('is rejected without a scheduled reap', async () => {
     await cli(['instances', 'reap', '--uninstall']);
     world.clock.advance(60 * MINUTE);
     const { code, stderr, requests } = await cli([...CREATE, ...RULE, '--json']);
@@ -392,7 +392,7 @@ describe('a rule', () => {
     ]);
   });
 
-  test('is not set on an existing instance, and --if-not-exists warns', async () => {
+  test('causes a warning if --if-not-exists finds an instance without a rule', async () => {
     await rent();
     const { stderr } = await cli([...CREATE, ...RULE, '--if-not-exists', '--json']);
     expect(warningsOf(stderr)).toContain(
@@ -400,7 +400,7 @@ describe('a rule', () => {
     );
   });
 
-  test('changes independently of the deadline; --never removes both', async () => {
+  test('changes independently of the deadline, and --never removes both', async () => {
     await rent('--terminate-after', '4h');
     const expire = async (...flags: string[]) =>
       JSON.parse((await cli(['instances', 'expire', 'trainer', ...flags, '--json'])).stdout);
@@ -415,7 +415,7 @@ describe('a rule', () => {
     expect(both.code).toBe(2);
   });
 
-  test('is shown with the idle time', async () => {
+  test('appears with the idle time in list, get, status and top', async () => {
     await rent(...RULE);
     expect(await listed(world)).toMatchObject([{ if_idle_seconds: 2700, idle_seconds: null }]);
     expect((await cli(['status'])).stdout).toContain('unknown');

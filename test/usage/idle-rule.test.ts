@@ -30,10 +30,7 @@ function idleAt(seconds: number, more: Partial<Signs> = {}): Signs {
   };
 }
 
-/**
- * Judges passes five minutes apart. Returns the number of the first pass at which the rule ends the
- * instance.
- */
+/** Judges passes five minutes apart. Returns the first pass that finds the instance due. */
 function firstDue(passes: number, signs: (pass: number, seconds: number) => Signs | undefined) {
   let state: IdleState = NOTHING_KNOWN;
   for (let pass = 0; pass < passes; pass += 1) {
@@ -44,7 +41,7 @@ function firstDue(passes: number, signs: (pass: number, seconds: number) => Sign
   return undefined;
 }
 
-test('ends an instance after the idle time, not one pass earlier', () => {
+test('finds an instance due after the idle time, not one pass earlier', () => {
   expect(firstDue(20, (_pass, seconds) => idleAt(seconds))).toBe(9);
 });
 
@@ -71,7 +68,7 @@ test.each<[string, (seconds: number, pass: number) => Partial<Signs> | undefined
   ],
   ['a CPU counter that begins again', (_seconds, pass) => ({ cpu: (pass % 8) * 600 })],
   ['a byte counter that begins again', (_seconds, pass) => ({ traffic: (pass % 8) * 600 })],
-])('keeps an instance for a day: %s', (_what, change) => {
+])('keeps an instance for a day with %s', (_what, change) => {
   const signs = (pass: number, seconds: number) => {
     const more = change(seconds, pass);
     return more && idleAt(seconds, more);
@@ -83,7 +80,7 @@ test.each([
   ['the highest load that is idle', { load: 5 }],
   ['input before the last pass', { input: 360 }],
   ['a terminal that is older than a day', { input: 86_400 }],
-])('counts as idle: %s', (_what, more) => {
+])('counts %s as idle', (_what, more) => {
   expect(firstDue(20, (_pass, seconds) => idleAt(seconds, more))).toBe(9);
 });
 
@@ -111,7 +108,7 @@ test.each([26, -26, 0.02, -0.02])('restarts the idle time if a clock jumps by %s
   expect(due[0]).toBe(14);
 });
 
-test('accepts a gap of two intervals, but no longer one', () => {
+test('accepts a gap of two intervals and rejects a longer gap', () => {
   const after = (seconds: number) => {
     const { state } = judge(NOTHING_KNOWN, idleAt(0), START, RULE);
     return judge(state, idleAt(seconds), START + seconds * 1000, { ...RULE, after: 10 * MINUTE });
@@ -120,18 +117,18 @@ test('accepts a gap of two intervals, but no longer one', () => {
   expect(after(601).isDue).toBe(false);
 });
 
-test('ignores a check right after another', () => {
+test('ignores a check ten seconds after another', () => {
   const { state } = judge(NOTHING_KNOWN, idleAt(0), START, RULE);
   // The check itself uses the processor.
   const soon = judge(state, idleAt(10, { cpu: 200 }), START + 10_000, RULE);
   expect(soon).toEqual({ state, isDue: false });
 });
 
-describe('signs', () => {
+describe('signsOf', () => {
   const signs = (change: Parameters<typeof probeOutput>[0] = {}) =>
     signsOf(parseSample(probeOutput(change), 3), { started_at: '2026-01-15T11:00:00Z' });
 
-  test('include the highest load of any card in any sample', () => {
+  test('returns the highest load of any card in any sample', () => {
     const two = (first: number, second: number) =>
       `0, H100, ${first}, 5, 81559, 31, 69.95\n1, H100, ${second}, 5, 81559, 31, 69.95`;
     expect(signs({ cards1: two(0, 0), cards2: two(1, 71), cards3: two(0, 0) })).toMatchObject({
@@ -159,7 +156,7 @@ describe('signs', () => {
     ],
     ['net', { code: 1 }, '/proc/net/dev failed with exit code 1'],
     ['cpu1', 'cpu  1000 0 500 90000', '/proc/stat printed unexpected output'],
-  ])('are unknown if %s is %j', (part, value, why) => {
+  ])('returns the reason if %s is %j', (part, value, why) => {
     expect(signs({ [part]: value })).toBe(why);
   });
 });
@@ -193,7 +190,7 @@ const quiet = fc.record({
   hours: fc.constant(0),
 });
 
-/** Returns a quiet step in which one thing happens. */
+/** Generates a quiet step with one event. */
 const eventful = fc
   .tuple(
     quiet,
@@ -218,12 +215,12 @@ const eventful = fc
 
 const step: fc.Arbitrary<Step> = fc.oneof({ weight: 12, arbitrary: quiet }, eventful);
 
-test('never ends an instance in use, in random histories', () => {
+test('never finds an instance due while it is in use, in random histories', () => {
   let ended = 0;
   fc.assert(
     fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
       let state: IdleState = NOTHING_KNOWN;
-      // The model, by true time: the latest possible moment of the last use.
+      // Models true time: `lastSign` is the latest possible moment of the last use.
       let [now, booted, lastSign] = [0, 0, 0];
       let [cpu, traffic, input, ahead, boots] = [0, 0, Number.NEGATIVE_INFINITY, 0, 0];
       for (const one of steps) {
@@ -242,7 +239,7 @@ test('never ends an instance in use, in random histories', () => {
         const isGap = one.seconds > 600;
         const isBusyNow = one.load > 5 || one.job;
         if (isBusyBefore || isGap || isBusyNow || one.fault || one.restart) lastSign = now;
-        // who prints whole minutes.
+        // `who` prints whole minutes.
         lastSign = Math.max(lastSign, input);
         const age = Math.floor((now - input) / 60) * 60;
         const signs: Signs = {
@@ -261,13 +258,13 @@ test('never ends an instance in use, in random histories', () => {
           ended += 1;
           expect(now - lastSign).toBeGreaterThanOrEqual(RULE.after / 1000);
         }
-        // A process that is killed before it writes loses what it saw.
+        // A process killed before its write loses its state.
         if (one.crash) lastSign = now;
         state = one.crash ? NOTHING_KNOWN : verdict.state;
       }
     }),
     { numRuns: runs(4_000, 1_000) },
   );
-  // Some histories must end in a termination, and some must not.
+  // Without a due instance, the test would check nothing.
   expect(ended).toBeGreaterThan(0);
 });

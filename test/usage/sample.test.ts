@@ -29,7 +29,7 @@ test('parses every part', () => {
   });
 });
 
-test('reads missing values of the driver as null', () => {
+test('parses missing values of the GPU driver as null', () => {
   const line =
     '1, NVIDIA A100-SXM4-40GB MIG 1g.5gb, [N/A], [Not Supported], 40960, N/A, [Unknown Error]';
   const { cards } = parseSample(probeOutput({ cards1: line }), 1);
@@ -50,7 +50,7 @@ test('reads missing values of the driver as null', () => {
   });
 });
 
-/** Each fault of a part, and how the sample names it. */
+/** Faults of each part, with the message in the sample. */
 const FAULTS: readonly (readonly [
   string,
   keyof Sample,
@@ -184,7 +184,7 @@ test('rejects a part that is truncated or ends within a line', () => {
   }
 });
 
-test('never reads a truncated part as complete, wherever the output ends', () => {
+test('never parses a truncated part as complete', () => {
   const whole = probeOutput();
   for (let end = 0; end < whole.length - 1; end += 1) {
     const { cards, cpu } = parse(whole.slice(0, end));
@@ -223,7 +223,7 @@ test.each([
   expect(parse(probeOutput({ job })).job).toEqual({ value });
 });
 
-describe('the script', () => {
+describe('the probe script', () => {
   let home: string;
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), 'gpucloud-probe-'));
@@ -259,7 +259,7 @@ describe('the script', () => {
       samples,
     );
 
-  test('reads everything, and leaves no process or file', () => {
+  test('reads every part and leaves no file', () => {
     const before = readdirSync(home, { recursive: true });
     const sample = probe(3);
     for (const part of Object.values(sample))
@@ -268,7 +268,7 @@ describe('the script', () => {
     expect(readdirSync(home, { recursive: true })).toEqual(before);
   });
 
-  test('names a missing program, and stops one that hangs', () => {
+  test('reports a missing program and stops a hanging one', () => {
     program('who', 'exec /bin/sleep 30');
     program('nvidia-smi', 'exit 127');
     const sample = probe();
@@ -300,7 +300,7 @@ describe('the script', () => {
     ['is missing', 'exit 127', 'stat of /dev/pts is missing'],
     ['fails', 'echo 0; exit 1', 'stat of /dev/pts failed with exit code 1'],
     ['prints something else', 'echo 900.5', 'stat of /dev/pts printed unexpected output'],
-  ])('reports stat only if a terminal is open, when it %s', (_what, script, fault) => {
+  ])('reports that stat %s only if a terminal is open', (_what, script, fault) => {
     program('stat', script);
     expect(probe().input).toEqual({ value: Number.POSITIVE_INFINITY });
     terminal('0', 7200);

@@ -5,7 +5,7 @@ import { type FakeSsh, fakeSsh, realSleeps } from './usage-world.ts';
 
 type Sleep = ReturnType<typeof realSleeps>['sleep'];
 
-/** How long an instance has to respond, in milliseconds. */
+/** The time limit for a response, in milliseconds. */
 const LIMIT = 5_000;
 
 const idOf = (number: number) =>
@@ -57,7 +57,7 @@ function add(number: number, more: object = {}): string {
 const top = (argv: readonly string[], how: object = {}) =>
   world.cli(['instances', 'top', ...argv], { env: ssh.env, ...how });
 
-test('reads an instance with two cards', async () => {
+test('prints both cards of an instance as JSON and CSV', async () => {
   const id = add(1);
   ssh.program(
     1,
@@ -113,7 +113,7 @@ test('reads an instance with two cards', async () => {
   expect(chosen.stdout).toContain('97');
 });
 
-test('draws a screen in a terminal', async () => {
+test('draws a table with colours and warnings in a terminal', async () => {
   add(1);
   ssh.program(
     1,
@@ -152,7 +152,7 @@ test('draws a screen in a terminal', async () => {
   `);
 });
 
-test('names the key that an instance refused', async () => {
+test('reports the key that an instance refused', async () => {
   const id = add(1);
   ssh.ssh(1, "echo 'root@192.168.5.6: Permission denied (publickey).' >&2; exit 255");
   const unnamed = await top([id, '--json']);
@@ -170,7 +170,7 @@ test('names the key that an instance refused', async () => {
   );
 });
 
-test('keeps the rest of a row if nvidia-smi is missing', async () => {
+test('exits 10 but prints the rest of a row if nvidia-smi is missing', async () => {
   const id = add(1);
   ssh.program(1, 'nvidia-smi', 'exit 127');
   const { code, stdout } = await top([id, '--json']);
@@ -187,7 +187,7 @@ test('keeps the rest of a row if nvidia-smi is missing', async () => {
   });
 });
 
-test('reports an instance without SSH, and one that does not exist', async () => {
+test('exits 5 for an instance without SSH and 3 for an unknown instance', async () => {
   const id = add(1, { status: 'STOPPED' });
   const stopped = await top([id, '--json']);
   expect(JSON.parse(stopped.stdout)).toMatchObject({
@@ -198,7 +198,7 @@ test('reports an instance without SSH, and one that does not exist', async () =>
   expect((await top(['nobody'])).code).toBe(3);
 });
 
-test('suggests a next step if nothing runs, and shows all running instances by default', async () => {
+test('lists only running instances by default, or suggests instances create', async () => {
   const nothing = await top([], { terminal: true });
   expect({ code: nothing.code, stdout: nothing.stdout }).toEqual({ code: 0, stdout: '' });
   expect(nothing.stderr).toContain('gpucloud instances create');
@@ -210,7 +210,7 @@ test('suggests a next step if nothing runs, and shows all running instances by d
   expect(JSON.parse(stdout).map(({ name }: { name: string }) => name)).toEqual(['box-1']);
 });
 
-/** Lets the time limit pass once all instances but one have responded, however slow this computer is. */
+/** Ends the time limit once all instances but one have responded, even on a slow computer. */
 function limitOfTheLast(count: number): Sleep {
   const really = sleep;
   let left = count;
@@ -231,7 +231,7 @@ function limitOfTheLast(count: number): Sleep {
   };
 }
 
-test('does not wait for an instance that hangs or floods its output', async () => {
+test('reports instances that hang or flood their output, and reads the others', async () => {
   const ids = Array.from({ length: 20 }, (_, at) => add(at + 1));
   // Ignores SIGTERM, as a stuck ssh may.
   ssh.ssh(4, "trap '' TERM; sleep 30 & wait; sleep 30");
@@ -246,7 +246,7 @@ test('does not wait for an instance that hangs or floods its output', async () =
   ]);
 });
 
-test('redraws with --watch in a terminal, and prints each change elsewhere', async () => {
+test('prints JSON lines with --watch when not in a terminal', async () => {
   const id = add(1);
   const stop = new AbortController();
   const { CliError } = await import('../../src/errors.ts');
@@ -255,7 +255,7 @@ test('redraws with --watch in a terminal, and prints each change elsewhere', asy
   let sleeps = 0;
   sleep = (...given) => {
     sleeps += 1;
-    // The first is the time limit of the first row, the second the pause after the row.
+    // The first sleep is the time limit of the first row, the second the pause after it.
     if (sleeps === 2) stop.abort(new CliError('interrupted', 'Interrupted.'));
     return really(...given);
   };

@@ -15,7 +15,7 @@ export interface FakeSsh {
   write(port: number, name: string, text: string): void;
   /** Writes a program on the instance as a shell script. */
   program(port: number, name: string, script: string): void;
-  /** Makes an instance idle. */
+  /** Adds an idle instance. */
   add(port: number): void;
   /** Replaces the fake ssh of an instance. */
   ssh(port: number, script: string): void;
@@ -70,7 +70,7 @@ const FILES = [
   ['net/dev', 'net'],
 ] as const;
 
-/** A clock that tests set, whose sleeps really elapse, so that other programs can run. */
+/** Creates a manual clock whose sleeps really elapse, so that other programs can run. */
 export function realSleeps(): ManualClock {
   const clock = manualClock();
   return {

@@ -38,7 +38,7 @@ describe('the cursor of a log', () => {
     expect(cursor.isPast(7)).toBe(true);
   });
 
-  test('is restored as it was saved', () => {
+  test('has the same state after it is saved and restored', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     cursor.learn(events(0, 100));
     const text = JSON.stringify(cursor.saved());

@@ -8,7 +8,8 @@ const RUNS = SOAK ? 20_000 : 400;
 const LONG = SOAK ? 1_200_000 : 60_000;
 
 /**
- * Chosen seeds: simultaneous events, events out of order, and logs that lose as many as they gain.
+ * Fixed stories: simultaneous events, events out of order, and logs that lose as many events as
+ * they gain.
  */
 const FOUND: [Story][] = [
   [
@@ -92,7 +93,7 @@ describe('the same test with a wrong follower', () => {
         { numRuns: 400, endOnFailure: true },
       );
       expect(found.failed).toBe(true);
-      // The follower must fail because of its own fault, not another.
+      // Checks that the follower fails because of its own fault.
       const complaints: string[] = [];
       for (const story of fc.sample(anyStory, 200)) {
         complaints.push(...(await brokenPromises(story, make)));

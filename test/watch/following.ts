@@ -10,7 +10,7 @@ import { type Happening, type SimulatedEvent, SimulatedLog, Unreadable } from '.
 /** A small limit, so that a short log exceeds the cursor. */
 export const KEPT = 24;
 
-/** What happens to a log while it is followed. */
+/** The changes of a log while it is followed. */
 export interface LogStory {
   readonly limit: number;
   readonly before: readonly Happening[];
@@ -20,7 +20,7 @@ export interface LogStory {
 
 export interface Story {
   readonly logs: readonly LogStory[];
-  /** Ends the program after this many events: in order, or killed between two lines. */
+  /** Stops the program after this many events, gracefully or by a kill between two lines. */
   readonly restarts: readonly { readonly after: number; readonly killed: boolean }[];
 }
 
@@ -84,7 +84,7 @@ export async function brokenPromises(
         now += isOver ? 70_000 : milliseconds;
         if (isOver) for (const log of logs) log.recover();
         quiet += isOver ? 1 : 0;
-        // Set once late events have been searched for more than once.
+        // Leaves time for several searches for late events.
         if (quiet > 3) {
           goesOn = false;
           stop.abort();
@@ -106,8 +106,8 @@ export async function brokenPromises(
           }
         },
       });
-      // A program that starts during an outage ends at once, so restart it until the outage is
-      // over.
+      // A program that starts during an outage exits at once. This simulates restarting it until
+      // the outage is over.
       return { ...follower, at, hasStarted: () => true };
     });
     const stream = follow<FollowedLog<SimulatedEvent> & { at: number }, SimulatedEvent>({
@@ -225,7 +225,10 @@ function broken({ log, lines, isGapTold, missed, again, noted, isExchanged }: Pl
   return wrong;
 }
 
-/** Whether an older event was saved as printed; then an event before it is not lost. */
+/**
+ * Whether an earlier event was saved as printed, so that the follower must notice the loss of this
+ * one.
+ */
 function wasFollowed(
   id: string,
   before: number,
@@ -282,10 +285,10 @@ function storyOf(what: fc.Arbitrary<Happening>): fc.Arbitrary<Story> {
   });
 }
 
-/** Returns a story with everything that the promise covers. */
+/** Generates stories with every change that the promise covers. */
 export const anyStory = storyOf(happening);
 
-/** Returns a story in which the service returns simultaneous events in changing order. */
+/** Generates stories in which simultaneous events change their order. */
 export const anyShuffledStory = storyOf(
   fc.oneof(
     { weight: 5, arbitrary: happening },

@@ -12,8 +12,8 @@ const arrive = (count: number): Happening => ({ kind: 'arrive', count, later: 1 
 const late = (depth: number): Happening => ({ kind: 'late', depth, tie: false });
 
 /**
- * Follows a log of 30 events, with two seconds and one step between reads. After each read, sets
- * the computer's clock by `set` milliseconds.
+ * Follows a log of 30 events, with two seconds and one step between reads. After each read, moves
+ * the wall clock by `set` milliseconds.
  */
 async function followed(
   steps: readonly (readonly Happening[])[],
@@ -52,19 +52,19 @@ async function followed(
 }
 
 describe('an event that enters the log late', () => {
-  test('is found by the next read, however many newer ones come with it', async () => {
+  test('is found by the next read despite many newer events', async () => {
     const { lost, missed } = await followed([[late(18), arrive(45)], [arrive(45)]]);
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
-  test('is found before a busy log exceeds the memory, even if its length shows nothing', async () => {
+  test('is found in a busy log whose total never changes', async () => {
     const steps = [[late(16)], ...Array.from({ length: 12 }, () => [arrive(6)])];
     const { lost, missed } = await followed(steps, () => 1_000);
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
   test.each([-2_000, -26 * 3_600_000, 26 * 3_600_000])(
-    'is found just as soon if the clock jumps by %i ms at each read',
+    'is found at the same read if the clock jumps by %i ms',
     async (step) => {
       const steps = [[late(16)], ...Array.from({ length: 40 }, () => [])];
       const { lost, pagesOf } = await followed(steps, () => 1_000, step);
@@ -75,7 +75,7 @@ describe('an event that enters the log late', () => {
     },
   );
 
-  test('is reported as missed, once, if it is out of reach', async () => {
+  test('is reported once as missed if it is out of reach', async () => {
     const busy = Array.from({ length: 10 }, () => [arrive(10)]);
     const { lost, missed } = await followed([...busy, [late(100), late(101)], [], [], []]);
     expect(lost).toHaveLength(2);
@@ -84,7 +84,7 @@ describe('an event that enters the log late', () => {
     expect(missed[0]?.before).toBeGreaterThanOrEqual(newest);
   });
 
-  test("is not reported if the service's count lags behind its list", async () => {
+  test("is not reported if the service's list lags behind its count", async () => {
     const steps = Array.from({ length: 8 }, () => [arrive(10)]);
     // At the seventh read, the count includes an event that the list lacks.
     const { lost, missed } = await followed(steps, (total, look) =>
@@ -93,7 +93,7 @@ describe('an event that enters the log late', () => {
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
-  test('costs no extra pages until it arrives', async () => {
+  test('causes no extra page reads before it arrives', async () => {
     const { pagesOf } = await followed([[], [arrive(3)], [], []]);
     // Three new and ten known events fill two pages.
     expect(pagesOf.slice(1)).toEqual([1, 2, 1, 1]);

@@ -25,7 +25,7 @@ function memoryOf(events: readonly TestEvent[], kept = 1_000): Cursor {
 
 const ids = ({ news }: { news: readonly { id: string }[] }) => news.map(({ id }) => id);
 
-describe('a walk', () => {
+describe('walkLog', () => {
   test('reads a new log to its end, oldest first', async () => {
     const { read, asked } = reader(() => logOf(25));
     const found = await walk(read);
@@ -37,13 +37,13 @@ describe('a walk', () => {
     expect(asked).toEqual([1, 2, 3]);
   });
 
-  test('ends at ten known events in a row, not at the first', async () => {
+  test('stops at ten known events in a row, not at the first', async () => {
     const log = logOf(100);
     const cursor = memoryOf(log);
     const late = log.toSpliced(9, 0, event('late', 91.5));
     const { read, asked } = reader(() => late, 5);
     expect(ids(await walk(read, cursor))).toEqual(['late']);
-    // The late event is on page 2; five known events before it, five after it.
+    // Nine known events precede the late event on page 2. Ten follow on pages 3 and 4.
     expect(asked).toEqual([1, 2, 3, 4]);
   });
 
@@ -56,7 +56,7 @@ describe('a walk', () => {
     expect(ids(await walk(read, cursor, { depth: 70 }))).toEqual(['deep']);
   });
 
-  test('stops at the horizon, even after many pages', async () => {
+  test('stops at the horizon before the requested depth', async () => {
     const log = logOf(1_000);
     const cursor = memoryOf(log, 20);
     const { read, asked } = reader(() => log);
@@ -89,7 +89,7 @@ describe('a walk', () => {
     expect(asked.slice(0, 4)).toEqual(['1 of 5', '2 of 5', '3 of 10', '1 of 10']);
   });
 
-  test('ends even if the log is truncated at each read', async () => {
+  test('finishes even if the log shrinks at each read', async () => {
     let log = logOf(60);
     const found = await walk(async (page) => {
       log = log.slice(0, -1);
@@ -112,7 +112,7 @@ describe('a walk', () => {
 
   test.each([
     { name: 'total_pages of 0', total_pages: 0 },
-    { name: 'total_pages as they should be', total_pages: 3 },
+    { name: 'correct total_pages', total_pages: 3 },
   ])('reads to the end with $name', async ({ total_pages }) => {
     const found = await walk(async (page) => {
       const answer = pageOf(logOf(25), page, 10);
@@ -139,10 +139,10 @@ describe('a walk', () => {
   });
 });
 
-describe('the start of a log', () => {
+describe('the start time of a log', () => {
   const since = () => Date.parse('2026-01-15T12:00:50Z');
 
-  test('counts earlier events as known, and does not read them all', async () => {
+  test('skips earlier events without reading them all', async () => {
     const { read, asked } = reader(() => logOf(1_000), 100);
     const found = await walk(read, createCursor(), {
       since: () => Date.parse('2026-01-15T12:00:00Z') + 950_000,

@@ -51,9 +51,9 @@ function pageOf(total: number, page: number, limit: number): string {
   return JSON.stringify(envelope(data, 200, meta));
 }
 
-describe('a follower that saw very many events', () => {
+describe('a follower of a long log', () => {
   test.each(SOAK ? ['jsonl', 'table'] : ['jsonl'])(
-    'uses no more memory than one that saw a tenth of them (%s)',
+    'uses no more memory after ten times as many events (%s)',
     {
       timeout: 120_000,
     },

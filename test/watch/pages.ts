@@ -33,7 +33,7 @@ export function pageOf(events: readonly TestEvent[], page: number, limit: number
   return { data, meta: { total: events.length, limit, total_pages } } satisfies LogPage<TestEvent>;
 }
 
-/** Reads a log, and counts the pages read. */
+/** Returns a reader that records the requested pages. */
 export function reader(
   log: () => readonly TestEvent[],
   limit = 10,

@@ -55,7 +55,7 @@ test('reports later errors, with pauses up to 30 s until a read succeeds', async
   expect(slept).toEqual([2_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 2_000]);
 });
 
-test('reads no sooner than the service asks, and reports the pause', async () => {
+test('waits the pause that the service requests and reports it', async () => {
   const { turns, slept } = await turnsOf(['a', busy(120_000), busy(120_000), busy(1_000), 'b']);
   // After the third fault, the program's own pause (8 s) is longer than the requested pause.
   expect(slept).toEqual([2_000, 120_000, 120_000, 8_000, 2_000]);
@@ -75,23 +75,20 @@ test('waits the longest pause requested by the failed parts of a read', async ()
   expect(slept).toEqual([90_000, 2_000]);
 });
 
-test.each([false, true])(
-  'ends when the key is refused; watched by a person: %s',
-  async (isSeen) => {
-    const unknown = new CliError('authentication', 'The key was refused.');
-    expect((await turnsOf(['a', unknown, 'b'], { isSeen })).end).toBe(unknown);
-  },
-);
+test.each([false, true])('stops when the key is refused, with isSeen %s', async (isSeen) => {
+  const unknown = new CliError('authentication', 'The key was refused.');
+  expect((await turnsOf(['a', unknown, 'b'], { isSeen })).end).toBe(unknown);
+});
 
 describe('a permanent error', () => {
-  test('ends the poll if nobody watches: a refusal, and repeated odd or missing responses', async () => {
+  test('stops the poll after a refusal or repeated odd or missing responses', async () => {
     expect((await turnsOf(['a', refused, 'b'])).end).toBe(refused);
     const odd = await turnsOf(['a', html, html, html, html, 'b', html, html, html, html, html]);
     expect(odd).toMatchObject({ end: html, slept: { length: 10 } });
     expect((await turnsOf(['a', missing, 'b', missing, missing])).end).toBe(missing);
   });
 
-  test('is shown to a person as long as they watch', async () => {
+  test('is reported without stopping the poll while a person watches', async () => {
     const faults = [refused, missing, missing, html, html, html, html, html, html];
     const { shown, end } = await turnsOf(['a', ...faults, 'b'], { isSeen: true });
     expect(shown).toEqual(['a', ...faults, 'b']);
@@ -99,7 +96,7 @@ describe('a permanent error', () => {
   });
 });
 
-test('ends on an interrupt, during and between reads', async () => {
+test('stops on an interrupt during and between reads', async () => {
   expect((await turnsOf(['a'])).end).toMatchObject({ failure: 'interrupted' });
   const clock = manualClock();
   const stop = new AbortController();

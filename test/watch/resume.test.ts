@@ -16,7 +16,7 @@ describe('the file of --resume', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  test('returns what was saved per instance, and is private', async () => {
+  test('stores a position per instance with mode 0600', async () => {
     const resume = await openResumeFile(file);
     expect(resume.of('a')).toBeUndefined();
     await resume.save(new Map([['a', cursor]]));
@@ -28,12 +28,12 @@ describe('the file of --resume', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test('counts as new if it is empty, as mktemp creates it', async () => {
+  test('may be empty, as mktemp creates it', async () => {
     await writeFile(file, '');
     expect((await openResumeFile(file)).of('a')).toBeUndefined();
   });
 
-  test('replaces the file behind a link', async () => {
+  test('is replaced behind a symlink', async () => {
     await symlink(file, join(folder, 'link'));
     await writeFile(file, '');
     await (await openResumeFile(join(folder, 'link'))).save(new Map([['a', cursor]]));
@@ -47,14 +47,14 @@ describe('the file of --resume', () => {
   });
 
   test.each([
-    ['torn', whole.slice(0, -7)],
-    ['of somebody else', '{"name": "my-package"}'],
+    ['truncated', whole.slice(0, -7)],
+    ['another JSON object', '{"name": "my-package"}'],
     ['null', 'null'],
     ['a list', '[]'],
-    ['of a version to come', whole.replace('"version":1', '"version":2')],
-    ['with a time that is a text', whole.replace(',5]', ',"5"]')],
+    ['of a later version', whole.replace('"version":1', '"version":2')],
+    ['valid except for a text as a time', whole.replace(',5]', ',"5"]')],
     ['binary', '\u0000\ufffd\u0001'],
-  ])('is rejected if it is %s, and stays unchanged', async (_name, text) => {
+  ])('causes a storage error and stays unchanged if it is %s', async (_name, text) => {
     await writeFile(file, text);
     await expect(openResumeFile(file)).rejects.toMatchObject({
       failure: 'storage',
@@ -63,14 +63,14 @@ describe('the file of --resume', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  test('is rejected at once if it is a folder, or in a missing folder', async () => {
+  test('causes a storage error if it is a folder or in a missing folder', async () => {
     await mkdir(join(folder, 'sub'));
     for (const path of [join(folder, 'sub'), join(folder, 'none', 'events.json'), '/dev/null']) {
       await expect(openResumeFile(path)).rejects.toMatchObject({ failure: 'storage' });
     }
   });
 
-  test("causes an error that says which events repeat if it can't be written", async () => {
+  test("causes an error about repeated events if it can't be written", async () => {
     const resume = await openResumeFile(file);
     await rm(folder, { recursive: true });
     await expect(resume.save(new Map([['a', cursor]]))).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe('the file of --resume', () => {
   });
 
   // Root can write to any folder.
-  test("is rejected if its folder can't be written to", needs('an ordinary user'), async () => {
+  test('causes a storage error in a read-only folder', needs('an ordinary user'), async () => {
     await chmod(folder, 0o500);
     await expect(openResumeFile(file)).rejects.toMatchObject({ failure: 'storage' });
     await chmod(folder, 0o700);

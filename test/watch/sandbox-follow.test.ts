@@ -121,7 +121,7 @@ describe('following the sandbox at 50 events per second, with one response in fi
     await new Promise((resolve) => setTimeout(resolve, 60_000));
     server.kill('SIGTERM');
     await outcomeOf(server);
-    // From here on, the account's clock stands still.
+    // Restarts the server with a stopped account clock.
     const port = new URL(url).port;
     const still = own.start(['sandbox', 'serve', '--speed', '0', '--port', port, '--json']);
     await heard(still, 'stdout', /\n/);

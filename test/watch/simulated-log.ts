@@ -1,6 +1,6 @@
 import type { LogPage } from '../../src/watch/log-walk.ts';
 
-/** A change of a log, or a fault in reads of it. */
+/** A change of a log, or an outage. */
 export type Happening =
   /** Adds events newer than all others, or as new as the newest (`later` 0). */
   | { readonly kind: 'arrive'; readonly count: number; readonly later: number }
@@ -35,7 +35,7 @@ export class SimulatedLog {
   /** Newest first. */
   events: SimulatedEvent[] = [];
   readonly pruned: SimulatedEvent[] = [];
-  /** Times at which simultaneous events changed their order. */
+  /** The number of shuffles of simultaneous events. */
   shuffles = 0;
   private count = 0;
   private time = 0;

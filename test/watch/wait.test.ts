@@ -6,8 +6,8 @@ import { manualClock } from '../support/clock.ts';
 const unreachable = new CliError('unreachable', 'Could not reach the service.');
 
 /**
- * Waits for ACTIVE on an instance with these statuses; the last one stays. Each read sets the
- * computer's clock by `step` milliseconds.
+ * Waits for ACTIVE on an instance with these statuses; the last one stays. Each read moves the wall
+ * clock by `step` milliseconds.
  */
 async function waiting(
   statuses: readonly (string | CliError)[],
@@ -56,7 +56,7 @@ describe('waiting for a status', () => {
     expect(faults).toHaveLength(3);
   });
 
-  test('ends at the deadline, however long the service was down', async () => {
+  test('fails at the deadline even if the service is down', async () => {
     const { outcome, slept } = await waiting(['CREATING', unreachable]);
     expect(outcome).toMatchObject({
       failure: 'deadline',
@@ -97,10 +97,13 @@ describe('waiting for a status', () => {
     expect(outcome).toMatchObject({ failure: 'otherEnd' });
   });
 
-  test.each(['ERROR', 'TERMINATED', 'TERMINATING', 'STOPPED'])('ends with %s', async (status) => {
-    const { outcome } = await waiting(['CREATING', status]);
-    expect(outcome).toMatchObject({ failure: 'otherEnd', resource: 'm1' });
-  });
+  test.each(['ERROR', 'TERMINATED', 'TERMINATING', 'STOPPED'])(
+    'fails if the instance becomes %s',
+    async (status) => {
+      const { outcome } = await waiting(['CREATING', status]);
+      expect(outcome).toMatchObject({ failure: 'otherEnd', resource: 'm1' });
+    },
+  );
 
   test('accepts up to four odd responses in a row from an instance that was read', async () => {
     const odd = new CliError('notUnderstood', 'It is an HTML page.');
@@ -112,7 +115,7 @@ describe('waiting for a status', () => {
     expect((await waiting([odd, 'ACTIVE'], { after: 'PROVISIONING' })).outcome).toBe('ACTIVE');
   });
 
-  test('needs two 404s to report a known instance as gone', async () => {
+  test('reports a known instance as gone only after two 404s', async () => {
     const missing = new CliError('notFound', 'Instance m1 not found.');
     expect((await waiting(['CREATING', missing, 'ACTIVE'])).outcome).toBe('ACTIVE');
     const apart = ['CREATING', missing, 'CREATING', missing, 'ACTIVE'];
@@ -122,7 +125,7 @@ describe('waiting for a status', () => {
     expect((await waiting([missing, 'ACTIVE'], { after: 'PROVISIONING' })).outcome).toBe('ACTIVE');
   });
 
-  test('does not treat a refused key as a network fault', async () => {
+  test('fails at once if the key is refused', async () => {
     const refused = new CliError('authentication', 'The key was refused.');
     expect((await waiting(['CREATING', refused])).outcome).toBe(refused);
   });
@@ -136,7 +139,7 @@ describe('a pause that the service requests', () => {
       retryAfterMs,
     });
 
-  test("is honoured in full, unless the program's own is longer", async () => {
+  test("is honoured in full unless the program's own pause is longer", async () => {
     const statuses = ['CREATING', busy(50_000), unreachable, busy(1_000), 'ACTIVE'];
     const { outcome, slept } = await waiting(statuses, { timeout: 120_000 });
     expect({ outcome, slept }).toEqual({
@@ -150,7 +153,7 @@ describe('a pause that the service requests', () => {
     expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 58_000] });
   });
 
-  test('ends the wait at once if it goes beyond the deadline', async () => {
+  test('fails the wait at once if it exceeds the deadline', async () => {
     const { outcome, faults, slept } = await waiting(['CREATING', busy(58_001), 'ACTIVE']);
     expect(outcome).toMatchObject({
       failure: 'rateLimited',
@@ -170,7 +173,7 @@ describe('a pause that the service requests', () => {
     expect(told).toEqual([30_000, 4_000]);
   });
 
-  test('is cut short by an interrupt', async () => {
+  test('stops on an interrupt', async () => {
     const stop = new AbortController();
     const why = new CliError('interrupted', 'Interrupted.');
     const onFault = () => stop.abort(why);
@@ -182,7 +185,7 @@ describe('a pause that the service requests', () => {
   });
 });
 
-describe('waiting for more than the status', () => {
+describe('waiting for an additional check', () => {
   const also = (...answers: readonly boolean[]) => {
     const left = [...answers];
     return {
@@ -197,7 +200,7 @@ describe('waiting for more than the status', () => {
     expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 2_000] });
   });
 
-  test('ends before the target status if the check passes', async () => {
+  test('finishes at INSTALLING if the check passes', async () => {
     const { outcome } = await waiting(['INSTALLING'], { also: also(false, true) });
     expect(outcome).toBe('INSTALLING');
   });
@@ -212,7 +215,7 @@ describe('waiting for more than the status', () => {
     expect(told).toEqual([5_000, 3_000, 1_000, 0]);
   });
 
-  test('fails if the instance ends before the check passes', async () => {
+  test('fails if the instance reaches ERROR before the check passes', async () => {
     const { outcome } = await waiting(['ACTIVE', 'ACTIVE', 'ERROR'], { also: also() });
     expect(outcome).toMatchObject({ failure: 'otherEnd' });
   });

@@ -68,7 +68,7 @@ describe('--watch of several requests', () => {
   }
 
   test.each([[['status', '-o', 'table']], [['instances', 'list', '-o', 'tsv']]])(
-    'pauses as long as the service asks for one of them: %j',
+    'waits the pause that the service requests for one of them: %j',
     async (argv) => {
       expect(await watchedInPart(argv)).toEqual([2_000, 120_000, 2_000]);
     },
@@ -78,7 +78,7 @@ describe('--watch of several requests', () => {
 describe('instances list --watch when not in a terminal', () => {
   const [A_ID, B_ID] = [1, 2].map((n) => `${n}0000000-1111-4222-8333-444455556666`);
 
-  test.each(['json', 'csv'])('prints no row for a read that failed, in %s', async (format) => {
+  test.each(['json', 'csv'])('prints no row for a failed read in %s', async (format) => {
     const interrupt = new AbortController();
     let reading = 0;
     world = await createWorld({
@@ -152,7 +152,7 @@ describe('status --watch when not in a terminal', () => {
     return (await here.cli(argv, { interrupts })).stdout;
   }
 
-  test('prints a row when the balance or the attention count changes, not when ages change', async () => {
+  test('prints a row only when the balance or the attention count changes', async () => {
     const lines = (await watchedStatus(['--columns', 'as_of,balance,attention']))
       .trim()
       .split('\n');
@@ -211,13 +211,13 @@ describe('--watch when not in a terminal', () => {
     },
   );
 
-  test('warns about a finding once, and again when it returns', async () => {
+  test('warns once about a suspended drive, and again when it returns', async () => {
     const bad = [drive('a', 'SUSPENDED')];
     const { stderr } = await watched([bad, bad, [A], bad, []], ['-o', 'tsv']);
     expect(stderr.match(/warning: Drive a is SUSPENDED/g)).toHaveLength(2);
   });
 
-  test('reports an outage once, continues, and pauses longer', async () => {
+  test('reports an outage once and continues with longer pauses', async () => {
     const page: Answer = { status: 200, body: '<html>' };
     const { code, stdout, stderr } = await watched(
       [[A], page, page, [drive('a', 'IN_USE')], []],
@@ -248,7 +248,7 @@ describe('--watch when not in a terminal', () => {
     },
   );
 
-  test('absorbs a short requested pause in the first call, without a note', async () => {
+  test('waits a short requested pause in the first request without a warning', async () => {
     const busy: Answer = { status: 429, headers: { 'retry-after': '20' }, body: {} };
     const { code, stdout, stderr } = await watched([busy, [A], []], ['-q']);
     expect({ code, stdout, stderr }).toEqual({ code: 130, stdout: 'id-a\n', stderr: '' });
@@ -263,19 +263,19 @@ describe('--watch when not in a terminal', () => {
     expect(stderr.match(/^warning: .* Trying again in 120 s\.$/gm)).toHaveLength(1);
   });
 
-  test('ends when the service refuses a read', async () => {
+  test('exits 1 when the service refuses a read', async () => {
     const refused: Answer = { status: 400, body: { statusCode: 400, message: 'no', error: 'x' } };
     const { code, stdout } = await watched([[A], refused, [A], []], ['-q']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'id-a\n' });
   });
 
-  test('ends when the key is refused', async () => {
+  test('exits 4 when the key is refused', async () => {
     const refused: Answer = { status: 401, body: { statusCode: 401, message: 'no', error: 'x' } };
     const { code, stdout } = await watched([[A], refused, []], ['-q']);
     expect({ code, stdout }).toEqual({ code: 4, stdout: 'id-a\n' });
   });
 
-  test('reports an empty list', async () => {
+  test('reports an empty list once', async () => {
     const { stderr } = await watched([[], [], []], ['-o', 'table']);
     expect(stderr).toContain('No drives.');
     expect(stderr.trim().split('\n')).toHaveLength(1);

@@ -14,7 +14,7 @@ async function* pagesOf({ read }: Pick<Parameters<MakeFollower>[0], 'read'>): Pa
 
 type Parts = Parameters<MakeFollower>[0];
 
-/** The part that all wrong followers share: they read, and remember the returned events. */
+/** Builds a follower that remembers the events that `look` returns. */
 function wrongFollower(
   { cursor }: Parts,
   look: () => Promise<SimulatedEvent[]>,
@@ -98,7 +98,7 @@ const stopsAtFirstKnown: MakeFollower = (parts) =>
 /** Maps each wrong follower to the complaint that it must cause. */
 export const WRONG_FOLLOWERS: readonly (readonly [string, MakeFollower, RegExp])[] = [
   ['reads the first page only', firstPageOnly, /lost/],
-  ['keeps the time of the newest as its watermark', timeWatermark, /lost/],
+  ["uses the newest event's time as its watermark", timeWatermark, /lost/],
   ['prints while it walks', printsWhileWalking, /out of order/],
   ['stops at the first known event', stopsAtFirstKnown, /lost/],
 ];
