@@ -16,11 +16,11 @@ export const ENVIRONMENT: readonly Setting[] = [
   { variables: ['GPUCLOUD_API_KEY'], meaning: 'the API key' },
   { variables: ['GPUCLOUD_OUTPUT'], flag: '--output', meaning: 'the output format' },
   { variables: ['GPUCLOUD_NO_INPUT', 'CI'], flag: '--no-input', meaning: 'never prompt' },
-  { variables: ['NO_COLOR', 'FORCE_COLOR'], flag: '--color', meaning: 'colours' },
+  { variables: ['NO_COLOR', 'FORCE_COLOR'], flag: '--color', meaning: 'when to use colours' },
   { variables: ['TERM'], meaning: '`dumb` means no colours and no spinner' },
   {
     variables: ['COLUMNS'],
-    meaning: 'the width of a terminal that does not report it',
+    meaning: 'the terminal width, if the terminal reports none',
   },
   { variables: ['GPUCLOUD_CONFIG_DIR'], meaning: 'the folder of `config.json`' },
   {
@@ -29,24 +29,24 @@ export const ENVIRONMENT: readonly Setting[] = [
   },
   {
     variables: ['XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME'],
-    meaning: 'on Linux, the default parents of these folders',
+    meaning: 'on Linux, the parents of the default folders',
   },
   {
     variables: ['APPDATA', 'LOCALAPPDATA'],
-    meaning: 'on Windows, the default parents of these folders',
+    meaning: 'on Windows, the parents of the default folders',
   },
   {
     variables: ['GPUCLOUD_REAP_ENTRY'],
-    meaning: 'set by `instances reap --install` in its scheduled runs',
+    meaning: 'marks the runs that `instances reap --install` schedules',
   },
   { variables: ['SHELL'], meaning: 'the default shell of `completion --install`' },
   {
     variables: ['XDG_DATA_HOME', 'BASH_COMPLETION_USER_DIR', 'ZDOTDIR'],
-    meaning: 'where `completion --install` writes',
+    meaning: 'the folders in which `completion --install` writes',
   },
   {
     variables: ['HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'],
-    meaning: 'proxies, read as curl reads them',
+    meaning: 'proxies, as in curl',
   },
   {
     variables: ['NODE_EXTRA_CA_CERTS'],
