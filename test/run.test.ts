@@ -150,14 +150,14 @@ describe('a mistyped command line', () => {
     [['ssh-keys', 'get', 'svc_sk_live_secret']],
     [['instances', 'list', '--base-url', 'https://me:hunter2@api.example.com']],
     [['instances', 'list', '--base-url', 'https://api.example.com/?token=hunter2']],
-  ])('exits 2 without printing the secret: %j', async (argv) => {
+  ])('exits with 2 without printing the secret: %j', async (argv) => {
     const { code, stdout, stderr, requests } = await world.cli(argv);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stdout + stderr).not.toMatch(/live_secret|hunter2/);
   });
 });
 
-describe('global options', () => {
+describe('global flags', () => {
   test.each([
     [['--json', 'instances', 'list']],
     [['instances', '--json', 'list']],
@@ -323,7 +323,7 @@ describe('`-o=json`', () => {
     [['instances', 'create', 'trainer', '-ye', '-o=json', '--offer', 'x'], /missing --image/],
     [['profiles', 'list', '-o==json'], /^error: --output "=json"/],
     [['profiles', 'list', '--', '-o=json'], /too many arguments/],
-  ])('exits 2 in %j', async (argv, told) => {
+  ])('exits with 2 in %j', async (argv, told) => {
     const { code, stderr } = await world.cli(argv);
     expect(code).toBe(2);
     expect(stderr).toMatch(told);
@@ -338,7 +338,7 @@ describe('a group without a verb', () => {
     [['billing', '-o=json'], {}, /^billing: a verb is missing: /],
     [['templates'], { GPUCLOUD_OUTPUT: 'json' }, /^templates: a verb is missing: list, get$/],
     [['--json'], {}, /^gpucloud: a command is missing: login, sandbox, /],
-  ])('exits 2 with a JSON error: %j with %j', async (argv, env, message) => {
+  ])('exits with 2 with a JSON error: %j with %j', async (argv, env, message) => {
     const { code, stdout, stderr, requests } = await world.cli(argv, { env });
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(errorOf(stderr)).toMatchObject({
@@ -434,7 +434,7 @@ describe('--profile sandbox with an address or a key in the environment', () => 
   });
 });
 
-describe('failures', () => {
+describe('the table of failures', () => {
   const DOCUMENTED: Record<Failure, number> = {
     refused: 1,
     usage: 2,
@@ -454,18 +454,18 @@ describe('failures', () => {
     terminated: 143,
   };
 
-  test('have the documented exit codes', () => {
+  test('contains the documented exit codes', () => {
     const table = Object.fromEntries(
       Object.entries(FAILURES).map(([name, { exit }]) => [name, exit]),
     );
     expect(table).toEqual(DOCUMENTED);
   });
 
-  test('have codes in snake case', () => {
+  test("converts a failure's name to a code in snake case", () => {
     expect(new CliError('outcomeUnknown', 'x').code).toBe('outcome_unknown');
   });
 
-  test('report the most serious of several errors', () => {
+  test('reports the most serious of several errors', () => {
     const errors = [
       new CliError('notFound', 'a'),
       new CliError('outcomeUnknown', 'b', { mayBeBilling: true }),
@@ -477,7 +477,7 @@ describe('failures', () => {
     expect(worstOf([])).toBeUndefined();
   });
 
-  test('report the longest requested pause', () => {
+  test('reports the longest requested pause of several errors', () => {
     const asked = [5_000, undefined, 60_000].map(
       (retryAfterMs) =>
         new CliError('rateLimited', 'x', retryAfterMs === undefined ? {} : { retryAfterMs }),

@@ -179,7 +179,7 @@ describe('the port rule', () => {
       '8888:8888/tcp,name=web,main',
       { external_port: 8888, internal_port: 8888, protocol: 'TCP', name: 'web', is_main: true },
     ],
-  ])('accepts %s', (text, port) => {
+  ])('accepts the port mapping %s', (text, port) => {
     expect(accepted(publishedPort, text)).toEqual(port);
   });
 
@@ -199,7 +199,7 @@ describe('the port rule', () => {
     '80:80,name=web,main,name=api',
     '80:80,',
     '',
-  ])('rejects %j', (text) => expect(publishedPort(text).ok).toBe(false));
+  ])('rejects the port mapping %j', (text) => expect(publishedPort(text).ok).toBe(false));
 
   test.each([
     ['80', 'to publish 80 under its own number, write 80:80'],
@@ -219,10 +219,10 @@ describe('the port rule', () => {
 });
 
 describe('rules for environment and volumes', () => {
-  test.each(['A', '_a1', 'HF_TOKEN'])('accepts key %s', (key) =>
+  test.each(['A', '_a1', 'HF_TOKEN'])('accepts the variable name %s', (key) =>
     expect(accepted(environmentKey, key)).toBe(key),
   );
-  test.each(['', '1A', 'A-B', 'A B', 'Ключ', 'A=B'])('rejects key %j', (key) =>
+  test.each(['', '1A', 'A-B', 'A B', 'Ключ', 'A=B'])('rejects the variable name %j', (key) =>
     expect(environmentKey(key).ok).toBe(false),
   );
 
@@ -259,10 +259,12 @@ describe('money', () => {
     ['0.0125', '0.0125'],
     ['-5', '-5.00'],
     ['100.000', '100.00'],
-  ])('prints %s as %s', (text, shown) => expect(kopecksText(accepted(money, text))).toBe(shown));
+  ])('prints the amount %s as %s', (text, shown) =>
+    expect(kopecksText(accepted(money, text))).toBe(shown),
+  );
 
   test.each(['', '1e5', '0x10', 'NaN', '1,5', '.5', '5.', '--1', '1 000', 'Infinity'])(
-    'rejects %j',
+    'rejects the amount %j',
     (text) => {
       expect(money(text).ok).toBe(false);
     },
@@ -282,10 +284,13 @@ describe('duration rules', () => {
     ['2h', 7_200_000],
     ['3d', 259_200_000],
     ['0s', 0],
-  ])('accepts %s', (text, milliseconds) => expect(accepted(duration, text)).toBe(milliseconds));
+  ])('accepts the duration %s', (text, milliseconds) =>
+    expect(accepted(duration, text)).toBe(milliseconds),
+  );
 
-  test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h30m', '1w', '1H'])('rejects %j', (text) =>
-    expect(ruleBrokenBy(duration, text)).toContain('15m'),
+  test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h30m', '1w', '1H'])(
+    'rejects the duration %j',
+    (text) => expect(ruleBrokenBy(duration, text)).toContain('15m'),
   );
 
   test('rejects a deadline of 0s', () => {
@@ -301,7 +306,7 @@ describe('rules for the address and the key', () => {
     ['http://localhost:8080', 'http://localhost:8080'],
     ['http://127.0.0.1:1/', 'http://127.0.0.1:1'],
     ['http://[::1]:1', 'http://[::1]:1'],
-  ])('accepts %s', (text, url) => expect(accepted(baseUrl, text)).toBe(url));
+  ])('accepts the address %s', (text, url) => expect(accepted(baseUrl, text)).toBe(url));
 
   test.each([
     ['api.example.com', 'complete address'],
@@ -316,7 +321,9 @@ describe('rules for the address and the key', () => {
     ['https://api.example.com/?a=b', 'query'],
     ['https://api.example.com/#x', 'fragment'],
     ['https://api.example.com/?', 'query'],
-  ])('rejects %j', (text, words) => expect(ruleBrokenBy(baseUrl, text)).toContain(words));
+  ])('rejects the address %j', (text, words) =>
+    expect(ruleBrokenBy(baseUrl, text)).toContain(words),
+  );
 
   test.each(['a\r\nX: y', 'a b', '', 'ключ', 'a\n', 'x'.repeat(1025)])(
     'rejects the API key %j',

@@ -45,13 +45,13 @@ describe('gpucloud run with several offers', () => {
     expect(rentals()).toBe(2);
   });
 
-  test('exits 7 without trying another offer after an unknown outcome', async () => {
+  test('exits with 7 without trying another offer after an unknown outcome', async () => {
     world.renting.posts = [() => 'hangUp'];
     expect((await job()).code).toBe(7);
     expect(rentals()).toBe(1);
   });
 
-  test('exits 125 and terminates an instance not ready within --wait-timeout', async () => {
+  test('exits with 125 and terminates an instance not ready within --wait-timeout', async () => {
     const instance = world.renting.rent;
     world.renting.rent = (id, name) => instance(id, name, { status: 'PROVISIONING' });
     let reads = 0;

@@ -64,7 +64,7 @@ async function releaseReaders(pipe: string, readers: readonly Promise<unknown>[]
 }
 
 test(
-  'keeps every byte if the program exits before the local file is open',
+  'keeps every byte if the remote program exits before the local file is open',
   needs('POSIX'),
   async () => {
     await writeFile(join(home, WORK, 'small'), 'content');

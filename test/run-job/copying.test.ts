@@ -56,7 +56,7 @@ describe('--sync', () => {
     expect(await run()).toMatchObject({ code: 0, stdout: 'X\nchanged\n' });
   });
 
-  test('exits 125 without running the command if tar fails on the instance', async () => {
+  test('exits with 125 without running the command if tar fails on the instance', async () => {
     const source = await folder();
     writeFileSync(world.local('../bin/tar'), '#!/bin/sh\ncat >/dev/null\nexit 2\n', {
       mode: 0o755,
@@ -67,7 +67,7 @@ describe('--sync', () => {
   });
 
   test.each([['--sync'], ['--fetch']])(
-    'exits 125 before the command if %s needs tar and the instance has none',
+    'exits with 125 before the command if %s needs tar and the instance has none',
     async (flag) => {
       const source = await folder();
       await leaveThere(
@@ -94,7 +94,7 @@ describe('--sync', () => {
   );
 });
 
-test('fetches a result in the next reap after its local path was blocked', async () => {
+test('fetches a result in the next reap once its local path is free', async () => {
   const local = world.local('out');
   writeFileSync(local, 'in the way');
   const fetch = ['--fetch', `out:${local}`, '--fetch', `missing:${world.local('x')}`];
@@ -140,7 +140,7 @@ describe('a job that stops before its command', () => {
     expect(stderr).toContain('Could not remove the earlier job on dev: Connection reset by peer');
   });
 
-  test('exits 125 and closes an attached job whose instance was terminated', async () => {
+  test('exits with 125 and closes an attached job whose instance was terminated', async () => {
     await world.detach('true');
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
     const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);

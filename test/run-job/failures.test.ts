@@ -52,7 +52,7 @@ test('prints one line per phase, then a summary', async () => {
 });
 
 describe('signing in', () => {
-  test('exits 125 after 40 refused connections', async () => {
+  test('exits with 125 after 40 refused connections', async () => {
     world.ssh.refuse = () => REFUSED;
     const { code, stderr } = await world.run('true', [], { clock: withoutPauses(3_000) });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
@@ -60,7 +60,7 @@ describe('signing in', () => {
     expect(world.ssh.scripts).toHaveLength(40);
   });
 
-  test('exits 125 after --wait-timeout', async () => {
+  test('exits with 125 after --wait-timeout', async () => {
     world.ssh.refuse = () => REFUSED;
     const flags = ['--wait-timeout', '60s'];
     const { code, stderr } = await world.run('true', flags, { speed: 100 });
@@ -68,7 +68,7 @@ describe('signing in', () => {
     expect(stderr).toContain(`Could not sign in with SSH within 1m: ${REFUSED}`);
   });
 
-  test('exits 125 if the image contains the folder of an earlier job', async () => {
+  test('exits with 125 if the image contains the folder of an earlier job', async () => {
     mkdirSync(join(world.job, 'started'), { recursive: true });
     const { code, stdout, stderr } = await world.run('echo ran', []);
     expect({ code, stdout, status: world.status() }).toEqual({
@@ -90,7 +90,7 @@ describe('copying in', () => {
   test.each([
     ["tar's error", 'echo "tar: a: No space left on device" >&2; exit 2', 'tar: a: No space'],
     ['no reason if tar prints none', 'exit 2', ''],
-  ])('exits 125 with %s', async (_what, script, reason) => {
+  ])('exits with 125 with %s', async (_what, script, reason) => {
     replace('tar', script);
     const { code, stdout, stderr } = await world.run('echo ran', folder());
     expect({ code, stdout, status: world.status() }, stderr).toEqual({
@@ -101,7 +101,7 @@ describe('copying in', () => {
     expect(stderr).toContain(`error: Could not copy files in: ${reason}`);
   });
 
-  test('exits 130 and terminates the instance on Ctrl-C', async () => {
+  test('exits with 130 and terminates the instance on Ctrl-C', async () => {
     const { interrupts, press } = ctrlC();
     replace('tar', `touch ${world.local('begun')}; exec sleep 60`);
     const ended = world.run('echo ran', folder(), { interrupts });
@@ -134,7 +134,7 @@ describe('copying out', () => {
     expect(got('a')).toBe('x\n');
   });
 
-  test("exits 125 with tar's error if tar fails", async () => {
+  test("exits with 125 with tar's error if tar fails", async () => {
     replace(
       'tar',
       'real "$@"; echo "tar: ./a: file changed as we read it" >&2; echo "tar: ./b: Cannot open" >&2; exit 1',
@@ -163,7 +163,7 @@ describe('copying out', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'out\nresult' });
   });
 
-  test('exits 125 without retrying if the instance was terminated', async () => {
+  test('exits with 125 without retrying if the instance was terminated', async () => {
     world.ssh.refuse = (script) => {
       if (!script.includes("'./out'")) return undefined;
       world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
@@ -203,7 +203,7 @@ describe("a run that can't store the output", () => {
   });
 });
 
-test("warns if the report cannot be written, and keeps the command's exit code", async () => {
+test("warns if the report can't be written, and keeps the command's exit code", async () => {
   mkdirSync(world.local('reports'));
   const path = world.local('reports/r.json');
   const { code, stderr } = await world.run(`rm -r ${world.local('reports')}; exit 3`, [
@@ -214,7 +214,7 @@ test("warns if the report cannot be written, and keeps the command's exit code",
   expect(stderr).toContain(`warning: Could not write --report "${path}" (ENOENT).`);
 });
 
-test('warns once if the position cannot be stored, and once more at the end', async () => {
+test("warns once if the job record can't be saved, and once more at the end", async () => {
   const record = world.local(`state/jobs/${NEW}.json`);
   const command = `rm ${record}; mkdir ${record}; echo a; sleep 1; sleep 1; echo b; sleep 1; sleep 1; exit 3`;
   const { code, stdout, stderr } = await world.run(command, []);
@@ -226,7 +226,7 @@ test('warns once if the position cannot be stored, and once more at the end', as
   expect(stderr.match(/warning: Could not save the job/g)).toHaveLength(2);
 });
 
-test("fetches and terminates before exiting 125 if stdout can't be written", async () => {
+test("fetches and terminates before exiting with 125 if stdout can't be written", async () => {
   const stdout = new Writable({
     write: (_chunk, _encoding, done) =>
       done(Object.assign(new Error('ENOSPC: full'), { code: 'ENOSPC' })),
@@ -306,7 +306,7 @@ describe('Ctrl-C during gpucloud run', () => {
     );
   });
 
-  test('exits 7 at the third press during an unanswered termination', async () => {
+  test('exits with 7 at the third press during an unanswered termination', async () => {
     await notifying(world);
     let leave: (() => void) | undefined;
     let answer: (() => void) | undefined;
@@ -349,13 +349,13 @@ describe('unreadable output', () => {
     },
   });
 
-  test('exits gpucloud run with 125 and terminates the instance', async () => {
+  test('exits with 125 and terminates the instance in gpucloud run', async () => {
     const { code, stderr } = await world.run(LASTS, [], { programs: programs() });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
     expect(stderr).toContain('The output of the command could not be read: an unknown frame: junk');
   });
 
-  test('exits jobs attach with 7 and leaves the job running', async () => {
+  test('exits with 7 and leaves the job running in jobs attach', async () => {
     await world.detach(LASTS);
     await started(world);
     const argv = ['jobs', 'attach', 'job'];

@@ -27,7 +27,7 @@ describe('run --fetch-every', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('warns once about a missing path, and tries again', async () => {
+  test('warns once about a missing path and keeps trying', async () => {
     const command = `sleep 2; mkdir out; echo one >out/a; ${here('a', 'one')}`;
     const { code, stderr } = await world.run(command, every());
     expect(code, stderr).toBe(0);
@@ -35,7 +35,7 @@ describe('run --fetch-every', () => {
     expect(stderr).toContain('The command is still running; trying again.');
   });
 
-  test('keeps the job running if the local path cannot be written', async () => {
+  test("keeps the job running if the local path can't be written", async () => {
     await writeFile(local, 'a file');
     const { code, stderr } = await world.run('mkdir out; echo x >out/a; sleep 2', [
       ...every(),

@@ -55,7 +55,7 @@ describe('a cut connection', () => {
     expect(stdout).toBe(['a', 'b', 'c'].map((letter) => letter.repeat(60_000)).join(''));
   });
 
-  test('exits 125 and terminates the instance if its host key changed', async () => {
+  test('exits with 125 and terminates the instance if its host key changed', async () => {
     const ended = world.run(LASTS, []);
     await followed(world);
     world.ssh.refuse = () => HOST_KEY;
@@ -84,7 +84,7 @@ describe('signing in', () => {
 });
 
 describe('jobs attach', () => {
-  test('exits 130 on Ctrl-C and leaves the job running', async () => {
+  test('exits with 130 on Ctrl-C and leaves the job running', async () => {
     await world.detach(LASTS);
     await started(world);
     const { interrupts, press } = ctrlC();
@@ -113,7 +113,7 @@ describe('jobs attach', () => {
     });
   });
 
-  test('exits 7 and leaves an unreachable job running', async () => {
+  test('exits with 7 and leaves an unreachable job running', async () => {
     await world.detach(LASTS);
     world.ssh.refuse = () => HOST_KEY;
     const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
@@ -162,7 +162,7 @@ describe('jobs logs', () => {
     expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'one\ntwo\n' });
   });
 
-  test('exits 130 on Ctrl-C without a message and leaves the job running', async () => {
+  test('exits with 130 on Ctrl-C without a message and leaves the job running', async () => {
     await world.detach(`echo one; ${LASTS}`);
     await started(world);
     const { interrupts, press } = ctrlC();
@@ -173,7 +173,7 @@ describe('jobs logs', () => {
     expect(await shown('get', 'job')).toMatchObject({ status: 'RUNNING' });
   });
 
-  test('exits 130 on Ctrl-C while the instance does not respond', async () => {
+  test('exits with 130 on Ctrl-C while the instance does not respond', async () => {
     await world.detach(LASTS);
     const { interrupts, press } = ctrlC();
     const startPiped: typeof world.ssh.startPiped = async () => {
@@ -193,7 +193,7 @@ describe('jobs logs', () => {
     expect(most.stdout.split('\n')[0]).toBe('5001');
   });
 
-  test('exits 0 once its reader is gone and leaves the job running', async () => {
+  test('exits with 0 once its reader is gone and leaves the job running', async () => {
     await world.detach(`echo one; ${LASTS}`);
     await started(world);
     let leave: (() => void) | undefined;
@@ -252,14 +252,14 @@ describe('run --on while another job runs on the instance', () => {
     ),
   };
 
-  test('exits 5 and leaves the other job running', async () => {
+  test('exits with 5 and leaves the other job running', async () => {
     const before = world.record();
     expect(await world.runOn('echo ran')).toMatchObject(refused);
     expect(world.record()).toEqual(before);
     expect(await shown('get', 'dev')).toMatchObject({ status: 'RUNNING' });
   });
 
-  test('exits 5 if the other job starts after the first check', async () => {
+  test('exits with 5 if the other job starts after the first check', async () => {
     // Simulates a job that another computer started.
     rmSync(world.local(`state/jobs/${NEW}.json`));
     const away = `${world.job}.away`;
@@ -274,20 +274,20 @@ describe('run --on while another job runs on the instance', () => {
   });
 });
 
-test('run --on accepts an instance kept by --keep-on-failure', async () => {
+test('accepts an instance kept by --keep-on-failure for run --on', async () => {
   await world.run('exit 3', ['--keep-on-failure', '30m']);
   const { code, stdout, stderr } = await world.runOn('echo again');
   expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'again\n' });
   expect(world.status()).toBe('ACTIVE');
 });
 
-test('run --detach rejects a deadline that nothing enforces', async () => {
+test('exits with 2 for run --detach if nothing enforces the deadline', async () => {
   const { code, stderr } = await world.run('true', ['--detach']);
   expect(code, stderr).toBe(2);
   expect(world.renting.instances.size).toBe(0);
 });
 
-test('jobs attach and stop reject an ended job', async () => {
+test('exits with 5 for jobs attach and jobs stop of an ended job', async () => {
   await world.run('exit 3', []);
   for (const verb of ['attach', 'stop']) {
     const { code, stderr } = await world.gpucloud(['jobs', verb, 'job']);

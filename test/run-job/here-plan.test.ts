@@ -61,11 +61,11 @@ describe('gpucloud run --here before renting', () => {
     expect(await refused([...words, '--terminate-after', '1h'])).toContain(message);
   });
 
-  test('exits 2 if --terminate-after is missing', needs('ssh'), async () => {
+  test('exits with 2 if --terminate-after is missing', needs('ssh'), async () => {
     expect(await refused(['--here'])).toContain('--terminate-after is missing');
   });
 
-  test('exits 2 if the command is not a program on this computer', async () => {
+  test('exits with 2 if the command is not a program on this computer', async () => {
     expect(await refused(HERE, 'no-such-program')).toContain(
       'COMMAND "no-such-program" is not on PATH: --here runs it on this computer',
     );

@@ -88,7 +88,7 @@ describe('gpucloud run --here', () => {
   });
 
   test.each([
-    ['exits 125 after a command that succeeded', 0, 125, 'error'],
+    ['exits with 125 after a command that succeeded', 0, 125, 'error'],
     ["warns after a command that failed, and keeps the command's code", 4, 4, 'warning'],
   ])('%s, if an instance lacks a result', async (_what, ends, code, kind) => {
     const done = await here(`${results(NEW)}; exit ${ends}`, fetching());
@@ -99,7 +99,7 @@ describe('gpucloud run --here', () => {
     expect(report()).toMatchObject({ command_exit_code: ends, exit_code: code, terminated: true });
   });
 
-  test('exits 125 and terminates the other instance if one is refused', async () => {
+  test('exits with 125 and terminates the other instance if one is refused', async () => {
     world.renting.posts = [() => no(409, 'out of stock')];
     const { code, stderr } = await here('touch ran');
     expect(code, stderr).toBe(125);
@@ -118,7 +118,7 @@ describe('gpucloud run --here', () => {
     expect(stderr).toMatch(/^warning: job-\d could not be rented: .*out of stock/m);
   });
 
-  test("exits 125 and terminates all instances if one can't be prepared", async () => {
+  test("exits with 125 and terminates all instances if one can't be prepared", async () => {
     world.ssh.refuse = (script) =>
       script.includes('mkdir -p gpucloud-run/work') ? 'Host key verification failed.' : undefined;
     const { code, stderr } = await here('touch ran');
@@ -127,7 +127,7 @@ describe('gpucloud run --here', () => {
     expect(report()).toMatchObject({ stage: 'starting', command_exit_code: null });
   });
 
-  test('exits 7 and names the instance that it could not terminate', async () => {
+  test('exits with 7 and names the instance that it could not terminate', async () => {
     const { terminate } = world.renting;
     world.renting.terminate = (id) =>
       id === OTHER ? no(403, 'Forbidden') : terminate.call(world.renting, id);
@@ -159,7 +159,7 @@ describe('Ctrl-C during gpucloud run --here', () => {
     expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
   });
 
-  test('exits 130 without fetching results at the second press', async () => {
+  test('exits with 130 without fetching results at the second press', async () => {
     const { interrupts, press } = ctrlC();
     const script = `${results(NEW, OTHER)}; trap '' INT; trap 'echo >ended; exit 1' TERM; ${LASTS}`;
     const ended = here(script, fetching(), { interrupts });
@@ -218,7 +218,7 @@ describe('gpucloud run --here with one instance', () => {
       speed: 100,
     });
 
-  test('names its instance job and prints the report as JSON', async () => {
+  test('names its instance job without a number and prints the report as JSON', async () => {
     const { code, stderr } = await alone('exit 3', '--json');
     expect({ code, statuses: statuses() }).toEqual({ code: 3, statuses: { job: 'TERMINATING' } });
     const { run } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
@@ -239,7 +239,7 @@ describe('gpucloud run --here with one instance', () => {
     expect(stderr).toMatch(/^Terminated job after \d+ s\. It cost at most 89\.90 ₽\.$/m);
   });
 
-  test("exits 125 if the command can't be started", async () => {
+  test("exits with 125 if the command can't be started", async () => {
     writeFileSync(world.local('bad'), '#!/no/such/interpreter\n', { mode: 0o755 });
     const argv = ['--here', '--name', 'job', '--terminate-after', '1h'];
     const { code, stderr } = await world.run('', argv, {}, [world.local('bad')]);
@@ -259,7 +259,7 @@ describe('gpucloud run --here with one instance', () => {
     expect(stderr).toContain('Starting job, copying 1 file (2 bytes) to each\n');
   });
 
-  test('keeps the exit code if the report cannot be written', async () => {
+  test("keeps the command's exit code if the report can't be written", async () => {
     mkdirSync(world.local('reports'));
     const path = world.local('reports/r.json');
     const { code, stderr } = await alone('rm -r reports; exit 3', '--report', path);
@@ -329,7 +329,7 @@ describe('a failing instance of gpucloud run --here', () => {
     expect(stderr).toContain(`error: ${name}: Could not copy files out: ssh: connect`);
   });
 
-  test('exits 7 after one refusal and one lost response', async () => {
+  test('exits with 7 after one refusal and one lost response', async () => {
     world.renting.posts = [() => no(409, 'out of stock'), () => 'hangUp'];
     const { code, stderr } = await here('true');
     expect(code, stderr).toBe(7);
@@ -338,7 +338,7 @@ describe('a failing instance of gpucloud run --here', () => {
   });
 });
 
-test('sends SIGHUP to the --here command and exits 129 when the terminal closes', async () => {
+test('sends SIGHUP to the --here command and exits with 129 when the terminal closes', async () => {
   const { interrupts, press } = ctrlC(new CliError('hungUp', 'The terminal closed.'));
   const script = `trap 'echo >hung; exit 1' HUP; trap '' TERM; ${LASTS}`;
   const ended = here(script, fetching(), { interrupts });

@@ -30,7 +30,7 @@ function pressingAtFetch(reason?: CliError) {
 const fetching = () => ['--fetch', `result:${world.local('result')}`];
 
 describe('Ctrl-C before the instance is ready', () => {
-  test('exits 130 during --retry-for and rents nothing', async () => {
+  test('exits with 130 during --retry-for and rents nothing', async () => {
     const { interrupts, press } = ctrlC();
     const clock = passingClock(100);
     const sleep: Clock['sleep'] = (milliseconds, signal) => {
@@ -56,7 +56,7 @@ describe('Ctrl-C before the instance is ready', () => {
     expect(world.renting.instances.size).toBe(0);
   });
 
-  test('exits 130 and terminates an instance that is not ready yet', async () => {
+  test('exits with 130 and terminates an instance that is not ready yet', async () => {
     const { interrupts, press } = ctrlC();
     const rent = world.renting.rent.bind(world.renting);
     world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
@@ -89,7 +89,7 @@ describe('a signal after the command has exited', () => {
     expect(existsSync(world.local('result'))).toBe(true);
   });
 
-  test('exits 143 on SIGTERM without fetching results', async () => {
+  test('exits with 143 on SIGTERM without fetching results', async () => {
     const interrupts = pressingAtFetch(new CliError('terminated', 'Terminated.'));
     const { code, stderr } = await world.run('echo x >result', fetching(), { interrupts });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 143, status: 'TERMINATING' });
@@ -97,7 +97,7 @@ describe('a signal after the command has exited', () => {
     expect(existsSync(world.local('result'))).toBe(false);
   });
 
-  test('exits jobs attach with 130 on Ctrl-C and reports that the instance bills', async () => {
+  test('exits with 130 from jobs attach on Ctrl-C and reports that the instance bills', async () => {
     await world.detach('echo x >result; exit 4', ...fetching());
     await exited(world);
     const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job'], {

@@ -129,7 +129,7 @@ test("keeps a job open while its output can't be stored", async () => {
   expect(stderr).toContain('Traceback');
 });
 
-test('jobs stop --no-fetch keeps the exit code of a command that has ended', async () => {
+test("keeps the command's exit code in jobs stop --no-fetch", async () => {
   const report = local('report.json');
   await world.detach('exit 5', '--report', report);
   await until(() => existsSync(join(world.job, 'exit')));
@@ -216,7 +216,7 @@ describe('run --on after a job whose results were not fetched', () => {
     await exited();
   });
 
-  test('exits 5 until jobs attach fetches the results', async () => {
+  test('exits with 5 until jobs attach fetches the results', async () => {
     const { code, stderr } = await world.runOn('echo second >result');
     expect(code, stderr).toBe(5);
     expect(stderr).toContain('The results of the last job on dev were not fetched.');
@@ -226,7 +226,7 @@ describe('run --on after a job whose results were not fetched', () => {
     expect(await world.runOn('cat result')).toMatchObject({ code: 0, stdout: 'first\n' });
   });
 
-  test('exits 5 until jobs stop discards the results', async () => {
+  test('exits with 5 until jobs stop discards the results', async () => {
     expect(await world.runOn('true')).toMatchObject({ code: 5 });
     const stopped = await world.gpucloud(['jobs', 'stop', 'dev', '--no-fetch']);
     expect(stopped, stopped.stderr).toMatchObject({ code: 0 });

@@ -29,7 +29,7 @@ describe("a job's report", () => {
   });
 
   test.each([['--json'], ['-o', 'jsonl']])(
-    'ends stderr as its last line with %s %s',
+    'is the last line of stderr with %s %s',
     async (...how) => {
       const { stdout, stderr } = await world.run('echo out; exit 3', how);
       expect(stdout).toBe('out\n');
@@ -55,7 +55,7 @@ test('sends outcome_unknown if the response to the create is lost', async () => 
 });
 
 describe('run --detach', () => {
-  test("exits 125 and terminates the instance if the command can't be started", async () => {
+  test("exits with 125 and terminates the instance if the command can't be started", async () => {
     world.ssh.refuse = (script) =>
       script.includes('eval') ? 'Host key verification failed.' : undefined;
     const { code, stdout } = await world.run('true', ['--detach', '--unenforced']);
@@ -79,7 +79,7 @@ describe('run --detach', () => {
 });
 
 describe('reap', () => {
-  test('fetches results and exits 125 if the command ignores the interrupt', async () => {
+  test('fetches results and exits with 125 if the command ignores the interrupt', async () => {
     const flags = ['--grace', '10m', '--fetch', `up:${world.local('up')}`];
     await world.detach(`trap '' INT; ${LASTS}`, ...flags);
     await started(world);

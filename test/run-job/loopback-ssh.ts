@@ -74,7 +74,7 @@ export function loopbackSsh({ home: homeOf, path }: Instances): LoopbackSsh {
   return ssh;
 }
 
-/** Returns an ssh that prints this error and exits 255. */
+/** Returns an ssh that prints this error and exits with 255. */
 function refused(reason: string) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   stdin.resume();

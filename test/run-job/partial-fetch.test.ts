@@ -101,7 +101,7 @@ describe('a partly failed fetch', needs('POSIX'), () => {
     expect(fault).toMatchObject({ failure: 'refused', retryable });
   });
 
-  test('fetches the files that fit on a small disk', needs('the right to mount'), async () => {
+  test('fetches only the files that fit on a small disk', needs('the right to mount'), async () => {
     const disk = await mountSmallDisk('2m');
     try {
       const to = join(disk.path, 'results');

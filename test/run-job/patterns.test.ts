@@ -26,34 +26,38 @@ const there = (...names: string[]) => join(base, WORK, ...names);
 describe('a pattern of --fetch', () => {
   inFetchWorld();
 
-  test.each(SHELLS)('fetches matches into the folder, with %s', needs('busybox'), async (...sh) => {
-    for (const name of [
-      'a.csv',
-      "it's b.csv",
-      'two\nlines.csv',
-      '-n.csv',
-      '.hidden.csv',
-      'c.txt',
-    ]) {
-      await writeFile(there('results', name), name);
-    }
-    await mkdir(there('results', 'folder.csv'));
-    await writeFile(there('results', 'folder.csv', 'inside'), 'x');
-    await symlink('c.txt', there('results', 'link.csv'));
-    await writeFile(join(local, 'own'), 'stays');
-    await fetchFile('results/*.csv', `${local}/`, base, undefined, sh);
-    expect(await treeOf(local)).toEqual({
-      'a.csv': 'a.csv',
-      "it's b.csv": "it's b.csv",
-      'two\nlines.csv': 'two\nlines.csv',
-      '-n.csv': '-n.csv',
-      'folder.csv/': '',
-      'folder.csv/inside': 'x',
-      'link.csv': 'c.txt',
-      own: 'stays',
-    });
-    expect(lacks).toEqual([]);
-  });
+  test.each(SHELLS)(
+    'fetches matches into the folder with the shell %s',
+    needs('busybox'),
+    async (...sh) => {
+      for (const name of [
+        'a.csv',
+        "it's b.csv",
+        'two\nlines.csv',
+        '-n.csv',
+        '.hidden.csv',
+        'c.txt',
+      ]) {
+        await writeFile(there('results', name), name);
+      }
+      await mkdir(there('results', 'folder.csv'));
+      await writeFile(there('results', 'folder.csv', 'inside'), 'x');
+      await symlink('c.txt', there('results', 'link.csv'));
+      await writeFile(join(local, 'own'), 'stays');
+      await fetchFile('results/*.csv', `${local}/`, base, undefined, sh);
+      expect(await treeOf(local)).toEqual({
+        'a.csv': 'a.csv',
+        "it's b.csv": "it's b.csv",
+        'two\nlines.csv': 'two\nlines.csv',
+        '-n.csv': '-n.csv',
+        'folder.csv/': '',
+        'folder.csv/inside': 'x',
+        'link.csv': 'c.txt',
+        own: 'stays',
+      });
+      expect(lacks).toEqual([]);
+    },
+  );
 
   test('matches folder names and absolute paths', async () => {
     for (const name of ['one', 'two']) {

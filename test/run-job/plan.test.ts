@@ -23,7 +23,7 @@ const REQUEST = ['--offer', 'a-1', '--image', 'b-1', '--ssh-key', 'laptop'];
 /** Adds the folder to the LOCAL part. */
 const local = (text: string) => text.replace(':', `:${folder}/`);
 
-/** Runs a command that exits 2 before its first request, and returns stderr. */
+/** Runs a command that exits with 2 before its first request, and returns stderr. */
 async function refused(...more: string[]): Promise<string> {
   const words = ['run', ...REQUEST, '--terminate-after', '1h', ...more, '--', 'true'];
   const { code, stderr, requests } = await world.cli(words);
@@ -274,7 +274,7 @@ describe('gpucloud run before renting', () => {
     expect(await refused(...words)).toContain('--sync: the folder');
   });
 
-  test('exits 2 if the command is missing', async () => {
+  test('exits with 2 if the command is missing', async () => {
     const { code, stderr } = await world.cli(['run', ...REQUEST, '--terminate-after', '1h']);
     expect(code).toBe(2);
     expect(stderr).toContain('COMMAND is missing: put it after --');
@@ -287,7 +287,7 @@ describe('gpucloud run before renting', () => {
     },
   );
 
-  test('exits 2 if nothing enforces --if-idle', async () => {
+  test('exits with 2 if nothing enforces --if-idle', async () => {
     await writeFile(join(folder, 'ssh'), '#!/bin/sh\n', { mode: 0o755 });
     const ids = ['--offer', ID, '--image', ID, '--ssh-key', ID, '--identity', '/dev/null'];
     const words = ['run', ...ids, '--terminate-after', '1h', '--if-idle', '45m', '--', 'true'];

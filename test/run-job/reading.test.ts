@@ -58,7 +58,7 @@ describe('jobs logs of an open job', () => {
     });
   });
 
-  test("exits 3 if a terminated instance's output was not kept", async () => {
+  test("exits with 3 if a terminated instance's output was not kept", async () => {
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
     const none = await jobs('logs', 'job');
     expect(none).toMatchObject({ code: 3, stdout: '' });
@@ -230,7 +230,7 @@ describe('jobs stop', () => {
 });
 
 describe('jobs attach', () => {
-  test('exits 125 if a command that never started needs unstored variables', async () => {
+  test('exits with 125 if a command that never started needs unstored variables', async () => {
     await world.detach('true');
     await exited(world);
     rmSync(world.job, { recursive: true });
@@ -332,7 +332,7 @@ test('prints only the ID with run --detach -q', async () => {
 });
 
 describe('run --on', () => {
-  test('exits 5 while the job that rented the instance is open', async () => {
+  test('exits with 5 while the job that rented the instance is open', async () => {
     await world.detach('true');
     await exited(world);
     const { code, stderr } = await world.runOn('echo ran');
@@ -371,7 +371,7 @@ describe('run --on', () => {
     expect(world.record().identity).toBe(world.local('.ssh/b'));
   });
 
-  test('exits 5 without connecting to a terminating instance', async () => {
+  test('exits with 5 without connecting to a terminating instance', async () => {
     world.renting.rent(NEW, 'dev', { status: 'TERMINATING' });
     const { code, stderr } = await world.runOn('echo ran');
     expect({ code, scripts: world.ssh.scripts }).toEqual({ code: 5, scripts: [] });

@@ -95,7 +95,7 @@ describe('the private key of a job', () => {
 describe('ssh on this computer', () => {
   test.each([
     ['passes the check if it starts', 'exit 0', true],
-    ['fails the check if it exits 1', 'exit 1', false],
+    ['fails the check if it exits with 1', 'exit 1', false],
   ])('%s', async (_how, script, isUsable) => {
     await program('ssh', script);
     const checked = ensureSsh(context);
@@ -103,7 +103,7 @@ describe('ssh on this computer', () => {
     else await expect(checked).rejects.toThrow('gpucloud run needs ssh, but could not start it');
   });
 
-  test('exits 5 in the sandbox on Windows', async () => {
+  test('is unavailable in the sandbox on Windows: run exits with 5', async () => {
     const words = ['run', '--offer', 'a-1', '--image', 'b-1', '--ssh-key', 'k', '--dry-run'];
     const { code, stderr } = await world.cli([...words, '--terminate-after', '1h', '--', 'true'], {
       env: {

@@ -104,7 +104,7 @@ describe('--keep-on-failure', () => {
     expect(world.status()).toBe('ACTIVE');
   });
 
-  test('exits 130 and terminates the instance on Ctrl-C', async () => {
+  test('exits with 130 and terminates the instance on Ctrl-C', async () => {
     const { interrupts, press } = ctrlC();
     const ended = world.run(LASTS, ['--keep-on-failure', '30m'], { interrupts });
     await followed(world);
@@ -190,7 +190,7 @@ describe('reap', () => {
     expect(await ended).toMatchObject({ code: 3 });
   });
 
-  test('exits 125 for a command that was never started', async () => {
+  test('exits with 125 for a command that was never started', async () => {
     await world.detach('true');
     await exited(world);
     rmSync(world.job, { recursive: true });
@@ -201,7 +201,7 @@ describe('reap', () => {
   });
 });
 
-test('exits 143 on SIGTERM without fetching results', async () => {
+test('exits with 143 on SIGTERM without fetching results', async () => {
   const { interrupts, press } = ctrlC(new CliError('terminated', 'Terminated.'));
   const ended = world.run(`mkdir out; ${LASTS}`, ['--fetch', `out:${world.local('out')}`], {
     interrupts,

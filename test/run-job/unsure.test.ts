@@ -34,7 +34,7 @@ describe('the termination after gpucloud run', () => {
     expect({ sent: sent(), status: world.status() }).toEqual({ sent: 1, status: 'TERMINATING' });
   });
 
-  test('exits 7 and prints the ID if the instance stays ACTIVE after lost responses', async () => {
+  test('exits with 7 and prints the ID if the instance stays ACTIVE after lost responses', async () => {
     world.renting.terminations = Array.from({ length: 50 }, () => () => 'hangUp' as const);
     const { code, stderr } = await job('true');
     expect({ code, status: world.status() }).toEqual({ code: 7, status: 'ACTIVE' });
@@ -59,14 +59,14 @@ describe('the termination after gpucloud run', () => {
     expect(sent()).toBe(4);
   });
 
-  test('exits 7 if the instance stays ACTIVE although the service accepts the requests', async () => {
+  test('exits with 7 if the instance stays ACTIVE although the service accepts the requests', async () => {
     world.renting.terminations = Array.from({ length: 50 }, () => () => ok({ status: 'ACTIVE' }));
     const { code, stderr } = await job('true');
     expect(code).toBe(7);
     expect(stderr).toContain(NEW);
   });
 
-  test('exits 7 if the service refuses to terminate', async () => {
+  test('exits with 7 if the service refuses to terminate', async () => {
     world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
     const { code, stderr } = await job('true');
     expect(code).toBe(7);
@@ -96,7 +96,7 @@ describe('the termination after gpucloud run', () => {
     expect(stderr).toContain('Could not keep job');
   });
 
-  test('exits 125 and reports the cost of an instance over --max-price', async () => {
+  test('exits with 125 and reports the cost of an instance over --max-price', async () => {
     const { code, stderr } = await job('true', '--max-price', '1', ...reporting());
     expect(code).toBe(125);
     expect(stderr).toContain('Terminated job after');
@@ -124,7 +124,7 @@ describe('the termination after gpucloud run', () => {
     expect(report()).toMatchObject({ instance: { id: NEW }, terminated: 'unknown', exit_code: 7 });
   });
 
-  test('exits 5 for a name in use and for attaching an ended job', async () => {
+  test('exits with 5 for a name in use and for attaching an ended job', async () => {
     await world.detach('true');
     const second = await job('true');
     expect(second).toMatchObject({ code: 5 });
@@ -139,7 +139,7 @@ describe('the termination after gpucloud run', () => {
 });
 
 describe('gpucloud run without an instance', () => {
-  test('exits 7 after two Ctrl-C and ignores an older instance with the same name', async () => {
+  test('exits with 7 after two Ctrl-C and ignores an older instance with the same name', async () => {
     world.renting.newId = () => OLD;
     expect(await job('true')).toMatchObject({ code: 0 });
     world.renting.newId = () => NEW;
@@ -166,7 +166,7 @@ describe('gpucloud run without an instance', () => {
     });
   });
 
-  test('exits 7 without terminating the instance that a refusal names', async () => {
+  test('exits with 7 without terminating the instance that a refusal names', async () => {
     world.renting.rent(OLD, 'other');
     world.renting.posts = [
       () => ({ status: 409, body: { error: { message: 'taken' }, data: { id: OLD } } }),
@@ -175,7 +175,7 @@ describe('gpucloud run without an instance', () => {
     expect(world.renting.instances.get(OLD)?.status).toBe('ACTIVE');
   });
 
-  test('exits 7 without running the command if the response to the create is lost', async () => {
+  test('exits with 7 without running the command if the response to the create is lost', async () => {
     world.renting.posts = [() => 'hangUp'];
     const { code, stderr } = await job('echo ran');
     expect(code).toBe(7);
@@ -189,7 +189,7 @@ describe('gpucloud run without an instance', () => {
     expect(report()).toMatchObject({ stage: 'renting', instance: null, exit_code: 4 });
   });
 
-  test('exits 130 without a billing warning after terminating on Ctrl-C', async () => {
+  test('exits with 130 without a billing warning after terminating on Ctrl-C', async () => {
     const rent = world.renting.rent.bind(world.renting);
     world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
     const { interrupts, press } = ctrlC();
@@ -231,7 +231,7 @@ describe('the deadline of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('exits 125 without fetching results once it has passed', async () => {
+  test('exits with 125 without fetching results once it has passed', async () => {
     const ended = world.run(`echo x >result; ${LASTS}`, flags('10m', '0s'));
     await followed(world);
     world.advance(11 * 60_000);
@@ -242,7 +242,7 @@ describe('the deadline of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('exits 125 if the instance is not ready before the deadline', async () => {
+  test('exits with 125 if the instance is not ready before the deadline', async () => {
     const rent = world.renting.rent.bind(world.renting);
     world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
     let reads = 0;
@@ -289,7 +289,7 @@ test('sends Ctrl-C to the command, then fetches the results', async () => {
   expect(readFileSync(world.local('result'), 'utf8')).toBe('x\n');
 });
 
-test('exits 130 without fetching results on a second Ctrl-C', async () => {
+test('exits with 130 without fetching results on a second Ctrl-C', async () => {
   const { interrupts, press } = ctrlC();
   const flags = ['--fetch', `up:${world.local('up')}`];
   const ended = world.run(`trap '' INT; ${LASTS}`, flags, { interrupts });

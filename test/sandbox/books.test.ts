@@ -85,8 +85,8 @@ describe('a random sequence of operations', () => {
   });
 });
 
-describe('the random operations', () => {
-  test('reach every status and every type of transaction', () => {
+describe('the generator of operations', () => {
+  test('reaches every status and every type of transaction', () => {
     const seen = new Set<string>();
     for (const { opening, steps } of fc.sample(life, { numRuns: 300, seed: 1 })) {
       const state = freshState(START, { balance: opening });

@@ -62,7 +62,7 @@ function run(...argv: string[]) {
 }
 
 describe('an uncaught error', needs('POSIX'), () => {
-  test('exits 1 with a JSON error and no stack', async () => {
+  test('exits with 1 with a JSON error and no stack', async () => {
     strikes = () => true;
     const { code, stdout, stderr } = await run('instances', 'get', ID, '--json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -80,7 +80,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     expect(stderr).toContain('error: Unexpected failure: Error: boom\n');
   });
 
-  test('exits 7 during a create, which instances list then shows as UNKNOWN', async () => {
+  test('exits with 7 during a create, which instances list then shows as UNKNOWN', async () => {
     strikes = (path) => path === '/instances';
     const { code, stderr } = await run('instances', 'create', 'box', ...HARDWARE, '--json');
     expect({ code, ...JSON.parse(stderr).error }).toMatchObject({
@@ -128,7 +128,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     expect(JSON.parse(stderr).error.message).toBe('Unexpected failure: Error: bang');
   });
 
-  test('exits 1 from a command that handles no such signal', async () => {
+  test('exits with 1 from a command that handles no such signal', async () => {
     strikes = () => false;
     const ended = run('sandbox', 'serve', '--port', '0');
     await new Promise((resolve) => child?.stdout?.once('data', resolve));

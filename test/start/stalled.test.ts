@@ -97,14 +97,17 @@ function start(argv: readonly string[]) {
 }
 
 describe('a long list that nobody reads', () => {
-  test.each(['jsonl', 'table', 'json'])('exits 143 at the second signal: %s', async (format) => {
-    const argv = ['billing', 'transactions', '--all', '--limit', String(ROWS), '-o', format];
-    const started = start(argv);
-    await stalled();
-    const { ended, told } = await started.twice('SIGTERM');
-    expect(ended).toEqual([143, null]);
-    expect(told).toContain('Terminated.');
-  });
+  test.each(['jsonl', 'table', 'json'])(
+    'exits with 143 at the second signal: %s',
+    async (format) => {
+      const argv = ['billing', 'transactions', '--all', '--limit', String(ROWS), '-o', format];
+      const started = start(argv);
+      await stalled();
+      const { ended, told } = await started.twice('SIGTERM');
+      expect(ended).toEqual([143, null]);
+      expect(told).toContain('Terminated.');
+    },
+  );
 });
 
 describe('a new instance whose output nobody reads', () => {

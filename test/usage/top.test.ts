@@ -170,7 +170,7 @@ test('reports the key that an instance refused', async () => {
   );
 });
 
-test('exits 10 but prints the rest of a row if nvidia-smi is missing', async () => {
+test('exits with 10 but prints the rest of a row if nvidia-smi is missing', async () => {
   const id = add(1);
   ssh.program(1, 'nvidia-smi', 'exit 127');
   const { code, stdout } = await top([id, '--json']);
@@ -187,7 +187,7 @@ test('exits 10 but prints the rest of a row if nvidia-smi is missing', async () 
   });
 });
 
-test('exits 5 for an instance without SSH and 3 for an unknown instance', async () => {
+test('exits with 5 for an instance without SSH and 3 for an unknown instance', async () => {
   const id = add(1, { status: 'STOPPED' });
   const stopped = await top([id, '--json']);
   expect(JSON.parse(stopped.stdout)).toMatchObject({

@@ -33,7 +33,7 @@ describe('the file of --resume', () => {
     expect((await openResumeFile(file)).of('a')).toBeUndefined();
   });
 
-  test('is replaced behind a symlink', async () => {
+  test('is saved through a symlink', async () => {
     await symlink(file, join(folder, 'link'));
     await writeFile(file, '');
     await (await openResumeFile(join(folder, 'link'))).save(new Map([['a', cursor]]));
