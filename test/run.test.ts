@@ -318,7 +318,7 @@ describe('`-o=json`', () => {
   });
 
   test.each([
-    // A flag's value, a value after switches, a double =, and an argument after --.
+    // Covers a flag's value, a value after switches, a double =, and an argument after --.
     [['profiles', 'add', 'work', '--base-url', '-o=json'], /--base-url .{0,2}"-o=json/],
     [['instances', 'create', 'trainer', '-ye', '-o=json', '--offer', 'x'], /missing --image/],
     [['profiles', 'list', '-o==json'], /^error: --output "=json"/],

@@ -46,7 +46,7 @@ describe('instances inventory', { timeout: 60_000, ...needs('ssh') }, () => {
   });
   afterEach(() => world.close());
 
-  /** Writes an inventory to a file. */
+  /** Writes an inventory to a file and returns the file's path. */
   async function inventory(format: string): Promise<string> {
     // A hostfile contains only names, so it needs no key.
     const how = format === 'hostfile' ? [] : ['--identity', site.clientKey];

@@ -10,7 +10,7 @@ import { needs } from '../support/needs.ts';
 import { anyText, fc, runs } from '../support/random.ts';
 import { blobOf, lineOf, sshPublicKey, TYPES } from '../support/ssh-key.ts';
 
-/** Creates a new key of each kind. */
+/** A new key of each type. */
 const KEYS = Object.fromEntries(TYPES.map((type) => [type, sshPublicKey(type)]));
 
 function key(type: string): string {

@@ -46,7 +46,7 @@ test('reports fetched and total bytes of a file', async () => {
   expect((await readFile(local)).length).toBe(300_000);
 });
 
-/** The number of threads in which Node opens files. */
+/** Node opens files in this many threads. */
 const THREADS = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
 
 /** Opens the pipe repeatedly until every reader has opened it, since a reader may start late. */

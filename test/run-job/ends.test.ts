@@ -239,7 +239,7 @@ describe('the deadline of a job', () => {
     const { near, last, close } = stopsFor(later(10));
     while (minutes() < 15 && !last.aborted) await new Promise((resolve) => setImmediate(resolve));
     expect({ near: near.aborted, last: last.aborted }).toEqual({ near: false, last: false });
-    // At most three tries every ten seconds.
+    // Allows at most three tries every ten seconds.
     expect(world.service.requests.length).toBeLessThanOrEqual(15 * 6 * 3);
     isDown = false;
     await aborted(last);

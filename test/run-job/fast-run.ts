@@ -24,7 +24,7 @@ export interface FastRun {
   /** Replaces stdout, which is then empty in the outcome. */
   readonly stdout?: Writable;
   readonly onThirdInterrupt?: Host['onThirdInterrupt'];
-  /** By default, stdout keeps its reader. */
+  /** By default, the reader of stdout never disappears. */
   readonly onReaderGone?: Host['onReaderGone'];
 }
 

@@ -89,7 +89,7 @@ test('resends a file if its size, time or executable mode changed', needs('Linux
     shell,
     signal,
   });
-  // Folders and links are sent again: they are small.
+  // --sync always resends folders and links, since they are small.
   const sent = ['link', 'longer', 'script', 'sub', 'touched'];
   expect(entries.map(({ path }) => path)).toEqual(sent);
   expect({ count, bytes }).toEqual({ count: 4, bytes: 4 });

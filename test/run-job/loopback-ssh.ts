@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import type { Host } from '../../src/context.ts';
 import { startProgram } from '../../src/programs.ts';
 
-/** The programs of a computer whose `ssh` leads to an instance on the same computer. */
+/** The programs of a computer whose `ssh` connects to an instance on the same computer. */
 export interface LoopbackSsh extends Pick<Host, 'start' | 'startPiped'> {
   /** Returns the error that ssh prints instead of running a script on the instance with this ID. */
   refuse: (script: string, id: string) => string | undefined;
@@ -33,7 +33,7 @@ export function loopbackSsh({ home: homeOf, path }: Instances): LoopbackSsh {
     async start(program) {
       const { file } = program;
       if (file !== 'ssh' && file !== 'rsync') return startProgram(program);
-      // `ssh -V` succeeds. A missing rsync makes gpucloud copy with tar.
+      // Succeeds for `ssh -V` and fails for rsync, so that gpucloud copies with tar.
       const ended = Promise.resolve(file === 'ssh' ? 0 : 127);
       return { ended, isLate: false, kill: () => undefined };
     },

@@ -34,7 +34,7 @@ export interface LoopbackWorld {
   there(id: string): string;
   /** A file in the home folder on this computer. */
   local(name: string): string;
-  /** The record of the job, as stored. */
+  /** Reads the stored record of the job. */
   record(): JobRecord;
   /** The clock of this computer and the service. */
   readonly clock: PassingClock;
@@ -50,9 +50,9 @@ export interface LoopbackWorld {
     how?: FastRun,
     words?: readonly string[],
   ): Promise<Outcome>;
-  /** Runs a command with --on on the instance that `renting` rented. */
+  /** Runs a command on the rented instance with `run --on`. */
   runOn(command: string, ...flags: string[]): Promise<Outcome>;
-  /** The number of requests that terminate. */
+  /** The number of terminate requests. */
   terminations(): number;
   status(): string | undefined;
   close(): Promise<void>;

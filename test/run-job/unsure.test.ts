@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Runs a command with pauses 100 times shorter. */
+/** Runs a command with all pauses divided by 100. */
 const job = (command: string, ...flags: string[]) => world.run(command, flags, { speed: 100 });
 const sent = () => world.terminations();
 const report = () => JSON.parse(readFileSync(world.local('report.json'), 'utf8'));

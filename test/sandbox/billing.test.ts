@@ -38,7 +38,7 @@ describe('billing an instance', () => {
   });
 
   test.each([
-    // Computes 89.90 / 3600 × seconds, rounded half up to the kopeck.
+    // Each charge is 89.90 / 3600 × seconds, rounded half up to the kopeck.
     [0, []],
     [999, []],
     [SECOND, ['USAGE_CHARGE 0.02']],

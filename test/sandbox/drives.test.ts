@@ -140,7 +140,8 @@ describe('a drive on an instance', () => {
     });
     const grown = (await b.events(box)).find((event) => String(event.message).includes('3 GB'));
     expect(grown?.type).toBe('INFO');
-    // The drive's hours end 3 seconds before the instance's, so it grows after the third charge.
+    // The drive's hours end 3 seconds before the instance's, so the drive grows after its third
+    // charge.
     expect((await b.books()).filter((entry) => entry.startsWith('USAGE_CHARGE 0.'))).toEqual([
       'USAGE_CHARGE 0.024',
       'USAGE_CHARGE 0.024',
@@ -193,7 +194,7 @@ describe('a drive without funds', () => {
     const b = await bench({ balance: '1000' });
     const eater = await drive(b, 10_000, 'eater');
     const id = await drive(b, 8000);
-    // 120.00 and 96.00 per hour: the fifth hour no longer covers the second drive.
+    // At 120.00 and 96.00 per hour, the balance does not cover the second drive's fifth hour.
     await b.sandbox.advance(5 * HOUR);
     expect((await b.drive(eater)).status).toBe('AVAILABLE');
     expect((await b.drive(id)).status).toBe('SUSPENDED');
@@ -217,7 +218,7 @@ describe('a drive without funds', () => {
     expect((await b.call('GET', `/storage/drives/${id}`)).status).toBe(404);
     expect((await b.call('POST', `/storage/drives/${id}/resume`, {})).status).toBe(404);
     expect((await b.call('GET', '/storage/drives')).list).toEqual([]);
-    // Debt for the first hour and 168 suspended hours.
+    // The debt covers the first hour and 168 suspended hours.
     const status = await b.sandbox.status();
     expect(status).toMatchObject({ debt: '202.80', counts: { drives: { DELETED: 1 } } });
     await b.sandbox.advance(DAY);

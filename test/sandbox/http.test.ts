@@ -271,7 +271,7 @@ describe('the server', () => {
       onTestFinished(() => void unsubscribe('http.server.request.start', resolve));
     });
     await withLock(b.file, async () => {
-      // Another process holds the state, so the request waits.
+      // Holds the state's lock, so that the request waits.
       answer = fetch(`${server.url}/users/me`, { headers: { 'X-API-KEY': server.apiKey } });
       await arrived;
       closing = server.close();

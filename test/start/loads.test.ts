@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { envelope, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
-// Limits what a command may load: Node's modules, and the compiled bytes of the bundle. A careless
-// import then fails here and not in a benchmark.
+// Limits the Node modules and the compiled bytes that a command may load. A careless import then
+// fails this test instead of a benchmark.
 
 const TELL = `
 const vm = require('node:vm');
@@ -94,7 +94,7 @@ interface Loaded {
   /** Number of loaded modules of the bundle. */
   readonly texts: number;
   readonly modules: string[];
-  /** The process's streams that were opened. */
+  /** The process's streams that the program opened. */
   readonly opened: string[];
 }
 

@@ -8,7 +8,7 @@ import { envelope } from '../support/service.ts';
 import { taken } from '../support/signals.ts';
 import { type Installation, install } from './installation.ts';
 
-// A reader that reads nothing can block a command forever; two signals must end it.
+// Without a reader, a command can block forever. Two signals must end the command.
 
 const ROWS = 500;
 const ID = '11111111-2222-4333-8444-555555555555';
@@ -114,8 +114,7 @@ describe('a new instance whose output nobody reads', () => {
   const create = ['instances', 'create', '--name', 'box', '--offer', INSTANCE.offer.id];
   const image = ['--image', '22042204-0000-4000-8000-000000000011'];
 
-  // Uses a new home: there the catalog stores the offer under a lock, which also listens to
-  // signals.
+  // In a new home, the catalog stores the offer under a lock, which also listens to signals.
   test.each([
     ['json', 'SIGINT', 130],
     ['jsonl', 'SIGTERM', 143],

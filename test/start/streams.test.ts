@@ -6,10 +6,10 @@ import { type Outcome, outcomeOf } from '../support/program.ts';
 import { ok, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
-// Short output bypasses the stdout stream; the result must be the same.
+// Short output bypasses the stdout stream, but must arrive in the same way.
 
 const ID = '11111111-2222-4333-8444-555555555555';
-/** Longer than a pipe's atomic write (4096), and without single-byte characters. */
+/** Exceeds a pipe's atomic write of 4096 bytes, mostly with multi-byte characters. */
 const NAME = 'Ночной бот №'.repeat(300);
 
 let at: Installation;
@@ -40,7 +40,7 @@ function bash(line: string): Promise<Outcome> {
 describe('the output of a run', () => {
   test('arrives completely through a full non-blocking pipe', async () => {
     expect(JSON.parse(text)).toMatchObject({ name: NAME });
-    // dd leaves room in the non-blocking pipe for only a part of the text. The reader comes late.
+    // dd leaves room in the non-blocking pipe for only a part of the text. The reader starts late.
     const { code, stdout, stderr } = await bash(
       '{ dd if=/dev/zero bs=60000 count=1 oflag=nonblock status=none; PROGRAM; } | { sleep 0.5; cat; }',
     );

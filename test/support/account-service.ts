@@ -5,11 +5,11 @@ type Fields = Record<string, unknown>;
 const HOUR = 3_600_000;
 
 /**
- * A read-only service whose profile, instances, drives and history the test sets. Finds instances
- * only by ID, as in the API document; the history has pages.
+ * A read-only service whose profile, instances, drives and history a test sets. As in the API
+ * document, it finds instances only by ID and pages the history.
  */
 export class AccountService {
-  /** Milliseconds since 1970; the times of new entries are relative to this. */
+  /** Milliseconds since 1970. Times of new entries are relative to this. */
   readonly now: number;
   balance: string | null = '10000.00';
   profile: Fields = {};

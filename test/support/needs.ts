@@ -131,7 +131,7 @@ export function needs(...all: readonly Need[]): TestOptions & { meta?: Partial<T
   return lacks === undefined ? {} : { skip: true, meta: { lacks } };
 }
 
-/** Checks a requirement that only a part of a test has. */
+/** Returns whether this computer meets a requirement of a part of a test. */
 export function has(need: Need): boolean {
   return lackOf(need) === undefined;
 }

@@ -7,7 +7,7 @@ import { ASK_KEYRING } from '../../src/platform/self.ts';
 
 const EXECUTABLE = process.env.GPUCLOUD_PROGRAM;
 
-/** Set when the tests run the executable: `GPUCLOUD_PROGRAM=dist/exe/gpucloud`. */
+/** Whether the tests run the executable: `GPUCLOUD_PROGRAM=dist/exe/gpucloud`. */
 export const isExecutable = EXECUTABLE !== undefined;
 
 /** The built program. */

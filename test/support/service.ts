@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type Dispatcher, Pool } from 'undici';
 
-/** A request as it arrived. */
+/** A request as received. */
 export interface RecordedRequest {
   readonly method: string;
   /** The path, including the query. */

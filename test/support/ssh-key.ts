@@ -9,7 +9,7 @@ export const TYPES = [
 ] as const;
 type Type = (typeof TYPES)[number];
 
-/** Returns a new OpenSSH public key line without a comment; nobody has its private key. */
+/** Returns a new OpenSSH public key line without a comment, and discards its private key. */
 export function sshPublicKey(type: Type): string {
   const jwk = publicJwk(type);
   const bytes = (text: string | undefined) => Buffer.from(text ?? '', 'base64url');

@@ -65,7 +65,7 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
       '',
     ].join('\n'),
   );
-  // A server that root starts needs a folder, which Debian's package creates only for the service.
+  // A server started by root needs /run/sshd, which Debian's package creates only for the service.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
   const child = spawn(programAt('sshd') ?? '', ['-D', '-e', '-f', config], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -19,9 +19,7 @@ function fastest(): string {
   return bavail * bsize > ENOUGH_BYTES ? MEMORY : tmpdir();
 }
 
-/**
- * Gives a test run its own temporary folder, and fails the run if a test leaves something in it.
- */
+/** Gives a test run its own temporary folder, and fails the run if a test leaves a file in it. */
 export default function setup(): (() => void) | undefined {
   // Each vitest project calls this; only the first call does the work.
   if (process.env.GPUCLOUD_TEST_FOLDER !== undefined) return undefined;

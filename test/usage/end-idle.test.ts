@@ -20,7 +20,7 @@ const RULE = ['--if-idle', '45m'];
 
 let ssh: FakeSsh;
 let world: DeadlineWorld;
-/** The instance's seconds since the first pass. */
+/** The instance's uptime in seconds since the first pass. */
 let seconds: number;
 let hasRun: boolean;
 

@@ -159,7 +159,7 @@ describe('status --watch when not in a terminal', () => {
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
       ['AS OF', 'BALANCE', 'ATTENTION'],
       [inZone('2026-01-15 12:00:00'), '100', '1'],
-      // The instance is past its deadline from here on.
+      // From here on, the instance's paid hour has ended.
       [inZone('2026-01-15 12:20:00'), '100', '2'],
       [inZone('2026-01-15 12:30:00'), '90', '2'],
     ]);
