@@ -23,7 +23,7 @@ export const CREATE = { offer_id: 'offer-1', image_id: 'image-1', instance_name:
 
 export interface FakeClock extends Clock {
   readonly sleeps: number[];
-  /** Called at each sleep, before it returns. */
+  /** Called at each sleep, before the sleep returns. */
   onSleep?: () => void;
 }
 

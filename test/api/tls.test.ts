@@ -69,7 +69,7 @@ test('rejects a certificate from an unknown authority, and sends nothing', async
 
 test('rejects a certificate for another host, and sends nothing', async () => {
   const { url, requests } = await service();
-  // Also reaches this computer, but the certificate does not include this address.
+  // 0.0.0.0 also reaches this computer, but the certificate does not include it.
   await expect(get(url.replace('127.0.0.1', '0.0.0.0'), trusting)).rejects.toMatchObject({
     code: 'ERR_TLS_CERT_ALTNAME_INVALID',
   });

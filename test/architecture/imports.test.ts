@@ -100,7 +100,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   // Connects to the service by TLS.
   'node:tls': /^api\/http\/(transport|connect)\.ts$/,
   'node:child_process': /^programs\.ts$/,
-  // The socket resolves host names, so that a proxy gets them unresolved.
+  // The socket resolves host names, so that a proxy receives unresolved names.
   'node:dns': NOWHERE,
   'node:dns/promises': NOWHERE,
 };

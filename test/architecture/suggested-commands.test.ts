@@ -29,7 +29,7 @@ const PLAIN: readonly string[] = [
   'reach/hosts/ssh-config.ts',
   // The content of a test file.
   'commands/doctor/settings.ts',
-  // Name the command that runs, and suggest nothing.
+  // These files name the running command, and suggest nothing.
   'commands/doctor/service.ts',
   'run-job/sign-in.ts',
   'run-job/stages/copies.ts',

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-// Syntax that bash 3.2 lacks, the version on macOS. Debian and npm don't offer bash 3.2, so the
-// test searches the script.
+// Matches syntax that bash 3.2, the version on macOS, lacks. Debian and npm don't offer bash 3.2,
+// so the test searches the script.
 const NEWER: readonly (readonly [RegExp, string])[] = [
   [/\b(?:declare|local|typeset)\s+-\w*[Agnlu]/, 'local -A names'],
   [/\$\{!?\w+(?:\[[^\]]*\])?(?:\^|,|@\w)/, `\${word,,}`],

@@ -164,6 +164,6 @@ test('accepts only a file of this user or root', async () => {
     remedy: ['sudo', '-u', `#${owner}`, 'gpucloud'],
   });
   if (own !== 0) expect(exposureOfConfig(file, own)).toBeUndefined();
-  // Windows has no such owners.
+  // Windows has no numeric file owners.
   expect(exposureOfConfig(file, undefined)).toBeUndefined();
 });

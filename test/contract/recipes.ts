@@ -6,7 +6,6 @@ export interface Recipe {
   readonly before?: readonly (readonly string[])[];
   /** Stores the record of an ended job for the instance. */
   readonly job?: true;
-  /** The arguments of the command. */
   readonly argv?: readonly string[];
   readonly stdin?: string;
   /** The command prints a list: an array in JSON, `[]` if empty. */

@@ -71,7 +71,6 @@ export function columnsOf(command: string): string[] {
   return (at && about(at).view?.columns.map(({ id }) => id)) ?? [];
 }
 
-/** A prepared command. */
 export interface Prepared {
   readonly kitchen: SandboxWorld;
   readonly argv: readonly string[];

@@ -9,7 +9,7 @@ export interface CommandLine {
 }
 
 export interface Walkthrough {
-  /** In order. `<!-- before: … -->` contains bash that prepares the next block. */
+  /** The command lines in order. `<!-- before: … -->` contains bash that prepares the next block. */
   readonly steps: readonly CommandLine[];
   /** Blocks that are not run, with the reason from `<!-- not run: … -->`. */
   readonly notRun: readonly { readonly line: number; readonly reason: string }[];

@@ -189,7 +189,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
     test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
       'terminates the instance on %s',
       async (signal) => {
-        // A terminal would signal ssh too. This ssh only takes a while.
+        // In a terminal, Ctrl-C would signal ssh too. This ssh only sleeps.
         await standIn('ssh', 'exec sleep 2');
         const child = await start(job(), ['sleep', 'model.bin']);
         const ended = outcomeOf(child);

@@ -81,7 +81,7 @@ describe('a password manager', () => {
     const debug = await computer.gpucloud(['me', 'get', '--debug'], { env });
     const written = [signed, me, json, debug].map(({ stdout, stderr }) => stdout + stderr).join('');
     expect(written + JSON.stringify(await configOf())).not.toContain(key);
-    // Commands without a key must not run it.
+    // Commands that need no key must not run the program.
     await computer.gpucloud(['catalog', 'list'], { env });
     await computer.gpucloud(['profiles', 'list'], { env });
     expect((await readFile(join(computer.home, 'calls'), 'utf8')).split('\n')).toHaveLength(5);
@@ -368,7 +368,8 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
     expect(code).toBe(0);
     const started = stdout.split('\n').filter((line) => line.includes('execve('));
     const asked = started.filter((line) => line.includes(ASKS_KEYRING.at(-1) ?? 'nothing'));
-    // Stores, reads for "me", reads and deletes in both moves, stores again and deletes.
+    // The keyring program stores a key, reads it for `me`, reads and deletes it in both moves,
+    // stores it again and deletes it.
     expect(asked.length).toBeGreaterThanOrEqual(6);
     expect(started.filter((line) => line.includes(key))).toEqual([]);
   });

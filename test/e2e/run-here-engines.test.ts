@@ -38,7 +38,7 @@ describe('gpucloud run --here with engines', { timeout: 60_000, ...needs('ssh') 
       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
       LC_ALL: 'C.UTF-8',
     };
-    // Shares connections, since each task's own would take half a second under load.
+    // Shares connections, since a separate connection per task would take half a second under load.
     const shared = ['ControlMaster=auto', `ControlPath=${home}/%C`, 'ControlPersist=5'];
     const options = shared.flatMap((option) => ['--ssh-option', option]);
     const words = world.words('--count', String(count), ...options);

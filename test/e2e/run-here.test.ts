@@ -259,7 +259,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     const two = await world.run([...words, '--min-count', '2'], ['sh', '-c', script]);
     expect({ code: two.code, statuses: world.statuses() }).toEqual({ code: 0, statuses: ENDED });
     expect(two.stdout).toBe('gpucloud-job-1 slots=1\ngpucloud-job-3 slots=1\n');
-    // It would bill during the command.
+    // The unusable instance would otherwise bill during the command.
     expect(isBefore).toBe(true);
     expect(two.stderr).toContain('Terminating job-2.');
     expect((await report()).instances[1]?.error).toContain('Could not create ~/gpucloud-run/work');

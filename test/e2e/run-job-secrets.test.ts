@@ -135,7 +135,6 @@ function everyCommandLine(): string[] {
   return processes().map((pid) => readOr(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
 }
 
-/** Returns the descendants of a process. */
 function descendants(root: number): { program: string; environ: string }[] {
   const parents = new Map(
     processes().map((pid) => [

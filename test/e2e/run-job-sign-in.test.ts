@@ -117,7 +117,7 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     expect(world.status()).toBe('ACTIVE');
     const again = start('jobs', 'attach', 'job');
     expect(await again.ended).toBe(7);
-    // It makes one attempt, not forty.
+    // gpucloud makes one attempt, not forty.
     expect(again.printed.stderr).not.toContain('connection to job');
     expect(again.printed.stderr).toContain('job has a new host key');
     const logs = start('jobs', 'logs', 'job');

@@ -8,7 +8,7 @@ let computer: Computer;
 
 const WARNING = 'warning: run does not read stdin, and COMMAND gets none.';
 
-/** A dry run, which sends no request. A shell function would share the shell's stdin. */
+/** A dry run sends no request. A shell function would share the shell's stdin. */
 const RUN = `"$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" run ${[
   '--offer 11111111-1111-4111-8111-111111111111',
   '--image 22222222-2222-4222-8222-222222222222',

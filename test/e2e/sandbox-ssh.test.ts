@@ -74,7 +74,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(first.stderr).toContain('no\n');
     const second = await ssh('kill -s TERM $$');
     expect(second.stderr).not.toContain('this computer');
-    // ssh exits with 255 if a signal ends the command.
+    // ssh exits with 255 if a signal kills the command.
     expect(second.code).toBe(255);
   });
 

@@ -24,7 +24,7 @@ interface Audited {
   row(check: string): Row | undefined;
 }
 
-/** An account with only one key in use: its own. */
+/** An account in which only the test's own key is in use. */
 export interface AuditWorld {
   readonly world: World;
   readonly service: AccountService;

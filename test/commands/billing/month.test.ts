@@ -192,7 +192,7 @@ describe('over a simulated month', () => {
     // The first hour begins after three seconds, when the instance is ACTIVE.
     world.clock.advance(3000 + 10 * HOUR + 20 * 60_000);
     await world.cli(['instances', 'terminate', 'trainer', '-y']);
-    // 10 × 89.90, plus 1200/3600 of 89.90, rounded to the kopeck.
+    // The charges are 10 × 89.90, plus 1200/3600 of 89.90, rounded to the kopeck.
     const rows: readonly Row[] = await json('billing', 'spend', '--by', 'month');
     expect(sumOf(rows.map(({ spent }) => spent))).toBe(units('928.97'));
     const status = await json('status');

@@ -122,7 +122,7 @@ describe('billing spend', () => {
     );
   });
 
-  // A little more than a year.
+  // 4,000 charges at this interval span a little more than a year.
   const COUNT = 4_000;
   const EVERY = 2.25 * HOUR;
   test.each([

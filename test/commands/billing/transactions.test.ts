@@ -296,7 +296,7 @@ describe('billing transactions --all', () => {
     const { code, stderr, requests } = await world.cli(list('--all', '-q'));
     expect(code).toBe(10);
     expect(stderr).toContain('the same transactions on every page (page 6)');
-    // The sixth page ends the read; the seventh may already be in flight.
+    // The sixth page stops the read; the seventh may already be in flight.
     expect([6, 7]).toContain(requests.length);
   });
 

@@ -22,7 +22,7 @@ export const refused: Answer = {
 /** Returns the response to a read of a log. `turn` counts the reads of its first page from 1. */
 export type Turn = (turn: number, id: string) => readonly TestEvent[] | Answer | 'hangUp';
 
-/** A service whose logs change between reads, until Ctrl-C ends the command. */
+/** A service whose logs change between reads, until Ctrl-C stops the command. */
 export interface Show {
   readonly world: World;
   /** Aborts as main.ts does on a signal. */

@@ -175,7 +175,7 @@ describe('sandbox advance', () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'advance', '24h']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Sandbox time:  ${local(Date.parse('2026-01-16T12:00:00Z'))}\n`);
-    // 23 × 89.90 ₽: the current hour is not charged yet.
+    // Charges 23 × 89.90 ₽, since the current hour is not charged yet.
     expect(stdout).toContain('Charged:       2067.70\n');
     expect(stdout).toContain('Balance:       8432.30\n');
     expect(stdout).toContain('Instances:     1 ACTIVE\n');

@@ -63,7 +63,7 @@ describe('sandbox tour', () => {
     expect(resultOf('status')).toMatchObject({
       instances: [{ name: 'my-box', status: 'ACTIVE' }],
     });
-    // Three hours at 89.90; the fourth is only reserved.
+    // Three hours cost 89.90 each; the fourth is only reserved.
     expect(JSON.stringify(resultOf('billing spend'))).toContain('269.70');
   });
 

@@ -80,7 +80,7 @@ describe('unexplained charges', () => {
 
   test('exclude a kopeck of rounding', async () => {
     await known(service.instance('trainer', { created_at: service.ago(HOUR / 3) }));
-    // The price of an hour and a third.
+    // Charges an hour and a third.
     service.transaction('USAGE_CHARGE', '119.87', 60_000);
     expect((await status()).doc.charges).toMatchObject({
       explained_at_most: '119.87',
@@ -167,7 +167,7 @@ describe('a deposit', () => {
   test("causes no warning if it pays a suspended drive's debt of a week", async () => {
     service.drive('data', { created_at: service.ago(40 * DAY) });
     service.transaction('DEPOSIT', '5000.00', HOUR);
-    // One charge for 160 hours at 6.00.
+    // Charges 160 hours at 6.00 at once.
     service.transaction('USAGE_CHARGE', '960.00', HOUR);
     expect((await status()).doc.charges.unexplained).toBe('0.00');
     service.history[0] = { ...service.history[0], status: 'PENDING' };

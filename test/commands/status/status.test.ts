@@ -143,7 +143,8 @@ describe('status', () => {
     const ids = Array.from({ length: 6 }, (_, at) => service.instance(`box-${at}`));
     await known(...ids);
     await world.cli(['status']);
-    // The service responds only once nine requests arrived, so sequential requests would never end.
+    // The service responds only once nine requests arrived, so sequential requests would never
+    // finish.
     service.together = 9;
     const { requests } = await status();
     expect(requests.map(({ path }) => path.split('?')[0]).sort()).toEqual([
@@ -169,7 +170,7 @@ describe('status', () => {
     expect(await shown('--all')).toHaveLength(50);
     const { stdout } = await world.cli(['status'], { terminal: true, env });
     expect(stdout).toContain('Instances known to this computer: 50\n');
-    // The sum of 88.50 down to 51.50.
+    // The total is the sum of the prices from 88.50 down to 51.50.
     expect(stdout).toContain('and 38 more, 2,660.00 ₽ per hour: gpucloud instances list');
     const piped = await world.cli(['status']);
     expect(piped.stdout.match(/^box-\d+/gm)).toHaveLength(50);

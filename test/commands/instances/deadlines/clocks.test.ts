@@ -117,7 +117,7 @@ describe("a proxy's time", () => {
 
   beforeEach(() => rentForFourHours(world));
 
-  /** Answers the next requests as a proxy whose clock is 26 hours ahead. */
+  /** Responds to the next requests like a proxy whose clock is 26 hours ahead. */
   function throughProxy(...answers: Answer[]): void {
     const { handler } = world.rented;
     Object.assign(world.rented, {
@@ -302,7 +302,7 @@ test("reads the time from an instance if the profile can't be read", async () =>
   await rentForFourHours(world);
   world.rented.failing.add('/users/me');
   world.ahead = 26 * HOUR;
-  // The three failed reads of /users/me, then one read of an instance with a wrong time.
+  // Dates the three failed reads of /users/me, then one instance read with a wrong time.
   world.dates.push(...[0, 0, 0].map(ahead), ahead(5));
   const wrong = await world.cli(REAP);
   expect({ code: wrong.code, status: statusOf(ID) }).toEqual({ code: 10, status: 'PROVISIONING' });

@@ -180,7 +180,7 @@ describe('reap --install', () => {
         await sleep(...given);
       };
       expect((await cli([...REAP, '--install'])).code).toBe(1);
-      // One interval of 5 minutes until cron starts the run, and 4 minutes for the run.
+      // Waits one interval of 5 minutes until cron starts the run, and 4 minutes for the run.
       expect(clock.slept.reduce((sum, pause) => sum + pause, 0)).toBe(9 * 60_000);
     },
   );

@@ -45,7 +45,7 @@ async function login(profile: string, key = TEST_KEY): Promise<number> {
 
 /** Schedules a profile in the crontab, then runs `reap` as cron would. */
 async function arm(profile: string): Promise<void> {
-  // No cron starts a run here.
+  // No cron runs in this test, so --install fails.
   expect((await cli(['--profile', profile, ...REAP, '--install'])).code).toBe(1);
   const [entry = ''] = new RegExp(`gpucloud-reap-${profile}-[0-9a-f]+$`, 'm').exec(crontab()) ?? [];
   const env = { GPUCLOUD_REAP_ENTRY: entry };
