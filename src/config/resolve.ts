@@ -112,7 +112,7 @@ export function resolveSettings(
   const isOwn = mine?.kind === 'file' && fromEnvironment?.value === mine.key;
   return {
     settings: {
-      // With another address, the current profile is not active, and its name would mislead.
+      // With another address, the stored profile is not active, and its name would mislead.
       profile: chosen?.source === 'profile' && !atHome ? undefined : chosen,
       sandbox: false,
       baseUrl: base,

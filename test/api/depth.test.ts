@@ -45,7 +45,7 @@ describe('isTooDeep', () => {
     }
   });
 
-  test('matches a count of the levels for random values', () => {
+  test('agrees with a recursive count of levels for random values', () => {
     const piece = fc.constantFrom('[', '{', '"', '\\', '\\"', ']', '}', 'a');
     const texts = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
     fc.assert(

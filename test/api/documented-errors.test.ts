@@ -300,13 +300,13 @@ describe("a proxy's page", () => {
     if (status !== 200) expect(stderr).toContain('("Sign in — Corp &amp; Co")');
   });
 
-  test('is reported without its title if that contains a key', async () => {
+  test('reports the page without its title if the title contains a key', async () => {
     const one = await world(page(502, 'svc_sk_test_0123456789abcdef'));
     const { stderr } = await one.cli(['me', 'get']);
     expect(stderr).not.toContain('0123456789abcdef');
   });
 
-  test('leads to exit code 7 after a create', async () => {
+  test('exits with 7 if the page answers a create', async () => {
     const one = await world(page(502));
     const { code, stderr } = await one.cli([
       ...['instances', 'create', 'box', '--offer', ID, '--image', KEY],

@@ -27,7 +27,7 @@ test.each([
   expect(parseExactly(json)).toEqual(value);
 });
 
-test('parses other JSON exactly like JSON.parse', () => {
+test('parses JSON with ordinary numbers exactly like JSON.parse', () => {
   fc.assert(
     fc.property(fc.json(), fc.constantFrom(undefined, 1), (json, indent) => {
       const text = JSON.stringify(JSON.parse(json), null, indent);

@@ -67,7 +67,7 @@ describe('a response about another instance', () => {
   const goals = { start: 'ACTIVE', stop: 'STOPPED', terminate: 'TERMINATED' } as const;
   const verbs = ['start', 'stop', 'terminate'] as const;
 
-  test.each(verbs)('makes %s read the requested instance', async (verb) => {
+  test.each(verbs)('reads the requested instance after %s', async (verb) => {
     const status = goals[verb];
     const done = await scripted(data({ id: other, status }), data({ id: ID, status }));
     expect(await apiFor(done.url).instances[verb](ID)).toEqual({ status });
@@ -93,11 +93,14 @@ describe('a response about another instance', () => {
     },
   );
 
-  test.each(verbs)('is accepted by %s if the ID differs only in letter case', async (verb) => {
-    const status = goals[verb];
-    const { url } = await scripted(data({ id: ID.toUpperCase(), status }));
-    expect(await apiFor(url).instances[verb](ID)).toMatchObject({ status });
-  });
+  test.each(verbs)(
+    'accepts the response to %s if the ID differs only in letter case',
+    async (verb) => {
+      const status = goals[verb];
+      const { url } = await scripted(data({ id: ID.toUpperCase(), status }));
+      expect(await apiFor(url).instances[verb](ID)).toMatchObject({ status });
+    },
+  );
 });
 
 test('warns of a field of the wrong type in the response to a POST', async () => {
@@ -151,7 +154,7 @@ describe('a field of the wrong type', () => {
     expect(told).toEqual([odd(words)]);
   });
 
-  test('causes a warning with the first such field and a count of the others', async () => {
+  test('warns of the first such field, and counts the others', async () => {
     const { told } = await read({ ...instance('A'), name: 1, ip_address: 2, offer: 'x' });
     expect(told).toEqual([odd('data.name is not of the type string', ' (and 2 more like it)')]);
   });

@@ -30,7 +30,7 @@ const DRIVE = { id: 'drive-1', name: 'data', status: 'AVAILABLE' };
 const USER = { id: 'user-1' };
 
 describe('GET, PATCH, DELETE', () => {
-  test.each([408, 429, 500, 502, 503, 504])('retries %i', async (code) => {
+  test.each([408, 429, 500, 502, 503, 504])('retries after status %i', async (code) => {
     const { api, server, clock } = await run([status(code), status(code), data(USER)]);
     await expect(api.users.me()).resolves.toEqual(USER);
     expect(server.calls()).toHaveLength(3);
@@ -38,7 +38,7 @@ describe('GET, PATCH, DELETE', () => {
     expect(clock.sleeps).toEqual([250, 500]);
   });
 
-  test.each([400, 401, 404, 409, 422, 501, 302])('does not retry %i', async (code) => {
+  test.each([400, 401, 404, 409, 422, 501, 302])('does not retry after status %i', async (code) => {
     const { api, server } = await run([status(code), data(USER)]);
     await failureOf(api.users.me());
     expect(server.calls()).toHaveLength(1);

@@ -13,7 +13,7 @@ async function run(steps: Step[]) {
 describe('Retry-After', () => {
   const SENT = { date: 'Thu, 15 Jan 2026 10:00:00 GMT' };
 
-  test('waits for the full number of seconds', async () => {
+  test('waits for the whole number of seconds', async () => {
     const { api, clock } = await run([status(429, { 'retry-after': '7' }), data(USER)]);
     await api.users.me();
     expect(clock.sleeps).toEqual([7000]);

@@ -63,7 +63,7 @@ async function until(fits: () => boolean): Promise<void> {
 }
 
 describe('the deadline', () => {
-  test('ends a slow body that never finishes', async () => {
+  test('stops reading a slow body that never finishes', async () => {
     let drops = 0;
     const server = await scripted((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -86,7 +86,7 @@ describe('the deadline', () => {
     expect(error.message).toContain('0.4 s');
   });
 
-  test('ends a wait for response headers', async () => {
+  test('stops waiting for response headers', async () => {
     const server = await rawServer(() => undefined);
     const error = await failureOf(apiFor(server.url, { timeoutMs: 200 }).users.me());
     expect(error.failure).toBe('unreachable');
@@ -104,7 +104,7 @@ describe('the deadline', () => {
     expect(error.message).toContain('within 0.15 s');
   });
 
-  test('ends a wait for a connection, and reports that the POST was not sent', async () => {
+  test('stops waiting for a connection, and reports that the POST was not sent', async () => {
     // Accepts the connection but never responds to the TLS hello.
     let isAsked = false;
     const server = await rawServer(() => {
@@ -217,7 +217,7 @@ describe('a cut body', () => {
     },
   );
 
-  test('counts as a refusal after status 422', async () => {
+  test('treats a cut body with status 422 as a refusal', async () => {
     const server = await rawServer((socket) => {
       socket.end('HTTP/1.1 422 X\r\ncontent-length: 100\r\n\r\n{"message":');
     });
@@ -247,7 +247,7 @@ describe('a POST that rents', () => {
     expect(new Set(ports).size).toBe(2);
   });
 
-  test('is never resent after the connection closes', async () => {
+  test('never resends the POST after the connection closes', async () => {
     let requests = 0;
     const server = await rawServer((socket) => {
       requests += 1;
@@ -268,7 +268,7 @@ describe('a POST that rents', () => {
     }
   });
 
-  test('is sent once among concurrent POSTs', async () => {
+  test('sends each of eight concurrent POSTs once', async () => {
     const server = await scripted(...Array(8).fill(data(instance('PROVISIONING'), 201)));
     const api = apiFor(server.url);
     const sent = await Promise.all(
@@ -304,7 +304,7 @@ test('calls onSending before the first byte, and sends nothing if it throws', as
 });
 
 describe('reading a response body', () => {
-  test('stops after 16 MiB', async () => {
+  test('stops reading after 16 MiB', async () => {
     let written = 0;
     const server = createServer((request, response) => {
       request.resume();

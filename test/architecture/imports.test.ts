@@ -233,7 +233,7 @@ test('writes to streams and prints raw text only in the listed files', () => {
 });
 
 describe('import rules', () => {
-  test('hold in src/', () => {
+  test('finds no broken import rule in src/', () => {
     const broken = allImports().flatMap((one) => {
       const rule = brokenRule(one);
       return rule === undefined ? [] : [`src/${one.from} imports ${one.to}: ${rule}`];
@@ -274,7 +274,7 @@ describe('import rules', () => {
     expect(brokenRule({ from, to })).toContain(rule);
   });
 
-  test('apply to each form of import', () => {
+  test('checks each form of import', () => {
     const source = `
       import a from 'one';
       import type { b } from "two";
@@ -324,7 +324,7 @@ function commandLinesIn(source: string): string[] {
 }
 
 describe('src/api', () => {
-  test('contains no gpucloud command', () => {
+  test('finds no gpucloud command in src/api', () => {
     const found = sourceFiles()
       .filter((file) => file.startsWith('api/'))
       .flatMap((file) =>
@@ -333,7 +333,7 @@ describe('src/api', () => {
     expect(found).toEqual([]);
   });
 
-  test('is searched for commands in hints, not in comments', () => {
+  test('finds a command in a hint, but not in a comment', () => {
     expect(commandLinesIn("  hint: 'gpucloud drives list',\n  // gpucloud drives list")).toEqual([
       "  hint: 'gpucloud drives list',",
     ]);
@@ -341,11 +341,11 @@ describe('src/api', () => {
 });
 
 describe('the files of src/', () => {
-  test('form no import cycle', () => {
+  test('finds no import cycle in src/', () => {
     expect(circleIn(allImports())).toBeUndefined();
   });
 
-  test('are searched for a cycle of three files', () => {
+  test('finds a cycle of three files', () => {
     const imports = [
       { from: 'a.ts', to: './b/c.ts' },
       { from: 'b/c.ts', to: '../d.ts' },
@@ -355,7 +355,7 @@ describe('the files of src/', () => {
     expect(circleIn(imports)).toEqual(['a.ts', 'b/c.ts', 'd.ts', 'a.ts']);
   });
 
-  test('hold at most 15 per folder', () => {
+  test('limits folders to 15 files', () => {
     const counts = new Map<string, number>();
     for (const file of sourceFiles()) {
       counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
@@ -366,7 +366,7 @@ describe('the files of src/', () => {
 });
 
 describe('process, console and computed imports', () => {
-  test('occur only in the entry points', () => {
+  test('allows process, console and computed imports only in the entry points', () => {
     const offences = sourceFiles()
       .filter((file) => !EDGE.includes(file))
       .flatMap((file) =>

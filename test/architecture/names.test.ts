@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-test('docs/architecture.md lists existing files of at most 6,000 lines to read first', () => {
+test('limits the files to read first to existing files of at most 6,000 lines', () => {
   const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
   const [, list = ''] = page.split('## Files to read first\n');
   const files = [...list.matchAll(/\]\(\.\.\/(src\/[^)]+)\)/g)].map(([, file = '']) => file);

@@ -40,7 +40,7 @@ describe('the generated reference', () => {
     ).toEqual([]);
   });
 
-  test('is part of the package', () => {
+  test('is included in the package', () => {
     const { man, files } = JSON.parse(textOf('package.json'));
     expect(man, STALE).toEqual(manPages(reference));
     expect(files).toContain('man/');

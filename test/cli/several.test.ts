@@ -58,7 +58,7 @@ describe('reading names from stdin', () => {
     ]);
   });
 
-  test('works with untrack and track', async () => {
+  test('passes names to untrack and track', async () => {
     const id = await rent('box-a');
     const gone = await world.cli(['instances', 'untrack', '-', '--json', '--yes'], {
       stdin: `${id}\n`,
@@ -68,7 +68,7 @@ describe('reading names from stdin', () => {
     expect(statuses(back.stdout)).toEqual([['box-a', 'ACTIVE']]);
   });
 
-  test('works with ssh-keys delete', async () => {
+  test('passes names to ssh-keys delete', async () => {
     await world.cli(['ssh-keys', 'add', '-', '--name', 'my laptop'], {
       stdin: sshPublicKey('ssh-ed25519'),
     });

@@ -179,7 +179,7 @@ describe('completion SHELL --uninstall', () => {
     },
   );
 
-  test('is rejected with --install', async () => {
+  test('rejects --uninstall with --install', async () => {
     const both = await world.cli(['completion', 'fish', '--install', '--uninstall']);
     expect(both).toMatchObject({ code: 2, stdout: '' });
   });

@@ -34,7 +34,7 @@ async function names(slot: string, shelf: string): Promise<string[]> {
 }
 
 describe('commands that read names', () => {
-  test('store an instance until it is terminated', async () => {
+  test('stores an instance until it is terminated', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     expect(await names('sandbox', 'instance')).toEqual(['instance trainer PROVISIONING']);
@@ -46,14 +46,14 @@ describe('commands that read names', () => {
     expect(await names('sandbox', 'instance')).toEqual([]);
   });
 
-  test('store drives and templates, even if only looked up', async () => {
+  test('stores drives and templates, even if only looked up', async () => {
     await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
     await world.cli(['templates', 'get', 'vllm']);
     expect(await names('-env', 'drive')).toEqual(['drive my data AVAILABLE']);
     expect(await names('-env', 'template')).toEqual(['template jupyterlab', 'template vllm']);
   });
 
-  test('store offers and images as slugs', async () => {
+  test('stores offers and images by slug, such as rtx-4090', async () => {
     await world.cli(['sandbox', 'catalog'], { env: SANDBOX });
     expect(await names('sandbox', 'image')).toEqual([
       'image ubuntu-22-04',
@@ -62,7 +62,7 @@ describe('commands that read names', () => {
     ]);
   });
 
-  test('delete instances but keep offers when the sandbox is reset', async () => {
+  test('deletes instances but keeps offers when the sandbox is reset', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     await world.cli(['sandbox', 'catalog'], { env });
@@ -71,7 +71,7 @@ describe('commands that read names', () => {
     expect((await names('sandbox', 'offer')).length).toBeGreaterThan(0);
   });
 
-  test('store profiles, the current one first', async () => {
+  test('stores profiles, the active profile first', async () => {
     await world.cli(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
     await world.cli(['profiles', 'use', 'sandbox']);
     expect(await readFile(join(folder(), 'profiles.tsv'), 'utf8')).toBe(
@@ -81,7 +81,7 @@ describe('commands that read names', () => {
 });
 
 describe('the names file', () => {
-  test('has mode 0600, and contains only names, IDs and states', async () => {
+  test('writes only names, IDs and states, with mode 0600', async () => {
     await world.cli(['drives', 'create', 'data', '--size', '10', '-y']);
     const file = join(folder(), 'names', '-env', 'drive.tsv');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -91,7 +91,7 @@ describe('the names file', () => {
     );
   });
 
-  test('is not rewritten if nothing changed', async () => {
+  test('does not rewrite the file if nothing changed', async () => {
     await world.cli(['templates', 'list']);
     const file = join(folder(), 'names', '-env', 'template.tsv');
     const before = await stat(file);
@@ -99,13 +99,13 @@ describe('the names file', () => {
     expect((await stat(file)).ino).toBe(before.ino);
   });
 
-  test("does not make a command fail if it can't be written", async () => {
+  test("does not fail a command if the file can't be written", async () => {
     await mkdir(dirname(folder()), { recursive: true });
     await writeFile(folder(), 'a file in the place of the folder');
     expect(await world.cli(['templates', 'list', '-q'])).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('is replaced if invalid', async () => {
+  test('replaces an invalid file', async () => {
     const file = join(folder(), 'names', '-env', 'template.tsv');
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, '\u0000\u0001\n\t\t\t\t\t\nkind\tname\ndrive\t\n');
@@ -116,7 +116,7 @@ describe('the names file', () => {
     );
   });
 
-  test('contains the last status of each instance', async () => {
+  test('stores the last status of each instance', async () => {
     const states = ['ACTIVE', 'STOPPED', 'TERMINATED'] as const;
     const sighting = fc.record({
       id: fc.constantFrom('1', '11', '111'),
@@ -171,7 +171,7 @@ describe('the names file', () => {
     expect(await readFile(join(own, ...NAMES, 'instance.tsv'), 'utf8')).toBe('');
   });
 
-  test('contains at most 300 names', async () => {
+  test('stores at most 300 names', async () => {
     const many = join(world.home, 'many');
     const drives = Array.from({ length: 5000 }, (_, at) => ({
       kind: 'drive' as const,
@@ -215,26 +215,26 @@ const HOSTILE = [
 ] as const;
 
 describe('names with unusual characters', () => {
-  test.each(HOSTILE)('are replaced by the ID: %j', (name) => {
+  test.each(HOSTILE)('stores the ID instead of the name %j', (name) => {
     expect(textFor('drive', [{ kind: 'drive', id: 'drive-1', name, state: 'AVAILABLE' }])).toBe(
       '\tdrive-1\ndrive\tdrive-1\tdrive-1\tAVAILABLE\n',
     );
   });
 
-  test('may contain blanks, brackets and letters of any script', () => {
+  test('stores names with blanks, brackets and letters of any script', () => {
     for (const name of ['my data', 'Диск (2)', '数据-1', 'a@b', 'x:y/z']) {
       expect(isPlain(name)).toBe(true);
     }
   });
 
-  test('are replaced by IDs if two resources share a name', () => {
+  test('stores the IDs of two resources that share a name', () => {
     const twin = (id: string) => ({ kind: 'drive' as const, id, name: 'data', state: '' });
     expect(textFor('drive', [twin('one'), twin('two')])).toBe(
       '\tone\ttwo\ndrive\tone\tone\t-\ndrive\ttwo\ttwo\t-\n',
     );
   });
 
-  test('produce lines of four fields for any text', () => {
+  test('writes lines of four fields for any text', () => {
     const text = anyText();
     fc.assert(
       fc.property(fc.array(fc.record({ id: text, name: text, state: text })), (things) => {
@@ -253,7 +253,7 @@ describe('names with unusual characters', () => {
     );
   });
 
-  test('never reach the names file, even if the service returns them', async () => {
+  test('stores IDs instead of unusual names from the service', async () => {
     const other = await createWorld({
       handler: () =>
         ok(HOSTILE.map((name, at) => ({ id: `drive-${at}`, name, status: 'AVAILABLE' }))),

@@ -54,7 +54,7 @@ test('leaves its input unchanged when it adds or removes a profile', () => {
   expect(JSON.stringify(file)).toBe(before);
 });
 
-test('unsets the current profile only if it removes that profile', () => {
+test('unsets the active profile only if it removes that profile', () => {
   const file = { current: 'work', profiles: { work, home }, theme: 'dark' };
   expect(withoutProfile(file, 'work')).toEqual({ profiles: { home }, theme: 'dark' });
   expect(withoutProfile(file, 'home')).toEqual({

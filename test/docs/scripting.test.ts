@@ -286,7 +286,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
     });
   });
 
-  test('stop and terminate instances from piped lists', async () => {
+  test('stops and terminates instances from piped lists', async () => {
     const [pipes = '', forms = '', ...others] = bash('Pipe lists');
     expect(others).toEqual([]);
     await rent('job-one');
@@ -307,7 +307,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
     ).toMatchObject({ code: 0 });
   });
 
-  test('run each step of a CI job, and terminate in the last step', async () => {
+  test('runs each step of a CI job, and terminates in the last step', async () => {
     const { text } = SNIPPETS.find(({ heading }) => heading === 'Run a CI job') ?? { text: '' };
     const { steps, env } = parse(text).jobs.train as {
       steps: { name: string; if?: string; run: string }[];
@@ -364,7 +364,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
     });
   });
 
-  test('run the free test in the sandbox', async () => {
+  test('runs the free test in the sandbox', async () => {
     const { code, stdout, stderr } = await run(first(bash('Test for free')));
     expect(code, stderr).toBe(0);
     expect(stdout.match(/Charged 89\.90/g)?.length).toBeGreaterThan(3);

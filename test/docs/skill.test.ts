@@ -18,7 +18,7 @@ test('limits the skill to 8 KB', () => {
   expect(Buffer.byteLength(SKILL)).toBeLessThanOrEqual(8 * 1024);
 });
 
-test('names and describes the skill', () => {
+test("contains the skill's name and description", () => {
   const [, head = ''] = /^---\n(.*?)\n---\n/s.exec(SKILL) ?? [];
   const { name, description } = parse(head);
   expect(name).toBe('gpucloud');

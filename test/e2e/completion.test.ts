@@ -160,7 +160,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
 }
 
 describe('descriptions in zsh', needs('zsh'), () => {
-  test('are shown next to commands and flags', async () => {
+  test('shows descriptions next to commands and flags', async () => {
     shell = await completingShell('zsh', computer);
     shell.type('gpucloud instances st\t');
     await shell.shows(/stop +-- Stop instances/);
@@ -169,7 +169,7 @@ describe('descriptions in zsh', needs('zsh'), () => {
     await shell.shows(/--show-secrets/);
   });
 
-  test('are loaded from a folder in fpath', async () => {
+  test('loads descriptions from a folder in fpath', async () => {
     const installed = await computer.gpucloud(['completion', 'zsh', '--install', '-o', 'id']);
     const folder = join(installed.stdout.trim(), '..');
     shell = await completingShell(
@@ -183,7 +183,7 @@ describe('descriptions in zsh', needs('zsh'), () => {
 });
 
 describe('descriptions in fish', needs('fish'), () => {
-  test('are shown next to commands', async () => {
+  test('shows descriptions next to commands', async () => {
     shell = await completingShell('fish', computer);
     shell.type('gpucloud instances st\t');
     await shell.shows(/stop +\(Stop instances/);

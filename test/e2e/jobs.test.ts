@@ -40,7 +40,7 @@ describe('gpucloud jobs', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('lists, shows, prints and attaches to a detached job, and keeps it after its end', async () => {
+  test('lists, shows, prints and attaches to a detached job, and keeps its record', async () => {
     await detached(WAITS);
     const [row, ...others] = await list();
     expect(others).toEqual([]);

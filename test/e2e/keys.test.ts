@@ -52,7 +52,7 @@ describe('a password manager', () => {
   const login = (env: Record<string, string>, command: string) =>
     computer.gpucloud(['login', '--base-url', url, '--key-command', command], { env });
 
-  test('provides the key in its first line for each command, without storing or showing it', async () => {
+  test('uses the first printed line as the key, and neither stores nor shows it', async () => {
     const env = await manager(
       `echo "$@" >> "$HOME/calls"; echo unlocking ${key} >&2; echo ${key}; echo note: x`,
     );
@@ -105,7 +105,7 @@ describe('a password manager', () => {
     expect(gone.stderr).toContain('is not on PATH');
   });
 
-  test('is not run by a shell', async () => {
+  test('runs the password manager without a shell', async () => {
     const env = await manager(`echo "$1" >> "$HOME/calls"; echo ${key}`);
     await login(env, 'vault $(touch$IFS$HOME/x);ls');
     expect(await readFile(join(computer.home, 'calls'), 'utf8')).toBe('$(touch$IFS$HOME/x);ls\n');
@@ -123,7 +123,7 @@ describe('a password manager', () => {
     expect(outcome.stderr).toContain(words);
   });
 
-  test('does not delay commands by a background process', async () => {
+  test("does not wait for the password manager's background process", async () => {
     const env = await manager(`sleep 1000 & echo $! >> "$HOME/agents"; echo ${key}`);
     try {
       expect(await login(env, 'vault')).toMatchObject({ code: 0 });
@@ -156,7 +156,7 @@ describe('a password manager', () => {
     },
   );
 
-  test('is run by doctor for the active profile only', async () => {
+  test('runs the password manager in doctor only for the active profile', async () => {
     const env = await manager(`echo x >> "$HOME/calls"; echo ${key}`);
     await login(env, 'vault');
     await computer.gpucloud(['--profile', 'sandbox', 'doctor'], { env });
@@ -326,7 +326,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
     });
   });
 
-  test('exits with 4 if the entry is gone, and works after a new login', async () => {
+  test('exits with 4 if the entry is gone, until a new login', async () => {
     const { code, stdout } = await session(`
       ${LOGIN} > /dev/null 2>&1
       entry=$(sed -n 's/.*"keyring": "\\(.*\\)".*/\\1/p' config/config.json)
@@ -408,7 +408,7 @@ describe('a new API key whose secret would be lost', () => {
     },
   );
 
-  test('is created if --key-file saves the secret, even with stdout closed', async () => {
+  test('creates the key if --key-file saves the secret, even with stdout closed', async () => {
     const line = 'gpucloud api-keys create kept --key-file ./kept.key >&-';
     expect((await computer.bash(line, { env: env() })).code).toBe(0);
     expect(await readFile(join(computer.home, 'kept.key'), 'utf8')).toMatch(/^svc_sk_/);

@@ -47,7 +47,7 @@ async function rented() {
 }
 
 describe('an instance above --max-price whose response was lost', () => {
-  test('is reported by recover, which resolves its request', async () => {
+  test('reports the instance in recover, and resolves its request', async () => {
     await lose([...create, ...LIMIT]);
     await lose([...create, '-y']);
     const [instance] = await rented();
@@ -68,7 +68,7 @@ describe('an instance above --max-price whose response was lost', () => {
     expect((await rented()).map(({ status }) => status)).not.toContain('TERMINATING');
   });
 
-  test('is reported by track too', async () => {
+  test('reports the instance in track too', async () => {
     await lose([...create, ...LIMIT]);
     const [instance] = await rented();
     const { code, stderr } = await gpucloud('instances', 'track', instance?.id ?? '', '--yes');

@@ -49,7 +49,7 @@ describe('gpucloud run --here with engines', { timeout: 60_000, ...needs('ssh') 
   }
 
   test(
-    'runs 100 tasks of GNU parallel on 4 instances, although one dies',
+    'runs 100 tasks of GNU parallel on 4 instances, although one instance fails',
     needs('parallel'),
     async () => {
       const log = join(home, 'joblog');

@@ -72,7 +72,7 @@ while :; do sleep 0.1; done`;
     };
   }
 
-  test('reaches the command, then fetches and terminates', async () => {
+  test('passes Ctrl-C to the command, then fetches and terminates', async () => {
     const { ended, send } = await started('exit 9');
     await send('SIGINT');
     const { code, stderr } = await ended;
@@ -84,7 +84,7 @@ while :; do sleep 0.1; done`;
     }
   });
 
-  test('on the second Ctrl-C stops the command and skips the copy', async () => {
+  test('stops the command and skips the copy on the second Ctrl-C', async () => {
     const { ended, send, said } = await started(':');
     await send('SIGINT');
     await said(/Ctrl-C again/);
@@ -162,7 +162,7 @@ while :; do sleep 0.1; done`;
     expect({ up: isUp(), statuses: world.statuses() }).toEqual({ up: false, statuses: ENDED });
   });
 
-  test('reaches the command once in a terminal', async () => {
+  test('interrupts the command only once on Ctrl-C in a terminal', async () => {
     const argv = [...world.words(), '--', 'sh', '-c', command('sleep 1; exit 9')];
     const one = sitDown(world.computer, argv, { env: world.env });
     try {

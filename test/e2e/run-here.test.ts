@@ -32,7 +32,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
   const living = () => Object.values(world.statuses()).filter((status) => status !== 'TERMINATING');
   const rentals = () => world.service.requests.filter(({ path }) => path === '/instances').length;
 
-  test('copies in, runs the command here, fetches from each and terminates all', async () => {
+  test('copies files in, runs the command on this computer, fetches and terminates all', async () => {
     const script = [
       'pwd; cat; env',
       VARIABLES,
@@ -198,7 +198,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(await world.computer.gpucloud(untrack, { env: world.env })).toMatchObject({ code: 0 });
   });
 
-  test('notifies once when the command ends', async () => {
+  test('notifies once when the command exits', async () => {
     const heard = join(home, 'heard');
     const notify = ['sh', '-c', `cat >>${heard}`];
     const profiles = { work: { base_url: world.service.url, notify } };
@@ -286,7 +286,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(world.statuses()).toEqual(ENDED);
   });
 
-  test('fetches from the other instances if one has died, and terminates it too', async () => {
+  test('fetches from the other instances if one stops responding, and terminates it too', async () => {
     const script =
       'cd "$0"; for n in 1 2 3; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n "echo z >gpucloud-run/work/z"; done; touch up; while [ ! -f go ]; do sleep 0.1; done';
     const words = world.words('--fetch', `z:${join(home, 'alive')}`, '--report', join(home, 'r'));

@@ -36,7 +36,7 @@ describe('values of passed variables', needs('ssh'), () => {
   const go = () => writeFile(join(world.there, 'gpucloud-run', 'work', 'go'), '');
 
   test(
-    'reach the command, but no other process or file',
+    'passes values to the command, but to no other process or file',
     needs('/proc/self/schedstat'),
     async () => {
       const copies = ['--sync', 'code', '--fetch', 'result', '--report', 'report.json'];
@@ -68,7 +68,7 @@ describe('values of passed variables', needs('ssh'), () => {
     },
   );
 
-  test('are not stored, so attach ends a job that was killed before its start', async () => {
+  test('stores no values, so attach terminates a job killed before its start', async () => {
     await world.sshd.stop();
     const argv = [...world.words('--pass-env', 'HF_TOKEN'), '--', 'sh', '-c', WAITS];
     const child = world.computer.start(argv, { env: env() });
@@ -90,7 +90,7 @@ describe('values of passed variables', needs('ssh'), () => {
     );
   });
 
-  test('are masked in the command of a detached job', async () => {
+  test('masks values in the command of a detached job', async () => {
     const command = ['sh', '-c', `: ${PASSED}; ${WAITS}`];
     const words = ['--detach', '--unenforced', ...passed];
     const argv = [...world.words(...words), '--', ...command];

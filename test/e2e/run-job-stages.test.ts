@@ -124,7 +124,7 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     });
   });
 
-  test("leaves the command's stderr as it is with --json, before the report", async () => {
+  test("prints the command's stderr unchanged before the report with --json", async () => {
     const done = await job(['--json'], 'echo out; echo "raw {" >&2; exit 3');
     expect(done).toMatchObject({ code: 3, stdout: 'out\n' });
     const lines = done.stderr.trim().split('\n');

@@ -96,7 +96,7 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     expect(await one.ended()).toBe(0);
   });
 
-  test('starts a new line after Ctrl-C, and explains the next one', async () => {
+  test('starts a new line after Ctrl-C, and explains the next Ctrl-C', async () => {
     person([], 'trap "" INT; printf "up\\nworking"; sleep 60');
     await one.reads(/^working$/m);
     await one.type(KEYS.ctrlC);
@@ -108,7 +108,7 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     expect(one.screen()).toMatch(/^\^C\nTerminated job after \d+ s. .*\nInterrupted.$/m);
   });
 
-  test('shows the progress of the copies, and how Ctrl-C stops the last one', async () => {
+  test('shows the progress of the copies, and explains the next Ctrl-C', async () => {
     // Stops after three quarters of the data.
     const tar = `#!/bin/sh\n${programAt('tar')} "$@" | { head -c 3000000; sleep 60; }\n`;
     await writeFile(join(await world.removeThere('tar'), 'tar'), tar, { mode: 0o755 });

@@ -12,7 +12,7 @@ describe('gpucloud run', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('runs a command on a new instance, passes its outputs and exit code on, and terminates', async () => {
+  test('runs a command on a new instance, passes on its output and exit code, and terminates', async () => {
     const { code, stdout, stderr } = await world.run(
       [],
       ['sh', '-c', 'echo out; echo err >&2; exit 3'],
@@ -75,7 +75,7 @@ describe('gpucloud run', needs('ssh'), () => {
     expect(JSON.parse(report)).toMatchObject({ command_exit_code: 7, terminated: true });
   });
 
-  test('keeps the instance for half an hour if there is nothing to fetch, for jobs attach', async () => {
+  test('keeps the instance for 30 minutes if a result is missing, for jobs attach', async () => {
     const { code, stderr } = await world.run(['--fetch', 'missing'], ['true']);
     expect({ code, status: world.status() }).toEqual({ code: 125, status: 'ACTIVE' });
     expect(stderr).toContain('missing does not exist on the instance');

@@ -75,7 +75,7 @@ describe('gpucloud run --on', needs('ssh'), () => {
     expect(logs).toEqual({ code: 0, stdout: '7\n', stderr: '' });
   });
 
-  test('runs one job at a time, and jobs stop ends only the command', async () => {
+  test('runs one job at a time, and stops only the command with jobs stop', async () => {
     const started = await runOn(
       ['--detach', '--fetch', here('result')],
       ...['sh', '-c', 'trap "echo x >result; exit 9" INT; echo up; while :; do sleep 0.1; done'],
@@ -93,7 +93,7 @@ describe('gpucloud run --on', needs('ssh'), () => {
     expect(await runOn([], 'sh', '-c', '[ ! -e second ]')).toMatchObject({ code: 0 });
   });
 
-  test('is followed and fetched by jobs attach, and by reap', async () => {
+  test('finishes and fetches a detached job with jobs attach or reap', async () => {
     const command = ['sh', '-c', 'echo out; echo x >result; exit 4'];
     const more = ['--detach', '--fetch', here('result')];
     for (const argv of [
@@ -113,7 +113,7 @@ describe('gpucloud run --on', needs('ssh'), () => {
     }
   });
 
-  test('leaves the instance and the results after a failed copy, for jobs attach', async () => {
+  test('keeps the results after a failed copy, so that jobs attach can fetch them', async () => {
     const done = await runOn(['--fetch', here('missing')], 'true');
     expect(done.code, done.stderr).toBe(125);
     expect(done.stderr).toContain('gpucloud jobs attach dev');
@@ -122,7 +122,7 @@ describe('gpucloud run --on', needs('ssh'), () => {
     expect(existsSync(join(world.computer.home, 'missing'))).toBe(true);
   });
 
-  test('interrupts the command with Ctrl-C, copies out and leaves', async () => {
+  test('interrupts the command on Ctrl-C, fetches, and keeps the instance running', async () => {
     const command = 'trap "echo x >result; exit 9" INT; echo up; while :; do sleep 0.1; done';
     const argv = [...words('--fetch', here('result')), '--', 'sh', '-c', command];
     const child = world.computer.start(argv, { env: world.env });

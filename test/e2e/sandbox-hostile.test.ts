@@ -97,7 +97,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     return ['run', '--name', name, ...RENTED, ...own, ...ends, ...words];
   };
 
-  test('runs 20 instances at once, each for itself and closed to others', async () => {
+  test('runs 20 instances at once, each closed to the others', async () => {
     const ids = await rent(MANY);
     const outcomes = await Promise.all(
       ids.map((id) =>
@@ -164,7 +164,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(code, stderr).toBe(3);
   });
 
-  test('ends a job with terminate, and run reports it', async () => {
+  test('stops a job when its instance is terminated, and reports it in run', async () => {
     const outcome = computer.gpucloud(job('ended', '--', 'sleep', lasting(4101)), { env });
     await until(() => sleeps(4101));
     await done('instances', 'terminate', 'ended', '--yes');
@@ -174,7 +174,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(stderr).toContain('ended is TERMINAT');
   });
 
-  test('accepts only registered keys, and lets reset end every process after kill -9', async () => {
+  test('accepts only registered keys, and stops every process on reset after kill -9', async () => {
     const server = computer.start(['sandbox', 'serve', '--json'], { env });
     const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n$/));
     const through = { env: { GPUCLOUD_BASE_URL: url, GPUCLOUD_API_KEY: api_key } };
@@ -206,7 +206,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     expect([sleeps(4102), readdirSync(place())]).toEqual([false, []]);
   });
 
-  test('ends the job of a served instance from the profile sandbox after the server was killed', async () => {
+  test('stops the job of a served instance in the sandbox profile after a server crash', async () => {
     await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
     const server = computer.start(['sandbox', 'serve', '--json', '--speed', '1'], { env });
     const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n$/));

@@ -67,7 +67,7 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     tunnel.kill('SIGINT');
   });
 
-  test('ends a loop of tunnels after at most 128 connections', async () => {
+  test('closes a loop of tunnels after at most 128 connections', async () => {
     const [entry, remote] = [await freePort(), await freePort()];
     let connections = 0;
     // Leads back to the tunnel's entry, as a second tunnel would.

@@ -178,7 +178,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect((await ssh('readlink d/other; rm -r d')).stdout).toBe('nowhere\n');
   });
 
-  test('works with rsync', needs('rsync'), async () => {
+  test('copies with rsync', needs('rsync'), async () => {
     const [, ...words] = await commandOf('box');
     const host = words.at(-1);
     const options = words.slice(0, words.indexOf('-p')).map((word) => `'${word}'`);
@@ -198,7 +198,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     let terminal: Terminal | undefined;
     afterEach(() => terminal?.close());
 
-    test('gives a shell its size, resizes it, and passes on Ctrl-C', async () => {
+    test('sets and changes the terminal size, and passes on Ctrl-C', async () => {
       terminal = openTerminal({
         program: RUNNER,
         args: [PROGRAM, 'instances', 'ssh', ...own, 'box'],
@@ -224,7 +224,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     });
   });
 
-  test('ends its processes on terminate, and deletes its folder without following links', async () => {
+  test('stops its processes on terminate, and deletes its folder without following links', async () => {
     await create('doomed');
     const kept = join(computer.home, 'kept');
     await mkdir(kept);
@@ -247,7 +247,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(readFileSync(join(kept, 'file'), 'utf8')).toBe('mine');
   });
 
-  test('keeps running after its server was killed, and ends with stop', async () => {
+  test('keeps running after its server was killed, until a stop', async () => {
     await create('orphan');
     const child = computer.start(
       ['instances', 'ssh', ...own, 'orphan', '--', `echo up; trap "" PIPE; sleep ${lasting(4003)}`],
@@ -286,7 +286,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(await state()).toBe('EXITED');
   });
 
-  test('shows its use in the folder that GPUCLOUD_PROC names', async () => {
+  test('writes its load to the folder in GPUCLOUD_PROC', async () => {
     const script =
       'cd $GPUCLOUD_PROC; cat stat; sleep 1.5; cat stat uptime loadavg meminfo net/dev; who';
     const busyTicks = async () => {
@@ -306,7 +306,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     await done('sandbox', 'gpu', 'box', 'auto');
   });
 
-  test('shows its GPUs and a set load with nvidia-smi', async () => {
+  test('shows its GPUs and their set load in nvidia-smi', async () => {
     const query = '--query-gpu=index,name,utilization.gpu,memory.total --format=csv,noheader';
     const { stdout } = await ssh(`nvidia-smi ${query},nounits; nvidia-smi; nvidia-smi -L`);
     expect(stdout).toContain('0, NVIDIA A100 80GB, 0, 81920\n');

@@ -95,7 +95,7 @@ function keyOnCommandLine(what: string) {
 
 /**
  * Checks a key with GET /users/me (API document: Endpoints), then saves it with its address and
- * account as the current profile. If the check fails, no settings change.
+ * account as the active profile. If the check fails, no settings change.
  */
 export async function signIn(source: KeySource, context: Context): Promise<void> {
   const { err, out } = context;
@@ -173,7 +173,7 @@ async function isStored(
 }
 
 /**
- * Chooses the profile for a login without a name: the current profile if it belongs to this
+ * Chooses the profile for a login without a name: the active profile if it belongs to this
  * service, otherwise `default`, so that another service's key is kept.
  */
 function nameFor(file: ConfigFile, given: string | undefined, context: Context): string {

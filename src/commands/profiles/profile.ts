@@ -141,7 +141,7 @@ export function brokenBaseUrl(text: string): string | undefined {
   return brokenBy(baseUrl)(text.trim());
 }
 
-/** Warns if the next command won't use the stored current profile. */
+/** Warns if the environment overrides the selected profile. */
 export function warnOfEnvironment(name: string, file: ConfigFile, { env, err }: Context): void {
   if (env.GPUCLOUD_API_KEY) {
     err.warn(

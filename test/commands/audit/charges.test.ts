@@ -32,7 +32,7 @@ describe('the check of terminated instances', () => {
     });
   });
 
-  test('passes a charge up to a day after the end', async () => {
+  test('passes a charge up to a day after the termination', async () => {
     const instance = await ended(service.ago(25 * HOUR));
     instance.last_billed_at = service.ago(HOUR);
     const times = 'ended at 2026-01-14T11:00:00.000Z, and was charged at 2026-01-15T11:00:00.000Z';
@@ -45,7 +45,7 @@ describe('the check of terminated instances', () => {
     });
   });
 
-  test('reports a charge more than a day after the end', async () => {
+  test('reports a charge more than a day after the termination', async () => {
     const instance = await ended(service.ago(26 * HOUR));
     instance.last_billed_at = service.ago(2 * HOUR - MINUTE);
     expect(await check()).toMatchObject({
@@ -93,7 +93,7 @@ describe('the check of terminated instances', () => {
     });
   });
 
-  test('does not explain charges after the termination, even if read again', async () => {
+  test('does not explain charges after the termination, even if the instance is read again', async () => {
     await ended(null);
     world.clock.advance(20 * HOUR);
     await at.audit();

@@ -77,7 +77,7 @@ describe('billing spend', () => {
     expect((await world.cli(['billing', 'spend', ...since])).code).toBe(0);
   });
 
-  test("ends at the service's time if the computer's clock is two days behind", async () => {
+  test("counts up to the service's time if the computer's clock is two days behind", async () => {
     await twoDaysAhead();
     service.transaction('USAGE_CHARGE', '10', 2 * HOUR);
     service.transaction('USAGE_CHARGE', '5', DAY);

@@ -178,7 +178,7 @@ describe('billing transactions, a page', () => {
     expect(await world.cli(list('--all', '--json'))).toMatchObject({ stdout: '[]\n', stderr: '' });
   });
 
-  it('accepts --type in any case, with hyphens and repeated', async () => {
+  it('accepts --type in any case, with hyphens, and repeatedly', async () => {
     const world = await worldOf({ rows: [row(1), row(2, { type: 'DEPOSIT' })] });
     const { stdout, requests } = await world.cli(
       list('--type', 'Deposit,usage-charge', '--type', 'DEPOSIT', '-q'),

@@ -369,7 +369,7 @@ describe('instances create by name', () => {
 describe('in the sandbox', () => {
   const SANDBOX = { env: { GPUCLOUD_PROFILE: 'sandbox', GPUCLOUD_BASE_URL: undefined } };
 
-  test("shows and resolves built-in names, which can't be removed", async () => {
+  test('shows and resolves built-in names, and refuses to remove them', async () => {
     const rented = await world.cli(
       ['instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22.04', '--json'],
       SANDBOX,
@@ -439,7 +439,7 @@ describe('an unusable catalog file', () => {
     expect(await readFile(file(), 'utf8')).toBe(text);
   });
 
-  test('triggers one warning in other commands', async () => {
+  test('prints one warning in other commands', async () => {
     await putFile('{');
     const { code, stdout, stderr } = await see();
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${INSTANCE}\n` });

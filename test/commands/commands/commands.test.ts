@@ -204,7 +204,7 @@ describe('commands', () => {
     expect(stdout.trim().split('\n')).toHaveLength(COMMANDS.length + 1);
   });
 
-  test('supports other formats, --columns and --query', async () => {
+  test('prints rows in other formats, and applies --columns and --query', async () => {
     const ids = await world.cli(['commands', '-q']);
     expect(ids.stdout.trim().split('\n').sort()).toEqual(COMMANDS);
     const json = await world.cli(['commands', '--json', '--columns', 'command,usage']);

@@ -210,7 +210,7 @@ describe("doctor's service check", () => {
     });
   });
 
-  test('checks that the service responds even without a key', async () => {
+  test("checks the service's response even without a key", async () => {
     const world = await worldOf(() => answer(401, ''));
     const { code, of, requests } = await examine(world, { GPUCLOUD_API_KEY: undefined });
     expect(code).toBe(1);
@@ -219,7 +219,7 @@ describe("doctor's service check", () => {
     expect(requests[0]?.headers['x-api-key']).toBe('no-key');
   });
 
-  test('ends all checks at --timeout if the service never responds', async () => {
+  test('stops all checks at --timeout if the service never responds', async () => {
     const world = await worldOf(() => new Promise(() => undefined));
     // The default timeout would exceed the test's timeout.
     const { code, of } = await examine(world, {}, '--timeout', '500ms');

@@ -56,7 +56,7 @@ describe('help', () => {
     for (const format of FORMATS) expect(text).toMatch(new RegExp(`^  ${format} +\\S`, 'm'));
   });
 
-  test('groups the flags of create, and ends with common global options', async () => {
+  test('groups the flags of create, and lists the common global options last', async () => {
     const { stdout } = await world.cli(['instances', 'create', '--help']);
     expect(stdout.match(/^[A-Z][a-z]+:$/gm)).toEqual([
       'Arguments:',

@@ -264,7 +264,7 @@ describe('an offer whose price changed since it was last seen', () => {
   let priced: World;
   afterEach(() => priced.close());
 
-  test('triggers a warning after renting, if the price rose', async () => {
+  test('warns after renting if the price rose', async () => {
     const prices = ['10.00', '12.5', '12.50', '11'];
     let count = 0;
     priced = await createWorld({

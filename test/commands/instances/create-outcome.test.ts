@@ -87,7 +87,7 @@ describe('instances create', () => {
     });
   });
 
-  test('exits with 12 if the wait ends in ERROR, and still prints the instance', async () => {
+  test('exits with 12 if the instance reaches ERROR, and still prints the instance', async () => {
     await world.sandbox.inject('fail-provisioning');
     const { code, stdout, stderr } = await world.cli([
       'instances',

@@ -29,7 +29,7 @@ function instance(levels: number, status = 200): Answer {
 }
 
 describe('a deeply nested response', () => {
-  test.each(FORMATS)('makes get exit with 10: -o %s', async (format) => {
+  test.each(FORMATS)('exits with 10 in get: -o %s', async (format) => {
     answer = () => instance(3000);
     const { code, stdout, stderr } = await world.cli(['instances', 'get', NEW, '-o', format]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
@@ -38,14 +38,14 @@ describe('a deeply nested response', () => {
     );
   });
 
-  test.each(FORMATS)('is printed up to the limit: -o %s', async (format) => {
+  test.each(FORMATS)('prints the response up to the limit: -o %s', async (format) => {
     answer = (path) => (path.startsWith('/instances/') ? instance(MOST - 1) : undefined);
     const { code, stdout } = await world.cli(['instances', 'get', NEW, '-o', format]);
     expect(code).toBe(0);
     expect(stdout).toContain(format === 'id' ? NEW : 'box');
   });
 
-  test('does not hide the ID of a new instance', async () => {
+  test('prints and stores the ID of a new instance', async () => {
     service.posts.push(() => {
       service.rent(NEW, 'box');
       return instance(3000, 201);
@@ -58,14 +58,14 @@ describe('a deeply nested response', () => {
     expect(JSON.parse(listed)).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
   });
 
-  test('leads to exit code 4 with status 403', async () => {
+  test('exits with 4 for status 403', async () => {
     answer = () => instance(3000, 403);
     expect((await world.cli(['instances', 'get', NEW])).code).toBe(4);
     expect((await world.cli(['api', 'GET', '/x'])).code).toBe(4);
   });
 
   test.each([['/x'], ['/x', '--json'], ['/x', '-o', 'jsonl'], ['/x', '--paginate']])(
-    'makes api exit with 10: %s %s',
+    'exits with 10 in api: %s %s',
     async (...argv) => {
       answer = () => instance(3000);
       const { code, stdout, stderr } = await world.cli(['api', 'GET', ...argv]);
@@ -74,7 +74,7 @@ describe('a deeply nested response', () => {
     },
   );
 
-  test('is printed by api if it is not JSON', async () => {
+  test('prints a non-JSON response in api', async () => {
     const text = '[{'.repeat(DEEPEST);
     answer = () => ({ status: 200, body: text });
     expect((await world.cli(['api', 'GET', '/x'])).stdout).toBe(text);

@@ -185,7 +185,7 @@ describe('the ID in the response to create', () => {
     },
   );
 
-  test('is rejected if it belongs to an instance of another request', async () => {
+  test('rejects the ID of an instance from another request', async () => {
     await world.cli(['instances', 'create', 'first', ...HARDWARE]);
     service.posts.push(() => {
       service.rent(ID, 'trainer');
@@ -198,7 +198,7 @@ describe('the ID in the response to create', () => {
     expect(await recovered()).toMatchObject([{ outcome: 'rented', id: ID }]);
   });
 
-  test('is rejected if the instance was tracked before', async () => {
+  test('rejects the ID of an instance that was tracked before', async () => {
     service.rent(ID, 'other');
     await world.cli(['instances', 'track', ID]);
     world.clock.advance(1000);
@@ -206,7 +206,7 @@ describe('the ID in the response to create', () => {
     await expectDoubt(CREATE, 'is the ID of an instance known before the request');
   });
 
-  test('is rejected if it belongs to another name, until recover assigns it', async () => {
+  test('rejects an ID that belongs to another name, until recover assigns it', async () => {
     bend(NEW, 'other');
     await expectDoubt(CREATE, 'belongs to an instance with another name, other');
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
@@ -227,7 +227,7 @@ test('lists both the UNKNOWN name and an instance that the service renamed', asy
 });
 
 describe('a valid ID in the response to create', () => {
-  test('is accepted if a drive showed it first', async () => {
+  test('accepts an ID that a drive showed first', async () => {
     service.posts.push(async () => {
       const instance = service.rent(NEW, 'trainer');
       service.drives = [{ id: 'd1', current_instance_id: NEW }];
@@ -240,7 +240,7 @@ describe('a valid ID in the response to create', () => {
     expect(await unknown()).toEqual([]);
   });
 
-  test('is accepted with a name in another letter case, or without a name', async () => {
+  test('accepts a name in another letter case, or a missing name', async () => {
     for (const name of ['TRAINER', null]) {
       service.posts.push(() => ok({ id: name ?? ID, name, status: 'PROVISIONING' }, 201));
       expect((await world.cli([...CREATE, '-q'])).code).toBe(0);

@@ -91,7 +91,7 @@ describe('instances events --follow during an outage', () => {
 });
 
 describe('--resume', () => {
-  test('continues where the last run ended, and reports a gap', async () => {
+  test('continues after the last printed event, and reports a gap', async () => {
     const file = await scratch();
     const first = await show((turn) => {
       if (turn === 2) setImmediate(() => first.ctrlC());

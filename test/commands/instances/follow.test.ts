@@ -203,7 +203,7 @@ describe('instances events --follow', () => {
 });
 
 describe('instances events --follow at its end', () => {
-  test('stops one read after the status of --until', async () => {
+  test('stops one read after the instance has the --until status', async () => {
     const stage = await show((turn) => logOf(turn), {
       status: (reading) => (reading < 3 ? 'TERMINATING' : 'TERMINATED'),
     });

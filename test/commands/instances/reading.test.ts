@@ -97,7 +97,7 @@ describe('an unexpected response', () => {
   let world: World;
   afterEach(() => world.close());
 
-  test('is printed with its unknown fields and statuses', async () => {
+  test('prints unknown fields and statuses', async () => {
     const data = {
       id: ID,
       status: 'HIBERNATING',
@@ -122,7 +122,7 @@ describe('an unexpected response', () => {
     expect(people.stdout).not.toMatch(/[\u001b\u202e]/);
   });
 
-  test('is printed in Docker notation for people, and unchanged as JSON', async () => {
+  test('prints docker_config in Docker notation for people, and unchanged as JSON', async () => {
     const docker_config = {
       image: 'nginx',
       ports: [
@@ -162,7 +162,7 @@ describe('an unexpected response', () => {
     expect(JSON.parse(json.stdout).docker_config).toEqual(docker_config);
   });
 
-  test('is rejected if it describes another instance', async () => {
+  test('rejects a response about another instance', async () => {
     world = await createWorld({ handler: () => ok({ id: 'another', status: 'TERMINATED' }) });
     const { code, stdout, stderr } = await world.cli(['instances', 'get', ID]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });

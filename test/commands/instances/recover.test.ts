@@ -22,7 +22,7 @@ import {
 afterEach(closeLost);
 
 describe('an unknown outcome', () => {
-  test('is reported in one line by other commands, but not by help and completion', async () => {
+  test('prints one line about it in other commands, but not in help and completion', async () => {
     await begin();
     await lose(true);
     for (const argv of [
@@ -60,7 +60,7 @@ describe('an unknown outcome', () => {
     expect(stranger.stderr).toContain(WARNING);
   });
 
-  test('is reported by a local command without fetching the key', async () => {
+  test('prints a warning in a local command without fetching the key', async () => {
     await begin({ signedIn: false });
     const fetched = join(world.home, 'fetched');
     const profile = {
@@ -83,7 +83,7 @@ describe('an unknown outcome', () => {
     expect(await readFile(fetched, 'utf8')).toBe('x\n');
   });
 
-  test('is reported by create with a hint at recover and list', async () => {
+  test('suggests recover and list in create', async () => {
     await begin();
     service.posts.push(() => 'hangUp');
     const { code, stderr } = await world.cli([...CREATE, '--json']);
@@ -368,7 +368,7 @@ describe('recover and list with unreadable data', () => {
     expect(await world.cli(['instances', 'list', '-q'], { env })).toMatchObject({ stderr: '' });
   });
 
-  test('takes the ID of an instance from the name of its invalid file', async () => {
+  test('reads the ID of an instance from the name of its invalid file', async () => {
     await begin();
     await world.cli(CREATE);
     const root = join(world.home, 'state', 'journal');
@@ -388,7 +388,7 @@ describe('recover and list with unreadable data', () => {
 });
 
 describe('an archived instance that is attached to a drive', () => {
-  test('is read again, so that a wrong TERMINATED does not hide it', async () => {
+  test('reads the instance again, since a stored TERMINATED may be wrong', async () => {
     await begin();
     service.rent(ID, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
@@ -458,7 +458,7 @@ describe('the name of a request with an unknown outcome', () => {
     expect({ code, requests: posts(requests) }).toEqual({ code: 7, requests: [] });
   });
 
-  test('is never sent as an ID', async () => {
+  test('never sends the name as an ID', async () => {
     await begin();
     await lose(true);
     const { code, requests } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);
@@ -467,7 +467,7 @@ describe('the name of a request with an unknown outcome', () => {
 });
 
 describe('a request whose process still runs', () => {
-  test('is listed as IN_FLIGHT, and as UNKNOWN after its timeout', async () => {
+  test('lists the request as IN_FLIGHT, and as UNKNOWN after its timeout', async () => {
     await begin();
     const isAlive = (pid: number) => pid === process.pid;
     const journal = journalOf(world, { service: world.service.url, account: 'user-1' }, isAlive);

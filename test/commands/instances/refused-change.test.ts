@@ -257,7 +257,7 @@ describe('an interrupt after the request', () => {
     expect(error.message).not.toContain('sent');
   });
 
-  test('makes start wait for its response, since the instance may bill from then on', async () => {
+  test('waits for the response to a start, since the instance may bill from then on', async () => {
     const { stdout } = await interruptedAt('POST', 'start', 'STARTING');
     expect(JSON.parse(stdout)).toMatchObject({ id: ID, status: 'STARTING' });
   });

@@ -70,7 +70,7 @@ test.each(['UDP', 'udp'])('exits with 3 for a tunnel to a %s endpoint', async (p
   expect(stderr).toContain('it is UDP');
 });
 
-test('exits with 130 if Ctrl-C ends a tunnel before it opens', async () => {
+test('exits with 130 if Ctrl-C stops a tunnel before it opens', async () => {
   const world = await worldWith({});
   const interrupt = new AbortController();
   const calls = join(world.home, 'calls');
@@ -99,7 +99,7 @@ test('prints the address before a shell, but not before a command', async () => 
   expect((await world.cli(argv, { env, terminal: true })).stderr).toBe('');
 });
 
-test('exits with 130 on Ctrl-C after ssh has ended', async () => {
+test('exits with 130 on Ctrl-C after ssh has exited', async () => {
   const world = await worldWith({});
   const calls = join(world.home, 'calls');
   await writeFile(
@@ -221,7 +221,7 @@ describe('the arguments of ssh and scp', () => {
     'CheckHostIP=no',
   ];
 
-  test('contain the host key options, port and address', async () => {
+  test('passes the host key options, port and address', async () => {
     const world = await worldWith({});
     await run(world, 'ssh', ID);
     expect(await started(world)).toEqual([
@@ -234,7 +234,7 @@ describe('the arguments of ssh and scp', () => {
     ]);
   });
 
-  test("follow the flags, with the user's options first", async () => {
+  test("passes the user's options before gpucloud's", async () => {
     const world = await worldWith({ ssh_username: null, ssh_port: null });
     const key = join(world.home, 'key');
     await writeFile(key, '');
@@ -261,7 +261,7 @@ describe('the arguments of ssh and scp', () => {
     ]);
   });
 
-  test('put brackets around an IPv6 address for scp', async () => {
+  test('puts an IPv6 address in brackets for scp', async () => {
     const world = await worldWith({ ip_address: '2001:db8::5' });
     await run(world, 'scp', '-r', '-p', '-x y', `${ID}:a b`);
     // An unknown flag is a usage error.

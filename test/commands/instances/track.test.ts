@@ -203,7 +203,7 @@ describe('Ctrl-C during a create', () => {
 });
 
 describe('an unusable journal', () => {
-  test('does not prevent get by ID, but makes list and create exit with 9', async () => {
+  test('exits with 9 in list and create, but not in get by ID', async () => {
     await begin();
     service.rent(ID, 'trainer');
     await rm(join(world.home, 'state', 'journal'), { recursive: true });

@@ -137,7 +137,7 @@ describe('instances wait --for ssh', () => {
   });
 });
 
-describe('a wait that ends early', () => {
+describe('a wait that stops early', () => {
   const worldOf = (answers: readonly (number | string)[]) => {
     const left = [...answers];
     return createWorld({

@@ -18,7 +18,7 @@ describe('instances wait', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ status: 'ACTIVE' }, { status: 'ACTIVE' }]);
   });
 
-  test('exits with 12 and the reason if the instance ends in another status', async () => {
+  test('exits with 12 and the reason if the instance reaches another final status', async () => {
     await world.sandbox.inject('fail-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer']);
@@ -57,7 +57,7 @@ describe('instances wait', () => {
     },
   );
 
-  test('includes the last events in JSON if the instance ends in another status', async () => {
+  test('includes the last events in JSON if the instance reaches another final status', async () => {
     await world.sandbox.inject('fail-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer', '--json']);

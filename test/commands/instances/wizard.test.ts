@@ -304,7 +304,7 @@ describe('instances create in a terminal', () => {
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
   });
 
-  test('rents nothing if the user cancels at the end', async () => {
+  test('rents nothing if the user cancels the last prompt', async () => {
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box'],
       ...['1', '1', '', '1', '1', 'cancel'],

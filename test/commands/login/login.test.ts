@@ -135,11 +135,11 @@ describe('login with all values', () => {
       stdin: ANNA_KEY,
     });
     expect(again).toMatchObject({ code: 0, requests: [{ path: '/users/me' }] });
-    // The current profile has this base URL, so login replaces its key.
+    // The active profile has this base URL, so login replaces its key.
     expect((await login(world, ANNA_KEY, '--yes')).stdout).toContain('Name:      work\n');
   });
 
-  test('keeps the current profile if the new key is for another service', async () => {
+  test('keeps the active profile if the new key is for another service', async () => {
     const [one, other] = [await newWorld(), await newWorld()];
     await login(one, ANNA_KEY, '--profile', 'work');
     const result = await one.cli(['login', '--base-url', other.service.url, '--key-stdin'], {

@@ -13,7 +13,7 @@ async function newWorld(): Promise<World> {
   return world;
 }
 
-/** Creates the current profile `home` with a key, and `work` without one. */
+/** Creates the active profile `home` with a key, and `work` without one. */
 async function twoProfiles(): Promise<World> {
   const world = await newWorld();
   await world.cli(['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`]);
@@ -93,7 +93,7 @@ describe('profiles list', () => {
     );
   });
 
-  test('warns about variables that override the current profile', async () => {
+  test('warns about variables that override the active profile', async () => {
     const world = await twoProfiles();
     const { stderr } = await world.cli(['profiles', 'list'], {
       env: { GPUCLOUD_PROFILE: 'work', GPUCLOUD_API_KEY: 'svc_sk_other' },
@@ -170,7 +170,7 @@ describe('profiles get', () => {
     );
   });
 
-  test('exits with 3 without a current profile', async () => {
+  test('exits with 3 without an active profile', async () => {
     expect((await (await newWorld()).cli(['profiles', 'get'])).code).toBe(3);
   });
 });
@@ -244,7 +244,7 @@ describe('profiles use', () => {
 });
 
 describe('profiles add', () => {
-  test('stores a base URL without a key, and keeps the current profile', async () => {
+  test('stores a base URL without a key, and keeps the active profile', async () => {
     const world = await newWorld();
     const argv = ['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`];
     expect(await world.cli(argv)).toEqual({
@@ -269,7 +269,7 @@ describe('profiles add', () => {
     expect((await stat(join(world.home, 'config'))).mode & 0o777).toBe(0o700);
   });
 
-  test('succeeds with the same base URL, and rejects another', async () => {
+  test('succeeds with the same base URL, and rejects another base URL', async () => {
     const world = await twoProfiles();
     const { url } = world.service;
     const again = await world.cli(['profiles', 'add', 'home', '--base-url', `${url}/`]);
@@ -356,7 +356,7 @@ describe('profiles remove', () => {
     expect((await world.cli(['profiles', 'remove', 'home', '--yes'])).code).toBe(0);
   });
 
-  test('keeps the current profile if another one is removed', async () => {
+  test('keeps the active profile if another profile is removed', async () => {
     const world = await twoProfiles();
     const { stderr } = await world.cli(['profiles', 'remove', 'work', '-y']);
     expect(stderr).toBe('Removed the profile "work".\n');

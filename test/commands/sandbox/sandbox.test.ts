@@ -287,7 +287,7 @@ describe('sandbox reset', () => {
     expect(world.clock.slept).not.toContain(3000);
   });
 
-  test('requires --yes if it has an instance', async () => {
+  test('requires --yes if the sandbox has an instance', async () => {
     const world = await newWorld();
     await rent(world, 'trainer');
     const { code, stderr } = await world.cli(['sandbox', 'reset']);
@@ -335,7 +335,7 @@ describe('sandbox reset', () => {
 });
 
 describe('the sandbox clock', () => {
-  test('determines relative times in a terminal', async () => {
+  test('uses the sandbox clock for relative times in a terminal', async () => {
     const world = await newWorld();
     await rent(world, 'box');
     await json(world, 'advance', '20h');

@@ -292,7 +292,7 @@ describe('bad input', () => {
       }
     });
 
-    test('is rejected with a hint that names the public key file', async () => {
+    test('rejects a private key with a hint that names the public key file', async () => {
       const file = await fileIn(world, 'id_ed25519', pem);
       await fileIn(world, 'id_ed25519.pub', ED25519);
       const { stderr } = await world.cli(['ssh-keys', 'add', file]);

@@ -34,7 +34,7 @@ describe('unexplained charges', () => {
     }
   };
 
-  test('exclude charges for a drive that became smaller since it was last seen', async () => {
+  test('explains charges for a drive that became smaller since it was last seen', async () => {
     service.drive('data', { price_per_hour: '60.00', created_at: service.ago(9 * DAY) });
     hourly('60.00', 24);
     expect((await status()).doc.charges.unexplained).toBe('0.00');
@@ -44,7 +44,7 @@ describe('unexplained charges', () => {
     expect((await status()).doc.charges.unexplained).toBe('40.00');
   });
 
-  test('exclude charges for a drive that was deleted since it was last seen', async () => {
+  test('explains charges for a drive that was deleted since it was last seen', async () => {
     service.drive('data', { price_per_hour: '60.00', created_at: service.ago(9 * DAY) });
     await status();
     service.drives.length = 0;
@@ -55,7 +55,7 @@ describe('unexplained charges', () => {
     expect((await status()).doc.charges.unexplained).toBe('60.00');
   });
 
-  test('are shown with their largest group', async () => {
+  test('shows unexplained charges with their largest group', async () => {
     await known(service.instance('trainer', { created_at: service.ago(3 * DAY) }));
     hourly('89.90', 30);
     expect((await status()).doc.charges.unexplained).toBe('0.00');
@@ -78,7 +78,7 @@ describe('unexplained charges', () => {
     expect(stdout).toContain('Unknown    1,110.10 ₽ in unexplained charges\n');
   });
 
-  test('exclude a kopeck of rounding', async () => {
+  test('ignores a kopeck of rounding', async () => {
     await known(service.instance('trainer', { created_at: service.ago(HOUR / 3) }));
     // Charges an hour and a third.
     service.transaction('USAGE_CHARGE', '119.87', 60_000);
@@ -88,7 +88,7 @@ describe('unexplained charges', () => {
     });
   });
 
-  test('are noticed within three hours even on an expensive day', async () => {
+  test('reports charges within three hours even on an expensive day', async () => {
     await known(
       service.instance('trainer', {
         created_at: service.ago(3 * DAY),
@@ -103,7 +103,7 @@ describe('unexplained charges', () => {
     expect(doc.charges).toMatchObject({ charged: '1500.00', unexplained: '1100.00' });
   });
 
-  test('exclude charges for an instance that ended today', async () => {
+  test('explains charges for an instance that was terminated today', async () => {
     const id = service.instance('gone', { created_at: service.ago(20 * HOUR) });
     await known(id);
     hourly('89.90', 20);
@@ -119,7 +119,7 @@ describe('unexplained charges', () => {
     expect(again.doc.charges.unexplained).toBe('0.00');
   });
 
-  test('are found in a history of 10,000 transactions with few requests', async () => {
+  test('finds charges in a history of 10,000 transactions with few requests', async () => {
     await known(service.instance('trainer', { created_at: service.ago(400 * DAY) }));
     hourly('100.00', 10_000);
     const { doc, requests } = await status();
@@ -128,7 +128,7 @@ describe('unexplained charges', () => {
   });
 
   test.each(['none', 'oldest first'] as const)(
-    'are not checked if a long history has the order: %s',
+    'checks no charges if a long history has the order: %s',
     async (order) => {
       service.order = order;
       await known(service.instance('trainer'));
@@ -140,7 +140,7 @@ describe('unexplained charges', () => {
     },
   );
 
-  test('are searched in at most six pages, and not checked in longer histories', async () => {
+  test('reads at most six pages, and checks no charges in longer histories', async () => {
     service.limit = 5;
     await known(service.instance('trainer', { created_at: service.ago(40 * DAY) }));
     hourly('100.00', 500);
@@ -155,7 +155,7 @@ describe('unexplained charges', () => {
     expect(many.requests.filter(({ path }) => path.startsWith('/billing'))).toHaveLength(6);
   });
 
-  test('are searched in a whole history if it is short and unordered', async () => {
+  test('reads a whole unordered history if it is short', async () => {
     service.order = 'none';
     await known(service.instance('trainer', { created_at: service.ago(40 * DAY) }));
     hourly('89.90', 300);
@@ -164,7 +164,7 @@ describe('unexplained charges', () => {
 });
 
 describe('a deposit', () => {
-  test("causes no warning if it pays a suspended drive's debt of a week", async () => {
+  test("prints no warning if a deposit pays a suspended drive's debt of a week", async () => {
     service.drive('data', { created_at: service.ago(40 * DAY) });
     service.transaction('DEPOSIT', '5000.00', HOUR);
     // Charges 160 hours at 6.00 at once.

@@ -50,7 +50,7 @@ async function attention(): Promise<{ code: string; message: string }[]> {
 describe('a single response with a wrong time', () => {
   beforeEach(() => rentForFourHours(world));
 
-  test.each(WRONG)('makes reap exit with 10, but not the next run: %s', async (_how, date) => {
+  test.each(WRONG)('exits with 10, but not in the next run: %s', async (_how, date) => {
     await world.cli(REAP);
     const before = heartbeat();
     for (const hours of [1, 4]) {
@@ -154,7 +154,7 @@ describe("a proxy's time", () => {
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(4) }]);
   });
 
-  test('does not shift a new deadline', async () => {
+  test("sets a new deadline by the service's time, not the proxy's", async () => {
     throughProxy(page);
     const argv = ['instances', 'expire', 'trainer', '--after', '8h'];
     expect((await world.cli(argv)).stderr).not.toContain('clock');
@@ -169,7 +169,7 @@ describe('a frozen service clock', () => {
 
   beforeEach(() => rentForFourHours(world));
 
-  test('makes the next run exit with 10 without a heartbeat', async () => {
+  test('exits with 10 in the next run, and writes no heartbeat', async () => {
     expect((await world.cli(REAP)).code).toBe(0);
     const before = heartbeat();
     freeze();
@@ -182,7 +182,7 @@ describe('a frozen service clock', () => {
     expect(heartbeat()?.at).toBe(before?.at);
   });
 
-  test('makes a first run after the deadline exit with 10', async () => {
+  test('exits with 10 in a first run after the deadline', async () => {
     freeze();
     world.clock.advance(5 * HOUR);
     expect((await world.cli(['instances', 'reap'])).code).toBe(10);
@@ -282,7 +282,7 @@ describe('a clock difference confirmed by two responses', () => {
     );
   });
 
-  test('makes reap pause only from five minutes, or after a change', async () => {
+  test('pauses reap only for a difference of five minutes, or after a change', async () => {
     const pauses = async (minutes: number) => {
       world.ahead = minutes * MINUTE;
       const before = world.clock.slept.length;

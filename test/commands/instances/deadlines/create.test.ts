@@ -41,7 +41,7 @@ describe('a deadline', () => {
     }
   });
 
-  test('is rejected if the heartbeat is older than two intervals or in the future', async () => {
+  test('rejects a deadline if the heartbeat is older than two intervals or in the future', async () => {
     await world.arm();
     world.clock.advance(10 * 60_000);
     const late = await world.cli([...CREATE, '--terminate-after', '4h']);
@@ -51,27 +51,27 @@ describe('a deadline', () => {
     expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
   });
 
-  test('is rejected if the heartbeat is for another account', async () => {
+  test('rejects a deadline if the heartbeat is for another account', async () => {
     await world.arm('work', 'user-2');
     const { code, requests } = await world.cli([...CREATE, '--terminate-after', '4h']);
     expect({ code, posts: requests.filter(posts) }).toEqual({ code: 2, posts: [] });
   });
 
-  test('is rejected if the heartbeat is for another service', async () => {
+  test('rejects a deadline if the heartbeat is for another service', async () => {
     await world.arm('work', 'user-1', 'https://other.example.com');
     const { code, stderr, requests } = await world.cli([...CREATE, '--terminate-after', '4h']);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toContain('"instances reap" is not scheduled');
   });
 
-  test('is accepted with a recent heartbeat', async () => {
+  test('accepts a deadline with a recent heartbeat', async () => {
     await world.arm();
     world.clock.advance(9 * 60_000);
     const { code, stderr } = await world.cli([...CREATE, '--terminate-after', '4h']);
     expect(code, stderr).toBe(0);
   });
 
-  test('is rejected without a schedule in a terminal too', async () => {
+  test('rejects a deadline without a schedule in a terminal too', async () => {
     const argv = ['instances', 'create', '--terminate-after', '4h'];
     const { code, requests } = await world.cli(argv, { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -209,12 +209,12 @@ describe('the deadline of a request with a lost response', () => {
     expect((await world.cli([...CREATE, ...IN_FOUR_HOURS])).code).toBe(7);
   };
 
-  test('is listed with the UNKNOWN request', async () => {
+  test('lists the deadline with the UNKNOWN request', async () => {
     await lose();
     expect(await listed(world)).toMatchObject([{ status: 'UNKNOWN', ends_at: world.at(4) }]);
   });
 
-  test('is assigned to the instance tracked for the request', async () => {
+  test('assigns the deadline to the instance tracked for the request', async () => {
     await lose();
     await world.cli(['instances', 'track', ID, '--yes']);
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at: world.at(4) }]);

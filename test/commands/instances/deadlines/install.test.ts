@@ -246,7 +246,7 @@ describe('reap --install', () => {
     expect(existsSync(at('crontab'))).toBe(false);
   });
 
-  test('rejects a base URL from the environment, even if the profile has the same', async () => {
+  test("rejects a base URL from the environment, even if it equals the profile's", async () => {
     crontabWith();
     const env = { GPUCLOUD_BASE_URL: world.service.url };
     const { code, stderr } = await world.cli([...REAP, '--install'], {
@@ -399,7 +399,7 @@ describe('schedules of several state folders', () => {
     return cli(['--profile', 'work', ...REAP, '--every', '5m'], { env: own });
   };
 
-  test('coexist, and each counts only for its own folder', async () => {
+  test("enforces deadlines only in the schedule's own state folder", async () => {
     crontabWith();
     await cli([...REAP, '--install']);
     const second = { GPUCLOUD_STATE_DIR: at('second') };
@@ -427,7 +427,7 @@ describe('schedules of several state folders', () => {
     expect(await status()).toMatchObject({ armed: true });
   });
 
-  test('enforce nothing once removed by hand, even after a recent heartbeat', async () => {
+  test('reports no enforcement after a schedule is removed by hand, despite a recent heartbeat', async () => {
     crontabWith();
     await cli([...REAP, '--install']);
     await runByCron(NAME);

@@ -318,7 +318,7 @@ describe('an overdue request with an unknown outcome', () => {
     expect((await world.cli([...CREATE, ...IN_FOUR_HOURS])).code).toBe(7);
   };
 
-  test('is resolved by the ID in its response, which reap terminates', async () => {
+  test('terminates the instance whose ID is in the response', async () => {
     world.rented.posts.push(() => {
       world.rented.rent(ID, 'trainer');
       return { status: 504, body: envelope({ id: ID }, 504) };
@@ -357,7 +357,7 @@ describe('an overdue request with an unknown outcome', () => {
     expect(statusOf(ID)).toBe('ACTIVE');
   });
 
-  test('is reported with exit code 7 if its instance is unknown', async () => {
+  test("exits with 7 if the request's instance is unknown", async () => {
     await lose(true);
     const deadline = world.at(4);
     world.clock.advance(5 * HOUR);
@@ -382,7 +382,7 @@ describe('an overdue request with an unknown outcome', () => {
     });
   });
 
-  test('is ignored before its deadline', async () => {
+  test('ignores the request before its deadline', async () => {
     await lose(false);
     expect(await world.cli(REAP)).toMatchObject({ code: 0, stdout: '[]\n' });
   });
@@ -391,7 +391,7 @@ describe('an overdue request with an unknown outcome', () => {
 describe('the heartbeat', () => {
   const scheduled = [...REAP, '--every', '5m'];
 
-  test('is written by a scheduled run, but not by a manual run', async () => {
+  test('writes a heartbeat in a scheduled run, but not in a manual run', async () => {
     await world.cli(REAP);
     expect(heartbeat()).toBeUndefined();
     expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
@@ -400,7 +400,7 @@ describe('the heartbeat', () => {
     expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(0);
   });
 
-  test('expires while the service fails, and stores the failure', async () => {
+  test('writes no heartbeat while the service fails, and stores the failure', async () => {
     await world.cli(scheduled);
     const before = heartbeat();
     world.clock.advance(11 * 60_000);
@@ -414,7 +414,7 @@ describe('the heartbeat', () => {
     );
   });
 
-  test('is written even if the service refuses to terminate', async () => {
+  test('writes a heartbeat even if the service refuses to terminate', async () => {
     await rentForFourHours(world);
     world.clock.advance(5 * HOUR);
     world.rented.terminations.push(() => no(403, 'Forbidden'));

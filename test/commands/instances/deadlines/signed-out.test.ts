@@ -182,7 +182,7 @@ describe('a refused key', () => {
     expect(await status()).toMatchObject({ armed: true, reason: null });
   });
 
-  test('does not stop enforcement if it is another key, or if a proxy refused it', async () => {
+  test('keeps enforcing deadlines if another key was refused, or if a proxy refused the key', async () => {
     await arm('work');
     await rentInFourHours();
     const { handler } = world.rented;
