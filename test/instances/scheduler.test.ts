@@ -109,15 +109,15 @@ print(json.dumps({e.tag.split("}")[1]: e.text for e in tree.parse(sys.argv[1]).i
     );
   });
 
-  test.each(['C:\\100%\\state', 'a"b', 'a\nb'])('rejects %j, which cmd would change', (path) => {
+  test.each(['C:\\100%\\state', 'a"b', 'a\nb'])('throws for %j, which cmd would change', (path) => {
     expect(() => cmdArguments({ ...job, env: { GPUCLOUD_STATE_DIR: path } })).toThrow(
       `can't contain "%" or line breaks`,
     );
   });
 });
 
-describe('the line of a crontab', () => {
-  test('is read back as the same words, by the shell that cron starts', needs('POSIX'), () => {
+describe('the crontab line', () => {
+  test('passes the same arguments through cron and the shell', needs('POSIX'), () => {
     const line = cronLine(JOB);
     expect(line).toMatch(/^\*\/5 \* \* \* \* \/usr\/bin\/env /);
     expect(line).toMatch(/ # gpucloud-reap-work$/);
@@ -131,7 +131,7 @@ describe('the line of a crontab', () => {
     expect(stdout).toBe(`${ODD}|--every|5m|`);
   });
 
-  test('is rejected if cron would truncate it', () => {
+  test('throws if cron would truncate the line', () => {
     const env = { ...JOB.env, GPUCLOUD_STATE_DIR: `/${'x'.repeat(1000)}` };
     expect(() => cronLine({ ...JOB, env })).toThrow("doesn't fit in a crontab line");
   });

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.world.close());
 
-describe('a failure', () => {
+describe('create --count with a failure', () => {
   test('terminates no other instance without --min-count', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { code, shown, errors, requests } = await rig.create(['--count', '3']);
@@ -28,7 +28,7 @@ describe('a failure', () => {
     expect(requests.filter(({ path }) => path.endsWith('/terminate'))).toEqual([]);
   });
 
-  test('is printed in the table format, with the command that terminates the other instances', async () => {
+  test('prints a table and a command that terminates the other instances', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { stdout, stderr } = await rig.world.cli([...CREATE, '--count', '3']);
     expect(stdout).toContain('gpu-1 ');
@@ -39,14 +39,14 @@ describe('a failure', () => {
     );
   });
 
-  test('is one error per name if all fail, with an empty array', async () => {
+  test('prints an empty array and one error per name if all fail', async () => {
     rig.answer({ 'gpu-1': 'refused', 'gpu-2': 'refused' });
     const { code, shown, errors } = await rig.create(['--count', '2']);
     expect({ code, shown }).toEqual({ code: 5, shown: [] });
     expect(errors).toHaveLength(2);
   });
 
-  test('with an unknown outcome exits with 7, and its name stays UNKNOWN', async () => {
+  test('exits with 7 and lists the name as UNKNOWN if an outcome is unknown', async () => {
     rig.answer({ 'gpu-1': 'refused', 'gpu-2': 'lost' });
     const { code, shown, errors } = await rig.create(['--count', '3']);
     expect(code).toBe(7);
@@ -68,7 +68,7 @@ describe('a failure', () => {
     );
   });
 
-  test('of a wait leaves the instance running', async () => {
+  test('exits with 12 and keeps the instance if it reaches ERROR', async () => {
     rig.become({ 'gpu-1': 'ERROR' });
     const { code, shown, errors } = await rig.create(['--count', '2', '--wait']);
     expect(code).toBe(12);
@@ -77,15 +77,15 @@ describe('a failure', () => {
   });
 });
 
-describe('--min-count', () => {
-  test("keeps the instances if enough succeed, and exits with the failure's code", async () => {
+describe('create --min-count', () => {
+  test('keeps the instances if enough succeed, and exits with 5', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { code, shown } = await rig.create(['--count', '3', '--min-count', '2']);
     expect({ code, names: namesOf(shown) }).toEqual({ code: 5, names: ['gpu-1', 'gpu-3'] });
     expect(rig.statuses()).toEqual({ 'gpu-1': 'PROVISIONING', 'gpu-3': 'PROVISIONING' });
   });
 
-  test('terminates all instances if fewer succeed, and reads each again', async () => {
+  test('terminates all instances if too few succeed, and reads each again', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { code, shown, errors, warnings, requests } = await rig.create([
       '--count',
@@ -123,7 +123,7 @@ describe('--min-count', () => {
     expect(errors[0]?.message).toContain('It was terminated.');
   });
 
-  test('never counts an unknown outcome, and terminates nothing by its name', async () => {
+  test('never counts an unknown outcome, and never terminates by name', async () => {
     rig.answer({ 'gpu-2': 'lost' });
     const { code, errors } = await rig.create(['--count', '2', '--min-count', '2']);
     expect(code).toBe(7);
@@ -131,7 +131,7 @@ describe('--min-count', () => {
     expect(errors).toMatchObject([{ resource: 'gpu-2', may_be_billing: true }]);
   });
 
-  test('names the instances that it leaves at the third Ctrl-C', async () => {
+  test('lists the instances that may still run after the third Ctrl-C', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { interrupts, press } = interruptible();
     let leave = () => {};
@@ -160,7 +160,7 @@ describe('--min-count', () => {
     );
   });
 
-  test('exits with 7 if a termination is refused', async () => {
+  test('exits with 7 if the service refuses a termination', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     rig.service.terminations = Array.from({ length: 9 }, () => () => no(400, 'no'));
     const { code, errors, shown } = await rig.create(['--count', '2', '--min-count', '2']);
@@ -180,7 +180,7 @@ describe('--min-count', () => {
     expect(errors[0]?.message).toContain('was terminated, but its status is PROVISIONING');
   });
 
-  test('terminates an instance whose response was broken after its ID', async () => {
+  test('terminates an instance whose response breaks off after the ID', async () => {
     rig.service.posts = [
       ({ body }) => {
         const { id } = rig.service.rent(rig.service.newId(), nameIn(body));
@@ -195,7 +195,7 @@ describe('--min-count', () => {
     expect(errors.map(({ may_be_billing }) => may_be_billing)).toEqual([false, false]);
   });
 
-  test('exits with 7 for a refusal that names an instance, and does not terminate it', async () => {
+  test('exits with 7 and terminates nothing if a refusal names an instance', async () => {
     const other = rig.service.rent(OFFERS[0] ?? '', 'somebody');
     rig.service.posts = [
       () => ({ status: 409, body: { statusCode: 409, message: GONE, data: { id: other.id } } }),
@@ -207,8 +207,8 @@ describe('--min-count', () => {
   });
 });
 
-describe('Ctrl-C', () => {
-  test('waits for the responses to requests in flight, and sends no more', async () => {
+describe('create --count after Ctrl-C', () => {
+  test('waits for the responses in flight, and sends no more requests', async () => {
     const { interrupts, press } = interruptible();
     const held = rig.holdCreates(4);
     const created = rig.create(['--count', '6'], { interrupts });
@@ -233,7 +233,7 @@ describe('Ctrl-C', () => {
     expect(errors.at(-1)?.message).toContain('gpu-6: Interrupted. Nothing was sent');
   });
 
-  test('prints in one line what is billing, and how to terminate it', async () => {
+  test('prints the billing instances and the command that terminates them', async () => {
     const { interrupts, press } = interruptible();
     rig.service.onRead = async () => press('first');
     const { code, stdout, stderr } = await rig.world.cli([...CREATE, '--count', '2', '--wait'], {
@@ -247,7 +247,7 @@ describe('Ctrl-C', () => {
     );
   });
 
-  test('terminates nothing with --min-count either', async () => {
+  test('terminates nothing with --min-count', async () => {
     const { interrupts, press } = interruptible();
     rig.become();
     rig.service.posts = [
@@ -266,7 +266,7 @@ describe('Ctrl-C', () => {
     expect(stderr).toContain('Rented and billing: gpu-');
   });
 
-  test('twice exits with 7 and names the requests whose outcome is unknown', async () => {
+  test('exits with 7 and suggests recover after the second Ctrl-C', async () => {
     const { interrupts, press } = interruptible();
     let arrived = 0;
     rig.service.posts = Array.from({ length: 2 }, () => async () => {

@@ -27,12 +27,12 @@ describe('create --count', () => {
     expect(RESULTS['instances create']?.().safeParse(shown).success).toBe(true);
   });
 
-  test('prints an array even for one instance, named NAME-1', async () => {
+  test('prints an array with NAME-1 for a single instance', async () => {
     const { shown } = await rig.create(['--count', '1']);
     expect(shown).toMatchObject([{ name: 'gpu-1', status: 'PROVISIONING' }]);
   });
 
-  test('prints a row per instance, and one command that terminates all', async () => {
+  test('prints a row per instance, and one command that terminates all of them', async () => {
     const { code, stdout, stderr } = await rig.world.cli([...CREATE, '--count', '2']);
     expect(code).toBe(0);
     expect(
@@ -58,7 +58,7 @@ describe('create --count', () => {
     expect(shown).toMatchObject([{ status: 'ACTIVE' }, { status: 'ACTIVE' }]);
   });
 
-  test('tries each offer for each name, and prints the attempts per name', async () => {
+  test('tries the offers for each name, and prints the attempts per name', async () => {
     rig.become();
     rig.service.posts = Array.from({ length: 99 }, () => ({ body }: RecordedRequest) => {
       const { offer_id } = body as { offer_id: string };
@@ -80,7 +80,7 @@ describe('create --count', () => {
     expect(RESULTS['instances create']?.().safeParse(shown).success).toBe(true);
   });
 
-  test('sets a deadline on each instance, and prints it once', async () => {
+  test('sets a deadline on each instance, and prints the deadline once', async () => {
     const ends = ['--terminate-after', '2h', '--unenforced'];
     const { shown } = await rig.create(['--count', '2', ...ends]);
     for (const { ends_at } of shown) expect(ends_at).toMatch(/^\d{4}-/);
@@ -108,7 +108,7 @@ describe('create --count', () => {
     expect(rig.statuses()).toEqual({ 'gpu-1': 'TERMINATING', 'gpu-2': 'PROVISIONING' });
   });
 
-  test('reads name and drive from --file too', async () => {
+  test('reads the name from --file, and rejects a drive for two instances', async () => {
     const file = join(rig.world.home, 'gpu.yaml');
     const [offer = '', image = ''] = [HARDWARE[1], HARDWARE[3]];
     await writeFile(
@@ -124,7 +124,7 @@ describe('create --count', () => {
   });
 });
 
-describe('nothing is sent', () => {
+describe('create --count before any request', () => {
   const refused = (...more: string[]) => rig.world.cli([...CREATE, ...more]);
 
   test.each([
@@ -133,13 +133,13 @@ describe('nothing is sent', () => {
     [['--min-count', '1'], '--min-count needs --count'],
     [['--count', '2', '--min-count', '3'], '--min-count 3: must be at most --count, which is 2'],
     [['--count', '2', '--drive', 'data'], "--drive can't be combined with --count 2: a drive can"],
-  ])('for %j', async (flags, message) => {
+  ])('exits with 2 for %j', async (flags, message) => {
     const { code, stdout, stderr, requests } = await refused(...flags);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr).toContain(message);
   });
 
-  test('for a name that the longest number makes too long', async () => {
+  test('exits with 2 if the longest number makes the name too long', async () => {
     const name = 'a'.repeat(48);
     const argv = ['instances', 'create', name, ...HARDWARE, '--count'];
     const { code, stderr, requests } = await rig.world.cli([...argv, '10']);
@@ -148,7 +148,7 @@ describe('nothing is sent', () => {
     expect((await rig.world.cli([...argv, '9'])).code).toBe(0);
   });
 
-  test('if one of the names is taken', async () => {
+  test('exits with 5 if one of the names is taken', async () => {
     await rig.world.cli(['instances', 'create', 'gpu-2', ...HARDWARE]);
     const { code, errors, posts } = await rig.create(['--count', '2']);
     expect({ code, posts }).toEqual({ code: 5, posts: [] });
@@ -156,7 +156,7 @@ describe('nothing is sent', () => {
     expect(errors[0]?.hint).toContain('print the existing instance: --if-not-exists;');
   });
 
-  test('if a request with one of the names has an unknown outcome, at a terminal too', async () => {
+  test('exits with 7 if one name has an unresolved request, even in a terminal', async () => {
     rig.service.posts = [() => 'hangUp'];
     await rig.world.cli(['instances', 'create', 'gpu-2', ...HARDWARE]);
     const { code, errors, posts } = await rig.create(['--count', '2'], { terminal: true });
@@ -166,7 +166,7 @@ describe('nothing is sent', () => {
     expect([...agreed].sort()).toEqual(['gpu-1', 'gpu-2']);
   });
 
-  test('with --dry-run, which prints each request', async () => {
+  test('prints each request with --dry-run', async () => {
     const { code, shown, posts } = await rig.create(['--count', '2', '--dry-run']);
     expect({ code, posts }).toEqual({ code: 0, posts: [] });
     expect(shown).toMatchObject([
@@ -177,7 +177,7 @@ describe('nothing is sent', () => {
   });
 });
 
-describe('guards', () => {
+describe('create --count with a guard', () => {
   const env = { GPUCLOUD_PROFILE: 'work' };
   beforeEach(async () => {
     await rig.world.cli(['profiles', 'add', 'work', '--base-url', rig.world.service.url]);
@@ -185,7 +185,7 @@ describe('guards', () => {
   const guard = (...flags: string[]) =>
     rig.world.cli(['profiles', 'set', 'work', ...flags], { env });
 
-  test('reject all requests that together exceed --max-instances', async () => {
+  test('exits with 2 and sends nothing beyond --max-instances', async () => {
     await guard('--max-instances', '3');
     await rig.world.cli(['instances', 'create', 'lab', ...HARDWARE], { env });
     const { code, errors, posts } = await rig.create(['--count', '3'], { env });
@@ -197,7 +197,7 @@ describe('guards', () => {
     expect((await rig.create(['--count', '2'], { env })).code).toBe(0);
   });
 
-  test('reject all requests that together exceed --max-burn', async () => {
+  test('exits with 2 and sends nothing beyond --max-burn', async () => {
     await guard('--max-burn', '250');
     const { code, errors, posts } = await rig.create(['--count', '3', '--max-price', '100'], {
       env,
@@ -209,12 +209,12 @@ describe('guards', () => {
     ).toBe(2);
   });
 
-  test('reject the last request if another process rents after the first check', async () => {
+  test('rejects the last request if another process rents during the command', async () => {
     await guard('--max-instances', '6');
     const held = rig.holdCreates(4);
     const created = rig.create(['--count', '6'], { env });
     await held.arrived;
-    // Another process rents an instance after the check of the names.
+    // Another process rents an instance after the name check.
     await rig.world.cli(['instances', 'create', 'other', ...HARDWARE], { env });
     held.release();
     const { code, shown, errors } = await created;
@@ -226,7 +226,7 @@ describe('guards', () => {
   });
 });
 
-describe('--if-not-exists', () => {
+describe('create --count --if-not-exists', () => {
   const flags = ['--count', '2', '--if-not-exists'];
 
   test('prints the existing instances, and rents the others', async () => {
@@ -239,7 +239,7 @@ describe('--if-not-exists', () => {
     expect(namesOf(again.shown)).toEqual(['gpu-1', 'gpu-2']);
   });
 
-  test('sends nothing if an existing instance does not match', async () => {
+  test('exits with 5 and sends nothing if an existing instance differs', async () => {
     rig.service.shows = () => ({ offer: { id: OFFERS[0], name: 'Other' } });
     const { stdout } = await rig.world.cli(['instances', 'create', 'gpu-2', ...HARDWARE, '-q']);
     const found = rig.service.instances.get(stdout.trim());
@@ -262,7 +262,7 @@ describe('--if-not-exists', () => {
     expect(rig.statuses()).toEqual({ 'gpu-1': 'PROVISIONING' });
   });
 
-  test('prints an instance that was created elsewhere in between', async () => {
+  test('prints an instance that another process created in between', async () => {
     const id = '33333333-1111-4222-8333-444455550001';
     rig.service.posts = [
       async () => {

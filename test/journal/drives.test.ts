@@ -27,7 +27,7 @@ const drive = (price_per_hour: string, more = {}) => ({
 const see = (at: string, ...drives: ReturnType<typeof drive>[]) =>
   journal.observeDrives(drives, at, { whole: true });
 
-test('remembers a higher earlier price for a day after it ended', async () => {
+test('keeps a higher earlier price for a day after it ended', async () => {
   await see(day(1), drive('10.00'));
   expect(await journal.drives()).toMatchObject([{ price: '10.00', before: null }]);
   await see(day(2), drive('5.00'));
@@ -41,13 +41,13 @@ test('remembers a higher earlier price for a day after it ended', async () => {
   ]);
 });
 
-test('forgets the old price when the price rises', async () => {
+test('forgets the earlier price when the price rises', async () => {
   await see(day(1), drive('9.00'));
   await see(day(2), drive('10.00'));
   expect(await journal.drives()).toMatchObject([{ price: '10.00', before: null }]);
 });
 
-test('keeps a drive that disappears from the list, with the time of the first such list', async () => {
+test('stores when a drive first disappeared from the list', async () => {
   await see(day(1), drive('10.00'));
   await journal.observeDrives([], day(2), { whole: false });
   expect(await journal.drives()).toMatchObject([{ gone_at: null }]);
@@ -65,7 +65,7 @@ test('stores when a drive was last seen SUSPENDED', async () => {
   expect(await journal.drives()).toMatchObject([{ suspended_at: day(2) }]);
 });
 
-test('starts again after an unreadable file', async () => {
+test('replaces an unreadable file', async () => {
   await see(day(1), drive('10.00'));
   const folder = join(home, 'state', 'journal', 'api.example.com', 'user-1', 'drives');
   await writeFile(join(folder, 'drive-1.json'), '{"version": 1, "id"');

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => disk.remove());
 
 describe('a full disk', needs('the right to mount'), () => {
-  test("stops a request that can't be stored, and loses no earlier one", async () => {
+  test("rejects a request that can't be stored, and keeps earlier requests", async () => {
     const journal = () =>
       openJournal({
         state: join(disk.path, 'state'),

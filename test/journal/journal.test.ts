@@ -70,7 +70,7 @@ async function opened(name = 'trainer', own: Journal = journal()): Promise<Opene
 }
 
 describe('a request', () => {
-  test('is complete and private on disk before it is sent', async () => {
+  test('stores all fields of a request with mode 0600', async () => {
     await journal().open({ ...request, body: { offer_id: 'offer-1' } }, NOBODY);
     const path = folder('requests', 'trainer.json');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -87,7 +87,7 @@ describe('a request', () => {
     });
   });
 
-  test('contains neither the key nor a container secret', async () => {
+  test('stores neither the API key nor a container secret', async () => {
     const env = [
       { key: 'TOKEN', value: 'hunter2' },
       { key: 'EMPTY', value: '' },
@@ -99,20 +99,20 @@ describe('a request', () => {
     expect(JSON.parse(text).body.docker_config).toMatchObject({ image: 'i', env: [{}, env[1]] });
   });
 
-  test('stays readable at any length', async () => {
+  test('reads a request with 50,000 environment variables', async () => {
     const env = Array.from({ length: 50_000 }, (_, at) => ({ key: `VARIABLE_${at}`, value: 'x' }));
     await journal().open({ ...request, body: { docker_config: { image: 'i', env } } }, NOBODY);
     expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: false }]);
   });
 
-  test('reserves its exact name, including case', async () => {
+  test('reserves the exact name, including case', async () => {
     await opened();
     expect(await journal().open(request, NOBODY)).toBeUndefined();
     await opened('Trainer');
     expect(await journal().requests()).toHaveLength(2);
   });
 
-  test('becomes an instance when it succeeds, and its file is removed', async () => {
+  test('replaces a successful request with its instance', async () => {
     await (await opened()).made(ID);
     expect(files()).toEqual([`api.example.com/user-1/instances/${ID}.json`]);
     expect(await journal().read()).toMatchObject({
@@ -122,12 +122,12 @@ describe('a request', () => {
     });
   });
 
-  test('leaves no file if it was refused or never sent', async () => {
+  test('removes a request that was refused or never sent', async () => {
     await (await opened()).notMade();
     expect(files()).toEqual([]);
   });
 
-  test('is in flight while its process may be waiting, then UNKNOWN', async () => {
+  test('lists a request as in flight while its process may be waiting, then as UNKNOWN', async () => {
     await opened();
     const alive = journal({ isAlive: (pid) => pid === 1 });
     expect(await alive.read()).toMatchObject({ unknown: [], inFlight: [{ name: 'trainer' }] });
@@ -136,20 +136,20 @@ describe('a request', () => {
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
   });
 
-  test('is UNKNOWN at once if the clock was set back', async () => {
+  test('lists a request as UNKNOWN at once if the clock was set back', async () => {
     await opened();
     clock.advance(-86_400_000);
     const alive = journal({ isAlive: () => true });
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
   });
 
-  test('is UNKNOWN at once if its process stopped waiting', async () => {
+  test('lists a request as UNKNOWN at once if its process stopped waiting', async () => {
     await (await opened()).unknown();
     const alive = journal({ isAlive: () => true });
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }] });
   });
 
-  test('frees its name on --yes, stays listed, and is resolved by itself', async () => {
+  test('frees the name with consent, and resolves each request separately', async () => {
     const first = await opened();
     const second = await journal().open(request, new Set([first.uid]));
     expect(second?.uid).not.toBe(first.uid);
@@ -161,13 +161,13 @@ describe('a request', () => {
     expect(await journal().requests()).toEqual([]);
   });
 
-  test('keeps its name while in flight', async () => {
+  test('keeps the name of a request in flight, even with consent', async () => {
     const first = await opened();
     const alive = journal({ isAlive: () => true });
     expect(await alive.open(request, new Set([first.uid]))).toBeUndefined();
   });
 
-  test('counts as resolved if its process ended after writing the instance', async () => {
+  test('removes a request if its process was killed after writing the instance', async () => {
     const first = await opened();
     const path = folder('requests', 'trainer.json');
     const text = await readFile(path, 'utf8');
@@ -177,14 +177,14 @@ describe('a request', () => {
     expect(await readdir(folder('requests'))).toEqual([]);
   });
 
-  test('moves to the archive when it is untracked', async () => {
+  test('archives an untracked request', async () => {
     const { uid } = await opened();
     await journal().forget(uid);
     expect(await journal().requests()).toEqual([]);
     expect(await readdir(folder('archive'))).toEqual([`trainer~${uid}.request`]);
   });
 
-  test('names its instance if resolved later', async () => {
+  test('links a request to its instance when resolved later', async () => {
     const { uid } = await opened();
     await journal().add({ id: ID, status: 'ACTIVE', name: 'trainer' }, 'track');
     await journal().settle(uid, ID);
@@ -195,8 +195,8 @@ describe('a request', () => {
   });
 });
 
-describe('an ID in a response', () => {
-  test("counts as doubtful if it was known before, is the source's, or has another name", async () => {
+describe('the ID in a response', () => {
+  test("raises a doubt if it is known, the source's, or of another name", async () => {
     await journal().add({ id: OTHER, status: 'ACTIVE' }, 'track');
     clock.advance(1000);
     const reordered = await journal().open(
@@ -211,7 +211,7 @@ describe('an ID in a response', () => {
     expect(await reordered?.doubt(fresh, undefined)).toBeUndefined();
   });
 
-  test('counts as certain if a list found the instance just now', async () => {
+  test('raises no doubt if a list has just found the instance', async () => {
     const own = await opened();
     clock.advance(1);
     await journal().observe({ id: ID, status: 'CREATING' });
@@ -219,8 +219,8 @@ describe('an ID in a response', () => {
   });
 });
 
-describe('known instances', () => {
-  test('are stored as last seen, and archived once terminated', async () => {
+describe('a known instance', () => {
+  test('keeps its last state, and is archived once TERMINATED', async () => {
     const own = journal();
     expect(await own.add({ id: ID, status: 'ACTIVE', price_per_hour: '9' }, 'track')).toBe(true);
     await own.observe({ id: ID, status: 'TERMINATED' });
@@ -231,7 +231,7 @@ describe('known instances', () => {
     expect(await own.instance(ID)).toMatchObject({ archived: true });
   });
 
-  test('move to the archive when untracked, and can be tracked again', async () => {
+  test('is archived when untracked, and can be tracked again', async () => {
     const own = journal();
     expect(await own.add({ id: ID }, 'track')).toBe(true);
     expect(await own.add({ id: ID }, 'track')).toBe(false);
@@ -243,7 +243,7 @@ describe('known instances', () => {
     expect((await own.read()).instances).toMatchObject([{ id: ID, untracked: false }]);
   });
 
-  test('are not rewritten if nothing changed', async () => {
+  test('is not rewritten for ten minutes if nothing changed', async () => {
     const own = journal();
     await own.add({ id: ID, status: 'ACTIVE' }, 'track');
     const path = folder('instances', `${ID}.json`);
@@ -257,8 +257,8 @@ describe('known instances', () => {
   });
 });
 
-describe("a request's account", () => {
-  test('separates accounts and services', async () => {
+describe('the account', () => {
+  test('hides the records of other accounts and services', async () => {
     await journal().add({ id: ID }, 'track');
     await opened();
     for (const scope of [
@@ -269,7 +269,7 @@ describe("a request's account", () => {
     }
   });
 
-  test('is learned once per key, without storing the key', async () => {
+  test('is stored once per key, without the key', async () => {
     const scope = { service: SERVICE, apiKey: KEY };
     expect(await journal({ scope }).account()).toBeUndefined();
     await journal({ scope }).learnAccount('user-1');
@@ -279,7 +279,7 @@ describe("a request's account", () => {
     expect(await readFile(join(state, 'journal', file), 'utf8')).not.toContain('canary');
   });
 
-  test('limits no reads while unknown: every instance of the service is shown', async () => {
+  test('shows all records of the service while unknown', async () => {
     await journal().add({ id: ID }, 'track');
     await opened();
     const own = journal({ scope: { service: SERVICE, apiKey: KEY } });
@@ -292,7 +292,7 @@ describe("a request's account", () => {
 });
 
 describe('an unreadable file', () => {
-  test("keeps the instance's ID, is reported once, and is rewritten by the next read", async () => {
+  test("keeps the instance's ID, warns once, and rewrites the file at the next read", async () => {
     await journal().add({ id: OTHER }, 'track');
     await writeFile(folder('instances', `${ID}.json`), '{"version":1,"id":"torn');
     const own = journal();
@@ -309,8 +309,8 @@ describe('an unreadable file', () => {
     ['torn', '{"version":1,'],
     ['empty', ''],
     ['not UTF-8', Buffer.from([0xff, 0xfe])],
-    ['of another name', '{"version":1,"name":"x"}'],
-  ])('still reserves the name of a request (%s), as UNKNOWN', async (_what, text) => {
+    ['with another name', '{"version":1,"name":"x"}'],
+  ])('reserves the name of an UNKNOWN request: %s', async (_what, text) => {
     await mkdir(folder('requests'), { recursive: true });
     const path = folder('requests', '%4cost.json');
     await writeFile(path, text);
@@ -328,7 +328,7 @@ describe('an unreadable file', () => {
     expect(await journal().requests()).toHaveLength(2);
   });
 
-  test('does not mix up two requests, and a resolved request hides no later one', async () => {
+  test('distinguishes unreadable requests by name and time', async () => {
     const { utimes } = await import('node:fs/promises');
     const tear = async (name: string, time: number) => {
       await writeFile(folder('requests', `${name}.json`), '{');
@@ -347,7 +347,7 @@ describe('an unreadable file', () => {
     expect(await journal().requests()).toMatchObject([{ name: 'one' }]);
   });
 
-  test("loses a key's account, which is then fetched again", async () => {
+  test("forgets the key's account until it is fetched again", async () => {
     const scope = { service: SERVICE, apiKey: KEY };
     await journal({ scope }).learnAccount('user-1');
     const [file = ''] = files();
@@ -358,7 +358,7 @@ describe('an unreadable file', () => {
   });
 });
 
-test("isAny and requests() ignore another program's files", async () => {
+test("ignores other programs' files in isAny and requests()", async () => {
   await (await opened('lost')).unknown();
   await writeFile(join(state, 'journal', '.DS_Store'), '');
   await writeFile(folder('..', '.DS_Store'), '');
@@ -367,14 +367,14 @@ test("isAny and requests() ignore another program's files", async () => {
   expect(await unclaimed.requests()).toMatchObject([{ name: 'lost' }]);
 });
 
-test('reports a storage error if a file is in the place of a folder', async () => {
+test("throws a storage error if a file has a folder's path", async () => {
   await mkdir(folder(), { recursive: true });
   await writeFile(folder('instances'), 'no folder');
   await expect(journal().read()).rejects.toMatchObject({ failure: 'storage', exitCode: 9 });
   await expect(journal().add({ id: ID }, 'track')).rejects.toMatchObject({ failure: 'storage' });
 });
 
-test('isAny finds an open request by its file name alone', async () => {
+test('finds an open request by file name in isAny', async () => {
   expect(isAny('requests', state)).toBe(false);
   const own = await opened();
   expect(isAny('requests', state)).toBe(true);
@@ -382,7 +382,7 @@ test('isAny finds an open request by its file name alone', async () => {
   expect(isAny('requests', state)).toBe(false);
 });
 
-describe('a request of another process', () => {
+describe('a request from another process', () => {
   test('is in flight until 10 s after its timeout, if the process lives', async () => {
     const alive = journal({ isAlive: () => true });
     await opened('trainer', alive);
@@ -392,7 +392,7 @@ describe('a request of another process', () => {
     expect(await alive.requests()).toMatchObject([{ isInFlight: false }]);
   });
 
-  test('frees its name for only one of two processes', async () => {
+  test('frees its name for only one of two new requests', async () => {
     const { uid } = await opened();
     const agreed = new Set([uid]);
     const both = await Promise.all([
@@ -403,7 +403,7 @@ describe('a request of another process', () => {
     expect(await journal().requests()).toHaveLength(2);
   });
 
-  test('stays if a request that freed the name is refused late', async () => {
+  test('remains if an untracked earlier request is refused late', async () => {
     const first = await opened();
     await journal().forget(first.uid);
     const second = await opened();
@@ -411,20 +411,17 @@ describe('a request of another process', () => {
     expect(await journal().requests()).toMatchObject([{ uid: second.uid }]);
   });
 
-  test.each(['shown_id', 'source_id'])(
-    'is unreadable if its %s would change a path',
-    async (field) => {
-      await opened();
-      const path = folder('requests', 'trainer.json');
-      const record = JSON.parse(await readFile(path, 'utf8'));
-      await writeFile(path, JSON.stringify({ ...record, [field]: '../users/me' }));
-      await utimes(path, 0, 0);
-      expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: true }]);
-      expect(warnings).toEqual([expect.stringContaining(path)]);
-    },
-  );
+  test.each(['shown_id', 'source_id'])('is unreadable if its %s contains a path', async (field) => {
+    await opened();
+    const path = folder('requests', 'trainer.json');
+    const record = JSON.parse(await readFile(path, 'utf8'));
+    await writeFile(path, JSON.stringify({ ...record, [field]: '../users/me' }));
+    await utimes(path, 0, 0);
+    expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: true }]);
+    expect(warnings).toEqual([expect.stringContaining(path)]);
+  });
 
-  test('is reported once if its file is unreadable, and counts as unknown', async () => {
+  test('causes one warning if unreadable, and counts as UNKNOWN', async () => {
     await opened();
     const path = folder('requests', 'trainer.json');
     await writeFile(path, '{');
@@ -437,7 +434,7 @@ describe('a request of another process', () => {
 });
 
 describe('an instance', () => {
-  test('does not match an open request if another request created it', async () => {
+  test('raises a doubt if another request created it', async () => {
     const first = await opened('first');
     clock.advance(1);
     const second = await opened('second');
@@ -445,7 +442,7 @@ describe('an instance', () => {
     expect(await first.doubt(ID, undefined)).toContain('known before');
   });
 
-  test('is not rewritten for an unchanged observation', async () => {
+  test('is rewritten at once only if its status changed', async () => {
     const seen = { id: ID, name: 'trainer', status: 'ACTIVE' };
     await journal().add(seen, 'track');
     const path = folder('instances', `${ID}.json`);
@@ -457,7 +454,7 @@ describe('an instance', () => {
     expect((await stat(path)).ino).not.toBe(ino);
   });
 
-  test('is unreadable if its last read has an ID that would change a path', async () => {
+  test('is unreadable if its last ID contains a path', async () => {
     await journal().add({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
     const path = folder('instances', `${ID}.json`);
     const record = JSON.parse(await readFile(path, 'utf8'));
@@ -466,14 +463,14 @@ describe('an instance', () => {
     expect(warnings).toEqual([expect.stringContaining(path)]);
   });
 
-  test('is ignored in a file named after another instance', async () => {
+  test('gets its ID from the file name if the content has another ID', async () => {
     await journal().add({ id: ID }, 'track');
     await rename(folder('instances', `${ID}.json`), folder('instances', `${OTHER}.json`));
     expect((await journal().read()).instances).toMatchObject([{ id: OTHER }]);
     expect(warnings).toEqual([expect.stringContaining(OTHER)]);
   });
 
-  test('is found in another folder if its file in the first folder is unreadable', async () => {
+  test('is found in another folder if its first file is unreadable', async () => {
     await journal().add({ id: ID }, 'track');
     const later = join(state, 'journal', 'api.example.com', 'user-2', 'instances');
     await mkdir(later, { recursive: true });

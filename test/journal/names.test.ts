@@ -4,12 +4,12 @@ import { fc } from '../support/random.ts';
 
 const LETTERS = [...'aAzZ09._-~+%/\\: äЖ漢😀'];
 
-test('leaves a common name unchanged', () => {
+test('keeps a common name as the file name', () => {
   expect(fileName('trainer-2')).toBe('trainer-2');
   expect(fileName('api.example.com')).toBe('api.example.com');
 });
 
-test('keeps two names apart on every file system, and restores each', () => {
+test('gives each name a different file name, and restores the name', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 12 }), (text) => {
       const name = fileName(text);
@@ -21,7 +21,7 @@ test('keeps two names apart on every file system, and restores each', () => {
 });
 
 test.each(['..', '.', 'a/b', 'con', 'a~b', 'a+b', 'a.', 'ä'])(
-  'turns %s into a safe name',
+  'turns %s into a safe file name',
   (text) => {
     const name = fileName(text);
     expect(name).not.toMatch(/^\.|[/~+]|\.$|^con$/);
@@ -29,13 +29,13 @@ test.each(['..', '.', 'a/b', 'con', 'a~b', 'a+b', 'a.', 'ä'])(
   },
 );
 
-test('shortens long names, and keeps them apart', () => {
+test('shortens long names to different file names', () => {
   const [one, other] = ['a', 'b'].map((end) => fileName(`${'Ж'.repeat(300)}${end}`));
   expect(one).not.toBe(other);
   expect(one?.length).toBeLessThan(200);
 });
 
-test("names a service's folder by its scheme, host, port and path", () => {
+test('names a service folder after scheme, host, port and path', () => {
   const services = [
     'sandbox',
     'https://sandbox',

@@ -36,7 +36,7 @@ const journal = (settings: Partial<JournalSettings> = {}): Journal =>
 const requestPath = (file: string) =>
   join(state, 'journal', '@sandbox', 'user-1', 'requests', `${file}.json`);
 
-test('lists an unreadable request that freed its name as UNKNOWN at once', async () => {
+test('lists an unreadable request as UNKNOWN at once if its name was freed', async () => {
   const first = await journal().open(request, NOBODY);
   await journal().open(request, new Set([first?.uid ?? '']));
   await writeFile(requestPath(`trainer~${first?.uid}`), '{');
@@ -45,7 +45,7 @@ test('lists an unreadable request that freed its name as UNKNOWN at once', async
   expect(inFlight).toEqual([]);
 });
 
-test('reads a copied request under the name of its own file', async () => {
+test('lists a copied request under the name of its file', async () => {
   await journal().open(request, NOBODY);
   const copy = requestPath('box');
   await copyFile(requestPath('trainer'), copy);
@@ -56,7 +56,7 @@ test('reads a copied request under the name of its own file', async () => {
   ]);
 });
 
-test('hides a resolved request while another one is in flight', async () => {
+test('hides a resolved request while another request is in flight', async () => {
   const first = await journal().open(request, NOBODY);
   const text = await readFile(requestPath('trainer'), 'utf8');
   await first?.made(ID);
@@ -66,7 +66,7 @@ test('hides a resolved request while another one is in flight', async () => {
   expect(await alive.requests()).toMatchObject([{ name: 'box', isInFlight: true }]);
 });
 
-test('lets one process at a time change a deadline', async () => {
+test('lets only one process change a deadline at a time', async () => {
   const error = await journal().withDeadline(ID, async () => {
     // Skips the wait for the lock.
     let now = performance.now();
@@ -77,7 +77,7 @@ test('lets one process at a time change a deadline', async () => {
   expect(error).toMatchObject({ failure: 'storage', retryable: true });
 });
 
-test('keeps the time at which an instance was first seen terminated', async () => {
+test('keeps the time when an instance was first seen TERMINATED', async () => {
   await journal().add({ id: ID, status: 'TERMINATED' }, 'track');
   const seen = (await journal().instance(ID))?.last?.seen_at;
   clock.advance(11 * 60_000);
@@ -85,7 +85,7 @@ test('keeps the time at which an instance was first seen terminated', async () =
   expect((await journal().instance(ID))?.last?.seen_at).toBe(seen);
 });
 
-test('doubts an instance that was known when the request began', async () => {
+test('raises a doubt about an instance that was known before the request', async () => {
   await journal().add({ id: ID }, 'track');
   const made = await journal().open(request, NOBODY);
   expect(await made?.doubt(ID, 'trainer')).toContain('known before');

@@ -16,21 +16,21 @@ const instance = {
 const body = JSON.stringify(envelope(instance, 201));
 const whole = body.indexOf(ID) + ID.length + 1;
 
-describe('the ID of a new instance', () => {
-  test('gets one spelling, whatever the case in the response', () => {
+describe('responseId', () => {
+  test('returns the ID in lower case', () => {
     const loud = body.replaceAll(ID, ID.toUpperCase());
     expect(responseId(loud)?.id).toBe(ID);
     expect(responseId(loud.slice(0, whole))?.id).toBe(ID);
   });
 
-  test('is found in a response that is cut off after it, and is never a wrong ID', () => {
+  test('returns the ID if the response is cut after it, and never another', () => {
     for (let length = 0; length <= body.length; length += 1) {
       const found = responseId(body.slice(0, length))?.id;
       expect(found, `cut at ${length}`).toBe(length < whole ? undefined : ID);
     }
   });
 
-  test('is found complete or not at all, wherever the response is cut', () => {
+  test('returns the whole ID or nothing, wherever the response is cut', () => {
     const fields = fc.shuffledSubarray(Object.entries(instance), { minLength: 5 });
     fc.assert(
       fc.property(fields, fc.constantFrom(0, 2, '\t'), fc.nat(), (entries, space, cut) => {
@@ -41,28 +41,28 @@ describe('the ID of a new instance', () => {
     );
   });
 
-  test('is found without an envelope', () => {
+  test('returns the ID without an envelope', () => {
     expect(responseId(JSON.stringify(instance))).toEqual({ id: ID, name: 'trainer' });
   });
 
   test.each([
     ['an empty text', ''],
     ['HTML', '<html id="x"><body>502</body></html>'],
-    ['an id that climbs', '{"data":{"id":"../.."}}'],
-    ['an id that is a number', '{"data":{"id":5}}'],
-    ['an id that is null', `{"data":{"id":null,"offer":{"id":"${NESTED}"}}}`],
-    ['the id of a nested thing, cut', `{"data":{"offer":{"id":"${NESTED}"},"na`],
+    ['an ID that is a path', '{"data":{"id":"../.."}}'],
+    ['an ID that is a number', '{"data":{"id":5}}'],
+    ['an ID that is null', `{"data":{"id":null,"offer":{"id":"${NESTED}"}}}`],
+    ['the ID of a nested object, cut', `{"data":{"offer":{"id":"${NESTED}"},"na`],
     ['a list', `{"data":[{"id":"${ID}"}]}`],
-  ])('is not found in %s', (_what, text) => {
+  ])('returns undefined for %s', (_what, text) => {
     expect(responseId(text)).toBeUndefined();
   });
 
   test.each([
-    ['lists without an end', '{"a":['],
+    ['unclosed lists', '{"a":['],
     ['quotation marks', '"'],
-    ['ids that are none', '"id":'],
+    ['invalid IDs', '"id":'],
     ['spaces', ' '],
-  ])('is found in linear time in %s', (_what, piece) => {
+  ])('takes linear time for %s', (_what, piece) => {
     expect(responseId(`{"data":{${piece.repeat(400_000)}`)).toBeUndefined();
   });
 });

@@ -39,7 +39,7 @@ async function opened(deadline?: string): Promise<OpenedRequest> {
   return found;
 }
 
-describe('the deadline of a request that a person resolves', () => {
+describe('settle', () => {
   const deadline = '2026-01-15T16:00:00.000Z';
   const ends = async () => (await journal().instance(ID))?.deadline;
 
@@ -47,7 +47,7 @@ describe('the deadline of a request that a person resolves', () => {
     ['agrees', true, deadline],
     ['refuses', false, undefined],
     ['was not asked', undefined, deadline],
-  ])("follows the person's choice: %s", async (_what, answer, wanted) => {
+  ])('sets the deadline unless the user declines it: %s', async (_what, answer, wanted) => {
     const { uid } = await opened(deadline);
     const path = join(state, 'journal', '@sandbox', 'user-1', 'requests', 'trainer.json');
     const text = await readFile(path, 'utf8');
@@ -62,14 +62,17 @@ describe('the deadline of a request that a person resolves', () => {
   test.each([
     ['agrees', true, deadline],
     ['was not asked', undefined, undefined],
-  ])('after "expire --never", is set only if the person %s', async (_what, answer, wanted) => {
-    const { uid } = await opened(deadline);
-    await journal().withDeadline(ID, (held) => held.set('trainer', {}));
-    await journal().settle(uid, ID, answer);
-    expect(await ends()).toBe(wanted);
-  });
+  ])(
+    'sets the deadline after "expire --never" only if the user agrees: %s',
+    async (_what, answer, wanted) => {
+      const { uid } = await opened(deadline);
+      await journal().withDeadline(ID, (held) => held.set('trainer', {}));
+      await journal().settle(uid, ID, answer);
+      expect(await ends()).toBe(wanted);
+    },
+  );
 
-  test.each([true, false, undefined])('stays if it was already set: %s', async (answer) => {
+  test.each([true, false, undefined])('keeps an existing deadline: %s', async (answer) => {
     const { uid } = await opened(deadline);
     const later = '2026-01-15T20:00:00.000Z';
     await journal().withDeadline(ID, (held) => held.set('trainer', { deadline: later }));
@@ -78,7 +81,7 @@ describe('the deadline of a request that a person resolves', () => {
   });
 });
 
-test('rejects an instance that another request created', async () => {
+test('throws wrongState for an instance that another request created', async () => {
   const first = await opened();
   const second = await journal().open(request, new Set([first.uid]));
   await second?.made(ID);
@@ -86,7 +89,7 @@ test('rejects an instance that another request created', async () => {
   expect(await journal().requests()).toMatchObject([{ uid: first.uid }]);
 });
 
-test('lists an instance that another process resolves during the read', async () => {
+test('lists an instance whose request another process resolves during the read', async () => {
   const folder = join(state, 'journal', '@sandbox', 'user-1');
   const request = join(folder, 'requests', 'trainer.json');
   const [instance, aside] = [join(folder, 'instances', `${ID}.json`), join(state, 'aside')];

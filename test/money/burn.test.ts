@@ -14,15 +14,15 @@ const BILLING = [
 ];
 const SILENT = ['STOPPED', 'ERROR', 'GONE', 'UNKNOWN', 'UNREAD', 'HIBERNATING', '', 'toString'];
 
-describe('the billing of a status', () => {
-  test('follows the API document for instances, and is unknown if undocumented', () => {
+describe('billsOf', () => {
+  test('returns the documented billing of each instance status, or "undocumented"', () => {
     const of = (status: string) => billsOf({ kind: 'instance', status });
     for (const status of BILLING) expect(of(status), status).toBe('yes');
     for (const status of ['TERMINATING', 'TERMINATED']) expect(of(status)).toBe('no');
     for (const status of SILENT) expect(of(status), status).toBe('undocumented');
   });
 
-  test('continues as debt for a suspended drive', () => {
+  test('returns "yes" for a SUSPENDED drive, which accrues debt', () => {
     const of = (status: string) => billsOf({ kind: 'drive', status });
     for (const status of ['AVAILABLE', 'IN_USE', 'SYNCING', 'SUSPENDED', 'ERROR']) {
       expect(of(status)).toBe('yes');
@@ -42,8 +42,8 @@ const item: fc.Arbitrary<BillingItem> = fc.record({
 
 const box = { kind: 'instance', id: 'id', name: 'box', status: 'ACTIVE' } as const;
 
-describe('the burn rate', () => {
-  test('is the exact sum of known prices, with a list of the other items', () => {
+describe('burnOf', () => {
+  test('adds the known prices exactly, and lists the other items', () => {
     fc.assert(
       fc.property(fc.array(item), (items) => {
         const isTold = (one: BillingItem) => /^\d+(\.\d+)?$/.test(one.price ?? '');
@@ -59,7 +59,7 @@ describe('the burn rate', () => {
     );
   });
 
-  test('does not treat an unknown price as zero', () => {
+  test('does not count an unknown price as zero', () => {
     const { perHour, atMost, uncounted } = burnOf([
       { ...box, price: null },
       { ...box, price: '0.1' },

@@ -30,8 +30,8 @@ function inZone(zone: string): void {
   expect(new Intl.DateTimeFormat().resolvedOptions().timeZone).toBe(zone);
 }
 
-describe.each(ZONES)('a calendar in %s', (zone) => {
-  test.each(STEPS)('puts each moment into one %s, without gaps', (step) => {
+describe.each(ZONES)('the calendar in %s', (zone) => {
+  test.each(STEPS)('puts each moment into exactly one %s', (step) => {
     inZone(zone);
     const moment = fc.integer({ min: Date.UTC(2005, 0, 1), max: Date.UTC(2035, 0, 1) });
     fc.assert(
@@ -51,7 +51,7 @@ describe.each(ZONES)('a calendar in %s', (zone) => {
 });
 
 describe('a day', () => {
-  test('is left out if the calendar skips it, forwards and backwards', () => {
+  test('is left out if the time zone skipped it, in both directions', () => {
     inZone('Pacific/Apia');
     const before = startOf('day', Date.parse('2011-12-29T12:00:00-10:00'));
     const after = startOf('day', before, 1);
@@ -62,7 +62,7 @@ describe('a day', () => {
     expect(startOf('day', after, -1)).toBe(before);
   });
 
-  test('has 23 or 25 hours if the clock changes', () => {
+  test('has 23 or 25 hours when the clock changes', () => {
     inZone('Europe/Berlin');
     const length = (day: number, month: number) => {
       const start = startOf('day', new Date(2026, month - 1, day, 12).getTime());
@@ -72,7 +72,7 @@ describe('a day', () => {
     expect([length(24, 10), length(25, 10), length(26, 10)]).toEqual([24, 25, 24]);
   });
 
-  test('begins after midnight if the clock skips midnight', () => {
+  test('starts after midnight if the clock skips midnight', () => {
     inZone('Africa/Cairo');
     const start = startOf('day', Date.parse('2026-04-24T09:00:00Z'));
     expect(new Date(start).toISOString()).toBe('2026-04-23T22:00:00.000Z');
@@ -94,7 +94,7 @@ describe('a week', () => {
   });
 });
 
-test("shows the zone's name and offset", () => {
+test("returns the zone's name and offset", () => {
   inZone('Asia/Tehran');
   expect(zoneText(Date.UTC(2026, 0, 1))).toBe('Asia/Tehran, UTC+03:30');
   inZone('America/New_York');

@@ -40,7 +40,7 @@ function chargesOf({ kopecks, from, lasts, atEnd }: Life): Big {
   return sum;
 }
 
-describe('the check of charges', () => {
+describe('checkCharges', () => {
   test('accepts hours that are charged at their start or end', () => {
     fc.assert(
       fc.property(fc.array(instance, { maxLength: 8 }), (instances) => {
@@ -61,26 +61,26 @@ describe('the check of charges', () => {
     { kind: 'drive', price: '2', from: NOW - 10 * HOUR, to: undefined },
   ];
 
-  test('finds charges above the price of all hours plus one', () => {
+  test('reports charges above the price of all hours plus one', () => {
     // The limits are 100 × 25 and 2 × 11.
     expect(explain(new Big('2522'), known, WINDOW, false)?.unexplained.toFixed()).toBe('0');
     const over = explain(new Big('2522.01'), known, WINDOW, false);
     expect([over?.atMost.toFixed(), over?.unexplained.toFixed()]).toEqual(['2522', '0.01']);
   });
 
-  test("accepts the debt of a drive's whole lifetime after a deposit", () => {
+  test("accepts the debt of a drive's lifetime after a deposit", () => {
     expect(explain(new Big('2542'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0');
     expect(explain(new Big('2542.5'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0.5');
   });
 
-  test("accepts a drive's debt after the drive was seen SUSPENDED", () => {
+  test("accepts a drive's debt up to 25 hours after it was seen SUSPENDED", () => {
     const seen = (hours: number): Chargeable[] =>
       known.map((one) => ({ ...one, suspendedAt: NOW - hours * HOUR }));
     expect(explain(new Big('2542'), seen(25), WINDOW, false)?.unexplained.toFixed()).toBe('0');
     expect(explain(new Big('2542'), seen(26), WINDOW, false)?.unexplained.toFixed()).toBe('20');
   });
 
-  test("accepts a drive's higher price from before the window", () => {
+  test("accepts a drive's earlier higher price up to 25 hours later", () => {
     const shrunk = (hours: number): Chargeable[] => [
       {
         kind: 'drive',
@@ -94,14 +94,14 @@ describe('the check of charges', () => {
     expect(explain(new Big('250'), shrunk(26), WINDOW, false)?.unexplained.toFixed()).toBe('200');
   });
 
-  test('has no result if a price is unknown, unless the instance ended long before', () => {
+  test('returns undefined for an unknown price, unless the instance ended earlier', () => {
     const untold = { kind: 'instance', price: null, from: undefined } as const;
     expect(explain(new Big('1'), [{ ...untold, to: undefined }], WINDOW, false)).toBeUndefined();
     const ended = { ...untold, to: WINDOW.from - 2 * HOUR };
     expect(explain(new Big('1'), [ended], WINDOW, false)?.unexplained.toFixed()).toBe('1');
   });
 
-  test('reports every charge if nothing is known', () => {
+  test('reports every charge if no resource is known', () => {
     expect(explain(new Big('0.001'), [], WINDOW, false)?.unexplained.toFixed()).toBe('0.001');
   });
 });

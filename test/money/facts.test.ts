@@ -14,7 +14,7 @@ const reading: AccountReading = {
   faults: [],
 };
 
-test('rounds the rate of unexplained charges up, so that it never looks smaller', () => {
+test('rounds the hourly rate of unexplained charges up', () => {
   const charged = zero().plus('0.01');
   const charges = {
     from: 0,
@@ -33,7 +33,7 @@ test('rounds the rate of unexplained charges up, so that it never looks smaller'
 test.each([
   ['instances', { instances: undefined }],
   ['drives', { drives: undefined }],
-])('gives no runway if %s were not read', (_what, missing) => {
+])('returns no runway if the %s were not read', (_what, missing) => {
   const json = runwayJson(moneyFacts({ ...reading, ...missing }));
   expect(json).toMatchObject({ hours_left: null, hours_left_unknown: 'not_read' });
 });

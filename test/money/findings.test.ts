@@ -41,7 +41,7 @@ test.each([
   [hoursOn(48), hoursOn(48), 'Drive d-1 is SUSPENDED', 'in about 2 days'],
   [hoursOn(48), hoursOn(72), 'Drive d-1 is SUSPENDED', 'in 2 days to 3 days'],
   [hoursOn(-2), null, 'Drive d-1 is SUSPENDED', 'in about 0 s'],
-])('says when a suspended drive is deleted: %s to %s', (earliest, latest, drive, when) => {
+])('reports when a suspended drive is deleted: %s to %s', (earliest, latest, drive, when) => {
   const row = { id: 'd-1', name: null, status: 'SUSPENDED' };
   const times = { deleted_at_earliest: earliest, deleted_at_latest: latest };
   const [message] = messages('drive_suspended', { drives: [{ ...row, ...times } as DriveRow] });
@@ -49,14 +49,14 @@ test.each([
   expect(message).toContain(when);
 });
 
-test('names one instance if the deadlines of several are not enforced', () => {
+test('names one instance and counts the others with unenforced deadlines', () => {
   const [one, two] = [hoursOn(1), hoursOn(2)].map((ends_at) => instance({ ends_at }));
   expect(messages('deadline_unenforced', { instances: [one, two] as InstanceRow[] })).toEqual([
     'Nothing on this computer enforces the deadline of trainer and 1 more: not scheduled',
   ]);
 });
 
-test('leaves out unknown facts about a request or an error', () => {
+test('omits unknown facts about a request or an instance in ERROR', () => {
   const request = instance({ id: null, name: 'lost', status: 'UNKNOWN' });
   expect(messages('unknown_request', { instances: [request] })).toEqual([
     'The outcome of lost is unknown: it may be billing',

@@ -16,7 +16,7 @@ import type { Answer, RecordedRequest } from '../support/service.ts';
 
 const API_KEY = 'svc_sk_sandbox_any_key';
 
-/** The account as the service has it now. */
+/** The sandbox's current account. */
 let state: State;
 let world: World;
 beforeAll(async () => {
@@ -124,7 +124,7 @@ async function doubts(): Promise<Row[]> {
   return rows.filter((row) => !isLong(row));
 }
 
-test('reports nothing in the histories of instances rented here', {
+test('reports no audit finding for any history of tracked instances', {
   timeout: 1_200_000,
 }, async () => {
   await fc.assert(
@@ -136,7 +136,7 @@ test('reports nothing in the histories of instances rented here', {
   );
 });
 
-test('reports one additional instance in such a history at its exact price', {
+test('reports one untracked instance at its exact price in any history', {
   timeout: 600_000,
 }, async () => {
   await fc.assert(

@@ -7,8 +7,8 @@ import { amount, units } from './amounts.ts';
 const NOW = Date.parse('2026-01-15T12:00:00.000Z');
 const of = (balance: string, rate: string) => runwayOf(new Big(balance), new Big(rate), NOW);
 
-describe('how long a balance lasts', () => {
-  test('is the number of whole seconds that it covers', () => {
+describe('runwayOf', () => {
+  test('returns the whole seconds that the balance covers', () => {
     fc.assert(
       fc.property(amount, amount, (balance, rate) => {
         fc.pre(units(rate) > 0n);
@@ -25,13 +25,13 @@ describe('how long a balance lasts', () => {
     ['0.005', '0.01', '0.50', '2026-01-15T12:30:00.000Z'],
     ['0', '1', '0.00', '2026-01-15T12:00:00.000Z'],
     ['-12.345', '1', '0.00', '2026-01-15T12:00:00.000Z'],
-  ])('lasts for %s at %s per hour: %s hours', (balance, rate, hours, end) => {
+  ])('returns the hours for %s at %s per hour: %s', (balance, rate, hours, end) => {
     const runway = of(balance, rate);
     expect(runway && hoursText(runway)).toBe(hours);
     expect(new Date(runway?.endsAt ?? 0).toISOString()).toBe(end);
   });
 
-  test('is exact for a balance of 30 digits, beyond the calendar', () => {
+  test('returns exact seconds for a balance of 30 digits', () => {
     const runway = of('123456789012345678901234567890', '0.36');
     expect(runway?.seconds.toFixed()).toBe('1234567890123456789012345678900000');
     expect(runway && hoursText(runway)).toBe('342935525034293552503429355250.00');
@@ -44,7 +44,7 @@ describe('how long a balance lasts', () => {
     expect(runway?.seconds.toFixed()).toBe('1');
   });
 
-  test('is unlimited if nothing is spent', () => {
+  test('returns undefined if nothing is spent', () => {
     expect(of('100', '0')).toBeUndefined();
     expect(of('-100', '0')).toBeUndefined();
   });

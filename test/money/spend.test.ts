@@ -33,7 +33,7 @@ function isCounted(one: Entry): boolean {
 }
 
 describe('the statement', () => {
-  test.each(STEPS)('counts each transaction once by %s, to the last digit', (step) => {
+  test.each(STEPS)('counts each transaction in exactly one %s, to the last digit', (step) => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 80 }), (entries) => {
         const books = openBooks({ step, from: START, to: END });
@@ -79,7 +79,7 @@ describe('the statement', () => {
     return books;
   };
 
-  test('shows an unknown type by name and leaves it out of all sums', () => {
+  test('shows an unknown type by name, and excludes it from all sums', () => {
     const books = booked([
       { ...charge, id: 'a', amount: '10', created_at: '2026-01-02T00:00:00Z' },
       { ...charge, id: 'b', type: 'TAX', amount: '1.5', created_at: '2026-01-02T01:00:00Z' },
@@ -107,7 +107,7 @@ describe('the statement', () => {
     ]);
   });
 
-  test('lists the transactions that are left out', () => {
+  test('lists the transactions that it does not count', () => {
     const { left } = booked([
       {
         ...charge,
@@ -128,7 +128,7 @@ describe('the statement', () => {
     ]);
   });
 
-  test('includes its start and excludes its end', () => {
+  test('includes its start time and excludes its end time', () => {
     const books = openBooks({ step: 'day', from: START, to: END });
     const times = { first: START, before: START - 1, last: END - 1, after: END };
     for (const [id, at] of Object.entries(times)) {
@@ -139,7 +139,7 @@ describe('the statement', () => {
     expect(books.rows(END).at(-1)?.count).toBe(1);
   });
 
-  test('does not add three million empty days for a transaction in the year 9999', () => {
+  test('adds no empty days up to a transaction in the year 9999', () => {
     const books = booked([
       { ...charge, id: 'a', amount: '1', created_at: '2026-01-02T00:00:00Z' },
       { ...charge, id: 'b', amount: '1', created_at: '9999-01-02T00:00:00Z' },
@@ -147,7 +147,7 @@ describe('the statement', () => {
     expect(books.rows(END)).toHaveLength(2);
   });
 
-  test("starts with the account's first transaction if trimmed", () => {
+  test('starts on the day of the first transaction if trimmed', () => {
     const created_at = new Date(2026, 0, 5, 12).toISOString();
     const books = booked([{ ...charge, id: 'a', amount: '1', created_at }]);
     const until = new Date(2026, 0, 8).getTime();
@@ -157,7 +157,7 @@ describe('the statement', () => {
   });
 });
 
-test('shows a type twice if it occurs in both directions', () => {
+test('lists a type twice if it occurs in both directions', () => {
   const books = openBooks({ step: 'day', from: START, to: END });
   const created_at = new Date(START).toISOString();
   for (const [direction, amount] of [

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { deletionOf } from '../../src/money/rows.ts';
 
-describe('when a suspended drive is deleted', () => {
+describe('deletionOf', () => {
   const at = (time: number | undefined) =>
     time === undefined ? null : new Date(time).toISOString();
 
-  test('is between 7 days after its paid time and 7 days after its last change', () => {
+  test('returns 7 days after the paid time to 7 days after the last change', () => {
     const { earliest, latest } = deletionOf({
       paid_until: '2026-01-10T00:00:00Z',
       last_billed_at: '2026-01-10T00:00:00Z',
@@ -17,7 +17,7 @@ describe('when a suspended drive is deleted', () => {
     ]);
   });
 
-  test('is unknown if the needed fields are missing', () => {
+  test('returns undefined times if the needed fields are missing', () => {
     expect(deletionOf({ paid_until: null, updated_at: 'soon' })).toEqual({
       earliest: undefined,
       latest: undefined,

@@ -10,18 +10,18 @@ function totalsOf(...rows: Partial<Transaction>[]): readonly string[] {
   return totals.lines();
 }
 
-describe('totals', () => {
-  it('are empty for an empty list', () => {
+describe('createTotals', () => {
+  it('prints nothing for an empty list', () => {
     expect(totalsOf()).toEqual([]);
   });
 
-  it('add 0.1 and 0.2 to 0.3', () => {
+  it('adds 0.1 and 0.2 to 0.3', () => {
     expect(totalsOf({ amount: '0.1' }, { amount: '0.2' })).toEqual([
       'Totals of 2 transactions: 0.30 ₽ in, 0.00 ₽ out.',
     ]);
   });
 
-  it('keep all thirty digits', () => {
+  it('keeps all thirty digits', () => {
     expect(
       totalsOf(
         { amount: '123456789012345678901234567890.000000000000000000000000000001' },
@@ -34,14 +34,14 @@ describe('totals', () => {
     ]);
   });
 
-  it('add a negative amount as it is, with a note', () => {
+  it('subtracts a negative amount, and reports it', () => {
     expect(totalsOf({ amount: '10' }, { amount: '-2.5' })).toEqual([
       'Totals of 2 transactions: 7.50 ₽ in, 0.00 ₽ out.',
       'Counted with a minus sign: negative amount: 1: t-2.',
     ]);
   });
 
-  it("list and count what can't be read, and never show NaN", () => {
+  it('lists and counts unreadable amounts, and never prints NaN', () => {
     const unreadable = ['', ' ', 'NaN', '1e5', 'Infinity', '1,5', null, undefined];
     const lines = totalsOf({ amount: '5' }, ...unreadable.map((amount) => ({ amount })));
     expect(lines).toEqual([
@@ -51,7 +51,7 @@ describe('totals', () => {
     expect(totalsOf({ amount: null })[1]).toBe('Not counted: unreadable amount: 1: t-1 (none).');
   });
 
-  it('count only COMPLETED transactions', () => {
+  it('counts only COMPLETED transactions', () => {
     expect(
       totalsOf(
         { amount: '1' },
@@ -67,7 +67,7 @@ describe('totals', () => {
     ]);
   });
 
-  it('derive a missing direction from a documented type only', () => {
+  it('derives a missing direction only from a documented type', () => {
     expect(
       totalsOf(
         ...['DEPOSIT', 'BONUS', 'REFUND', 'USAGE_CHARGE'].map((type) => ({

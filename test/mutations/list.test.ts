@@ -8,21 +8,21 @@ import { MUTATIONS, mutated, sourceOf } from './index.mjs';
 
 const TESTS = join(import.meta.dirname, '..');
 
-test('changes the source in one place, and leaves a valid program', async () => {
+test('matches the source exactly once, and leaves a valid program', async () => {
   for (const mutation of MUTATIONS) {
     const source = readFileSync(sourceOf(mutation), 'utf8');
     await transform(mutated(source, mutation), { loader: 'ts' });
   }
 });
 
-test('names tests that exist', () => {
+test('names test files that exist', () => {
   const missing = MUTATIONS.flatMap(({ tests }) => tests).filter(
     (name) => !existsSync(join(TESTS, name)) && !existsSync(join(TESTS, `${name}.test.ts`)),
   );
   expect(missing).toEqual([]);
 });
 
-test('rejects a search text that occurs twice, or not at all', () => {
+test('rejects a search text that occurs twice or never', () => {
   const [mutation] = MUTATIONS;
   if (mutation === undefined) throw new Error('there are no mutations');
   expect(() => mutated('a;', { ...mutation, search: 'b' })).toThrow('0 times');
