@@ -67,7 +67,7 @@ async function appears(path: string): Promise<void> {
 const DEAF = "trap '' INT TERM HUP; echo ready; while :; do sleep 0.05; done";
 
 describe('a program with a background child', () => {
-  test('ends when the program itself exits, with all its output', async () => {
+  test('reports the exit code and all output when the program itself exits', async () => {
     const { running, said } = await hear(
       'sleep 1000 & echo $!; head -c 60000 /dev/zero | tr "\\0" x; echo last >&2; exit 3',
     );
@@ -128,7 +128,7 @@ describe('a program that ignores signals', () => {
     clearInterval(again);
   });
 
-  test('handles signals itself if it shares our terminal', async () => {
+  test('is not killed if it shares the terminal', async () => {
     const running = await startProgram({
       file: 'sh',
       args: [
@@ -145,14 +145,17 @@ describe('a program that ignores signals', () => {
   });
 });
 
-test('is abandoned if it belongs to another user', needs('another user'), async () => {
-  // Simulates sudo, which not even SIGKILL can end.
-  const sudo = join(folder, 'sudo');
-  await chmod(folder, 0o755);
-  await copyFile('/bin/bash', sudo);
-  await chmod(sudo, 0o4755);
-  const child = await ours(
-    `
+test(
+  "stops waiting for a program of another user that can't be killed",
+  needs('another user'),
+  async () => {
+    // Simulates sudo, which not even SIGKILL can end.
+    const sudo = join(folder, 'sudo');
+    await chmod(folder, 0o755);
+    await copyFile('/bin/bash', sudo);
+    await chmod(sudo, 0o4755);
+    const child = await ours(
+      `
       const { ended, kill } = await startProgram({
         file: ${JSON.stringify(sudo)},
         args: ['-p', '-c', 'exec setpriv --reuid=0 sh -c "echo \\\\$\\\\$; exec sleep 1000"'],
@@ -163,18 +166,19 @@ test('is abandoned if it belongs to another user', needs('another user'), async 
         },
       });
       console.log(await ended);`,
-    65_534,
-  );
-  const { code, stdout, stderr } = await outcomeOf(child);
-  expect({ code, stdout, stderr }).toEqual({
-    code: 0,
-    stdout: expect.stringMatching(/^\d+\n137\n$/),
-    stderr: '',
-  });
-  left.push(Number.parseInt(stdout, 10));
-});
+      65_534,
+    );
+    const { code, stdout, stderr } = await outcomeOf(child);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\n137\n$/),
+      stderr: '',
+    });
+    left.push(Number.parseInt(stdout, 10));
+  },
+);
 
-test('reports a missing program, and accepts a signal to it', async () => {
+test('rejects with ENOENT for a missing program, even after a signal', async () => {
   const running = await startProgram({
     file: 'no-such-program',
     args: [],
@@ -186,7 +190,7 @@ test('reports a missing program, and accepts a signal to it', async () => {
   await expect(running.ended).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-/** A process that runs `lines` and ends by itself. */
+/** Starts a process that runs `lines` and then exits. */
 async function ours(lines: string, uid?: number) {
   const outfile = join(folder, 'ours.mjs');
   await build({

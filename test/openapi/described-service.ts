@@ -13,13 +13,13 @@ export interface DescribedService {
 }
 
 export interface DescribedOptions {
-  /** Whether to check responses too; a test may make them differ on purpose. */
+  /** Whether to check responses. A test may return a wrong response on purpose. */
   readonly checkAnswers?: boolean;
   /** The instance's status. */
   readonly status?: string;
 }
 
-/** A service that responds with samples and checks all traffic against the description. */
+/** Creates a service that responds with samples and checks all traffic against the description. */
 export function describedService(
   checker: Checker,
   samples: Samples,
@@ -52,7 +52,7 @@ export function describedService(
 /** ID of the instance that a reorder creates. */
 export const REORDERED_ID = '3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d11';
 
-/** The name in the request. */
+/** Returns the name in the request. */
 function named({ body }: RecordedRequest): unknown {
   const { instance_name, new_name } = body as { instance_name?: unknown; new_name?: unknown };
   return instance_name ?? new_name;

@@ -31,12 +31,12 @@ export function schemaOf(named: string | Schema): Schema {
 }
 
 export interface Judged {
-  /** Returns the operation of a method and path, if the description has it. */
+  /** The operation of the request, if documented. */
   readonly operation: string | undefined;
   readonly complaints: readonly string[];
 }
 
-/** Checks traffic against the description with a library that does not know this project. */
+/** Checks traffic against the description with an independent library. */
 export interface Checker {
   /** The IDs of all operations. */
   readonly operations: readonly string[];

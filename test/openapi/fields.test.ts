@@ -40,7 +40,7 @@ const RESOURCES: readonly Resource[] = [
   {
     schema: 'Instance',
     json: [
-      // The deadline is stored on this computer.
+      // gpucloud adds the deadline, which is stored on this computer.
       { argv: GET, changed: { ends_at: null } },
       {
         argv: ['instances', 'create', 'abc', '--offer', 'a', '--image', 'b'],
@@ -338,7 +338,7 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
     expect(told).toEqual(command.isList ? [whole] : whole);
   });
 
-  test('appears in a table or the details, or is listed as JSON-only', async () => {
+  test('appears in a table or details unless listed as JSON-only', async () => {
     /** Returns what people see of a resource with this value. */
     const seen = async (value: unknown): Promise<string> => {
       const all = samples();
@@ -373,12 +373,12 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
   });
 });
 
-/** People see local times. */
+/** Returns the text that people see. Times are local. */
 function asShown(value: string): string {
   return /^\d{4}-\d\d-\d\dT/.test(value) ? localTime(Date.parse(value)) : value;
 }
 
-/** Whether a text contains a value as a word: 20 is not in 2026 or 120. */
+/** Returns whether a text contains a value as a word: 20 is not in 2026 or 120. */
 function hasValue(text: string, value: string): boolean {
   const at = text.indexOf(value);
   if (at < 0) return false;
@@ -389,36 +389,42 @@ function hasValue(text: string, value: string): boolean {
     : true;
 }
 
-describe('a response that is not a resource', () => {
-  test.each(CHANGES)('$verb prints it completely', async ({ verb, status, told }) => {
-    const { run } = await serve(samples(), status);
-    const row = JSON.parse(await run({ argv: ['instances', verb, INSTANCE_ID, '-y', '--json'] }));
-    expect(row).toMatchObject(told);
-  });
+describe('instances start, stop and terminate', () => {
+  test.each(CHANGES)(
+    'prints every field of the $verb response with --json',
+    async ({ verb, status, told }) => {
+      const { run } = await serve(samples(), status);
+      const row = JSON.parse(await run({ argv: ['instances', verb, INSTANCE_ID, '-y', '--json'] }));
+      expect(row).toMatchObject(told);
+    },
+  );
 
-  test.each(CHANGES)('$verb shows it to people', async ({ verb, status, told }) => {
-    const { run } = await serve(samples(), status);
-    const text = await run({ argv: ['instances', verb, INSTANCE_ID, '-y'] });
-    expect(text).toContain(told.status);
-    const paidUntil = asShown(String(samples().instance.paid_until));
-    expect(text.includes(paidUntil)).toBe('paid_until' in told);
-  });
+  test.each(CHANGES)(
+    'prints the status from the $verb response as text',
+    async ({ verb, status, told }) => {
+      const { run } = await serve(samples(), status);
+      const text = await run({ argv: ['instances', verb, INSTANCE_ID, '-y'] });
+      expect(text).toContain(told.status);
+      const paidUntil = asShown(String(samples().instance.paid_until));
+      expect(text.includes(paidUntil)).toBe('paid_until' in told);
+    },
+  );
 });
 
-describe('a masked field', () => {
+describe('a secret', () => {
   test.each([
     ['metadata', SECRETS.metadata, GET],
     ['connection_info.secrets', SECRETS.token, GET],
     ['docker_config.env', SECRETS.env, GET],
     ['connection_info.secrets', SECRETS.token, ['instances', 'endpoints', INSTANCE_ID]],
-  ])('appears with --show-secrets in %s', async (_field, secret, argv) => {
+  ])('appears in %s only with --show-secrets', async (_field, secret, argv) => {
     const { run } = await serve(samples());
     expect(await run({ argv: [...argv, '--json'] })).not.toContain(secret);
     expect(await run({ argv })).not.toContain(secret);
     expect(await run({ argv: [...argv, '--json', '--show-secrets'] })).toContain(secret);
   });
 
-  test("is printed unmasked by instances secrets if it is an instance's secret", async () => {
+  test('appears in instances secrets', async () => {
     const { run } = await serve(samples());
     expect(await run({ argv: ['instances', 'secrets', INSTANCE_ID] })).toContain(SECRETS.token);
     expect(await run({ argv: ['instances', 'secrets', INSTANCE_ID, 'NOTEBOOK_TOKEN'] })).toBe(
@@ -426,7 +432,7 @@ describe('a masked field', () => {
     );
   });
 
-  test("is the whole result for people if it is a new API key's secret", async () => {
+  test('is the whole output of api-keys create', async () => {
     const { run } = await serve(samples());
     expect(await run({ argv: ['api-keys', 'create', 'ci'] })).toBe(
       `${samples().createdApiKey.secret_key}\n`,

@@ -165,8 +165,8 @@ beforeAll(async () => {
 });
 afterEach(() => world.close());
 
-describe('each documented operation', () => {
-  test('is one of 23, and has a command in this list', async () => {
+describe('the documented operations', () => {
+  test('lists a command for each of the 23 operations', async () => {
     await open();
     expect(checker.operations).toHaveLength(23);
     const told = Object.keys(OPERATIONS).filter((name) => (OPERATIONS[name] ?? []).length > 0);
@@ -176,26 +176,23 @@ describe('each documented operation', () => {
   const all = Object.entries(OPERATIONS).flatMap(([operation, commands]) =>
     commands.map((sent) => ({ operation, sent, words: sent.argv.join(' ') })),
   );
-  test.each(all)(
-    'has a command that sends it: $operation by gpucloud $words',
-    async ({ operation, sent }) => {
-      await open(sent.status);
-      const { code, stderr, requests } = await world.cli(
-        sent.argv,
-        sent.stdin === undefined ? {} : { stdin: sent.stdin },
-      );
-      expect(service.complaints, stderr).toEqual([]);
-      expect(code, stderr).toBe(0);
-      const at = service.seen.indexOf(operation);
-      expect(at, `${operation} was not asked for`).toBeGreaterThanOrEqual(0);
-      const request = requests[at];
-      expect(request?.headers['x-api-key']).toBe(TEST_KEY);
-      if (sent.body !== undefined) expect(request?.body).toEqual(sent.body);
-      if (sent.query !== undefined) {
-        expect(decodeURIComponent(request?.path ?? '')).toContain(sent.query);
-      }
-    },
-  );
+  test.each(all)('sends $operation with gpucloud $words', async ({ operation, sent }) => {
+    await open(sent.status);
+    const { code, stderr, requests } = await world.cli(
+      sent.argv,
+      sent.stdin === undefined ? {} : { stdin: sent.stdin },
+    );
+    expect(service.complaints, stderr).toEqual([]);
+    expect(code, stderr).toBe(0);
+    const at = service.seen.indexOf(operation);
+    expect(at, `${operation} was not asked for`).toBeGreaterThanOrEqual(0);
+    const request = requests[at];
+    expect(request?.headers['x-api-key']).toBe(TEST_KEY);
+    if (sent.body !== undefined) expect(request?.body).toEqual(sent.body);
+    if (sent.query !== undefined) {
+      expect(decodeURIComponent(request?.path ?? '')).toContain(sent.query);
+    }
+  });
 
   test.each([
     ['404 of Shape A', ['instances', 'get', '11111111-1111-4111-8111-111111111111'], 3],
@@ -362,7 +359,7 @@ describe('a response that differs from the description', () => {
     expect(checker.answer(operation, answer)).not.toEqual([]);
   });
 
-  test('fails a description that is not OpenAPI', async () => {
+  test('rejects a description that is not valid OpenAPI', async () => {
     const spoilt = copyOfDescription();
     Object.assign(spoilt.paths ?? {}, { '/users/me': { get: { responses: 5 } } });
     await expect(createChecker(spoilt)).rejects.toThrow('not valid OpenAPI');

@@ -50,7 +50,7 @@ async function printed(
 }
 
 describe('a table on a narrow terminal', () => {
-  test('becomes cards, which never truncate IDs', async () => {
+  test('becomes cards with whole IDs', async () => {
     expect(await printed(ROWS, 40)).toBe(
       [
         'NAME: trainer-a',
@@ -81,7 +81,7 @@ describe('a table on a narrow terminal', () => {
     expect(await printed(ROWS, 60)).toContain('NAME       ID');
   });
 
-  test('drops an optional column before it becomes cards, unless the column was requested', async () => {
+  test('drops an unrequested optional column before it becomes cards', async () => {
     const spared: View<Row> = {
       ...view,
       columns: view.columns.map((column) =>
@@ -101,7 +101,7 @@ describe('a table on a narrow terminal', () => {
     expect(await printed(ROWS, 36, true, spared, { columns })).toContain('ID: af2c5d9e-1111');
   });
 
-  test('drops optional columns one after another', async () => {
+  test('drops optional columns one by one', async () => {
     const both: View<Row> = {
       ...view,
       columns: view.columns.map((column) =>
@@ -119,7 +119,7 @@ describe('a table on a narrow terminal', () => {
     expect([name, id]).toEqual([ROWS[0]?.name, ROWS[0]?.id]);
   });
 
-  test('becomes cards for a long list too', async () => {
+  test('becomes cards for 300 rows', async () => {
     const many = Array.from({ length: 300 }, () => ROWS[0] as Row);
     const page = new Page({ columns: 40 });
     const out = createOutput({

@@ -70,16 +70,16 @@ describe('a change', () => {
     expect(await printed([[a], [later]], { columns: ['status'] })).toBe('{"status":"ACTIVE"}\n');
   });
 
-  test('keeps secrets masked', async () => {
+  test('masks secrets', async () => {
     expect(await printed([[{ ...a, token: 'hunter22' }]], {})).not.toContain('hunter22');
   });
 
-  test('distinguishes rows without an ID by their content', async () => {
+  test('compares rows without an ID by their content', async () => {
     const unknown = { id: null, status: 'UNKNOWN' };
     expect(await printed([[unknown], [unknown], []], {})).toBe('{"id":null,"status":"UNKNOWN"}\n');
   });
 
-  test('prints each result of the query', async () => {
+  test('prints the query result for each change', async () => {
     expect(await printed(READINGS, { query: '[].status' })).toBe(
       '"ACTIVE"\n"CREATING"\n"ACTIVE"\n"ACTIVE"\n"ACTIVE"\n',
     );
@@ -87,7 +87,7 @@ describe('a change', () => {
     expect(await printed(one, { query: 'status', format: 'tsv' }, true)).toBe('CREATING\nACTIVE\n');
   });
 
-  test("can't be sorted", async () => {
+  test('rejects --sort', async () => {
     await expect(printed(READINGS, { sort: 'id' })).rejects.toMatchObject({ failure: 'usage' });
   });
 });

@@ -13,7 +13,7 @@ test.each([
   expect((await paintFor(false))(name, 'x')).toBe('x');
 });
 
-test('colours message labels as chalk does', async () => {
+test('colours "warning:" yellow and "error:" bold red', async () => {
   const paint = await paintFor(true);
   expect(YELLOW_WARNING).toBe(paint('yellow', 'warning:'));
   expect(RED_ERROR).toBe('\u001b[1;31merror:\u001b[22;39m');

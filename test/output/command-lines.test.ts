@@ -16,14 +16,14 @@ describe('commandLines', () => {
     expect(commandLines(PIECES, 200)).toEqual([shellLine(PIECES.flat())]);
   });
 
-  test.each([40, 60, 80])('fits %i columns, and stays the same command', (columns) => {
+  test.each([40, 60, 80])('wraps a command at %i columns without changing it', (columns) => {
     const lines = commandLines(PIECES, columns);
     expect(lines.length).toBeGreaterThan(1);
     for (const line of lines) expect(width(`  ${line}`)).toBeLessThan(columns);
     expect(lines.join('\n').replaceAll(/ \\\n +/g, ' ')).toBe(shellLine(PIECES.flat()));
   });
 
-  test('keeps a flag with its value, however long that is', () => {
+  test('keeps a flag and its long value on one line', () => {
     const long = 'x'.repeat(100);
     expect(commandLines([['gpucloud'], ['--name', long], ['--wait']], 40)).toEqual([
       'gpucloud \\',
@@ -42,13 +42,13 @@ describe('gpucloud', () => {
     );
   });
 
-  test('takes the profile, quoted, in every command of a text', () => {
+  test('adds the quoted profile to every command in a text', () => {
     expect(withProfile(hint, "$& it's")).toBe(
       "connect: gpucloud --profile '$& it'\\''s' instances ssh 'a b'; all: gpucloud --profile '$& it'\\''s' audit",
     );
   });
 
-  test('leaves its mark in text from outside alone, and escapes it in a word', () => {
+  test('escapes its marker in an argument, and ignores the marker in other text', () => {
     expect(withProfile('n\ufdd0 x', 'work')).toBe('n\ufdd0 x');
     expect(withProfile(gpucloud('scp', 'a\ufdd0b'), 'work')).toBe(
       "gpucloud --profile work scp $'a\\xef\\xb7\\x90b'",

@@ -10,14 +10,14 @@ test('keeps a line that fits', () => {
   expect(fold('', 4)).toEqual(['']);
 });
 
-test('continues a colour in the next line', () => {
+test('continues a colour on the next line', () => {
   expect(fold('ab\u001b[32mcdef\u001b[39mg', 4)).toEqual([
     'ab\u001b[32mcd\u001b[39m',
     '\u001b[32mef\u001b[39mg',
   ]);
 });
 
-test('keeps words whole if there is room', () => {
+test('breaks a line between words if possible', () => {
   expect(fold('Nothing was changed.', 12)).toEqual(['Nothing was ', 'changed.']);
   expect(fold('a machine-with-a-long-name', 8)).toEqual(['a ', 'machine-', 'with-a-l', 'ong-name']);
   expect(fold('\u001b[31mout of reach\u001b[39m', 8)).toEqual([
@@ -30,7 +30,7 @@ test('never cuts a wide character', () => {
   expect(fold('漢字漢字', 3)).toEqual(['漢', '字', '漢', '字']);
 });
 
-test('makes no line too wide, and loses nothing', () => {
+test('keeps all text, and makes no line too wide', () => {
   const painted = fc.array(
     fc.oneof(
       fc.string({ unit: fc.constantFrom('a', 'b', ' ', '₽', '漢', '字') }),

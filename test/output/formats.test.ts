@@ -6,7 +6,7 @@ import { type Instance, instances, streamed, view, written } from './world.ts';
 const first = instances[0] as Instance;
 
 describe('a list in a pipe', () => {
-  it('is a plain table with bare amounts and local times', async () => {
+  it('prints a plain table with bare amounts and local times', async () => {
     const { stdout, notes } = await written({}, (out) => out.list(instances, view));
     expect(stdout).toBe(
       [
@@ -19,30 +19,30 @@ describe('a list in a pipe', () => {
     expect(notes).toEqual([]);
   });
 
-  it('omits its header with --no-header', async () => {
+  it('omits the header with --no-header', async () => {
     const settings = { header: false, columns: ['name', 'gpus'] };
     const { stdout } = await written(settings, (out) => out.list(instances, view));
     expect(stdout).toBe('trainer      1\nНочной бот  16\n');
   });
 
-  it('is a JSON document of the unchanged rows', async () => {
+  it('prints the unchanged rows as a JSON document', async () => {
     const { stdout } = await written({ format: 'json' }, (out) => out.list(instances, view));
     expect(stdout).toBe(`${JSON.stringify(instances, null, 2)}\n`);
   });
 
-  it('is the same JSON document if the rows arrive one by one', async () => {
+  it('prints the same JSON document if the rows arrive one by one', async () => {
     const { stdout } = await written({ format: 'json' }, (out) =>
       out.list(streamed(instances), view),
     );
     expect(stdout).toBe(`${JSON.stringify(instances, null, 2)}\n`);
   });
 
-  it('is one JSON object per line', async () => {
+  it('prints one JSON object per line as jsonl', async () => {
     const { stdout } = await written({ format: 'jsonl' }, (out) => out.list(instances, view));
     expect(stdout).toBe(instances.map((row) => `${JSON.stringify(row)}\n`).join(''));
   });
 
-  it('is csv with column IDs as the header', async () => {
+  it('prints csv with column IDs as the header', async () => {
     const { stdout } = await written({ format: 'csv' }, (out) => out.list(instances, view));
     expect(stdout).toBe(
       'id,name,status,price,gpus,paid_until\n' +
@@ -51,7 +51,7 @@ describe('a list in a pipe', () => {
     );
   });
 
-  it('is tsv', async () => {
+  it('prints tsv with raw values', async () => {
     const settings = { format: 'tsv', columns: ['name', 'used', 'size', 'default'] } as const;
     const { stdout } = await written(settings, (out) => out.list(instances, view));
     expect(stdout).toBe(
@@ -61,7 +61,7 @@ describe('a list in a pipe', () => {
     );
   });
 
-  it('is yaml that quotes numeric strings', async () => {
+  it('prints yaml that quotes numeric strings', async () => {
     const settings = { format: 'yaml', columns: ['id', 'price', 'gpus', 'paid_until'] } as const;
     const { stdout } = await written(settings, (out) => out.list(instances, view));
     expect(stdout).toBe(
@@ -79,14 +79,14 @@ describe('a list in a pipe', () => {
     );
   });
 
-  it('is yaml that quotes a bare =, which YAML 1.1 does not read as text', async () => {
+  it('quotes a bare = in yaml, which YAML 1.1 does not read as text', async () => {
     const settings = { format: 'yaml', columns: ['name'] } as const;
     const rows = ['=', 'a=b'].map((name) => ({ ...first, name }));
     const { stdout } = await written(settings, (out) => out.list(rows, view));
     expect(stdout).toBe('- name: "="\n- name: a=b\n');
   });
 
-  it('is IDs, without rows that have none', async () => {
+  it('prints only IDs, and skips rows without an ID', async () => {
     const rows = [...instances, { ...first, id: null }];
     const { stdout } = await written({ format: 'id' }, (out) => out.list(rows, view));
     expect(stdout).toBe('a1b2\nc3d4\n');
@@ -102,7 +102,7 @@ describe('an empty list', () => {
     ['tsv', 'id\tname\tstatus\tprice\tgpus\tpaid_until\n', []],
     ['yaml', '[]\n', []],
     ['id', '', []],
-  ] as const)('is printed as %s', async (format, stdout, notes) => {
+  ] as const)('prints its empty form as %s', async (format, stdout, notes) => {
     for (const rows of [[], streamed<Instance>([])]) {
       const result = await written({ format }, (out) => out.list(rows, view));
       expect([result.stdout, result.notes]).toEqual([stdout, notes]);
@@ -111,18 +111,18 @@ describe('an empty list', () => {
 });
 
 describe('a single result', () => {
-  it('is an object in JSON, not a list', async () => {
+  it('prints a JSON object instead of a list', async () => {
     const { stdout } = await written({ format: 'json' }, (out) => out.item(first, view));
     expect(stdout).toBe(`${JSON.stringify(first, null, 2)}\n`);
   });
 
-  it("uses its view's form", async () => {
+  it("prints the view's own JSON", async () => {
     const own: View<Instance> = { ...view, json: (row) => ({ only: row.name }) };
     const { stdout } = await written({ format: 'jsonl' }, (out) => out.item(first, own));
     expect(stdout).toBe('{"only":"trainer"}\n');
   });
 
-  it('is a mapping in yaml, a row in csv and its ID with -q', async () => {
+  it('prints a yaml mapping, a csv row, or its ID with -q', async () => {
     const columns = ['name', 'gpus'];
     const yaml = await written({ format: 'yaml', columns }, (out) => out.item(first, view));
     const csv = await written({ format: 'csv', columns }, (out) => out.item(first, view));
@@ -132,20 +132,20 @@ describe('a single result', () => {
     expect(id.stdout).toBe('a1b2\n');
   });
 
-  it('is a line per column if the view has no sections', async () => {
+  it('prints a line per column if the view has no sections', async () => {
     const { stdout } = await written({ columns: ['name', 'paid_until', 'price'] }, (out) =>
       out.item({ ...first, paid_until: null }, view),
     );
     expect(stdout).toBe('NAME:        trainer\nPAID UNTIL:  -\nPRICE/H:     89.9\n');
   });
 
-  it('is the bare value with --columns and --no-header', async () => {
+  it('prints the bare value with --columns and --no-header', async () => {
     const settings = { columns: ['status'], header: false };
     const { stdout } = await written(settings, (out) => out.item(first, view));
     expect(stdout).toBe('ACTIVE\n');
   });
 
-  it('shows details in sections, without missing fields', async () => {
+  it('prints details in sections, without missing fields', async () => {
     const detailed: View<Instance> = {
       ...view,
       sections: [
@@ -184,14 +184,14 @@ describe('a single result', () => {
     );
   });
 
-  it('loses terminal controls in a text', async () => {
+  it('removes terminal controls from a text', async () => {
     const { stdout } = await written({ format: 'json' }, (out) =>
       out.text('#!/bin/sh\n\u001b[2J\u202eecho\r\n'),
     );
     expect(stdout).toBe('#!/bin/sh\necho\n');
   });
 
-  it('keeps exact bytes in a pipe, and is cleaned for a terminal', async () => {
+  it('prints exact bytes in a pipe, and clean text in a terminal', async () => {
     const text = 'a\u001b[2J\rb\n';
     const exact = (terminal?: { columns: number }) =>
       written({}, (out) => out.exact(text), terminal);
@@ -255,7 +255,7 @@ describe('a cell that a spreadsheet runs as a formula', () => {
   );
 });
 
-describe('secrets', () => {
+describe('a row with secrets', () => {
   const row = { ...first, env: [{ key: 'TOKEN', value: 'abcdef123' }], link: '?t=abcdef123' };
   const rows = [row];
   const linked: View<Instance> = {
@@ -264,7 +264,7 @@ describe('secrets', () => {
   };
 
   it.each(['json', 'jsonl', 'yaml'] as const)(
-    'are masked in %s, even inside a link',
+    'masks secrets in %s, even inside a link',
     async (format) => {
       const { stdout } = await written({ format }, (out) => out.list(rows, view));
       expect(stdout).toContain('TOKEN');
@@ -274,20 +274,20 @@ describe('secrets', () => {
   );
 
   it.each(['table', 'csv', 'tsv'] as const)(
-    'are masked in %s before a column reads the row',
+    'masks secrets in %s before a column reads the row',
     async (format) => {
       const { stdout } = await written({ format }, (out) => out.list(rows, linked));
       expect(stdout.trim().split(/\s+/).at(-1)).toBe('?t=********');
     },
   );
 
-  it('are masked in the details', async () => {
+  it('masks secrets in the details', async () => {
     const { stdout } = await written({}, (out) => out.item(row, linked));
     expect(stdout).toContain('?t=********');
     expect(stdout).not.toContain('abcdef123');
   });
 
-  it('are shown with --show-secrets', async () => {
+  it('prints secrets with --show-secrets', async () => {
     const { stdout } = await written({ format: 'json', showSecrets: true }, (out) =>
       out.list(rows, view),
     );

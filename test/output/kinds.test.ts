@@ -38,11 +38,11 @@ describe('values for people', () => {
     expect(cellText(value, kind, pipe)).toBe(forPipe);
   });
 
-  it('shows an undocumented object as JSON', () => {
+  it('formats an undocumented object as JSON', () => {
     expect(rawText({ a: 1 } as unknown as Cell)).toBe('{"a":1}');
   });
 
-  it('shows local time in details, with the age at a terminal', () => {
+  it('formats local time in details, with the age in a terminal', () => {
     const iso = '2026-03-01T11:57:00.000Z';
     expect(detailText(iso, 'time', terminal)).toBe(`${local(Date.parse(iso))} (3 min ago)`);
     expect(detailText(iso, 'time', pipe)).toBe(local(Date.parse(iso)));
@@ -63,12 +63,12 @@ describe('times for people', () => {
     [-172_800_000, '2 days ago'],
     [52 * 60_000 + 30_000, 'in 52 min'],
     [7 * 86_400_000, 'in 7 days'],
-  ])('show %d ms from now as %s', (distance, words) => {
+  ])('formats %d ms from now as %s', (distance, words) => {
     expect(relative(NOW + distance, NOW)).toBe(words);
   });
 
   it.each(['Europe/Moscow', 'Asia/Kolkata', 'America/St_Johns', 'UTC'])(
-    'use the local zone %s, as Intl does',
+    'formats local time in %s as Intl does',
     (zone) => {
       const before = process.env.TZ;
       process.env.TZ = zone;
@@ -91,14 +91,14 @@ describe('times for people', () => {
   );
 
   it.each(['2026', 'March 1 2026', '2026-13-01T00:00:00Z', ''])(
-    'stay unchanged for %j, which is not a time',
+    'returns undefined for %j, which is not a time',
     (text) => {
       expect(instant(text)).toBeUndefined();
     },
   );
 });
 
-describe('the colour of a status', () => {
+describe('statusColour', () => {
   it.each([
     ['ACTIVE', 'green'],
     ['PROVISIONING', 'yellow'],
@@ -112,7 +112,7 @@ describe('the colour of a status', () => {
     ['HIBERNATED', undefined],
     ['toString', undefined],
     ['__proto__', undefined],
-  ])('for %s is %s', (word, colour) => {
+  ])('returns for %s the colour %s', (word, colour) => {
     expect(statusColour(word)).toBe(colour);
   });
 });

@@ -48,7 +48,7 @@ const table = (all: readonly Row[]) => (out: Output) => out.list(all, view);
 const foot = (text: string) => (): Foot[] => [{ text }];
 
 describe('a live view', () => {
-  test('redraws in place, in one write of the changed lines', async () => {
+  test('redraws only the changed lines, in one write', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);
     await live.draw(table(rows('ACTIVE', 'CREATING')), foot('now'));
@@ -82,7 +82,7 @@ describe('a live view', () => {
     expect(await emulator.cursor()).toEqual({ x: 0, y: 5 });
   });
 
-  test('restores the screen at its end', async () => {
+  test('restores the screen when it ends', async () => {
     const emulator = createEmulator(40, 10);
     let isBorrowed = false;
     const borrowScreen = () => {
@@ -131,7 +131,7 @@ describe('a live view', () => {
     },
   );
 
-  test('rewrites every line after a resize, which may have cut any of them', async () => {
+  test('rewrites every line after a resize', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);
     await live.draw(table(rows('ACTIVE')), foot('now'));
@@ -143,7 +143,7 @@ describe('a live view', () => {
     expect(written).toContain('now');
   });
 
-  test("truncates the line with the hidden lines' count to the window's width", async () => {
+  test("truncates the hidden-line count to the window's width", async () => {
     const emulator = createEmulator(20, 4);
     const live = await liveOn(emulator);
     await live.draw(table(rows('ACTIVE', 'ACTIVE', 'ACTIVE', 'ACTIVE')), foot('now'));
@@ -164,7 +164,7 @@ describe('a live view', () => {
     expect(await emulator.screen()).toContain('box-0  ACTIVE');
   });
 
-  test('shows no control characters from the service', async () => {
+  test('prints no control characters from the service', async () => {
     const emulator = createEmulator(60, 10);
     const live = await liveOn(emulator);
     const hostile = { name: 'a\u001b[2J\u001b]0;x\u0007b', status: 'A\u202eB\nC' };

@@ -9,7 +9,7 @@ function masked(value: unknown, paths: readonly string[] = PATHS): unknown {
 }
 
 describe('mask', () => {
-  it('masks every leaf under a path and keeps keys, structure, null and empty', () => {
+  it('masks every leaf under a path, and keeps keys, null and empty values', () => {
     const secrets = { a: 'x', b: { c: 12, d: true, e: null, f: '', g: [] }, h: ['y', { i: 'z' }] };
     expect(masked({ connection_info: { type: 'template', secrets } })).toEqual({
       connection_info: {
@@ -19,7 +19,7 @@ describe('mask', () => {
     });
   });
 
-  it('masks one field of each item', () => {
+  it('masks one field of each list item', () => {
     const env = [{ key: 'A', value: '1' }, { key: 'B' }, { key: 'C', value: null }];
     expect(masked({ docker_config: { env } })).toEqual({
       docker_config: { env: [{ key: 'A', value: M }, { key: 'B' }, { key: 'C', value: null }] },
@@ -46,15 +46,15 @@ describe('mask', () => {
     ['a number leaf', { metadata: 5 }, { metadata: M }],
     ['false', { metadata: false }, { metadata: M }],
     ['null', { metadata: null, connection_info: null }, { metadata: null, connection_info: null }],
-    ['nothing there', { id: '1' }, { id: '1' }],
+    ['a missing path', { id: '1' }, { id: '1' }],
     ['lists in lists', { metadata: [[['a']]] }, { metadata: [[[M]]] }],
-    ['no object at all', 'text', M],
+    ['a text as the whole value', 'text', M],
     ['null at the top', null, null],
-  ])('masks more rather than less: %s', (_what, value, expected) => {
+  ])('masks a field of any shape: %s', (_what, value, expected) => {
     expect(masked(value)).toEqual(expected);
   });
 
-  it('masks a secret wherever the row repeats it, even encoded in a link', () => {
+  it('masks a secret wherever the row repeats it, even URL-encoded in a link', () => {
     const row = {
       connection_info: {
         secrets: { token: 'tok+en/1', pin: 123456, short: 'abc' },
@@ -73,7 +73,7 @@ describe('mask', () => {
     });
   });
 
-  it('searches only for secrets of six or more characters, since ordinary words contain shorter ones', () => {
+  it('searches only for secrets of at least six characters', () => {
     const row = { metadata: { a: '12345', b: '654321' }, message: 'port 12345 and 654321' };
     expect(masked(row)).toMatchObject({ message: `port 12345 and ${M}` });
   });
@@ -91,7 +91,7 @@ describe('mask', () => {
     expect(masked(row)).toMatchObject({ message: `x ${M} ${M} y` });
   });
 
-  it('keeps IDs, times, money, addresses, images and paths, even if they repeat a secret', () => {
+  it('keeps IDs, times, amounts, addresses, images and paths that repeat a secret', () => {
     const values = [
       'my-box-1',
       '2026-11',
@@ -122,7 +122,7 @@ describe('mask', () => {
     });
   });
 
-  it('searches links after their host, wherever they are', () => {
+  it('masks a secret anywhere in a link except in the host', () => {
     const row = {
       metadata: { t: 'abc-123', host: 'h.example.com' },
       url: 'https://h.example.com/x?t=abc-123#abc-123',
@@ -133,7 +133,7 @@ describe('mask', () => {
     });
   });
 
-  it('leaves the row itself unchanged', () => {
+  it('does not change the row itself', () => {
     const row = { metadata: { token: 'secret-1' }, message: 'secret-1' };
     const before = structuredClone(row);
     masked(row);
@@ -149,7 +149,7 @@ describe('mask', () => {
     );
   });
 
-  it('returns the value itself if secrets are shown or there are none', () => {
+  it('returns the same object if nothing is masked', () => {
     const row = { metadata: 'secret' };
     expect(mask(row, PATHS, true)).toBe(row);
     expect(mask(row, [], false)).toBe(row);

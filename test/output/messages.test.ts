@@ -18,8 +18,8 @@ async function until(so: () => boolean): Promise<void> {
   expect(so()).toBe(true);
 }
 
-describe('messages', () => {
-  it('are clean, one per line, with a prefix if important', () => {
+describe('createMessages', () => {
+  it('prints one clean line per message, and a prefix for warnings', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr);
     messages.note('made \u001b]0;x\u0007an\u202e\ninstance');
@@ -27,19 +27,19 @@ describe('messages', () => {
     expect(stderr.text).toBe('made an instance\nwarning: still billing\n');
   });
 
-  it('wrap a --debug line between words in a terminal', () => {
+  it('wraps a --debug line between words in a terminal', () => {
     const stderr = new Page({ columns: 40 });
     messagesOn(stderr).debug('12:00:00 GET /instances/an-id-that-is-long 200 12 ms');
     expect(stderr.text).toBe('12:00:00 GET\n  /instances/an-id-that-is-long 200 12\n  ms\n');
   });
 
-  it('have a yellow prefix with colour', () => {
+  it('prints a yellow prefix with colour', () => {
     const stderr = new Page({ columns: 80 });
     messagesOn(stderr, { colour: true }).warn('price', 'low');
     expect(stderr.text).toBe('\u001b[33mwarning:\u001b[39m low\n');
   });
 
-  it('are JSON objects in JSON modes, written at once', () => {
+  it('prints JSON objects at once in JSON modes', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr, { json: true, profile: 'work' });
     messages.note('made');
@@ -56,7 +56,7 @@ describe('messages', () => {
     expect(stderrLines(stderr.text)[1]).toEqual({ debug: 'GET /x' });
   });
 
-  it('include only warnings with --quiet', () => {
+  it('prints only warnings with --quiet', () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr, { quiet: true });
     messages.note('made');
@@ -65,7 +65,7 @@ describe('messages', () => {
     expect(stderr.text).toBe('warning: dear\n');
   });
 
-  it('wait while a view holds them back, then print once each', () => {
+  it('waits while a view holds messages back, then prints each once', () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const held = messages.hold();
@@ -80,7 +80,7 @@ describe('messages', () => {
     expect(stderr.text).toBe('warning: high\nlater\n');
   });
 
-  it('keep the process running if nobody reads them', () => {
+  it('does not throw if stderr is closed', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr);
     messages.note('early');
@@ -92,7 +92,7 @@ describe('messages', () => {
 });
 
 describe('a spinner', () => {
-  it('turns in a terminal, shows its text, and disappears', async () => {
+  it('spins in a terminal, shows its text, and disappears', async () => {
     const stderr = new Screen({ columns: 80 });
     const progress = messagesOn(stderr).progress('Creating\u001b[2J');
     await until(() => stderr.text.includes('Creating'));
@@ -139,7 +139,7 @@ describe('a spinner', () => {
     expect(stderr.text).toBe('');
   });
 
-  it('gives each task its own line, and can start again', async () => {
+  it('shows each task on its own line, and can start again', async () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const outer = messages.progress('outer');

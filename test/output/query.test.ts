@@ -41,7 +41,7 @@ describe('--query', () => {
     );
   });
 
-  test('prints a text unquoted, without terminal controls', async () => {
+  test('prints text in tsv unquoted and without terminal controls', async () => {
     expect(await found('--query', '[0].name', '-o', 'tsv')).toBe('laptop\n');
     expect(await found('--query', '[1].name', '-o', 'tsv')).toBe('tab\\tname\n');
     expect(await found('--query', '[1].name')).toBe('"tab\\tname\\u001b[31m"\n');
@@ -75,7 +75,7 @@ describe('--query', () => {
     expect(stderr.replaceAll('\\"', '"')).toContain(words);
   });
 
-  test('exits with 2 for an expression that fits no data, and quotes it', async () => {
+  test('exits with 2 and quotes an expression that does not fit the data', async () => {
     const { code, stderr } = await world.cli(['ssh-keys', 'list', '--query', 'abs(@)']);
     expect(code).toBe(2);
     expect(JSON.parse(stderr).error.message).toContain('--query "abs(@)"');

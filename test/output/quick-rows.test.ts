@@ -86,7 +86,7 @@ describe.each([
   ['in a terminal', { columns: 200 }],
   ['in a terminal that is nearly too narrow', { columns: 44 }],
 ])('a long table %s', (_name, terminal) => {
-  test('has the same lines as if each cell were drawn alone', async () => {
+  test('prints the same lines as cell-by-cell formatting', async () => {
     const reader = { terminal: terminal !== undefined, now: () => NOW };
     const shown = (given: Row): Shown[] =>
       KINDS.map((kind, at) => {
@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-test('measures a wide text once for all its cells', async () => {
+test('pads a column of 50,000 cells in few operations', async () => {
   const cells = 50_000;
   const two = { columns: view.columns.slice(0, 2), id: view.id, empty: '' };
   const time = '2026-03-01T11:00:00.000Z';
@@ -137,7 +137,7 @@ test('measures a wide text once for all its cells', async () => {
 
 const instance = (value: Cell) => (value === null || value === undefined ? '' : String(value));
 
-test('quotes in csv only where necessary', async () => {
+test('quotes csv fields only where necessary', async () => {
   const quoted = (told: string) =>
     /[",\r\n]/.test(told) || told.trim() !== told ? `"${told.replaceAll('"', '""')}"` : told;
   await fc.assert(
@@ -152,7 +152,7 @@ test('quotes in csv only where necessary', async () => {
   );
 });
 
-test('escapes in tsv only where necessary', async () => {
+test('escapes tsv fields only where necessary', async () => {
   const escaped = (told: string) =>
     told
       .replaceAll('\\', '\\\\')

@@ -33,7 +33,7 @@ describe('clean', () => {
     ['zero-width', 'a\u200bb\u200cc\u200dd\u2060e\ufefff', 'abcdef'],
     ['lone surrogates', 'a\ud83db\ude00c', 'abc'],
     ['tags', 'a\u{e0041}b', 'ab'],
-    ['nothing but text', 'Ночной 机器 🚀 é', 'Ночной 机器 🚀 é'],
+    ['nothing from plain text', 'Ночной 机器 🚀 é', 'Ночной 机器 🚀 é'],
   ])('removes %s', (_what, text, expected) => {
     expect(clean(text)).toBe(expected);
   });
@@ -72,14 +72,14 @@ describe('clean', () => {
     );
   });
 
-  it('takes linear time for hostile lengths', () => {
+  it('takes linear time for long hostile text', () => {
     for (const piece of ['\u001b]', '\u001b[1;', '\u001b(', '\u200b', '\u001bP\u001b']) {
       const text = piece.repeat(200_000);
       expect(clean(`x${text}`).startsWith('x')).toBe(true);
     }
   });
 
-  it("keeps a readme's lines", () => {
+  it('keeps the line breaks of a readme', () => {
     expect(cleanLines('# T\r\n\tcode\u001b[2J\n\u001b]0;x\nend')).toBe('# T\n    code\n\nend');
   });
 });
@@ -117,14 +117,14 @@ const HOSTILE = [
 /** Returns a text as csv and tsv write it: line breaks as newlines, and nothing invisible. */
 const inData = (text = '') => text.replaceAll('\r', '\n').replaceAll('\u200d', '');
 
-describe('a hostile name in the data formats', () => {
+describe('a hostile name', () => {
   const rows = HOSTILE.map((name) => ({ name, [`key ${name}`]: name }));
   // jq rejects a document with half a surrogate pair.
   const whole = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd');
   const readable = HOSTILE.map(whole).map((name) => ({ name, [`key ${name}`]: name }));
 
   it.each(['json', 'jsonl'] as const)(
-    'reaches %s without raw control characters',
+    'contains no raw control characters in %s',
     async (format) => {
       const { stdout } = await written({ format }, (out) => out.list(rows, named));
       expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
@@ -140,20 +140,20 @@ describe('a hostile name in the data formats', () => {
     },
   );
 
-  it('keeps its JSON escapes as spelled', async () => {
+  it('keeps JSON escapes that it spells out', async () => {
     const name = '\\ud83d \\\\ud83d 🚀 \\\ud83d';
     const { stdout } = await written({ format: 'json' }, (out) => out.item({ name }, named));
     expect(JSON.parse(stdout).name).toBe(whole(name));
   });
 
-  it('reaches yaml without raw control characters, in 1.1 and 1.2', async () => {
+  it('contains no raw control characters in YAML 1.1 and 1.2', async () => {
     const { stdout } = await written({ format: 'yaml' }, (out) => out.list(rows, named));
     expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
     expect(parse(stdout)).toEqual(readable);
     expect(parse(stdout, { version: '1.1' })).toEqual(readable);
   });
 
-  it('survives a round trip through yaml with any text', async () => {
+  it('survives a yaml round trip with any text', async () => {
     await fc.assert(
       fc.asyncProperty(anyText({ maxLength: 30 }), async (name) => {
         const { stdout } = await written({ format: 'yaml' }, (out) => out.item({ name }, named));
@@ -164,7 +164,7 @@ describe('a hostile name in the data formats', () => {
     );
   });
 
-  it('survives csv except for terminal controls', async () => {
+  it('survives a csv round trip except for terminal controls', async () => {
     const { stdout } = await written({ format: 'csv', header: false }, (out) =>
       out.list(rows, named),
     );
@@ -177,7 +177,7 @@ describe('a hostile name in the data formats', () => {
     expect(texts[2]).toBe('');
   });
 
-  it('survives tsv with one line per row and one tab per column', async () => {
+  it('survives a tsv round trip with one line per row', async () => {
     const { stdout } = await written({ format: 'tsv', header: false }, (out) =>
       out.list(rows, named),
     );
@@ -210,7 +210,7 @@ describe('a hostile name in the data formats', () => {
     expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
   });
 
-  it('is clean in details, labels and headings too', async () => {
+  it('is clean in details, labels and headings', async () => {
     const nasty = '\u001b]0;x\u0007a\u202eb';
     const { stdout } = await written(
       {},

@@ -12,7 +12,7 @@ describe('--columns', () => {
     [{ columns: [] }, `--columns needs at least one of: ${VALID}`],
     [{ sort: 'prize' }, `--sort: unknown column 'prize'; available columns: ${VALID}`],
     [{ sort: '-' }, `--sort: unknown column ''; available columns: ${VALID}`],
-  ])('rejects an unknown column before anything is written: %j', async (settings, message) => {
+  ])('rejects an unknown column before any output: %j', async (settings, message) => {
     const refusal = { failure: 'usage', message };
     expect(() => checkColumns(view, settings)).toThrow(expect.objectContaining(refusal));
     const acts: ((out: Output) => Promise<void>)[] = [
@@ -30,7 +30,7 @@ describe('--columns', () => {
     }
   });
 
-  it('accepts known columns, hidden or not', () => {
+  it('accepts visible and hidden columns', () => {
     expect(() => checkColumns(view, { columns: ['used', 'id'], sort: '-size' })).not.toThrow();
   });
 
@@ -86,7 +86,7 @@ describe('sorting', () => {
     }
   });
 
-  it('compares amounts exactly', async () => {
+  it('sorts amounts by their exact value', async () => {
     const settings = { format: 'tsv', header: false, columns: ['name'], sort: 'price' } as const;
     const { stdout } = await written(settings, (out) => out.list(rows.slice(0, 3), view));
     expect(stdout).toBe('c\nA\nb\n');

@@ -59,8 +59,8 @@ it("writes through the stream if it can't examine the descriptor", async () => {
   expect(stdout.taken).toEqual(['text']);
 });
 
-describe('a reader that is gone', () => {
-  it.each(STREAMING)('ends %s quietly and stops the source', async (format) => {
+describe('a closed stdout', () => {
+  it.each(STREAMING)('stops the source of %s rows without an error', async (format) => {
     const stdout = new Failing(1, 'EPIPE');
     const { told, rows } = endless();
     await outputOn(stdout, { format }).list(rows, view);
@@ -69,7 +69,7 @@ describe('a reader that is gone', () => {
     expect(told.given).toBeLessThan(200_000);
   });
 
-  it('ends a long list early too', async () => {
+  it('stops a long list early', async () => {
     let looked = 0;
     const counting = {
       ...view,
@@ -84,7 +84,7 @@ describe('a reader that is gone', () => {
     expect(looked).toBeLessThan(50_000);
   });
 
-  it('ends a source that waits forever', async () => {
+  it('stops waiting for a source that never ends', async () => {
     const stdout = new Failing(0, 'EPIPE');
     let returned = false;
     const rows = {
@@ -120,16 +120,16 @@ describe('a reader that is gone', () => {
   });
 });
 
-it.each(['EPIPE', 'ECONNRESET'])('succeeds if the reader of stdout is gone: %s', async (code) => {
+it.each(['EPIPE', 'ECONNRESET'])('sets unread and throws nothing on %s', async (code) => {
   const { told, rows } = endless();
   const out = outputOn(new Failing(1, code), { format: 'jsonl' });
   await out.list(rows, view);
   expect({ ...told, unread: out.unread }).toMatchObject({ stopped: true, unread: true });
 });
 
-describe('a result that could not be written', () => {
+describe('a failed write', () => {
   it.each(['ENOSPC', 'EIO'])(
-    'is a storage failure on %s, in every format and for every later write',
+    'throws a storage error on %s, in every format and for later writes',
     async (code) => {
       for (const format of STREAMING) {
         const { told, rows } = endless();
@@ -146,12 +146,12 @@ describe('a result that could not be written', () => {
     },
   );
 
-  it('is also a storage failure for a single result', async () => {
+  it('throws a storage error for a single result', async () => {
     const out = outputOn(new Failing(0, 'ENOSPC'), { format: 'json' });
     await expect(out.item(row, view)).rejects.toMatchObject({ failure: 'storage' });
   });
 
-  it('fails on a device that is always full', needs('/dev/full'), async () => {
+  it('throws a storage error on a device that is always full', needs('/dev/full'), async () => {
     const out = outputOn(createWriteStream('/dev/full'), { format: 'json' });
     await expect(out.list(instances, view)).rejects.toMatchObject({
       failure: 'storage',
@@ -166,7 +166,7 @@ describe('a failing source', () => {
     throw new Error('page 2');
   }
 
-  it.each(['jsonl', 'csv', 'tsv', 'id'] as const)('keeps earlier rows in %s', async (format) => {
+  it.each(['jsonl', 'csv', 'tsv', 'id'] as const)('prints earlier rows in %s', async (format) => {
     const stdout = new Failing(Number.POSITIVE_INFINITY, '');
     await expect(outputOn(stdout, { format, header: false }).list(broken(), view)).rejects.toThrow(
       'page 2',
@@ -174,7 +174,7 @@ describe('a failing source', () => {
     expect(stdout.taken.join('')).toContain('a1b2');
   });
 
-  it.each(['json', 'yaml', 'table'] as const)('writes nothing in %s', async (format) => {
+  it.each(['json', 'yaml', 'table'] as const)('prints nothing in %s', async (format) => {
     const stdout = new Failing(Number.POSITIVE_INFINITY, '');
     await expect(outputOn(stdout, { format }).list(broken(), view)).rejects.toThrow('page 2');
     expect(stdout.taken.join('')).toBe('');
@@ -231,7 +231,7 @@ describe('writing a result', () => {
     expect({ taken, rest: stdout.taken.join('') }).toEqual({ taken: 'abc', rest: 'def' });
   });
 
-  it('turns an exception from the stream into a failure', async () => {
+  it('throws a storage error if the stream throws', async () => {
     const throwing = new Writable();
     throwing.write = () => {
       throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
@@ -241,7 +241,7 @@ describe('writing a result', () => {
     });
   });
 
-  it('checks for a gone reader only while waiting for live rows, since other work must finish', async () => {
+  it('watches for a closed stdout only while it waits for live rows', async () => {
     let goes: (() => void) | undefined;
     const onReaderGone = (gone: () => void) => {
       goes = gone;
@@ -276,7 +276,7 @@ describe('writing a result', () => {
     expect(goes).toBeUndefined();
   });
 
-  it('ignores the end of an unused stream', () => {
+  it('throws nothing if an unused stream fails', () => {
     const stdout = new Failing(0, 'EPIPE');
     let ended = false;
     createSink(() => stdout).onEnd(() => {
@@ -331,20 +331,20 @@ describe('a real process', () => {
     return { stderr, code, file };
   }
 
-  it('reports a disk that fills up during a write', async () => {
+  it('reports EFBIG if the file reaches its size limit', async () => {
     const { stderr, code, file } = await run('ulimit -f 2; PROGRAM > "$3"');
     expect(stderr).toMatch(/^storage the result could not be written: EFBIG/);
     expect(code).toBe(0);
     expect((await readFile(file)).length).toBe(2048);
   });
 
-  it('writes a whole file', async () => {
+  it('writes 5,000 bytes to a file', async () => {
     const { stderr, file } = await run('PROGRAM > "$3"');
     expect(stderr).toBe('done false');
     expect((await readFile(file, 'utf8')).length).toBe(5000);
   });
 
-  it('ends quietly when the pipe is closed', async () => {
+  it('exits with 0 when the pipe is closed', async () => {
     const { stderr, code } = await run('set -o pipefail; PROGRAM | true');
     expect(stderr).toBe('done true');
     expect(code).toBe(0);

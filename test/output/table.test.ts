@@ -20,7 +20,7 @@ const names: View<Row> = {
 };
 
 describe('a table in a terminal', () => {
-  it('shows amounts in roubles and times from now', async () => {
+  it('shows amounts in roubles and relative times', async () => {
     const { stdout } = await written({}, (out) => out.list(instances, view), { columns: 100 });
     expect(stdout).toBe(
       [
@@ -32,7 +32,7 @@ describe('a table in a terminal', () => {
     );
   });
 
-  it('colours the header and the status only if colour is on', async () => {
+  it('colours the header and the status', async () => {
     const { stdout } = await written(
       { columns: ['name', 'status'] },
       (out) => out.list(instances, view),
@@ -61,7 +61,7 @@ describe('a table in a terminal', () => {
     );
   });
 
-  it('cuts nothing in a pipe', async () => {
+  it('truncates nothing in a pipe', async () => {
     const name = 'x'.repeat(5000);
     const { stdout } = await written({}, (out) => out.list([{ name, note: 'end' }], names));
     expect(stdout).toBe(`NAME${' '.repeat(4996)}  NOTE\n${name}  end\n`);
@@ -69,8 +69,8 @@ describe('a table in a terminal', () => {
 
   it.each([
     ['COLUMNS', { COLUMNS: '20' }, `${'x'.repeat(14)}…`],
-    ['nothing, uncut', {}, 'x'.repeat(50)],
-    ['no nonsense', { COLUMNS: '-3' }, 'x'.repeat(50)],
+    ['the whole text without COLUMNS', {}, 'x'.repeat(50)],
+    ['the whole text with an invalid COLUMNS', { COLUMNS: '-3' }, 'x'.repeat(50)],
   ])('falls back to %s for an unknown width', async (_what, env, shown) => {
     const row = { name: 'x'.repeat(50), note: 'end' };
     const { stdout } = await written({ header: false }, (out) => out.list([row], names), {
@@ -97,7 +97,7 @@ function cellsOf(text: string): number {
   return cells;
 }
 
-describe('wide characters', () => {
+describe('a table with wide characters', () => {
   const rows = [
     { name: 'plain', note: '|' },
     { name: '机器学习', note: '|' },
@@ -114,7 +114,7 @@ describe('wide characters', () => {
   it.each([
     ['a pipe', undefined],
     ['a terminal', { columns: 80 }],
-  ])('align in %s', async (_where, terminal) => {
+  ])('aligns its columns in %s', async (_where, terminal) => {
     const { stdout } = await written({ header: false }, (out) => out.list(rows, names), terminal);
     const lines = stdout.split('\n').slice(0, -1);
     expect(lines).toHaveLength(rows.length);
@@ -122,7 +122,7 @@ describe('wide characters', () => {
     expect([...edges]).toEqual([10]);
   });
 
-  it('align even if cut', async () => {
+  it('aligns truncated columns', async () => {
     const long = rows.map(({ name, note }) => ({ name: `${name} and a long tail`, note }));
     const { stdout } = await written({ header: false }, (out) => out.list(long, names), {
       columns: 13,
@@ -133,7 +133,7 @@ describe('wide characters', () => {
     expect(lines[1]).toBe('机器学习 …  |');
   });
 
-  it("align in cli-table3's tables too", async () => {
+  it('aligns the columns of cli-table3', async () => {
     const agreed = rows.filter(({ name }) => widthIsUndisputed(name));
     expect(agreed.length).toBeGreaterThan(3);
     const { stdout } = await written({}, (out) => out.list(agreed, names), { columns: 80 });
@@ -144,7 +144,7 @@ describe('wide characters', () => {
     expect(new Set(edges).size).toBe(1);
   });
 
-  it('get the width that cli-table3 measures', () => {
+  it('measures undisputed characters as cli-table3 does', () => {
     const require = createRequire(import.meta.url);
     const ofTable = createRequire(require.resolve('cli-table3'))('string-width') as (
       text: string,
@@ -187,7 +187,7 @@ describe('a long table', () => {
     expect(page.writes).toBeLessThan(60);
   });
 
-  it('measures its widths on the first rows while more arrive', async () => {
+  it('sets its column widths from the first rows while more arrive', async () => {
     const { stdout } = await written({}, (out) => out.list(streamed(many(1001)), names), {
       columns: 80,
     });
@@ -218,7 +218,7 @@ describe('a live table', () => {
     }
   });
 
-  it('reserves room for later values, and truncates no log line', async () => {
+  it('reserves minimum column widths, and truncates no line', async () => {
     const page = new Page();
     const out = outputOn(Object.assign(page, { isTTY: true, columns: 30 }), {});
     const view = {
@@ -237,7 +237,7 @@ describe('a live table', () => {
     expect(page.text).toBe(`NAME      NOTE\none       a\neleven    ${long}\n`);
   });
 
-  it('shows each row as it arrives', async () => {
+  it('prints each row as it arrives', async () => {
     const page = new Page();
     const out = outputOn(page, {});
     const seen: string[] = [];
@@ -256,7 +256,7 @@ describe('a live table', () => {
     expect(page.text).toBe(seen[1]);
   });
 
-  it('writes once if it ends immediately', async () => {
+  it('prints a row once if the list ends at once', async () => {
     const { stdout } = await written({}, async (out) => {
       await out.list(streamed([{ name: 'one', note: 'a' }]), names, { live: true });
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -120,7 +120,7 @@ export interface Terminal {
   env?: Record<string, string>;
 }
 
-/** An Output with these settings that writes to this stream. */
+/** Creates an Output with these settings that writes to this stream. */
 export function outputOn(
   stdout: Writable & { isTTY?: boolean; columns?: number },
   settings: Partial<OutputSettings>,

@@ -12,7 +12,7 @@ describe('wrapped', () => {
     );
   });
 
-  test('keeps a long word whole, so that it can be copied', () => {
+  test('keeps a long word whole for copying', () => {
     const link = 'https://example.com/a/long/path';
     expect(wrapped(`Open ${link} now`, 12)).toBe(`Open\n${link}\nnow`);
   });
@@ -26,7 +26,7 @@ describe('wrapped', () => {
     expect(wrapped(hint, 20)).toBe('Sign in first:\ngpucloud login\n--profile work');
   });
 
-  test('keeps an amount and its sign together', () => {
+  test('keeps an amount and its currency together', () => {
     expect(wrapped('as anna (balance 10,500.00 ₽).', 28)).toBe('as anna (balance\n10,500.00 ₽).');
     expect(wrapped('costs 89.90 RUB/h now', 12)).toBe('costs\n89.90 RUB/h\nnow');
   });
@@ -44,7 +44,7 @@ describe('wrapped', () => {
   });
 });
 
-test('wrapping loses no word of a paragraph', () => {
+test('keeps every word of a paragraph', () => {
   const text =
     'See gpucloud instances list --all, or  ask (gpucloud --help); then go on: gpucloud status';
   for (let cells = 1; cells < 90; cells += 1) {
@@ -58,6 +58,6 @@ test.each([
   [{ isTTY: true }, { COLUMNS: '72' }, 72],
   [{ isTTY: true }, { COLUMNS: 'wide' }, undefined],
   [{ columns: 80 }, { COLUMNS: '72' }, undefined],
-])('splits %j with %j into the columns %s', (stream, env, columns) => {
+])('returns the width of %j with %j: %s', (stream, env, columns) => {
   expect(terminalColumns(stream, env)).toBe(columns);
 });

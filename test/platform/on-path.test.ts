@@ -18,11 +18,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const MISSING = join('C:\\Windows\\System32', 'tar.exe');
 
 test.each<[string, string, () => string]>([
-  ['the first folder that has it', 'ssh', () => at('first', 'ssh.exe')],
-  ['another ending', 'op', () => at('second', 'op.com')],
-  ['its own ending', 'vault.bat', () => at('second', 'vault.bat')],
-  ['no folder of that name', 'tar', () => MISSING],
-  ['a path as it is', '.\\tar.exe', () => '.\\tar.exe'],
+  ['the file in the first matching folder', 'ssh', () => at('first', 'ssh.exe')],
+  ['a file with another extension', 'op', () => at('second', 'op.com')],
+  ['a file with its own extension', 'vault.bat', () => at('second', 'vault.bat')],
+  ['the System32 path instead of a folder', 'tar', () => MISSING],
+  ['a path unchanged', '.\\tar.exe', () => '.\\tar.exe'],
 ])('returns %s on Windows', (_what, file, expected) => {
   const env = { Path: `${at('none')};"${at('first')}";${at('second')}` };
   expect(onPath(file, env, 'win32')).toBe(expected());
@@ -35,6 +35,6 @@ test.each(['', '.', 'first;.\\second', undefined])('skips relative folders in PA
   );
 });
 
-test('leaves the search to the system elsewhere', () => {
+test('returns the name unchanged on Linux', () => {
   expect(onPath('ssh', { PATH: at('first') }, 'linux')).toBe('ssh');
 });

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('starts the npm package with Node and the file behind the link on PATH', () => {
+test('starts the npm package with Node and the target of its symlink', () => {
   const script = join(folder, 'gpucloud.js');
   writeFileSync(script, '');
   symlinkSync(script, join(folder, 'gpucloud'));
@@ -22,7 +22,7 @@ test('starts the npm package with Node and the file behind the link on PATH', ()
 });
 
 test.each(['/$bunfs/root/gpucloud', 'B:\\~BUN\\root\\gpucloud.exe', 'B:/~BUN/root/gpucloud.exe'])(
-  'starts the executable itself, whose %s is in no file system',
+  'starts the executable without its virtual script %s',
   (script) => {
     expect(selfOf('/usr/bin/gpucloud', script)).toEqual({
       form: 'executable',
@@ -32,7 +32,7 @@ test.each(['/$bunfs/root/gpucloud', 'B:\\~BUN\\root\\gpucloud.exe', 'B:/~BUN/roo
   },
 );
 
-test('starts a package under Bun as a package', () => {
+test('starts the npm package with Bun', () => {
   const script = join(folder, 'gpucloud.js');
   writeFileSync(script, '');
   expect(selfOf('/usr/bin/bun', script)).toMatchObject({ form: 'package', args: [script] });

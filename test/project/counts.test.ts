@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-// Often only the last lines of a run are kept.
+// Checks the last lines of a run, since logs often keep only these.
 
 const root = join(import.meta.dirname, '../..');
 
@@ -36,7 +36,7 @@ function counts(...files: string[]): string[] {
     .split('\n');
 }
 
-test('prints each failed test with its run, file, name and reason, and then the counts', () => {
+test('prints the run, file, name and reason of each failure, then the counts', () => {
   const lines = counts('node-1.json');
   expect(lines.at(-2)).toBe('not tested here: zsh 1');
   expect(lines.at(-1)).toBe('1 passed, 3 failed, 2 skipped');
@@ -45,7 +45,7 @@ test('prints each failed test with its run, file, name and reason, and then the 
   expect(lines.filter((line) => line.startsWith('failed'))).toHaveLength(3);
 });
 
-test('prints a file whose tests could not begin', () => {
+test('reports a file whose tests could not start', () => {
   const lines = counts('node-1.json');
   const hook = lines.findIndex((line) => line.startsWith('failed (node-1): hook.test.js: '));
   expect(lines[hook + 1]).toContain('no service');

@@ -9,7 +9,7 @@ import { freshShell } from '../completion/shells.ts';
 import { needs } from '../support/needs.ts';
 import { createComputer } from '../support/program.ts';
 
-// Installs the package on this computer, so it runs alone: meanwhile, each new shell completes gpucloud.
+// Runs alone, since each new shell completes gpucloud while the package is installed.
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,7 +34,7 @@ async function freshDeb(): Promise<string> {
   return debIn(PACKAGES) ?? 'no .deb';
 }
 
-// Leaves a gpucloud alone that is installed on this computer.
+// Skips a computer with gpucloud from a .deb, which the test would remove.
 const DEBIAN = needs('root', 'apt-get', 'no gpucloud from a .deb');
 
 describe('the .deb', DEBIAN, () => {
@@ -47,7 +47,7 @@ describe('the .deb', DEBIAN, () => {
   // Also succeeds if the package is gone.
   afterAll(() => run('dpkg', ['--purge', 'gpucloud']), 60_000);
 
-  test('puts the program on PATH', async () => {
+  test('installs the program on PATH', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
     const { stdout } = await run('gpucloud', ['--version'], { env: { PATH: '/usr/bin:/bin' } });
     expect(stdout).toBe(`gpucloud ${version}\n`);
@@ -59,7 +59,7 @@ describe('the .deb', DEBIAN, () => {
     ['zsh', 'zsh'],
     ['fish', 'fish'],
   ] as const) {
-    test(`completes in a new ${shell}`, needs(lacks), async () => {
+    test(`completes commands in a new ${shell}`, needs(lacks), async () => {
       const computer = await createComputer();
       const opened = await freshShell(shell, computer);
       try {
@@ -72,7 +72,7 @@ describe('the .deb', DEBIAN, () => {
     });
   }
 
-  test('leaves nothing when it is removed', { timeout: 60_000 }, async () => {
+  test('removes all its files', { timeout: 60_000 }, async () => {
     const files = (await readFile(FILES, 'utf8')).trimEnd().split('\n');
     expect(files).toContain('/usr/share/man/man1/gpucloud.1.gz');
     await apt('remove', 'gpucloud');

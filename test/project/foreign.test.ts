@@ -17,7 +17,7 @@ import { HARDWARE } from '../support/sandbox-ids.ts';
 import { ok, startService } from '../support/service.ts';
 import { addRandomNumbers, wineDrive, wineEnv } from '../support/wine.ts';
 
-// Executables for other computers, which qemu-user and Wine stand for.
+// Tests executables for other systems with qemu-user and Wine.
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -94,7 +94,7 @@ for (const { target, runner, lacks } of CASES.filter((one) => one.target !== HER
       expect(JSON.parse(stdout).status).toMatch(/^TERMINAT(?:ING|ED)$/);
     });
 
-    test('writes to a file on stdout, and doctor leaves nothing in the state folder', async () => {
+    test('writes stdout to a file, and leaves no doctor file in the state folder', async () => {
       await mkdir(join(folder, 'state'), { recursive: true, mode: 0o700 });
       // A shell opens the file: spawn would pass a pipe.
       const words = [...runner, executableOf(target), 'doctor'].map((word) => `'${word}'`);
@@ -120,13 +120,13 @@ for (const { target, runner, lacks } of CASES.filter((one) => one.target !== HER
         expect(killed).toBe(kills.length);
       });
     } else {
-      test('starts no program of the current folder', async () => {
+      test('runs no program from the current folder', async () => {
         const system = join(folder, 'wine/drive_c/windows/system32');
         await copyFile(join(system, 'whoami.exe'), join(folder, 'ssh.exe'));
         expect((await sandbox('doctor')).stdout).toMatch(/ssh: +WARN +no ssh on PATH/);
       });
 
-      test('lists its request after kill -9', async () => {
+      test('lists the request after kill -9', async () => {
         let child: ChildProcessWithoutNullStreams | undefined;
         const service = await startService(({ method, path }) => {
           if (method === 'POST') {

@@ -14,7 +14,7 @@ const lock = JSON.parse(
 };
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
-test('lists each optional package in the lock file, which newer npm needs', () => {
+test('lists each optional dependency in the lock file, as newer npm requires', () => {
   const missing = Object.entries(lock.packages).flatMap(([place, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies)
       .filter(
@@ -27,14 +27,14 @@ test('lists each optional package in the lock file, which newer npm needs', () =
   expect(missing).toEqual([]);
 });
 
-test('has no download addresses in the lock file', () => {
+test('stores no download URLs in the lock file', () => {
   const addressed = Object.entries(lock.packages).filter(
     ([, { resolved }]) => resolved !== undefined,
   );
   expect(addressed).toEqual([]);
 });
 
-test('has only devDependencies with exact versions, so users install one package', () => {
+test('has only devDependencies with exact versions', () => {
   expect(manifest.dependencies).toBeUndefined();
   for (const [name, version] of Object.entries(manifest.devDependencies)) {
     expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);

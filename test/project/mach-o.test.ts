@@ -45,7 +45,7 @@ function signedFile(): Buffer {
   ] as const) {
     signature.writeUInt32BE(number, 20 + at);
   }
-  // Size of a hash, SHA-256, platform, and the page's size as a power of two.
+  // Hash size, hash type (SHA-256), platform, and page size as a power of two.
   signature.set([32, 2, 0, 12], 20 + 36);
   for (const page of hashes) {
     const content = code.subarray(page * PAGE, (page + 1) * PAGE);
@@ -54,26 +54,26 @@ function signedFile(): Buffer {
   return Buffer.concat([code, signature]);
 }
 
-test('counts the pages whose hash in the signature is stale', () => {
+test('counts the pages with a stale hash in the signature', () => {
   const file = signedFile();
   expect(signatureOf(file)).toEqual({ pages: 3, stale: 0 });
   file[2 * PAGE + 7] = 0;
   expect(signatureOf(file)).toEqual({ pages: 3, stale: 1 });
 });
 
-test('drops a signature with its load command and its bytes', () => {
+test('removes a signature and its load command', () => {
   const file = signedFile();
   const bare = withoutSignature(file);
   expect(signatureOf(bare)).toBeUndefined();
   expect(bare.length).toBe(3 * PAGE);
   expect([bare.readUInt32LE(16), bare.readUInt32LE(20)]).toEqual([1, SEGMENT_BYTES]);
-  // The length of the last segment, and in memory by whole pages.
+  // The last segment's length in the file, and in memory in whole pages.
   expect(bare.readBigUInt64LE(32 + 48)).toBe(BigInt(PAGE));
   expect(bare.readBigUInt64LE(32 + 32)).toBe(BigInt(0x4000));
   expect(bare.subarray(PAGE).equals(file.subarray(PAGE, 3 * PAGE))).toBe(true);
 });
 
-test('keeps a signature that other data follows, and rejects other files', () => {
+test('throws for a signature before other data, and for other files', () => {
   const longer = Buffer.concat([signedFile(), Buffer.from('more')]);
   expect(() => withoutSignature(longer)).toThrow('not at the end');
   expect(() => signatureOf(Buffer.alloc(64))).toThrow('not a 64-bit Mach-O file');

@@ -12,10 +12,10 @@ import { outcomeOf } from '../support/program.ts';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Budgets in bytes, so that every added part is worth its size. */
+/** Limits in bytes. A change that exceeds one must justify its size. */
 const PACKED = 1_500_000;
 const UNPACKED = 3_500_000;
-// 270,000 of it are the sandbox's SSH server.
+// The sandbox's SSH server needs 270,000 of these bytes.
 const BUNDLE = 1_930_000;
 const START = 20_000;
 
@@ -26,7 +26,7 @@ interface Pack {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** A fifth of the commands that end by themselves, but the tour, which has a test of its own. */
+/** A fifth of the commands that exit by themselves. The tour has its own test. */
 const ANSWERING = share(
   COMMANDS.filter((command) => !/^sandbox (serve|tour)$/.test(command)),
   5,
@@ -76,14 +76,14 @@ test('packs only files that users run or read', () => {
   ]);
 });
 
-test('keeps the launcher in the repository, since no build writes it', async () => {
+test('keeps an executable launcher in the repository', async () => {
   expect(await readdir(join(ROOT, 'bin'))).toEqual(['gpucloud.js']);
   expect((await stat(join(ROOT, 'bin/gpucloud.js'))).mode & 0o111).toBe(0o111);
   expect((await readFile(join(ROOT, '.gitignore'), 'utf8')).split('\n')).not.toContain('bin/');
   expect(await readFile(join(ROOT, 'scripts/build.mjs'), 'utf8')).not.toMatch(/['"]bin\//);
 });
 
-test('takes the version from package.json, without a build', async () => {
+test('prints the version from package.json without a build', async () => {
   const clone = join(folder, 'clone');
   await cp(join(ROOT, 'bin'), join(clone, 'bin'), { recursive: true });
   await writeFile(join(clone, 'package.json'), '{"version":"8.7.6"}');
@@ -127,7 +127,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
     };
   }, 120_000);
 
-  test('is one package without dependencies or install scripts', async () => {
+  test('has no dependencies or install scripts', async () => {
     const modules = join(prefix, 'lib', 'node_modules');
     expect(await readdir(modules)).toEqual(['gpucloud']);
     const installed = join(modules, 'gpucloud');
@@ -139,7 +139,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
     }
   });
 
-  test('is the version that was packed', async () => {
+  test('prints the packed version', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
     expect((await gpucloud('--version')).stdout).toBe(`gpucloud ${version}\n`);
   });
@@ -167,7 +167,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
     }
   });
 
-  test('shows a rental and a complete job with sandbox tour', {
+  test('rents an instance and runs a job in sandbox tour', {
     timeout: 120_000,
     ...needs('ssh'),
   }, async () => {

@@ -29,7 +29,7 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PACKAGES = join(ROOT, 'dist', 'packages');
 const EXECUTABLE = join(ROOT, 'dist', 'exe', 'gpucloud');
-/** In bytes; the runtime alone is 107 MB. */
+/** In bytes. The runtime alone is 107 MB. */
 const MOST_BYTES = 125_000_000;
 
 let folder: string;
@@ -37,7 +37,7 @@ let version: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gpucloud-packages-'));
   ({ version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')));
-  // The archive's size is not tested here.
+  // Level 0 is the fastest, and no test checks the archive's size.
   await run('npm', ['run', '--silent', 'package', '--', '--level', '0'], { cwd: ROOT });
 }, 300_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -48,7 +48,7 @@ async function sumOf(file: string): Promise<string> {
     .digest('hex');
 }
 
-test('lists the sum of every other file in SHA256SUMS', async () => {
+test('lists the checksum of every other file in SHA256SUMS', async () => {
   const lines = (await readFile(join(PACKAGES, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n');
   const files = (await readdir(PACKAGES)).filter((name) => name !== 'SHA256SUMS').sort();
   expect(files).toContain('install.sh');
@@ -58,14 +58,14 @@ test('lists the sum of every other file in SHA256SUMS', async () => {
   );
 });
 
-test('builds the same executable again, byte for byte', { timeout: 120_000 }, async () => {
+test('rebuilds the executable byte for byte', { timeout: 120_000 }, async () => {
   const before = await readFile(EXECUTABLE);
   await run('npm', ['run', '--silent', 'build:exe'], { cwd: ROOT });
   expect(before.equals(await readFile(EXECUTABLE))).toBe(true);
   expect(before.length).toBeLessThan(MOST_BYTES);
 });
 
-test('names the targets if a target has no runtime', async () => {
+test('lists the targets if the requested target has no runtime', async () => {
   const { code, stderr } = await outcomeOf(
     spawn('npm', ['run', '--silent', 'build:exe', '--', '--target', 'vax'], { cwd: ROOT }),
   );
@@ -73,7 +73,7 @@ test('names the targets if a target has no runtime', async () => {
   expect(stderr).toMatch(/npm has no runtime for vax\. Targets: linux-x64, linux-arm64/);
 });
 
-/** Every file below a folder, sorted. */
+/** Returns every file below a folder, sorted. */
 async function filesIn(at: string): Promise<string[]> {
   const entries = await readdir(at, { recursive: true, withFileTypes: true });
   return entries
@@ -89,7 +89,7 @@ function install(...argv: string[]): Promise<Outcome> {
 }
 
 describe('install.sh', { timeout: 60_000 }, () => {
-  test("installs the archive's files, and removes all of them", async () => {
+  test("installs the archive's files, and removes all of them with --uninstall", async () => {
     const prefix = join(folder, 'a prefix');
     const { code, stdout } = await install('--prefix', prefix);
     expect({ code, stdout }).toEqual({
@@ -118,7 +118,7 @@ describe('install.sh', { timeout: 60_000 }, () => {
     });
   });
 
-  /** A folder with an archive that someone has changed, and with the sum of that. */
+  /** Creates a folder with a changed archive and its new checksum. */
   async function changedPackages(): Promise<{ from: string; archive: string }> {
     const from = await mkdtemp(join(folder, 'changed-'));
     await cp(PACKAGES, from, { recursive: true });
@@ -146,8 +146,8 @@ describe('install.sh', { timeout: 60_000 }, () => {
     });
   });
 
-  test('ignores the current folder when read from a pipe', async () => {
-    // The shells that people pipe into; a folder of someone else may name its files after them.
+  test('exits with 1 when piped into a shell, even beside an archive', async () => {
+    // Pipes into each shell. A folder may contain scripts with the names of shells.
     for (const shell of ['sh', 'bash', '/bin/sh']) {
       const cwd = await mkdtemp(join(folder, 'here-'));
       await cp(PACKAGES, cwd, { recursive: true });
@@ -172,12 +172,12 @@ describe('install.sh', { timeout: 60_000 }, () => {
     ['Darwin', 'x86_64', 'no', 'darwin-x64'],
     ['Darwin', 'arm64', 'no', 'darwin-arm64'],
     ['FreeBSD', 'amd64', 'no', undefined],
-  ])('on %s %s with %s libc takes %s', async (system, machine, libc, target) => {
+  ])('chooses for %s %s with %s libc the target %s', async (system, machine, libc, target) => {
     const path = await mkdtemp(join(folder, 'programs-'));
     const script = (text: string) => ({ mode: 0o755, text: `#!/bin/sh\n${text}\n` });
     for (const [name, { mode, text }] of Object.entries({
       uname: script(`[ "$1" = -s ] && echo ${system} || echo ${machine}`),
-      // Fails, as in Alpine.
+      // ldd exits with 1 on Alpine.
       ldd: script(`echo '${libc} libc' >&2; exit 1`),
     })) {
       await writeFile(join(path, name), text, { mode });
@@ -195,7 +195,7 @@ describe('install.sh', { timeout: 60_000 }, () => {
     );
   });
 
-  test("names the folder that it can't write to", async () => {
+  test("exits with 1 and names a folder that it can't write to", async () => {
     expect(await install('--prefix', '/proc/here')).toMatchObject({
       code: 1,
       stderr: "error: can't write to /proc/here: use --prefix FOLDER\n",
@@ -232,7 +232,7 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
     return outcomeOf(spawn('/bin/sh', ['-c', script, prefix], { env, cwd: folder }));
   }
 
-  /** The system's programs, except curl. */
+  /** Creates a folder with the system's programs except curl. */
   async function withoutCurl(): Promise<string> {
     const path = await mkdtemp(join(folder, 'programs-'));
     for (const name of await readdir('/usr/bin')) {
@@ -287,7 +287,7 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
       expect(stdout).toBe(`gpucloud ${version}\n`);
     });
 
-    test(`installs no changed archive with ${program}`, needs(program), async () => {
+    test(`rejects a changed archive with ${program}`, needs(program), async () => {
       isChanged = true;
       const { code, stderr } = await piped(await path(), get);
       expect(code).toBe(1);
@@ -308,7 +308,7 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
 });
 
 describe('the executable', { timeout: 60_000 }, () => {
-  test('reads no file in the current folder', async () => {
+  test('reads no configuration from the current folder', async () => {
     const computer = await createComputer();
     try {
       const lines = ['GPUCLOUD_BASE_URL=https://other.example', 'GPUCLOUD_OUTPUT=yaml'];
@@ -329,7 +329,7 @@ describe('the executable', { timeout: 60_000 }, () => {
     }
   });
 
-  test('runs no script that BUN_OPTIONS names', async () => {
+  test('runs no script from BUN_OPTIONS', async () => {
     const script = join(folder, 'first.js');
     const hit = join(folder, 'first-ran');
     await writeFile(script, `require('fs').writeFileSync(${JSON.stringify(hit)}, '')`);

@@ -10,7 +10,7 @@ const { version } = JSON.parse(read('package.json'));
 const release = JSON.parse(read('packaging/release.json'));
 const ADDRESS = release.address.replaceAll('@VERSION@', version);
 
-/** An archive of each target, each with a sum of its own. */
+/** An archive per target, each with a different checksum. */
 const SUMS = new Map(
   TARGET_NAMES.map((target, index) => {
     const name = `gpucloud-${version}-${target}.${target === 'windows-x64' ? 'zip' : 'tar.xz'}`;
@@ -85,7 +85,7 @@ function sumOf(name: string): string {
   return sum;
 }
 
-test('replaces every mark in every file', () => {
+test('replaces every placeholder in every file', () => {
   expect(FILES.size).toBe(7);
   for (const [name, text] of FILES) {
     expect(text, name).not.toMatch(/@[A-Z]+[ @]/);
@@ -93,7 +93,7 @@ test('replaces every mark in every file', () => {
   }
 });
 
-test('points Homebrew to the archive of each system, with its sum', () => {
+test('writes the URL and checksum of each archive for Homebrew', () => {
   const formula = FILES.get('gpucloud.rb') ?? '';
   const pairs = [...formula.matchAll(/url "([^"]+)"\n\s+sha256 "([0-9a-f]{64})"/g)];
   expect(pairs).toHaveLength(4);
@@ -102,12 +102,12 @@ test('points Homebrew to the archive of each system, with its sum', () => {
     expect(sum).toBe(sumOf(address.slice(ADDRESS.length + 1)));
   }
   const [, description = ''] = /desc "([^"]*)"/.exec(formula) ?? [];
-  // The limit of `brew audit`.
+  // `brew audit` limits the length.
   expect(description.length).toBeLessThan(80);
   expect(description).not.toMatch(/^(?:An?|The) |gpucloud|\.$/i);
 });
 
-test('points Scoop to the .zip, with its sum', () => {
+test('writes the URL and checksum of the .zip for Scoop', () => {
   const manifest = scoop.parse(JSON.parse(FILES.get('gpucloud.json') ?? ''));
   const { url, hash, extract_dir } = manifest.architecture['64bit'];
   const name = `gpucloud-${version}-windows-x64`;
@@ -118,7 +118,7 @@ test('points Scoop to the .zip, with its sum', () => {
   });
 });
 
-test('points winget to the .zip, with its sum', () => {
+test('writes the URL and checksum of the .zip for winget', () => {
   for (const [kind, schema] of Object.entries(WINGET)) {
     schema.parse(parse(FILES.get(`Gpucloud.Gpucloud${kind}.yaml`) ?? ''));
   }
@@ -133,7 +133,7 @@ test('points winget to the .zip, with its sum', () => {
   expect(installer.NestedInstallerFiles[0].RelativeFilePath).toBe(`${name}\\gpucloud.exe`);
 });
 
-test('gives both install scripts the sum of each archive', () => {
+test('adds the checksum of each archive to both install scripts', () => {
   for (const script of ['install.sh', 'install.ps1']) {
     for (const [name, sum] of SUMS) expect(FILES.get(script)).toContain(`${sum}  ${name}`);
   }
@@ -157,7 +157,7 @@ test('writes no file that names a missing archive', () => {
   ]);
 });
 
-test('reads all addresses from one setting, which is a placeholder', () => {
+test('takes every URL from one setting, which is a placeholder', () => {
   expect(new URL(ADDRESS).hostname).toMatch(/\.invalid$/);
   for (const [name, text] of FILES) {
     if (name.startsWith('install')) continue;
