@@ -55,7 +55,7 @@ export async function buildModules() {
     minify: true,
     metafile: true,
     write: false,
-    // `import.meta` is empty in CommonJS. Modules that use it handle that.
+    // `import.meta` is empty in CommonJS. Modules that use `import.meta` handle an empty value.
     logOverride: { 'empty-import-meta': 'silent' },
   });
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path, '.js'), text]));

@@ -72,7 +72,8 @@ function entryOf(target) {
 }
 
 /**
- * Returns the folder of a package outside the project. Downloads and verifies it the first time.
+ * Returns the folder of a package outside the project. Downloads and verifies the package the first
+ * time.
  */
 function fetched(name, version, integrity) {
   const kept = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'gpucloud-ci');

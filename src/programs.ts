@@ -22,7 +22,7 @@ export interface Program {
   readonly ownSession?: boolean;
   /** Text for the program's stdin, if its output is captured. */
   readonly say?: string;
-  /** Milliseconds before gpucloud kills the program, since a hung program would block this one. */
+  /** Milliseconds before gpucloud kills the program, since a hung program would block gpucloud. */
   readonly timeout?: number;
 }
 
@@ -112,7 +112,7 @@ export async function startProgram({
   const ended = new Promise<number>((answer, reject) => {
     resolve = answer;
     child.on('error', (error) => {
-      // If the program is running, this error means that we may not signal it (as with sudo).
+      // If the program is running, this error means that gpucloud may not signal it (as with sudo).
       if (child.pid !== undefined) return;
       clearTimeout(timer);
       reject(error);

@@ -196,7 +196,6 @@ export function rateLimited(status: number, waitMs: number | undefined): CliErro
   );
 }
 
-/** Returns `unavailable` for status 503, otherwise undefined. */
 export function unavailableIf(status: number | undefined): 'unavailable' | undefined {
   return status === 503 ? 'unavailable' : undefined;
 }

@@ -61,7 +61,7 @@ export interface Operation {
 export type Retry =
   /** Safe to repeat: GET, PATCH with absolute values, DELETE. */
   | 'repeat'
-  /** Never resend once it may have been sent. */
+  /** Never resend a request that may have been sent. */
   | 'once'
   /** Like `once`, but reading the effect resolves an unknown outcome. */
   | Settling;

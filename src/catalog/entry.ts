@@ -17,7 +17,9 @@ export interface CatalogEntry {
   readonly given_name: string | null;
   readonly service_name: string | null;
   readonly region: string | null;
-  /** Whether it was in stock when an instance that uses it was last read; null if unknown. */
+  /**
+   * Whether the offer was in stock at the last read of an instance that uses it; null if unknown.
+   */
   readonly in_stock: boolean | null;
   /** When `in_stock` was read, to the hour (ISO 8601). Null for the sandbox, which always knows. */
   readonly in_stock_at: string | null;
@@ -27,7 +29,7 @@ export interface CatalogEntry {
   readonly price_per_hour: string | null;
   /** When that instance was created, which fixed its price (ISO 8601). */
   readonly price_at: string | null;
-  /** When an instance that uses it was last read, to the hour (ISO 8601). */
+  /** When an instance that uses the entry was last read, to the hour (ISO 8601). */
   readonly seen_at: string | null;
   readonly sources: readonly Source[];
 }

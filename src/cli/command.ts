@@ -44,7 +44,7 @@ export interface About {
   /** Details shown below the summary. */
   notes?: string;
   examples?: readonly string[];
-  /** Last lines of the help, if the command has its own. */
+  /** The command's own last lines of the help, if any. */
   foot?: string;
   /** Exit codes that the rest of the declaration doesn't imply. */
   ends?: readonly Failure[];

@@ -6,7 +6,7 @@ import { gpucloud } from '../output/shell-line.ts';
 interface Creation {
   /** The resource to create, such as "the drive datasets". */
   readonly what: string;
-  /** Whether it bills as soon as it exists. */
+  /** Whether the resource bills as soon as it exists. */
   readonly bills: boolean;
 }
 

@@ -7,7 +7,7 @@ import { type AnyCommand, about } from './command.ts';
 export interface Runtime {
   /** Reads a command's global flags. Called once per run. */
   context(command: AnyCommand): Context;
-  /** Builds a second tree with the verbs of every group. Its help goes to the same output. */
+  /** Builds a second tree with the verbs of every group. Its help has the same output. */
   wholeTree(): Promise<AnyCommand>;
   readonly rerun: Rerun;
 }

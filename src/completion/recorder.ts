@@ -9,7 +9,7 @@ import type { NameKind } from './tree.ts';
 
 export type NameRecorder = ReturnType<typeof createRecorder>;
 
-/** The run's folders, settings, profiles and catalog. Read at its end. */
+/** The run's folders, settings, profiles and catalog. Read when the run finishes. */
 interface Used {
   folders(): Promise<{ readonly cache: string }>;
   /** May throw. */

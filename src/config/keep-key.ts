@@ -15,14 +15,13 @@ import type { Config } from './store.ts';
 export interface NewKey {
   readonly profile: string;
   readonly key: string;
-  /** Where to store it; undefined for the keyring if there is one, otherwise the file. */
+  /** Where to store the key; undefined selects the keyring if there is one, otherwise the file. */
   readonly store: Store | undefined;
-  /** The password manager's command that prints it. */
+  /** The password manager's command that prints the key. */
   readonly command?: readonly string[] | undefined;
 }
 
 export interface KeptKey {
-  /** The current config file. */
   readonly file: ConfigFile;
   readonly place: KeyPlace;
   /** Why the key was stored in the file instead of the keyring. */

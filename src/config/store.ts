@@ -90,7 +90,10 @@ function statOf(path: string): Stats | undefined {
   throw unusable(path, 'it is a symlink to a missing file');
 }
 
-/** Opens the file with conf, which defines how it is read and written, its format and its mode. */
+/**
+ * Opens the file with conf, which defines the file's format and mode, and how it is read and
+ * written.
+ */
 async function openConf(path: string, written: (text: string) => void = () => undefined) {
   const { default: Conf } = await import('conf');
   return new Conf<Record<string, unknown>>({

@@ -17,7 +17,10 @@ export const BRIEFLY = { timeoutMs: 5000, longestPauseMs: LONGEST_WITHIN_MS };
 /** Statuses that may mean a taken name or a low balance. The API document defines neither. */
 const UNCLEAR: readonly (number | undefined)[] = [400, 402, 409];
 
-/** Whether the service itself refused for an unclear reason. A web page comes from a proxy. */
+/**
+ * Whether the service itself refused for an unclear reason. A web page comes from a proxy, not from
+ * the service.
+ */
 function isUnclear({ httpStatus, request }: CliError): boolean {
   return UNCLEAR.includes(httpStatus) && request?.obstacle !== 'web page';
 }

@@ -65,7 +65,7 @@ export async function rent(
 
 /** The facts that the response has shown so far. */
 interface Seen {
-  /** ID of the new instance. It is on disk, unless the disk failed. */
+  /** ID of the new instance. Stored on disk, unless the write failed. */
   id?: string;
   /** Why the ID in the response can't be trusted. */
   doubt?: CliError;

@@ -278,7 +278,6 @@ function debtOf({ kind, from, to, suspendedAt }: Chargeable, window: Window, top
   return from === undefined ? SUSPENDED : Math.max(0, end - from);
 }
 
-/** Returns the highest price of a drive since a moment. */
 function highestPrice({ price, before }: Chargeable, since: number): Money | undefined {
   const now = priceIn(price);
   const earlier = priceIn(before?.price);

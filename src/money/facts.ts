@@ -135,7 +135,6 @@ export function chargedText(charges: CheckedCharges): string {
   return `${inRoubles(charged)} was charged in the last ${windowText(charges)}${after}`;
 }
 
-/** Returns the comparison of charges as JSON. */
 export function chargesJson(charges: CheckedCharges | undefined) {
   return charges === undefined
     ? null

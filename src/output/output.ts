@@ -96,7 +96,7 @@ export interface View<T> {
   /** Dotted paths of secrets in a row: `connection_info.secrets`, `docker_config.env[].value`. */
   readonly secrets?: readonly string[];
   json?(row: T): unknown;
-  /** The row without ages and clocks: `--watch` prints a row again only if this changes. */
+  /** The row without ages and clocks: `--watch` prints a row again only if this value changes. */
   steady?(row: T): unknown;
 }
 

@@ -58,7 +58,6 @@ export async function reach(
   };
 }
 
-/** Returns the ssh options for an instance. */
 export async function sshOptions(
   id: string,
   { identity, options, words }: HowToReach,

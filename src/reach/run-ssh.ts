@@ -6,7 +6,7 @@ import type { Reached } from './reach.ts';
 import { probeArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts';
 
-/** The exit code of ssh's own failures. A remote command may return it too. */
+/** The exit code of ssh's own failures. A remote command may return the same code. */
 const SSH_FAILED = 255;
 
 /** Timeout for diagnosing an ssh failure, in milliseconds. */

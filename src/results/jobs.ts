@@ -27,8 +27,8 @@ export const jobReport = lazy(() => {
     /** null if nothing was rented. The ID is null if it is unknown. */
     instance: z.nullable(z.object({ id: maybeText, name: text })),
     /**
-     * false: the instance was kept, existed before, or was never rented. "unknown": it may still be
-     * billing.
+     * false: the instance was kept, existed before, or was never rented. "unknown": the instance
+     * may still be billing.
      */
     terminated: z.union([z.boolean(), z.literal('unknown')]),
     /** Local paths. */

@@ -90,7 +90,7 @@ export async function rentJob(plan: JobPlan, context: Context, gates?: Gates): P
   return { ...rented, instance };
 }
 
-/** Only warns, since a run enforces its own deadline while it is alive. */
+/** Only warns, since a run enforces its own deadline. */
 export function warnIfUnarmed({ names, ends }: JobPlan, context: Context): Promise<void> {
   return runPreflight(context, nothingCreated, async () => {
     if (ends.unenforced === true) return;
@@ -104,7 +104,7 @@ export function warnIfUnarmed({ names, ends }: JobPlan, context: Context): Promi
   });
 }
 
-/** Ends a job without a usable instance. Terminates the instance if it was created. */
+/** Finishes a job without a usable instance. Terminates the instance if it was created. */
 export async function endUnusable(
   thrown: unknown,
   { request: { instance_name: name }, maxPrice }: Pick<JobPlan, 'request' | 'maxPrice'>,

@@ -2,7 +2,7 @@ import { fstatSync, writeSync } from 'node:fs';
 import { ASK_KEYRING } from '../platform/self.ts';
 import { type Body, runModules } from './modules.ts';
 
-// Starts the executable; scripts/executable.mjs puts this before the program's modules.
+// Starts the executable; scripts/executable.mjs puts this file before the program's modules.
 
 declare const GPUCLOUD_VERSION: string;
 

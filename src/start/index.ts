@@ -24,7 +24,7 @@ function codeCacheFor({ file, hash }: Bundle, argv: readonly string[]): CodeCach
   return openCodeCache(code, file, process.geteuid?.());
 }
 
-/** Returns undefined if code must not be stored, or no folder can hold it. */
+/** Returns undefined if code must not be stored, or if no folder can store the code. */
 function cacheFolder(): string | undefined {
   const { env, platform } = process;
   // NODE_DISABLE_COMPILE_CACHE also disables Node's own code cache. V8 counts no coverage in cached

@@ -189,7 +189,7 @@ function lastInput(body: string): number | undefined {
   return least;
 }
 
-/** Parses a line per terminal: when it was last read, and the current time. */
+/** Parses a line per terminal: the time of its last read, and the current time. */
 function lastRead(body: string): number | undefined {
   let last = Number.POSITIVE_INFINITY;
   for (const line of body.split('\n').filter((line) => line !== '')) {

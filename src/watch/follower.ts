@@ -9,7 +9,7 @@ interface FollowerOptions<E extends LogEvent> {
   readonly read: ReadPage<E>;
   readonly cursor: Cursor;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** The first walk of a log ignores events before this; see {@link WalkOptions}. */
+  /** The first walk of a log ignores events before this time; see {@link WalkOptions}. */
   readonly since?: () => number;
 }
 

@@ -149,7 +149,7 @@ async function show(key: NewKey, context: Context): Promise<void> {
   context.err.note(`Created the API key ${labelOf(key)}. The secret on stdout is not shown again.`);
 }
 
-/** Prints only the secret to people and to `$(…)`. Other formats have it as a field. */
+/** Prints only the secret to people and to `$(…)`. Other formats print the secret as a field. */
 async function print(key: NewKey, context: Context): Promise<void> {
   const { out, flags } = context;
   await writeSecret({ label: labelOf(key), id: key.id }, context, () =>
@@ -177,7 +177,7 @@ const WRONG_PATH: Readonly<Record<string, string>> = {
   EISDIR: 'the path is a folder',
 };
 
-/** Creates an empty file with mode 0600. Never touches an existing file. */
+/** Creates an empty file with mode 0600. Never changes an existing file. */
 async function reservedFile(path: string): Promise<Place> {
   const handle = await open(path, 'wx', 0o600).catch((error: unknown) => {
     const code = faultOf(error);

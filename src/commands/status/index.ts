@@ -60,7 +60,7 @@ async function watchStatus(all: boolean, interval: number, context: Context): Pr
   const watched = {
     async read(options: CallOptions): Promise<Reading> {
       const reading = await read(options, context);
-      // Keeps the previous screen if nothing could be read, since it shows more.
+      // Keeps the previous screen if nothing could be read, since the previous screen shows more.
       if (isNothingRead(reading)) assertWhole(reading.faults);
       return { reading, overview: await overview(reading, context) };
     },

@@ -51,12 +51,11 @@ export function overviewOf(look: Look, { typed }: { readonly typed: Typed }) {
   } satisfies StatusResult;
 }
 
-/** Returns the instances that bill or may bill. */
 export function mayBillIn(instances: readonly InstanceRow[]): InstanceRow[] {
   return instances.filter(({ id, bills }) => id !== null && bills !== false);
 }
 
-/** Returns at most three next steps, none for pending requests: the attention list has those. */
+/** Returns at most three next steps. Omits pending requests, which the attention list shows. */
 function nextSteps(
   living: readonly InstanceRow[],
   drives: readonly DriveRow[],

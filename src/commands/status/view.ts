@@ -130,7 +130,7 @@ function instanceTable(
   };
 }
 
-/** Shows one extra row instead of a line that counts it, which needs the same space. */
+/** Shows one extra row, since a line that counts the hidden row needs the same space. */
 function firstRows<T>(rows: readonly T[], all: boolean): readonly T[] {
   return all || rows.length <= MOST_ROWS + 1 ? rows : rows.slice(0, MOST_ROWS);
 }

@@ -34,7 +34,7 @@ export interface Reaping {
   readonly time: ServiceTime;
   readonly rows: readonly Reaped[];
   readonly errors: readonly CliError[];
-  /** Why the service did not confirm the key. The errors contain it too. */
+  /** Why the service did not confirm the key. Also contained in the errors. */
   readonly unproven: CliError | undefined;
 }
 

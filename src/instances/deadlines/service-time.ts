@@ -7,7 +7,7 @@ import { differenceText, FAR, lastAhead } from './armed.ts';
 
 /** Milliseconds that the service's clock and this computer's may differ without a warning. */
 const SAME = 60_000;
-/** Milliseconds that this difference may change between two passes. */
+/** Milliseconds that the clock difference may change between two passes. */
 const MOVED = 10_000;
 /** Milliseconds that the second response may differ from the first. */
 const AGREES = 2_000;

@@ -105,7 +105,7 @@ async function giveAllBack(
   const left = new Promise<never>((_resolve, reject) => {
     context.host.onThirdInterrupt?.(() => reject(new CliError('interrupted', 'Interrupted.')));
   });
-  // Avoids an unhandled rejection before anything awaits it.
+  // Avoids an unhandled rejection before anything awaits the promise.
   left.catch(() => undefined);
   return Promise.all(
     each.map(async (one) => {

@@ -37,7 +37,7 @@ export function manifestJsonSchema(): Record<string, unknown> {
   const schema = JSON.stringify(toJSONSchema(manifestSchema()));
   return {
     title: 'An instance for "gpucloud instances create --file"',
-    // Only fields, and the schema's own address (a text), have these names.
+    // Only fields have these names. `$schema` is also the schema's own address, a text.
     ...JSON.parse(schema, (name, value) =>
       Object.hasOwn(ADDED, name) && typeof value === 'object'
         ? { ...value, ...ADDED[name] }

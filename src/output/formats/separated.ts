@@ -28,7 +28,7 @@ const CSV: Dialect = {
 /** Whether a spreadsheet would run the value as a formula; false for a number with a sign. */
 const FORMULA = /^(?![+-]\d+(?:\.\d+)?$)\s*[=+\-@\uff0b\uff0d\uff1d\uff20]/;
 
-/** `--csv-safe`: an apostrophe before a formula makes it text. */
+/** `--csv-safe`: an apostrophe turns a formula into text. */
 const SAFE_CSV: Dialect = {
   ...CSV,
   special: new RegExp(`${CSV.special.source}|${FORMULA.source}`),

@@ -162,7 +162,7 @@ export function trimLines(text: string): string {
 
 export interface Labelled {
   readonly label: string;
-  /** Wraps the text to lines of this many cells. */
+  /** Wraps the text to lines of `room` cells. */
   lines(room: number): readonly string[];
 }
 

@@ -164,7 +164,7 @@ async function read(config: string) {
   try {
     path = await realpath(config);
   } catch (error) {
-    // Leaves a dangling symlink alone: it is the user's, and its target may return.
+    // Leaves a dangling symlink unchanged: the user made it, and its target may return.
     const isLink = await lstat(config).then(
       () => true,
       () => false,

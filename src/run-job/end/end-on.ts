@@ -5,7 +5,7 @@ import type { Job } from '../job.ts';
 import { progressOf, runFailed } from './end-job.ts';
 import type { JobEnd } from './report.ts';
 
-/** Ends a job of `--on`. Never terminates its instance. */
+/** Finishes a job of `--on`. Never terminates its instance. */
 export function endOn(job: Job, failure: CliError | undefined): JobEnd {
   const { by, phases, collection } = job;
   const end = { ...progressOf(job), terminated: false } as const;

@@ -87,7 +87,7 @@ export async function startHere(
     throw notStarted(file, error);
   });
   const ended = follow({ ...running, ended: started }, { what, isTerminal }, stops, context);
-  // The caller may await this later, so an early rejection must not be unhandled.
+  // The caller may await the promise later, so prevent an unhandled rejection.
   ended.catch(() => undefined);
   return {
     ended,

@@ -45,7 +45,7 @@ export interface HereRun {
   failure: CliError | undefined;
 }
 
-/** Gives each instance its own folder for results. */
+/** Returns the fetches of one instance, each into a folder with the instance's name. */
 export function fetchInto(fetch: readonly Fetch[], name: string): Fetch[] {
   return fetch.map(({ remote, local }) => ({ remote, local: `${join(local, name)}/` }));
 }

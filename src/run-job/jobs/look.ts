@@ -19,7 +19,7 @@ export type Seen =
       readonly shell: RemoteShell;
     });
 
-/** Checks a job once, with a time limit in milliseconds. Throws CliError if it can't. */
+/** Checks a job once, with a time limit in milliseconds. Throws CliError if the check fails. */
 export async function look(
   job: Pick<JobRecord, 'id' | 'name'>,
   how: HowToReach,

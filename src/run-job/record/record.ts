@@ -51,7 +51,8 @@ export interface JobRecord {
   /** The exit code of the command; null until it is known. */
   readonly exit_code: number | null;
   /**
-   * Why the instance was kept after the command exited: `results` if it still has uncopied results.
+   * Why the instance was kept after the command exited: `results` if the instance still has
+   * uncopied results.
    */
   readonly kept: 'command' | 'results' | null;
   /** When gpucloud found that the command disappeared without an exit code (ISO 8601). */

@@ -29,7 +29,6 @@ export function ensureSameHost(printed: string, { id, name }: Target): void {
   );
 }
 
-/** Returns the last line that a program printed. */
 export function lastLine(printed: string): string {
   return printed.trim().split('\n').at(-1) ?? '';
 }

@@ -1,6 +1,6 @@
 /** Receives the frames that the follower on the instance sends; see supervisor.ts. */
 export interface FrameListener {
-  /** Bytes of one output stream. Waits until they are written before it reads more. */
+  /** Bytes of one output stream. Waits until the bytes are written before reading more. */
   onBytes(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
 }
 

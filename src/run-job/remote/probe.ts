@@ -4,7 +4,9 @@ import { PROBE } from './supervisor.ts';
 
 /** The state of a job on its instance. */
 export interface Probed {
-  /** `none`: the command was never started. `lost`: it disappeared without an exit code. */
+  /**
+   * `none`: the command was never started. `lost`: the command disappeared without an exit code.
+   */
   readonly state: 'none' | 'running' | 'exited' | 'lost';
   readonly exitCode: number | undefined;
   /** Whether rsync is usable on the instance. A greeting from the login shell breaks rsync. */

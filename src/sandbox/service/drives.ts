@@ -112,7 +112,7 @@ export function detach(state: State, instance: Instance, at: number): void {
   record(instance, 'INFO', `Drive ${drive.name} is being synchronised`, at, { drive_id: drive.id });
 }
 
-/** Ends the synchronisation. Suspends the drive if it has unpaid hours from its time in use. */
+/** Finishes the synchronisation. Suspends the drive if it has unpaid hours from its time in use. */
 export function finishSync(_state: State, drive: Drive, at: number): void {
   drive.syncEndsAt = null;
   drive.currentInstanceId = null;

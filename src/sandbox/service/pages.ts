@@ -13,7 +13,10 @@ export interface Page<T> {
   meta: Meta;
 }
 
-/** The document has no maximum page size. A larger `limit` is reduced to this, as `meta` shows. */
+/**
+ * The document has no maximum page size. A larger `limit` is reduced to this maximum, as `meta`
+ * shows.
+ */
 const LARGEST_PAGE = 100;
 
 export function pageOf<I, T>(

@@ -83,7 +83,10 @@ export async function openFolder(file: string): Promise<boolean> {
   return (await mkdir(instancesFolder(file), { recursive: true, mode: 0o700 })) !== undefined;
 }
 
-/** Sets the load that nvidia-smi shows for an instance's cards, in percent. undefined removes it. */
+/**
+ * Sets the load that nvidia-smi shows for an instance's cards, in percent. undefined removes the
+ * load.
+ */
 export async function writeLoad(file: string, id: string, load: number | undefined): Promise<void> {
   const { folder, load: path } = placeOf(file, id);
   await privateFolder(folder);

@@ -16,7 +16,6 @@ export interface Place {
   readonly home: string;
   /** A marker file that exists while the instance can run commands. */
   readonly mark: string;
-  /** The private host key. */
   readonly hostKey: string;
   /** The file that nvidia-smi reads: a line per card, and the load that `sandbox gpu` set. */
   readonly cards: string;

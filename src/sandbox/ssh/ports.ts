@@ -5,7 +5,7 @@ import type { Instance } from '../store/state.ts';
 import { connectTo, type Wire } from './index.ts';
 
 interface Listening extends Omit<Wire, 'stdin' | 'stdout'> {
-  /** Reads an instance; undefined for an unknown one. */
+  /** Reads an instance; undefined for an unknown ID. */
   read(id: string): Promise<Instance | undefined>;
   /** Reports a connection that could not be served. */
   onFault(message: string): void;

@@ -13,9 +13,9 @@ export interface Serving {
   /** The account's SSH keys that the create request selected. */
   readonly publicKeys: readonly string[];
   readonly home: string;
-  /** The prompt of its shell: the computer's own would hide that this is the instance. */
+  /** The shell prompt, which identifies the instance. */
   readonly prompt: string;
-  /** The environment of its commands. */
+  /** The environment of the instance's commands. */
   readonly env: Readonly<Record<string, string>>;
   readonly platform: string;
 }

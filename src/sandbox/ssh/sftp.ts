@@ -23,7 +23,7 @@ import { type SFTPWrapper, utils } from './ssh2.ts';
 /** Bytes of one read; a client requests the rest in further reads. */
 const MOST = 256 * 1024;
 
-/** Names in one response. */
+/** Maximum names in one response. */
 const NAMES_AT_ONCE = 100;
 
 interface Attributes {
