@@ -52,7 +52,7 @@ test('rejects a list if a row has no ID', async () => {
   expect(error.message).toContain('data.1.id is missing');
 });
 
-test('rejects a response with another ID, but accepts another letter case', async () => {
+test('rejects a response with another ID, but accepts the ID in another letter case', async () => {
   const other = 'ffffffff-8a51-4e0b-9c39-1f6f6a2b7d10';
   const elsewhere = await scripted(data({ id: other, status: 'ACTIVE' }));
   const error = await failureOf(apiFor(elsewhere.url).instances.get(ID));
@@ -246,7 +246,7 @@ describe('reading the meta of a page', () => {
     expect(await meta(undefined, 50)).toMatchObject({ total: 50, total_pages: 1 });
   });
 
-  test('computes missing fields', async () => {
+  test('computes missing meta fields', async () => {
     expect(await meta({ total: 41, limit: null }, 10)).toEqual({
       total: 41,
       page: 1,

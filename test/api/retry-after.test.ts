@@ -26,7 +26,7 @@ describe('Retry-After', () => {
     expect(clock.sleeps).toEqual([0]);
   });
 
-  test('waits until the date', async () => {
+  test('waits until the date in Retry-After', async () => {
     const { api, clock } = await run([
       status(503, { 'retry-after': 'Thu, 15 Jan 2026 10:00:09 GMT', ...SENT }),
       data(USER),

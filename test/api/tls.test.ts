@@ -51,7 +51,7 @@ test('accepts a certificate from a trusted authority', async () => {
   expect(requests).toEqual(['/']);
 });
 
-test("runs other work while it waits for the peer's handshake", async () => {
+test("runs other work while waiting for the peer's handshake", async () => {
   const { url, requests, handshakes } = await service();
   const seen: unknown[] = [];
   await get(url, trusting, () => seen.push([...requests, ...handshakes]));

@@ -227,7 +227,7 @@ describe('a cut body', () => {
 });
 
 describe('a POST that rents', () => {
-  test('uses a new connection, since the server may be closing an idle one', async () => {
+  test('uses a new connection, since the server may be closing an idle connection', async () => {
     const ports: (number | undefined)[] = [];
     const server = await scripted(
       (request, response) => {
@@ -286,7 +286,7 @@ describe('a POST that rents', () => {
   });
 });
 
-test('calls onSending before the first byte, and sends nothing if it throws', async () => {
+test('calls onSending before the first byte, and sends nothing if onSending throws', async () => {
   const server = await scripted(data(instance('PROVISIONING'), 201));
   const seen: number[] = [];
   const api = apiFor(server.url);

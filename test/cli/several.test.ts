@@ -121,13 +121,13 @@ describe('reading names from stdin', () => {
     );
   });
 
-  test('rejects a second -', async () => {
+  test('rejects - as two arguments', async () => {
     const { code, stderr } = await world.cli(['instances', 'stop', '-', '-'], { stdin: 'x' });
     expect(code).toBe(2);
     expect(stderr).toContain('stdin can be read only once');
   });
 
-  test('rejects more than 1 MiB', async () => {
+  test('rejects more than 1 MiB on stdin', async () => {
     const { code, stderr, requests } = await world.cli(['instances', 'stop', '-'], {
       stdin: 'box\n'.repeat(300_000),
     });
@@ -135,7 +135,7 @@ describe('reading names from stdin', () => {
     expect(stderr).toBe('error: INSTANCE "stdin": longer than 1 MiB\n');
   });
 
-  test('validates each line', async () => {
+  test('validates each line of stdin', async () => {
     const { code, stderr, requests } = await world.cli(['instances', 'stop', '-'], {
       stdin: 'a/../b\n',
     });

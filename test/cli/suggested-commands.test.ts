@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-test('adds --profile to suggested commands only if it was given', async () => {
+test('adds --profile to suggested commands only if the flag was given', async () => {
   const flagged = await world.cli(['--profile', 'sandbox', 'instances', 'get', ID]);
   expect(flagged.stderr).toContain('gpucloud --profile sandbox instances list --all');
   const json = await world.cli(['instances', 'get', ID, '--profile', 'sandbox', '--json']);

@@ -97,7 +97,7 @@ describe('commands and flags', () => {
 describe('names in completion', () => {
   const env = { GPUCLOUD_PROFILE: 'office' };
 
-  test('completes instances', async () => {
+  test('completes instance names', async () => {
     await keep('names/office/instance.tsv', [instance('lab'), instance('train')]);
     expect(offered('gpucloud instances stop ', env)).toEqual(['lab', 'train']);
     expect(offered('gpucloud instances stop lab ', env)).toEqual(['train']);

@@ -130,7 +130,7 @@ describe('completion SHELL --install', () => {
     );
   });
 
-  test("exits with 9 and suggests a redirect if it can't create the folder", async () => {
+  test("exits with 9 and suggests a redirect if the folder can't be created", async () => {
     await mkdir(join(world.home, '.config'), { recursive: true });
     await writeFile(join(world.home, '.config', 'fish'), '');
     const { code, stderr } = await world.cli(['completion', 'fish', '--install'], {

@@ -244,7 +244,7 @@ test('reads from a read-only folder, and reports failed changes', async () => {
   expect(await readFile(path, 'utf8')).toBe(ONE);
 });
 
-test("succeeds if it can't release a lock, and takes over the lock later", async () => {
+test("succeeds if a lock can't be released, and takes over the lock later", async () => {
   await ownedFile(ONE, 0o600);
   expect(await bound('shut', folder)).toEqual([{ profiles: 1 }]);
   expect(await readdir(folder)).toEqual(['config.json', 'config.json.lock']);
@@ -255,7 +255,7 @@ test("succeeds if it can't release a lock, and takes over the lock later", async
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test("reports a folder that it can't create", async () => {
+test("reports a folder that can't be created", async () => {
   await chmod(place, 0o555);
   const [answer] = await bound('fill', folder, '10');
   expect(answer).toMatchObject({ failure: 'storage', exitCode: 9 });
@@ -263,7 +263,7 @@ test("reports a folder that it can't create", async () => {
   await chmod(place, 0o755);
 });
 
-test("reports a file that it can't read, and never overwrites it", async () => {
+test("reports a file that can't be read, and never overwrites it", async () => {
   await ownedFile(ONE, 0o000);
   for (const args of [
     ['read', folder],

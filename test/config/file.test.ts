@@ -11,7 +11,7 @@ const work = { base_url: 'https://api.example.com/v1', api_key: 'svc_sk_work' };
 const home = { base_url: 'https://home.example.com', api_key: 'svc_sk_home' };
 
 test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
-  'finds a profile named %s only if it was added',
+  'finds a profile named %s only after adding it',
   (name) => {
     const empty = emptyFile();
     expect(profileOf(empty, name)).toBeUndefined();
@@ -46,7 +46,7 @@ test('keeps unknown fields, but not the account, of a replaced profile', () => {
   expect(file.current).toBe('work');
 });
 
-test('leaves its input unchanged when it adds or removes a profile', () => {
+test('leaves the input unchanged when adding or removing a profile', () => {
   const file = { current: 'work', profiles: { work } };
   const before = JSON.stringify(file);
   withProfile(file, 'home', home);
@@ -54,7 +54,7 @@ test('leaves its input unchanged when it adds or removes a profile', () => {
   expect(JSON.stringify(file)).toBe(before);
 });
 
-test('unsets the active profile only if it removes that profile', () => {
+test('unsets the active profile only when removing that profile', () => {
   const file = { current: 'work', profiles: { work, home }, theme: 'dark' };
   expect(withoutProfile(file, 'work')).toEqual({ profiles: { home }, theme: 'dark' });
   expect(withoutProfile(file, 'home')).toEqual({

@@ -87,7 +87,7 @@ test.each([
   });
 });
 
-test('removes the replaced key', async () => {
+test('removes the replaced key from the keyring', async () => {
   const config = openConfig(folder);
   await keep('one', config);
   await keep('two', config);

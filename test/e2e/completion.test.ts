@@ -307,7 +307,7 @@ for (const program of ['bash', 'zsh'] as const) {
       expect(await readFile(rc(), 'utf8')).toBe(loads[program]);
     });
 
-    test("prints the line to add if it can't change the startup file", async () => {
+    test("prints the line to add if the startup file can't be changed", async () => {
       await mkdir(rc());
       const { code, stderr } = await gpucloud('--install');
       expect(code).toBe(0);

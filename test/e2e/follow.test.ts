@@ -160,7 +160,7 @@ describe('--follow in the built program', () => {
     }
   });
 
-  test('reports in a terminal that it waits, and that the service is down', async () => {
+  test('reports in a terminal that the command waits, and that the service is down', async () => {
     log = () => [];
     const terminal = openTerminal({
       program: RUNNER,

@@ -285,7 +285,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
 
   const LOGIN = 'gpucloud login --base-url "$URL" --key-stdin --profile work --yes <<< "$KEY"';
 
-  test('stores a key, returns it, moves it out and in, and deletes it at logout', async () => {
+  test('stores, returns and moves a key, and deletes the key at logout', async () => {
     const { code, stdout, stderr } = await session(`
       set -e
       ${LOGIN} --json

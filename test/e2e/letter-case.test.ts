@@ -59,7 +59,7 @@ describe('a case-insensitive folder', needs('root', 'lowntfs-3g', 'mkntfs', '/de
     expect(ended.map(({ name }) => name)).toEqual(['Box']);
   });
 
-  test('stores unresolved requests separately', async () => {
+  test('stores unresolved requests separately if their names differ only in case', async () => {
     const service = await startService(({ method, path }) => {
       if (method === 'POST') return 'hangUp';
       return ok(path === '/users/me' ? { id: 'account-1' } : []);

@@ -71,7 +71,7 @@ describe('the built program', () => {
     }
   });
 
-  test('prints only the version', async () => {
+  test('prints only the version with --version', async () => {
     const { version } = JSON.parse(
       await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
     );
@@ -156,7 +156,7 @@ describe('stdout and signals', () => {
     },
   );
 
-  test('prints the failure of one of several if the disk behind stdout is full', async () => {
+  test('prints the failure of one of several instances if the disk behind stdout is full', async () => {
     await computer.gpucloud(['instances', 'create', 'trainer', ...HARDWARE], SANDBOX);
     const { code, stderr } = await computer.bash(
       'gpucloud --profile sandbox instances terminate trainer nowhere --yes --json > /dev/full',

@@ -93,7 +93,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(hereReport().parse(run)).toMatchObject({ exit_code: 0, instances: [{ name: 'job' }] });
   });
 
-  test('rejects a command that is not on PATH before it rents', async () => {
+  test('rejects a command that is not on PATH before renting', async () => {
     const before = rentals();
     const { code, stderr } = await world.run([], ['no-such-program']);
     expect({ code, rented: rentals() - before }).toEqual({ code: 2, rented: 0 });
@@ -110,7 +110,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(await report()).toMatchObject({ stage: 'running', command_exit_code: null });
   });
 
-  test('fetches from the other instances if one lacks the path', async () => {
+  test('fetches from the other instances if one instance lacks the path', async () => {
     const script = (code: number) =>
       `for n in 1 3; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n 'echo y > gpucloud-run/work/y'; done; exit ${code}`;
     const failed = await world.run(['--fetch', 'y'], ['sh', '-c', script(4)]);
@@ -170,7 +170,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     });
   });
 
-  test('terminates all instances and does not run if one is refused', async () => {
+  test('terminates all instances and does not run if one instance is refused', async () => {
     world.renting.posts = [() => no(409, 'Offer A100 is out of stock')];
     const { code, stdout, stderr } = await world.run(['--report', 'r'], ['echo', 'ran']);
     expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
@@ -286,7 +286,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(world.statuses()).toEqual(ENDED);
   });
 
-  test('fetches from the other instances if one stops responding, and terminates it too', async () => {
+  test('fetches from the others if one instance stops responding, and terminates all instances', async () => {
     const script =
       'cd "$0"; for n in 1 2 3; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n "echo z >gpucloud-run/work/z"; done; touch up; while [ ! -f go ]; do sleep 0.1; done';
     const words = world.words('--fetch', `z:${join(home, 'alive')}`, '--report', join(home, 'r'));

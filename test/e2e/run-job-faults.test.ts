@@ -25,7 +25,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('terminates with its original key after a profile change', async () => {
+  test('terminates with the original key after a profile change', async () => {
     const { computer, service } = world;
     const keyFile = join(computer.home, 'key');
     await writeFile(keyFile, world.env.GPUCLOUD_API_KEY ?? '', { mode: 0o600 });
@@ -41,7 +41,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('finishes even if it can no longer write to the state folder', async () => {
+  test('finishes even if the state folder becomes unwritable', async () => {
     const { child, ended } = start([], ['sh', '-c', 'echo up; sleep 3; echo more']);
     await heard(child, 'stdout', /up/);
     const jobs = join(world.computer.home, 'state', 'jobs');
@@ -84,7 +84,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(await readFile(join(world.computer.home, 'results', 'out.txt'), 'utf8')).toBe('x');
   });
 
-  test('warns about a file that vanishes before it is copied', async () => {
+  test('warns about a file that vanishes before the copy', async () => {
     const source = join(world.computer.home, 'project');
     await mkdir(source);
     await writeFile(join(source, 'stays'), 'x');

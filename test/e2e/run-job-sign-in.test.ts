@@ -73,7 +73,7 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     }
   });
 
-  test('prints each reason once while it reconnects', async () => {
+  test('prints each reason once while reconnecting', async () => {
     const running = runFast(world, [...world.words(), '--', ...WAITS]);
     await isUp();
     await world.sshd.stop();
@@ -125,7 +125,7 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     expect(logs.printed.stderr).toContain('job has a new host key');
   });
 
-  test('prints once why it could not interrupt the command', async () => {
+  test('prints once why the interrupt failed', async () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const interrupts = { first: first.signal, second: second.signal };
     const running = runFast(world, [...world.words(), '--', ...WAITS], { interrupts });

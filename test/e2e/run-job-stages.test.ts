@@ -49,7 +49,7 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     return { PATH: `${bin}:${process.env.PATH}` };
   }
 
-  test('terminates after Ctrl-C while it copies, and never runs the command', async () => {
+  test('terminates after Ctrl-C during the copy, and never runs the command', async () => {
     await world.replaceThere({ tar: SLOW_TAR });
     const keys = ctrlC();
     const ended = job(copies(), SCRIPT, keys);
@@ -60,7 +60,7 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test("copies the rest after Ctrl-C while it fetches, and exits with the command's code", async () => {
+  test("copies the rest after Ctrl-C during the fetch, and exits with the command's code", async () => {
     await world.replaceThere({ tar: SLOW_TAR });
     const keys = ctrlC();
     const ended = job(copies(), SCRIPT, keys);

@@ -215,7 +215,7 @@ describe('create', () => {
     expect(said.code).toBe(0);
   });
 
-  test('prints a secret that it could not save, and exits with 9', async () => {
+  test('prints a secret that could not be saved, and exits with 9', async () => {
     let made = 0;
     world = await createWorld({
       handler: async ({ path }) => {

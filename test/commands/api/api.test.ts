@@ -253,7 +253,7 @@ describe('against a scripted service', () => {
     expect(posted.requests[0]?.body).toEqual({ new_password: 'correct horse' });
   });
 
-  test('prints a body to a pipe unchanged, and keeps all digits when it reformats', async () => {
+  test('prints a body to a pipe unchanged, and keeps all digits when reformatting', async () => {
     const body =
       '{"data":{"n":12345678901234567890,"m":1.10,"e":1E5,"s":"-1","k\\"":"a\\\\","z":[]}}';
     await scripted({ status: 200, body });

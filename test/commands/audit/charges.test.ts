@@ -175,7 +175,7 @@ describe('the check of charges', () => {
     expect(await check()).toMatchObject({ code: 5, result: 'finding' });
   });
 
-  test('subtracts refunds', async () => {
+  test('subtracts refunds from charges', async () => {
     await at.track(at.running());
     for (const type of ['USAGE_CHARGE', 'REFUND']) service.transaction(type, '1000.00', HOUR);
     service.transaction('USAGE_CHARGE', '179.80', HOUR);

@@ -119,7 +119,7 @@ describe('--exact', () => {
     });
   });
 
-  test('ignores rounding to kopecks', async () => {
+  test('ignores rounding of held funds to kopecks', async () => {
     const price_per_hour_snapshot = '89.8996';
     await at.track(
       at.running({ price_per_hour_snapshot }),
@@ -298,7 +298,7 @@ test('exits with 6 if nothing can be read', async () => {
   expect({ code, rows }).toEqual({ code: 6, rows: [] });
 });
 
-test('prints findings first, and only their names with -q', async () => {
+test('prints findings first, and only the names of findings with -q', async () => {
   await at.track(at.running());
   reserved('189.90');
   const { code, stdout } = await world.cli(['audit', '--exact']);

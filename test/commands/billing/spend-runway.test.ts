@@ -28,7 +28,7 @@ async function spend(...flags: string[]) {
 }
 
 describe('billing spend', () => {
-  test('prints a plain table to a pipe, and its period to stderr', async () => {
+  test('prints a plain table to a pipe, and the period to stderr', async () => {
     service.transaction('USAGE_CHARGE', '0.1', 2 * HOUR);
     service.transaction('USAGE_CHARGE', '0.2', HOUR);
     service.transaction('REFUND', '0.05', HOUR);

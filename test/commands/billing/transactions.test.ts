@@ -102,7 +102,7 @@ describe('billing transactions, a page', () => {
     expect(sent(requests)).toEqual(['GET /billing/transactions?limit=3']);
   });
 
-  it('requests the given page', async () => {
+  it('requests the page given with --page', async () => {
     const world = await worldOf({ rows: rows(45) });
     const { stdout, stderr, requests } = await world.cli(list('--page', '3', '-q'));
     expect(stdout).toBe('t-41\nt-42\nt-43\nt-44\nt-45\n');
@@ -231,7 +231,7 @@ describe('billing transactions --all', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('shows each transaction once even if new ones shift it to the next page', async () => {
+  it('shows each transaction once even if new transactions shift it to the next page', async () => {
     const ledger: Ledger = {
       rows: rows(30),
       before: (page) => {
@@ -326,7 +326,7 @@ describe('billing transactions, a period', () => {
     ],
   };
 
-  it('reads the whole history, filters it locally and prints a note', async () => {
+  it('reads and filters the whole history, and prints a note', async () => {
     const world = await worldOf(january);
     const { code, stdout, stderr, requests } = await world.cli(
       list('--since', '2026-01-10T00:00Z', '--until', '2026-01-20T00:00Z', '--columns', 'id'),

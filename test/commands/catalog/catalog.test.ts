@@ -135,7 +135,7 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                    instances
 });
 
 describe('learning from instances', () => {
-  test('keeps the price of the newest instance, even if an older one is read later', async () => {
+  test('keeps the price of the newest instance, even if an older instance is read later', async () => {
     await see();
     instances.set(
       OTHER,

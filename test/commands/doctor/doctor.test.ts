@@ -156,7 +156,7 @@ Service
     expect(slip).toMatchObject({ code: 2, stdout: '', requests: [] });
   });
 
-  test('exits with 1 if a check fails, and names it on stderr', async () => {
+  test('exits with 1 if a check fails, and names the check on stderr', async () => {
     const world = await worldOf(well, false);
     const { code, stderr, of } = await examine(world);
     expect(code).toBe(1);

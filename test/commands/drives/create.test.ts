@@ -79,7 +79,7 @@ describe('drives create', () => {
     ]);
   });
 
-  it('exits with 5 for an existing name when not interactive, and prints its ID', async () => {
+  it("exits with 5 for an existing name when not interactive, and prints the drive's ID", async () => {
     const world = await sandboxWorld();
     const first = await world.cli(['drives', 'create', 'ds2', '--size', '2', '-q']);
     const id = first.stdout.trim();
@@ -252,7 +252,7 @@ describe('drives create', () => {
     expect(person.stdout()).toContain('Size:          500 GB');
   });
 
-  it('sends nothing unless confirmed', async () => {
+  it('sends nothing unless the user confirms', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, ['no']);
     const failure = await createDrive({ name: 'data', size: 5 }, person.context).catch(

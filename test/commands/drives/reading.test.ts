@@ -123,7 +123,7 @@ describe('drives get', () => {
     expect(calls(requests)).toEqual(['GET /storage/drives', `GET /storage/drives/${ID}`]);
   });
 
-  it('accepts a UUID', async () => {
+  it("accepts a drive's UUID", async () => {
     const world = await worldOf(DRIVE);
     const { stdout, requests } = await world.cli(['drives', 'show', ID]);
     expect(stdout).toBe(details);
@@ -136,7 +136,7 @@ describe('drives get', () => {
     expect(JSON.parse(stdout)).toEqual({ ...DRIVE, tier: 'fast' });
   });
 
-  it('explains SUSPENDED', async () => {
+  it('explains the status SUSPENDED', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { stdout } = await world.cli(['drives', 'get', ID]);
     expect(stdout).toContain(
@@ -191,7 +191,7 @@ describe('drives get', () => {
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'not_found', resource: ID } });
   });
 
-  it('strips control characters', async () => {
+  it("strips control characters from a drive's name and status", async () => {
     const world = await worldOf({
       ...DRIVE,
       name: 'a\u001b]52;c;eA==\u0007b\u202e',

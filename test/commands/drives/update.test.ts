@@ -64,7 +64,7 @@ describe('drives update', () => {
     );
   });
 
-  it('asks before it changes the size, but not the name', async () => {
+  it('asks before changing the size, but not before changing the name', async () => {
     const world = await worldOf({ ...DRIVE });
     const person = atTerminal(world, ['no']);
     const left = await update(ID, { size: 1000 }, person.context).catch((error) => error);

@@ -164,7 +164,7 @@ describe('instances terminate', () => {
     expect(asked.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('skips the prompt and its reads with --yes', async () => {
+  test('skips the prompt and the reads for it with --yes', async () => {
     await instance('trainer');
     const { requests, stderr } = await world.cli(['instances', 'terminate', 'trainer', '-y'], {
       terminal: true,
@@ -320,7 +320,7 @@ describe('--max-price with an unusable response', () => {
     return { ...(await odd.cli(argv)), sent };
   }
 
-  test('terminates an instance that costs more', async () => {
+  test('terminates an instance that costs more than the limit', async () => {
     const { code, stderr, sent } = await create({ price_per_hour_snapshot: '100.01' });
     expect({ code, sent }).toEqual({ code: 1, sent: ['create', 'terminate'] });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error.message).toContain(

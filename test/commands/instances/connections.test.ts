@@ -210,7 +210,7 @@ describe('link patterns in instances endpoints', () => {
 });
 
 describe('instances secrets', () => {
-  test('prints all secrets unmasked, or one', async () => {
+  test('prints all secrets or one secret unmasked', async () => {
     world = use(await serviceWith({ connection_info: { secrets: { TOKEN, deep: { a: 1 } } } }));
     const all = await world.cli(['instances', 'secrets', ID, '--json']);
     expect(JSON.parse(all.stdout)).toEqual([
@@ -297,7 +297,7 @@ describe('instances open', () => {
     expect(mode).toBe(0o600);
   });
 
-  test('prints the link if the browser does not request it in time', async () => {
+  test('prints the link if the browser does not request the page in time', async () => {
     world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
     const opened = await world.cli(['instances', 'open', ID], {
       terminal: true,

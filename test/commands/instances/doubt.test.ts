@@ -72,7 +72,7 @@ test("terminates an instance over --max-price that can't be saved", async () => 
   expect(service.instances.get(NEW)?.status).toBe('TERMINATING');
 });
 
-test("prints the ID of an instance that can't be saved, and reports it as billing", async () => {
+test("prints the ID of an instance that can't be saved, and reports the instance as billing", async () => {
   fillDisk('9.00');
   const { code, stderr } = await world.cli([...CREATE, '--json']);
   expect(code).toBe(9);
@@ -82,7 +82,7 @@ test("prints the ID of an instance that can't be saved, and reports it as billin
   expect(service.instances.get(NEW)?.status).toBe('PROVISIONING');
 });
 
-test('prints the ID from an incomplete response, and reports it as billing', async () => {
+test('prints the ID from an incomplete response, and reports the instance as billing', async () => {
   service.posts.push(() => {
     service.rent(NEW, 'trainer');
     return ok({ id: NEW, name: 'trainer' }, 201);
@@ -158,7 +158,7 @@ describe('terminating an instance over --max-price', () => {
     });
   });
 
-  test('continues after one Ctrl-C', async () => {
+  test('continues the termination after one Ctrl-C', async () => {
     const first = new AbortController();
     await dear(() => {
       first.abort(new CliError('interrupted', 'Interrupted.'));

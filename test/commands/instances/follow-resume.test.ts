@@ -67,16 +67,21 @@ describe('instances events --follow during an outage', () => {
   });
 
   // The API client waits for shorter pauses without a warning.
-  test.each(['300', '20'])('waits for a Retry-After of %s s, and reports it', async (seconds) => {
-    const stage = await show((turn) => {
-      if (turn === 3) setImmediate(() => stage.ctrlC());
-      return turn === 2 ? { status: 429, headers: { 'retry-after': seconds }, body: {} } : logOf(1);
-    });
-    const { code, stderr } = await follow(stage);
-    expect(code).toBe(130);
-    expect(stderr).toContain(`asks to wait ${seconds} s`);
-    expect(stage.world.clock.slept).toContain(Number(seconds) * 1000);
-  });
+  test.each(['300', '20'])(
+    'waits for a Retry-After of %s s, and reports the wait',
+    async (seconds) => {
+      const stage = await show((turn) => {
+        if (turn === 3) setImmediate(() => stage.ctrlC());
+        return turn === 2
+          ? { status: 429, headers: { 'retry-after': seconds }, body: {} }
+          : logOf(1);
+      });
+      const { code, stderr } = await follow(stage);
+      expect(code).toBe(130);
+      expect(stderr).toContain(`asks to wait ${seconds} s`);
+      expect(stage.world.clock.slept).toContain(Number(seconds) * 1000);
+    },
+  );
 
   test('slows polling from 2 s to 10 s while nothing happens', async () => {
     const stage = await show((turn) => {

@@ -215,7 +215,7 @@ describe('instances stop and start', () => {
 });
 
 describe('instances terminate', () => {
-  test('sends a terminate to every instance before it waits for any', async () => {
+  test('sends a terminate to every instance before waiting for any', async () => {
     await world.sandbox.reset({ balance: '1000.00' });
     const names = Array.from({ length: 6 }, (_, at) => `box-${at}`);
     for (const name of names) await world.cli(['instances', 'create', name, ...HARDWARE]);

@@ -325,7 +325,7 @@ describe('instances list', () => {
     });
   });
 
-  test('lists instances for each key of their account, and for no other account', async () => {
+  test("lists an account's instances for each of its keys, and for no other account", async () => {
     world = await createWorld({
       handler: ({ path, headers }) => {
         const isOther = headers['x-api-key'] === 'svc_sk_other';

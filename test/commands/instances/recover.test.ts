@@ -22,7 +22,7 @@ import {
 afterEach(closeLost);
 
 describe('an unknown outcome', () => {
-  test('prints one line about it in other commands, but not in help and completion', async () => {
+  test('reports an unknown outcome in one line in other commands, but not in help', async () => {
     await begin();
     await lose(true);
     for (const argv of [

@@ -70,7 +70,7 @@ test.each(['UDP', 'udp'])('exits with 3 for a tunnel to a %s endpoint', async (p
   expect(stderr).toContain('it is UDP');
 });
 
-test('exits with 130 if Ctrl-C stops a tunnel before it opens', async () => {
+test('exits with 130 if Ctrl-C stops a tunnel that was never open', async () => {
   const world = await worldWith({});
   const interrupt = new AbortController();
   const calls = join(world.home, 'calls');
@@ -200,7 +200,7 @@ describe('instances ssh', () => {
     expect(await started(world)).toContain('root@203.0.113.7');
   });
 
-  test('connects in status ERROR', async () => {
+  test('connects to an instance in status ERROR', async () => {
     const world = await worldWith({ status: 'ERROR', failure_reason: 'lost' });
     const { code, stderr } = await run(world, 'ssh', ID, '--', 'true');
     expect(code).toBe(0);

@@ -193,7 +193,7 @@ describe('instances wait', () => {
 describe('instances wait during an outage', () => {
   const instance = (id: string, status: string) => ok({ id, name: id, status });
 
-  test('reports an outage once, and continues after it', async () => {
+  test('reports an outage once, and continues afterwards', async () => {
     let asked = 0;
     const near = await createWorld({
       handler: () => {
@@ -240,20 +240,23 @@ describe('instances wait during an outage', () => {
     `The service limits requests (429) and asks to wait ${seconds} s (Retry-After).`;
 
   // The API client waits for shorter pauses without a warning.
-  test.each([120, 20])('waits for a Retry-After of %i s, and reports it once', async (seconds) => {
-    const strict = await strictWorld(seconds, 'ACTIVE');
-    const { code, stderr, requests } = await strict.cli([...WAIT, '-o', 'id']);
-    await strict.close();
-    expect({ code, early: strict.early, requests: requests.length }).toEqual({
-      code: 0,
-      early: [],
-      requests: 3,
-    });
-    expect(strict.clock.slept).toEqual([500, seconds * 1000]);
-    expect(stderr).toBe(
-      `warning: b0000000-0000-4000-8000-000000000001 could not be read: ${asks(seconds)} Trying again in ${seconds} s.\nb0000000-0000-4000-8000-000000000001 is readable again: ACTIVE.\n`,
-    );
-  });
+  test.each([120, 20])(
+    'waits for a Retry-After of %i s, and reports the wait once',
+    async (seconds) => {
+      const strict = await strictWorld(seconds, 'ACTIVE');
+      const { code, stderr, requests } = await strict.cli([...WAIT, '-o', 'id']);
+      await strict.close();
+      expect({ code, early: strict.early, requests: requests.length }).toEqual({
+        code: 0,
+        early: [],
+        requests: 3,
+      });
+      expect(strict.clock.slept).toEqual([500, seconds * 1000]);
+      expect(stderr).toBe(
+        `warning: b0000000-0000-4000-8000-000000000001 could not be read: ${asks(seconds)} Trying again in ${seconds} s.\nb0000000-0000-4000-8000-000000000001 is readable again: ACTIVE.\n`,
+      );
+    },
+  );
 
   test('exits with 11 at once for a Retry-After beyond the deadline', async () => {
     const strict = await strictWorld(120, 'ACTIVE');

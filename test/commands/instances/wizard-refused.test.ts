@@ -73,7 +73,7 @@ describe('instances create after a refusal', () => {
     );
   const ask = (...lines: readonly string[]) => create(['--image', 'image-1'], ...ANSWERS, ...lines);
 
-  test('asks for another offer, shows the request again, and rents it', async () => {
+  test('asks for another offer, shows the request again, and rents the other offer', async () => {
     service.posts.push(() => no(409, 'Offer is out of stock'));
     const { code, stderr, requests } = await ask('yes', 'offer-2', 'yes');
     expect(code, stderr).toBe(0);
@@ -82,7 +82,7 @@ describe('instances create after a refusal', () => {
     expect(stderr).toContain('--offer offer-2 --image image-1 --wait');
   });
 
-  test('exits with 5 if the user declines another offer', async () => {
+  test('exits with 5 if the user declines to choose another offer', async () => {
     service.posts.push(() => no(409, 'Offer is out of stock'));
     const { code, stderr, requests } = await ask('no');
     expect(code).toBe(5);

@@ -95,7 +95,7 @@ describe('instances create in a terminal', () => {
   });
 
   test(
-    'preselects the key whose private key is on this computer, and warns before renting without one',
+    'preselects a key whose private key is on this computer, and warns without such a key',
     needs('ssh-keygen'),
     async () => {
       await done('ssh-keys', 'delete', 'laptop', '--yes');
@@ -148,7 +148,7 @@ describe('instances create in a terminal', () => {
         ?.replace(/\s*\\?\n\s*/g, ' ')
         .trim();
 
-    test('asks for a deadline first, and repeats its own flags in the command', async () => {
+    test('asks for a deadline first, and repeats the flags of run in the command', async () => {
       const [sync, report] = [join(world.home, 'in'), join(world.home, 'report.json')];
       await mkdir(sync);
       const flags = [
@@ -249,7 +249,7 @@ describe('instances create in a terminal', () => {
     }
   });
 
-  test('lets the user change an answer before it rents', async () => {
+  test('lets the user change an answer before renting', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create', 'box', '--image', 'ubuntu-22-04'],
       ...['rtx 4090', 'none', 'jupyter', 'datasets', 'change', 'a100', '', '', '', RENT_IT],
@@ -394,7 +394,7 @@ describe('instances terminate without a name', () => {
     });
   });
 
-  test('changes nothing after No', async () => {
+  test('terminates nothing after No', async () => {
     await rent('one');
     const { code } = await answered(['instances', 'terminate'], '1', 'no');
     expect(code).not.toBe(0);
@@ -403,7 +403,7 @@ describe('instances terminate without a name', () => {
 });
 
 describe('drives create in a terminal', () => {
-  test('prompts for missing values', async () => {
+  test('prompts for the missing name and size', async () => {
     const { code, stderr } = await answered(['drives', 'create'], 'more', '50', 'yes');
     expect(code, stderr).toBe(0);
     const drives: { name: string; size_gb: number }[] = JSON.parse(

@@ -434,7 +434,7 @@ test('exits with 130 and stores nothing if interrupted while checking the key', 
 describe('the hint after a refused key', () => {
   const me = ['me', 'get'];
 
-  test('names GPUCLOUD_API_KEY if the key comes from it', async () => {
+  test('names GPUCLOUD_API_KEY if the variable contains the key', async () => {
     const world = await newWorld();
     const env = { GPUCLOUD_API_KEY: 'svc_sk_wrong', GPUCLOUD_BASE_URL: world.service.url };
     for (const argv of [me, ['api', 'GET', '/users/me'], ['billing', 'balance']]) {

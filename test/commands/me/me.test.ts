@@ -48,7 +48,7 @@ const USER = {
 };
 
 describe('me get', () => {
-  it('shows the account', async () => {
+  it("prints the account's details", async () => {
     const world = await worldOf(ok(USER));
     const { code, stdout, stderr, requests } = await world.cli(['me', 'get']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

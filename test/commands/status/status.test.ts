@@ -29,7 +29,7 @@ async function status(...flags: string[]) {
 const codes = (doc: { attention: { code: string }[] }) => doc.attention.map(({ code }) => code);
 
 describe('status', () => {
-  test('reports an empty account', async () => {
+  test('reports an account without resources', async () => {
     service.balance = '0';
     const { code, stdout, stderr } = await world.cli(['status']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -139,7 +139,7 @@ describe('status', () => {
     expect(codes(doc)).not.toContain('instance_overdue');
   });
 
-  test('sends its requests in parallel, and each only once', async () => {
+  test('sends requests in parallel, each only once', async () => {
     const ids = Array.from({ length: 6 }, (_, at) => service.instance(`box-${at}`));
     await known(...ids);
     await world.cli(['status']);
@@ -237,7 +237,7 @@ describe('the balance', () => {
     expect(stdout).toContain(words);
   });
 
-  test('keeps 30 digits exact', async () => {
+  test('prints a balance of 30 digits exactly', async () => {
     await known(service.instance('trainer'));
     service.balance = '123456789012345678901234567890.123456789';
     const { doc } = await status();

@@ -170,7 +170,7 @@ describe('templates get', () => {
     },
   );
 
-  it('finds a sandbox template', async () => {
+  it('finds a template of the sandbox', async () => {
     const world = await createSandboxWorld();
     worlds.push(world);
     const { code, stdout } = await world.cli(['templates', 'get', 'jupyterlab'], {

@@ -237,7 +237,7 @@ describe('the deadline of a request with a lost response', () => {
   });
 });
 
-test('sets the deadline if the process was killed after it saved the instance', async () => {
+test('sets the deadline if the process was killed after saving the instance', async () => {
   await rentForFourHours(world);
   const [folder = ''] = readdirSync(join(world.home, 'state', 'journal'), {
     recursive: true,
@@ -336,7 +336,7 @@ describe('expire', () => {
   });
 
   test.each([[[]], [['--after', '8h', '--never']], [['--at', '2026-01-14T00:00Z']]])(
-    'rejects %j',
+    'exits with 2 for the flags %j',
     async (flags) => {
       expect((await world.cli(['instances', 'expire', 'trainer', ...flags])).code).toBe(2);
       expect(recordsIn(world, 'deadlines')).toMatchObject([{ deadline: world.at(4) }]);

@@ -185,7 +185,7 @@ describe('reap --install', () => {
     },
   );
 
-  test('replaces and removes only its own line', async () => {
+  test("replaces and removes only gpucloud's line in the crontab", async () => {
     const others = 'MAILTO=me\n# gpucloud-reap-workshop\n1 1 * * * x # gpucloud-reap-other\n';
     crontabWith(others);
     await cli([...REAP, '--install']);
@@ -203,7 +203,7 @@ describe('reap --install', () => {
     expect(read('crontab')).toBe(others);
   });
 
-  test('adds its line to an empty crontab', async () => {
+  test('adds a line to an empty crontab', async () => {
     crontabWith();
     await cli([...REAP, '--install']);
     expect(read('crontab').split('\n')).toHaveLength(2);

@@ -286,7 +286,7 @@ describe('reap', () => {
     expect({ code, error: errorOf(stderr) }).toMatchObject({ code: 9, error: { code: 'storage' } });
   });
 
-  test('locks the deadline while it terminates the instance', async () => {
+  test('locks the deadline while terminating the instance', async () => {
     world.clock.advance(5 * HOUR);
     let moving: Promise<{ code: number }> | undefined;
     world.rented.terminations.push(async (id) => {
@@ -455,7 +455,7 @@ describe('every other command', () => {
   });
 });
 
-test("uses the sandbox's clock", async () => {
+test("terminates a sandbox instance by the sandbox's clock", async () => {
   const sandbox = await createSandboxWorld();
   try {
     const { stderr } = await sandbox.cli([...CREATE, ...IN_FOUR_HOURS]);

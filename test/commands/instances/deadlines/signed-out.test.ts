@@ -148,7 +148,7 @@ describe('profiles remove', () => {
     expect((await cli(['profiles', 'get', 'work'])).code).toBe(0);
   });
 
-  test('succeeds without a scheduler', async () => {
+  test('succeeds on a computer without a scheduler', async () => {
     expect((await cli(['profiles', 'remove', 'work', '--yes'])).code).toBe(0);
     expect(existsSync(join(world.home, 'crontab'))).toBe(false);
   });
