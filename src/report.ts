@@ -50,18 +50,23 @@ export function faultReport(fault: Error, argv: readonly string[], env: Host['en
 
 export function asCliError(error: unknown): CliError {
   if (error instanceof CliError) return error;
-  if (error instanceof CommanderError) return usageError(messageOfCommander(error.message));
+  if (error instanceof CommanderError) return errorOfCommander(error.message);
   return unforeseen(error);
 }
 
 /**
- * Returns commander's message on one line, without an unknown flag's value, which may be a secret.
+ * Makes commander's suggestion the hint, and leaves out an unknown flag's value, which may be a
+ * secret.
  */
-function messageOfCommander(message: string): string {
-  return message
+function errorOfCommander(text: string): CliError {
+  const [message = '', suggestion] = text
     .replace(/^error: /, '')
     .replace(/(unknown option '[^'=]+)=[^']*'/, "$1'")
-    .replaceAll('\n', ' ');
+    .split('\n(Did');
+  return usageError(
+    message.replaceAll('\n', ' '),
+    suggestion === undefined ? undefined : `did${suggestion.replace(/\)$/, '')}`,
+  );
 }
 
 /** Returns the stack frames of an unexpected error; the report already has its message. */
@@ -146,17 +151,14 @@ function textReport(failure: CliError, how: Reporting, next = hintOf(failure)): 
     const own = withoutKeys(clean(withProfile(text, profile)));
     return ascii ? withoutRoubleSign(own) : own;
   };
-  // The hint of a usage error fits on the same line; other hints get their own line.
-  const isUsage = failure.failure === 'usage';
   const hint = next === undefined ? '' : words(next);
-  const message = `${words(failure.message)}${isUsage && hint !== '' ? ` (${hint})` : ''}`;
   // Cancelling is not a failure.
   const label = failure.failure === 'interrupted' ? '' : 'error: ';
   const painted = colour && label !== '' ? `${RED_ERROR} ` : label;
   return [
-    wrapped(`${painted}${message}`, columns, label.length),
+    wrapped(`${painted}${words(failure.message)}`, columns, label.length),
     ...failure.events.map((event) => wrapped(eventLine(event), columns, 2)),
-    ...(isUsage || hint === '' ? [] : [wrapped(`hint: ${hint}`, columns, 'hint: '.length)]),
+    ...(hint === '' ? [] : [wrapped(`hint: ${hint}`, columns, 'hint: '.length)]),
   ];
 }
 

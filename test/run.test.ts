@@ -16,39 +16,42 @@ afterEach(() => world.close());
 
 describe('a mistyped command line', () => {
   test.each([
-    [['instanzes'], "error: unknown command 'instanzes' (Did you mean instances?)\n"],
-    [['nonsense'], `error: unknown command 'nonsense' ("gpucloud --help" lists the commands)\n`],
+    [['instanzes'], "error: unknown command 'instanzes'\nhint: did you mean instances?\n"],
+    [
+      ['nonsense'],
+      `error: unknown command 'nonsense'\nhint: "gpucloud --help" lists the commands\n`,
+    ],
     [
       ['nonsense', '--help'],
-      `error: unknown command 'nonsense' ("gpucloud --help" lists the commands)\n`,
+      `error: unknown command 'nonsense'\nhint: "gpucloud --help" lists the commands\n`,
     ],
     [
       ['--help', 'nonsense'],
-      `error: unknown command 'nonsense' ("gpucloud --help" lists the commands)\n`,
+      `error: unknown command 'nonsense'\nhint: "gpucloud --help" lists the commands\n`,
     ],
-    [['instanzes', '-h'], "error: unknown command 'instanzes' (Did you mean instances?)\n"],
+    [['instanzes', '-h'], "error: unknown command 'instanzes'\nhint: did you mean instances?\n"],
     [
       ['instances', 'nonsense', '--help'],
-      `error: unknown command 'nonsense' ("gpucloud instances --help" lists the commands)\n`,
+      `error: unknown command 'nonsense'\nhint: "gpucloud instances --help" lists the commands\n`,
     ],
     [
       ['instances', 'lst', '--wait', '-h'],
-      "error: unknown command 'lst' (Did you mean one of list, ls?)\n",
+      "error: unknown command 'lst'\nhint: did you mean one of list, ls?\n",
     ],
-    [['instances', 'lst'], "error: unknown command 'lst' (Did you mean one of list, ls?)\n"],
+    [['instances', 'lst'], "error: unknown command 'lst'\nhint: did you mean one of list, ls?\n"],
     [
       ['instances', 'list', '--out=secret'],
-      "error: unknown option '--out' (Did you mean --output?)\n",
+      "error: unknown option '--out'\nhint: did you mean --output?\n",
     ],
-    [['help', 'promo'], 'error: unknown command \'promo\' (did you mean "billing promo"?)\n'],
-    [['instances', 'list', '--jsn'], "error: unknown option '--jsn' (Did you mean --json?)\n"],
+    [['help', 'promo'], 'error: unknown command \'promo\'\nhint: did you mean "billing promo"?\n'],
+    [['instances', 'list', '--jsn'], "error: unknown option '--jsn'\nhint: did you mean --json?\n"],
     [
       ['drives', 'update'],
-      'error: missing argument: drive (usage: gpucloud drives update <drive>)\n',
+      'error: missing argument: drive\nhint: usage: gpucloud drives update <drive>\n',
     ],
     [
       ['drives', 'update', ID, 'more'],
-      'error: too many arguments (usage: gpucloud drives update <drive>)\n',
+      'error: too many arguments\nhint: usage: gpucloud drives update <drive>\n',
     ],
     [
       ['instances', 'list', '-o', 'xml'],
@@ -73,21 +76,21 @@ describe('a mistyped command line', () => {
     ],
     [
       ['instances', 'reboot', ID],
-      'error: instances reboot: the API does not support this (use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME")\n',
+      'error: instances reboot: the API does not support this\nhint: use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME"\n',
     ],
     [
       ['instances', 'delete', 'trainer', '--yes'],
-      'error: instances delete: the API does not support this (use "gpucloud instances terminate NAME")\n',
+      'error: instances delete: the API does not support this\nhint: use "gpucloud instances terminate NAME"\n',
     ],
     ...[['offers'], ['offers', 'list', '--limit', '3'], ['images', 'get', 'x', '--help']].map(
       (argv): [string[], string] => [
         argv,
-        `error: ${argv[0]}: the API does not support this (use "gpucloud catalog list" for those known here, "gpucloud sandbox catalog" for the sandbox)\n`,
+        `error: ${argv[0]}: the API does not support this\nhint: use "gpucloud catalog list" for those known here, "gpucloud sandbox catalog" for the sandbox\n`,
       ],
     ),
     [
       ['help', 'nothing'],
-      'error: unknown command \'nothing\' ("gpucloud --help" lists the commands; the topics are options, exit-codes, environment, output, scripting, deadlines)\n',
+      'error: unknown command \'nothing\'\nhint: "gpucloud --help" lists the commands; the topics are options, exit-codes, environment, output, scripting, deadlines\n',
     ],
   ])('%j', async (argv, stderr) => {
     expect(await world.cli(argv)).toEqual({ code: 2, stdout: '', stderr, requests: [] });
@@ -257,7 +260,7 @@ describe('an error in a terminal', () => {
     const { stderr } = await world.cli(['instances', 'ps'], person);
     expect(stderr).toBe(
       "\u001b[1;31merror:\u001b[22;39m unknown command 'instances ps'\n" +
-        '       (use "gpucloud instances list")\n',
+        'hint: use "gpucloud instances list"\n',
     );
   });
 

@@ -109,7 +109,7 @@ class StrictCommand extends Command {
     if (how?.code === 'commander.unknownOption' && begun.length > 0) {
       const meant = begun.map(({ long }) => long).join(' or ');
       // Omits the flag's value, since it may be a secret.
-      throw usageError(`unknown option '${flag}' (Did you mean ${meant}?)`);
+      throw usageError(`unknown option '${flag}'`, `did you mean ${meant}?`);
     }
     return super.error(message, how);
   }

@@ -63,7 +63,7 @@ function unknownWord(
   const unknown = `Unknown ${what} "${word.toLowerCase()}".`;
   return meant === undefined
     ? usageError(unknown, `${flag} takes ${documented.join(', ').toLowerCase()}`)
-    : usageError(`${unknown} Did you mean ${meant.toLowerCase()}?`);
+    : usageError(unknown, `did you mean ${meant.toLowerCase()}?`);
 }
 
 /** Maps status names of docker, kubectl and other clouds to documented ones. */

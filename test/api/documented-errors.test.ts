@@ -331,9 +331,9 @@ describe('a mistyped word', () => {
   const CREATE = ['instances', 'create', 'box', '--offer', ID, '--image', KEY];
 
   test.each([
-    [['instanes', 'list'], 2, 'Did you mean instances?'],
-    [['instances', 'lst'], 2, 'Did you mean one of list, ls?'],
-    [['instances', 'list', '--al'], 2, 'Did you mean --all?'],
+    [['instanes', 'list'], 2, 'did you mean instances?'],
+    [['instances', 'lst'], 2, 'did you mean one of list, ls?'],
+    [['instances', 'list', '--al'], 2, 'did you mean --all?'],
     [['--profile', 'sandbx', 'me', 'get'], 2, 'did you mean sandbox?'],
     [['profiles', 'use', 'sanbox'], 3, 'did you mean sandbox?'],
     [['instances', 'stop', 'trainr'], 3, 'did you mean trainer?'],

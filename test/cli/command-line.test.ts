@@ -48,11 +48,14 @@ describe('a command line', () => {
 });
 
 test.each([
-  [['version'], 'unknown command \'version\' (use "gpucloud --version")'],
-  [['auth', 'login'], 'unknown command \'auth\' (use "gpucloud login")'],
-  [['keys'], 'unknown command \'keys\' (use "gpucloud ssh-keys list" or "gpucloud api-keys list")'],
-  [['ssh', 'trainer'], 'unknown command \'ssh\' (use "gpucloud instances ssh NAME")'],
-  [['list'], 'unknown command \'list\' (use "gpucloud instances list")'],
+  [['version'], 'unknown command \'version\'\nhint: use "gpucloud --version"'],
+  [['auth', 'login'], 'unknown command \'auth\'\nhint: use "gpucloud login"'],
+  [
+    ['keys'],
+    'unknown command \'keys\'\nhint: use "gpucloud ssh-keys list" or "gpucloud api-keys list"',
+  ],
+  [['ssh', 'trainer'], 'unknown command \'ssh\'\nhint: use "gpucloud instances ssh NAME"'],
+  [['list'], 'unknown command \'list\'\nhint: use "gpucloud instances list"'],
   [
     [...CREATE, '--docker-image', 'nginx', '-p', '8080'],
     '--port "8080": to publish 8080 under its own number, write 8080:8080',

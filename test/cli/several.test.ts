@@ -117,7 +117,7 @@ describe('reading names from stdin', () => {
     const { code, stderr, requests } = await world.cli([group, verb, '-'], { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stripVTControlCharacters(stderr)).toMatch(
-      /^error: (INSTANCE|KEY|DRIVE|TEMPLATE) "-": stdin is a terminal \(pipe a list into it/,
+      /^error: (INSTANCE|KEY|DRIVE|TEMPLATE) "-": stdin is a terminal\nhint: pipe a list into it/,
     );
   });
 

@@ -83,11 +83,15 @@ test('adds the profile to the suggestion for an unknown command', async () => {
     ['--profile', 'work', 'ls'],
     ['ls', '--profile=work'],
   ]) {
-    expect(await suggested(...argv)).toContain('(use "gpucloud --profile work instances list")');
+    expect(await suggested(...argv)).toContain(
+      'hint: use "gpucloud --profile work instances list"\n',
+    );
   }
-  expect(await suggested('version', '--profile', 'work')).toContain('(use "gpucloud --version")');
+  expect(await suggested('version', '--profile', 'work')).toContain(
+    'hint: use "gpucloud --version"\n',
+  );
   expect(await suggested('keys')).toContain(
-    '(use "gpucloud ssh-keys list" or "gpucloud api-keys list")',
+    'hint: use "gpucloud ssh-keys list" or "gpucloud api-keys list"\n',
   );
   expect(await suggested('ls', '--json', '--profile', 'svc_sk_live_1')).toContain(
     'gpucloud --profile svc_sk_… instances list',

@@ -126,7 +126,7 @@ describe('completion SHELL --install', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(message);
     expect((await world.cli(['completion'], { env })).stderr).toBe(
-      'error: missing argument: shell (usage: gpucloud completion <shell>)\n',
+      'error: missing argument: shell\nhint: usage: gpucloud completion <shell>\n',
     );
   });
 

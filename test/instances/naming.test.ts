@@ -130,7 +130,9 @@ describe('an ID prefix', () => {
   test('exits with 2 with --yes when not interactive', async () => {
     const { code, stderr, sent } = await changes('terminate', '2222', '--yes');
     expect({ code, sent }).toEqual({ code: 2, sent: 0 });
-    expect(stderr).toContain(`an ID prefix: "2222" (use the name CAFE or the full ID ${LAB})`);
+    expect(stderr).toContain(
+      `an ID prefix: "2222"\nhint: use the name CAFE or the full ID ${LAB}\n`,
+    );
   });
 
   test('exits with 2 with --yes in a terminal, and asks without it', async () => {

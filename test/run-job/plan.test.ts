@@ -119,7 +119,7 @@ describe('gpucloud run before renting', () => {
   test('lists all missing flags at once', async () => {
     const { code, stderr, requests } = await world.cli(['run', '--image', 'b-1', '--', 'true']);
     expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 });
-    expect(stderr).toMatch(/^error: run: missing --offer, --ssh-key, --terminate-after \(see/);
+    expect(stderr).toMatch(/^error: run: missing --offer, --ssh-key, --terminate-after\nhint: see/);
   });
 
   test.each([
@@ -227,7 +227,7 @@ describe('gpucloud run before renting', () => {
   test('rejects --env without --docker-image and suggests --pass-env', async () => {
     const stderr = await refused('-e', 'TOKEN=hunter2000');
     expect(stderr).toBe(
-      'error: --env sets variables of a container, and there is no --docker-image (for COMMAND: --pass-env NAME, or --env-file FILE)\n',
+      'error: --env sets variables of a container, and there is no --docker-image\nhint: for COMMAND: --pass-env NAME, or --env-file FILE\n',
     );
   });
 

@@ -311,7 +311,7 @@ describe('create', () => {
     const result = await world.cli(['api-keys', ...argv]);
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(result.stderr).toContain(message);
-    expect(result.stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(result.stderr).toMatch(/^(error: .+\n(hint: .+\n)?|\{.+\}\n)$/);
     expect(result.stderr).not.toContain(TEST_KEY);
   });
 });

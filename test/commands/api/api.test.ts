@@ -178,7 +178,7 @@ describe('api with bad input', () => {
     const result = await world.cli(['api', ...given]);
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(result.stderr).toContain(message);
-    expect(result.stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(result.stderr).toMatch(/^error: .+\n(hint: .+\n)?$/);
     expect(result.stderr).not.toMatch(/hunter2|svc_sk_test/);
   });
 

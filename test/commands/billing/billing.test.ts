@@ -113,7 +113,7 @@ it('names the nearest command for billing deposit, which the API does not suppor
   const { code, stderr, requests } = await world.cli(['billing', 'deposit', '500']);
   expect(code).toBe(2);
   expect(stderr).toMatch(
-    /^error: billing deposit: the API does not support this \(.*gpucloud billing promo/,
+    /^error: billing deposit: the API does not support this\nhint: .*gpucloud billing promo/,
   );
   expect(requests).toEqual([]);
 });

@@ -233,7 +233,7 @@ describe('drives create', () => {
     expect(code).toBe(2);
     expect(stdout).toBe('');
     expect(stderr).toContain(words);
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(stderr).toMatch(/^error: .+\n(hint: .+\n)?$/);
     expect(requests).toEqual([]);
   });
 

@@ -151,7 +151,7 @@ describe('drives get', () => {
     const world = await worldOf(DRIVE, { ...DRIVE, id: 'd-2' });
     const { code, stderr, requests } = await world.cli(['drives', 'get', 'datasets']);
     expect(code).toBe(2);
-    expect(stderr).toBe(`error: DRIVE "datasets" is ambiguous: ${ID}, d-2 (use an ID)\n`);
+    expect(stderr).toBe(`error: DRIVE "datasets" is ambiguous: ${ID}, d-2\nhint: use an ID\n`);
     expect(calls(requests)).toEqual(['GET /storage/drives']);
     expect(await world.cli(['drives', 'get', 'd-2'])).toMatchObject({ code: 0 });
   });
@@ -168,7 +168,7 @@ describe('drives get', () => {
     expect(await id('0d000000-0000')).toBe('0d000000-9');
     expect(await id('0d0')).toMatch(/^3 .*no drive has that name or ID/);
     expect(await id('0d00')).toBe(
-      `2 error: DRIVE "0d00" is ambiguous: datasets ${ID}, 0d000000-0000 0d000000-9 (use an ID)`,
+      `2 error: DRIVE "0d00" is ambiguous: datasets ${ID}, 0d000000-0000 0d000000-9\nhint: use an ID`,
     );
   });
 

@@ -160,7 +160,7 @@ describe('an undocumented operation', () => {
       const { code, stderr, requests } = await world.cli(['drives', verb, 'datasets', '--force']);
       expect(code).toBe(2);
       expect(stderr).toMatch(
-        new RegExp(`^error: drives ${verb}: the API does not support this \\(.*gpucloud`),
+        new RegExp(`^error: drives ${verb}: the API does not support this\\nhint: .*gpucloud`),
       );
       expect(requests).toEqual([]);
     },

@@ -192,7 +192,7 @@ describe("the name of another tool's command", () => {
       expect(await world.cli(argv)).toEqual({
         code: 2,
         stdout: '',
-        stderr: `error: unknown command '${word}' (use "gpucloud ${instead}")\n`,
+        stderr: `error: unknown command '${word}'\nhint: use "gpucloud ${instead}"\n`,
         requests: [],
       });
     }
@@ -207,7 +207,7 @@ describe("the name of another tool's command", () => {
       const { code, stderr } = await world.cli(['instances', verb, 'trainer']);
       expect(code).toBe(2);
       expect(stderr).toBe(
-        `error: unknown command 'instances ${verb}' (use "gpucloud ${words[verb]}")\n`,
+        `error: unknown command 'instances ${verb}'\nhint: use "gpucloud ${words[verb]}"\n`,
       );
     },
   );
@@ -217,14 +217,14 @@ describe('an undocumented operation', () => {
   test.each([
     [
       ['help', 'offers'],
-      'error: offers: the API does not support this (use "gpucloud catalog list"',
+      'error: offers: the API does not support this\nhint: use "gpucloud catalog list"',
     ],
-    [['help', 'reboot'], 'error: reboot: the API does not support this (use "gpucloud'],
+    [['help', 'reboot'], 'error: reboot: the API does not support this\nhint: use "gpucloud'],
     [
       ['help', 'instances', 'reboot'],
-      'error: instances reboot: the API does not support this (use',
+      'error: instances reboot: the API does not support this\nhint: use',
     ],
-    [['help', 'drives', 'delete'], 'error: drives delete: the API does not support this ('],
+    [['help', 'drives', 'delete'], 'error: drives delete: the API does not support this\nhint: '],
   ])('prints the same error for %j as for the command', async (argv, words) => {
     const { code, stdout, stderr } = await world.cli(argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -19,7 +19,7 @@ describe('an unknown offer or image', () => {
       const refused = await create(offer);
       expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
       expect(refused.stderr).toBe(
-        `error: --offer "${offer}": no known offer has that name, and it is not an ID (did you mean RTX 4090? see the known ones: gpucloud catalog list)\n`,
+        `error: --offer "${offer}": no known offer has that name, and it is not an ID\nhint: did you mean RTX 4090? see the known ones: gpucloud catalog list\n`,
       );
       const json = await create(offer, '--json', '--dry-run');
       expect(json).toMatchObject({ code: 2, requests: [] });

@@ -186,36 +186,42 @@ describe('a wait that stops early', () => {
     'creating, provisioning, installing, active, stopping, stopped, starting, rebooting, terminating, terminated, error';
 
   test.each([
-    [['wait', boxId(1), '--for', 'actve'], 'status "actve". Did you mean active?'],
-    [['wait', boxId(1), '--for', 'ACITVE'], 'status "acitve". Did you mean active?'],
-    [['wait', boxId(1), '--for', 'terminate'], 'status "terminate". Did you mean terminated?'],
-    [['wait', boxId(1), '--for', 'stop'], 'status "stop". Did you mean stopped?'],
-    [['wait', boxId(1), '--for', 'shh'], 'status "shh". Did you mean ssh?'],
-    [['wait', boxId(1), '--for', 'running'], 'status "running". Did you mean active?'],
-    [['wait', boxId(1), '--for', 'up'], 'status "up". Did you mean active?'],
-    [['wait', boxId(1), '--for', 'off'], 'status "off". Did you mean stopped?'],
-    [['wait', boxId(1), '--for', 'deleted'], 'status "deleted". Did you mean terminated?'],
-    [['wait', boxId(1), '--for', 'Destroyed'], 'status "destroyed". Did you mean terminated?'],
+    [['wait', boxId(1), '--for', 'actve'], 'status "actve".\nhint: did you mean active?'],
+    [['wait', boxId(1), '--for', 'ACITVE'], 'status "acitve".\nhint: did you mean active?'],
+    [
+      ['wait', boxId(1), '--for', 'terminate'],
+      'status "terminate".\nhint: did you mean terminated?',
+    ],
+    [['wait', boxId(1), '--for', 'stop'], 'status "stop".\nhint: did you mean stopped?'],
+    [['wait', boxId(1), '--for', 'shh'], 'status "shh".\nhint: did you mean ssh?'],
+    [['wait', boxId(1), '--for', 'running'], 'status "running".\nhint: did you mean active?'],
+    [['wait', boxId(1), '--for', 'up'], 'status "up".\nhint: did you mean active?'],
+    [['wait', boxId(1), '--for', 'off'], 'status "off".\nhint: did you mean stopped?'],
+    [['wait', boxId(1), '--for', 'deleted'], 'status "deleted".\nhint: did you mean terminated?'],
+    [
+      ['wait', boxId(1), '--for', 'Destroyed'],
+      'status "destroyed".\nhint: did you mean terminated?',
+    ],
     [
       ['wait', boxId(1), '--for', 'hibernating'],
-      `status "hibernating". (--for takes ${STATUSES}, ssh)`,
+      `status "hibernating".\nhint: --for takes ${STATUSES}, ssh`,
     ],
     [
       ['events', boxId(1), '--follow', '--until', 'running'],
-      'status or type "running". Did you mean active?',
+      'status or type "running".\nhint: did you mean active?',
     ],
     [
       ['events', boxId(1), '--follow', '--until', 'eror'],
-      'status or type "eror". Did you mean error?',
+      'status or type "eror".\nhint: did you mean error?',
     ],
     [
       ['events', boxId(1), '--follow', '--until', 'hibernating'],
-      `status or type "hibernating". (--until takes ${STATUSES}, info, warning, status_change, billing)`,
+      `status or type "hibernating".\nhint: --until takes ${STATUSES}, info, warning, status_change, billing`,
     ],
-    [['events', boxId(1), '--type', 'billin'], 'type "billin". Did you mean billing?'],
+    [['events', boxId(1), '--type', 'billin'], 'type "billin".\nhint: did you mean billing?'],
     [
       ['events', boxId(1), '--type', 'error,state-change'],
-      'type "state_change". Did you mean status_change?',
+      'type "state_change".\nhint: did you mean status_change?',
     ],
   ])('rejects %j before any request', async (words, unknown) => {
     const near = await worldOf(['ACTIVE']);

@@ -1,5 +1,6 @@
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { signIn } from '../../../src/commands/profiles/login.ts';
 import { CliError } from '../../../src/errors.ts';
@@ -266,7 +267,7 @@ describe('login with bad input', () => {
     const words = argv.map((word) => word.replace('URL', world.service.url));
     const { code, stdout, stderr, requests } = await world.cli(['login', ...words], options);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(stripVTControlCharacters(stderr)).toMatch(/^error: .+\n(hint: .+\n)?$/);
     await expectNothingStored(world);
     return stderr;
   }

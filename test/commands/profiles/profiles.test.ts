@@ -280,7 +280,7 @@ describe('profiles add', () => {
     const other = await world.cli(['profiles', 'add', 'home', '--base-url', WORK_URL]);
     expect(other.code).toBe(2);
     expect(other.stderr).toBe(
-      `error: NAME "home": this profile exists, with the base URL ${url} (change the base URL: gpucloud login --profile home --base-url ${WORK_URL})\n`,
+      `error: NAME "home": this profile exists, with the base URL ${url}\nhint: change the base URL: gpucloud login --profile home --base-url ${WORK_URL}\n`,
     );
     expect((await stored(world)).profiles.home).toMatchObject({ base_url: url, api_key: ANNA_KEY });
   });

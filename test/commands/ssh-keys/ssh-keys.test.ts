@@ -224,7 +224,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(await world.cli(['ssh-keys', 'rename', 'a', '--to', 'b'])).toMatchObject({
       code: 2,
       stderr:
-        'error: ssh-keys rename: the API does not support this (delete the key and add it again with --name)\n',
+        'error: ssh-keys rename: the API does not support this\nhint: delete the key and add it again with --name\n',
       requests: [],
     });
   });
@@ -248,9 +248,9 @@ describe('bad input', () => {
     [
       ['add', '-', '--nam', 'a'],
       ED25519,
-      "error: unknown option '--nam' (see the options: gpucloud",
+      "error: unknown option '--nam'\nhint: see the options: gpucloud",
     ],
-    [['add', '-', '--nam=svc'], ED25519, "error: unknown option '--nam' ("],
+    [['add', '-', '--nam=svc'], ED25519, "error: unknown option '--nam'\nhint: "],
     [['add', 'a', 'b'], '', 'error: too many arguments: expected one FILE, got 2'],
     [['add', ED25519], '', 'error: FILE: must be a file, not the key itself'],
     [['delete'], '', 'error: missing argument: key'],
@@ -258,7 +258,7 @@ describe('bad input', () => {
   ])('rejects ssh-keys %j', async (argv, stdin, message) => {
     const result = await world.cli(['ssh-keys', ...argv], { stdin });
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
-    expect(result.stderr.split('\n')).toHaveLength(2);
+    expect(result.stderr).toMatch(/^error: .+\n(hint: .+\n)?$/);
     expect(result.stderr).toContain(message);
   });
 
@@ -296,7 +296,7 @@ describe('bad input', () => {
       const file = await fileIn(world, 'id_ed25519', pem);
       await fileIn(world, 'id_ed25519.pub', ED25519);
       const { stderr } = await world.cli(['ssh-keys', 'add', file]);
-      expect(stderr).toContain(`(nothing was sent; the public key is in ${file}.pub)`);
+      expect(stderr).toContain(`\nhint: nothing was sent; the public key is in ${file}.pub\n`);
     });
   });
 
@@ -330,7 +330,7 @@ describe('ssh-keys', () => {
     const vague = await world.cli(['ssh-keys', 'delete', '0a058147', '-y']);
     expect(vague.code).toBe(2);
     expect(vague.stderr).toBe(
-      'error: KEY "0a058147" is ambiguous: one 0a058147-8b32, two 0a058147-9c00 (use an ID)\n',
+      'error: KEY "0a058147" is ambiguous: one 0a058147-8b32, two 0a058147-9c00\nhint: use an ID\n',
     );
     expect(sent(vague.requests)).toEqual(['GET /ssh-keys']);
     const deleted = await world.cli(['ssh-keys', 'delete', '0A058147-9', '-y', '-q']);
@@ -354,7 +354,7 @@ describe('ssh-keys', () => {
     const vague = await world.cli(['ssh-keys', 'delete', 'a', '-y']);
     expect(vague).toMatchObject({
       code: 2,
-      stderr: 'error: KEY "a" is ambiguous: k1, k2 (use an ID)\n',
+      stderr: 'error: KEY "a" is ambiguous: k1, k2\nhint: use an ID\n',
     });
     const there = await world.cli(['ssh-keys', 'add', '-', '--name', 'a', '-q'], { stdin: RSA });
     expect(there).toMatchObject({ code: 0, stdout: 'k1\n' });

@@ -258,7 +258,7 @@ describe('templates get', () => {
     });
     expect(await world.cli(['templates', 'get', 'whisper'])).toMatchObject({
       code: 2,
-      stderr: 'error: TEMPLATE "whisper" is ambiguous: t-2, t-3 (use an ID)\n',
+      stderr: 'error: TEMPLATE "whisper" is ambiguous: t-2, t-3\nhint: use an ID\n',
     });
   });
 
