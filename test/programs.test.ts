@@ -8,7 +8,7 @@ import { type Running, startProgram } from '../src/programs.ts';
 import { needs } from './support/needs.ts';
 import { outcomeOf } from './support/program.ts';
 
-// Runs real programs. If a wait never ends, the test's time limit ends it.
+// Runs real programs. A wait that never finishes fails at the test's time limit.
 
 let folder: string;
 beforeEach(async () => {
@@ -84,7 +84,7 @@ describe('a program with a background child', () => {
     );
     expect(await running.ended).toBe(0);
     const then = said();
-    // Nobody reads the program's output.
+    // The child creates this file once its output pipe is closed.
     await appears(join(folder, 'unheard'));
     expect(said()).toBe(then);
   });

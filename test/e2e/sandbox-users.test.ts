@@ -57,7 +57,7 @@ describe('another user of this computer', {
     expect(outcome.code, outcome.stderr).toBe(0);
     return outcome;
   }
-  /** Runs a shell line as another user with a separate key. */
+  /** Runs a shell command as another user with a separate key. */
   const stranger = (line: string) =>
     outcomeOf(
       spawn(

@@ -23,7 +23,7 @@ let servers: Server[];
 /** The requests to the service, and the tunnels through the proxy. */
 let requests: string[];
 let tunnels: string[];
-/** The behaviour of the service after it has read a POST. */
+/** The service's behaviour after it has read a POST. */
 let onPost: 'make' | 'reset' | 'make after 100' | 'make after 103';
 let port: number;
 beforeEach(async () => {
@@ -191,7 +191,7 @@ describe('instances get', () => {
     expect(tunnels).toEqual([]);
   });
 
-  // The executable's runtime would print every header with this variable.
+  // With this variable, the executable's runtime prints every header.
   test('prints no API key if BUN_CONFIG_VERBOSE_FETCH is set', async () => {
     const { code, stdout, stderr } = await gpucloud(GET, { BUN_CONFIG_VERBOSE_FETCH: 'curl' });
     expect(code).toBe(0);
@@ -208,8 +208,8 @@ describe('instances get', () => {
   });
 });
 
-describe('a proxy', () => {
-  test('sends the user and password from HTTPS_PROXY', async () => {
+describe('HTTPS_PROXY', () => {
+  test('sends its user and password to the proxy', async () => {
     const at = await listen(proxy('open', 'me:p@ss'));
     const { code, stdout } = await gpucloud(CREATE, {
       HTTPS_PROXY: `http://me:p%40ss@127.0.0.1:${at}`,

@@ -46,7 +46,7 @@ describe('the output for other tools', () => {
   });
 
   test(
-    'prints JSON that jq reads even if a name ends with half a character',
+    'prints JSON that jq reads even if a name contains half a surrogate pair',
     needs('jq'),
     async () => {
       KEYS.push({ ...(KEYS[1] as (typeof KEYS)[number]), id: 'k3', name: 'half \ud83d' });

@@ -23,7 +23,7 @@ describe('instances top', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('exits with 10 if nvidia-smi is missing, and reports memory, CPU and disk', async () => {
+  test('reports memory, CPU and disk, and exits with 10 without nvidia-smi', async () => {
     const { code, stdout } = await world.instances('top', ID, '--json');
     const row = JSON.parse(stdout);
     expect(row).toMatchObject({ id: ID, gpus: [], error: { code: 'not_understood' } });

@@ -79,7 +79,7 @@ async function rented(count: number): Promise<void> {
     });
   });
   instances = Object.assign(state, { service });
-  // One `list` adds all instances, since drives name them.
+  // `list` adds all instances to the journal, since drives refer to them.
   const { code } = await computer.gpucloud(['instances', 'list'], { env: key() });
   expect(code).toBe(0);
   seeding = false;
@@ -135,7 +135,7 @@ describe('a live view in a terminal', () => {
     await rented(2);
     const shown = watch(LIST);
     await shown.shows(() => shown.written().split(FRAME).length > 4);
-    // A slow start first shows a spinner.
+    // If the start is slow, the first frames show a spinner.
     const [first = '', ...later] = shown
       .written()
       .split(FRAME)

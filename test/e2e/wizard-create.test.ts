@@ -167,7 +167,7 @@ describe('instances create without arguments', () => {
     const one = person(['instances', 'create']);
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
     await one.answers(/\? Rent it\?[\s\S]*select/, `${down}${enter}`);
-    // Each prompt starts at the earlier answer.
+    // Each prompt preselects the earlier answer.
     await one.answers(/\? Instance name \(box-one\) *$/m, enter);
     for (const question of [
       /\? Offer[\s\S]*❯ RTX 4090[\s\S]*select/,
@@ -275,7 +275,7 @@ describe('instances create without arguments', () => {
     ]);
     await one.reads(/\? Offer[\s\S]*Карта 13[\s\S]*select/);
     const rows = one.lines().slice(1, 11);
-    // Expects ten rows without wrapping, aligned in terminal cells.
+    // Expects that no row wraps.
     expect(rows.filter((row) => !/^(❯| ) \S/.test(row))).toEqual([]);
     await one.type('显卡');
     await one.reads(/\? Offer \(the hardware\) 显卡\n❯ Карта/);

@@ -16,7 +16,7 @@ export let people: Person[];
 /** An account with a key and a drive. Each test copies its folders. */
 export let account: Computer;
 
-/** Creates a computer for each test, and ends its programs afterwards. */
+/** Creates a computer for each test, and stops its programs afterwards. */
 export function openTable(): void {
   beforeEach(async () => {
     computer = await createComputer();
@@ -60,7 +60,7 @@ export async function addKey(name: string, ...more: string[]): Promise<void> {
   await run(account, 'ssh-keys', 'add', file, '--name', name, ...more);
 }
 
-/** Returns all instances. */
+/** Returns the sandbox's instances, including terminated ones. */
 export async function instances(): Promise<{ name: string; status: string }[]> {
   return JSON.parse(await run(computer, 'instances', 'list', '--all', '--json'));
 }

@@ -130,7 +130,7 @@ describe('gpucloud --debug', () => {
     'prints no secret in any command, response type: %s',
     async (manner) => {
       service.manner = manner;
-      // Uses a sample, since a read without a response is tried three times.
+      // Runs a sample, since each read without a response is sent three times.
       const step = SOAK ? 1 : manner === 'well' ? 2 : manner === 'error' ? 4 : 11;
       const chosen = COMMANDS.filter((_command, at) => at % step === 0);
       for (const command of chosen) {

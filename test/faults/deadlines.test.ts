@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => bundle.remove());
 
 interface Outcome {
-  /** The violations. */
+  /** The violations, as messages. */
   readonly wrong: readonly string[];
   readonly rented: number;
   readonly terminated: number;

@@ -39,8 +39,8 @@ function made(): string {
   return instance.id;
 }
 
-describe('a file size limit of 0', { timeout: 120_000 }, () => {
-  test('exits with 9 and sends nothing if set from the start', async () => {
+describe('create with a file size limit of 0', { timeout: 120_000 }, () => {
+  test('exits with 9 and sends nothing if the limit applies from the start', async () => {
     const line = 'ulimit -f 0; exec "$@"';
     const argv = ['-c', line, 'bash', RUNNER, bundle.path, ...CREATE];
     const { code, stderr } = await outcomeOf(
@@ -55,7 +55,7 @@ describe('a file size limit of 0', { timeout: 120_000 }, () => {
   });
 
   test(
-    'exits with 9 and prints the instance ID if set during the request',
+    'exits with 9 and prints the instance ID if the limit starts during the request',
     needs('prlimit'),
     async () => {
       let pid: number | undefined;
@@ -80,14 +80,14 @@ describe('a file size limit of 0', { timeout: 120_000 }, () => {
   );
 });
 
-describe('a full disk', { timeout: 120_000, ...needs('the right to mount') }, () => {
+describe('create on a full disk', { timeout: 120_000, ...needs('the right to mount') }, () => {
   let disk: SmallDisk;
   beforeEach(async () => {
     disk = await mountSmallDisk('128k');
   });
   afterEach(() => disk.remove());
 
-  test('exits with 9 and sends nothing if full before the request', async () => {
+  test('exits with 9 and sends nothing if the disk is already full', async () => {
     const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
     await disk.fill();
     const { code, stderr } = await rig.gpucloud(CREATE, { env });
@@ -98,7 +98,7 @@ describe('a full disk', { timeout: 120_000, ...needs('the right to mount') }, ()
     expect(rig.proxy.posts).toBe(0);
   });
 
-  test('prints the instance ID if full before the response, and lists the instance', async () => {
+  test('prints the instance ID if the disk fills up before the response', async () => {
     const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
     await rig.proxy.arm(NO_FAULT, (point) => (point === 'acted' ? disk.fill() : undefined));
     const { code, stdout, stderr } = await rig.gpucloud(CREATE, { env });

@@ -92,7 +92,7 @@ afterEach(async () => {
   await rig.close();
 });
 
-/** Returns the lines with forbidden characters, which it makes visible. */
+/** Returns the lines with forbidden characters, escaped. */
 function found(text: string): string[] {
   return text
     .split('\n')

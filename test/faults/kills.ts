@@ -39,8 +39,8 @@ export async function diskKills(
 ): Promise<readonly Kill[]> {
   const log = await traceOf(bundle, operation, DISK_CALLS, when, flags);
   return DISK_CALLS.flatMap((call) => {
-    // strace counts calls per thread: the main thread calls for the journal, another thread for the
-    // lock.
+    // strace counts calls per thread: the main thread makes the journal's calls, another thread the
+    // lock's.
     const threads = new Map<string, number>();
     const wanted = new Set<number>();
     for (const line of log.split('\n')) {

@@ -9,7 +9,7 @@ import { type Kill, playAll } from './rig.ts';
 import { SOAK } from './tools.ts';
 
 interface Case extends Mutant {
-  /** Returns the violations that part of the suite finds. It must find some. */
+  /** Returns the violations that a part of the suite finds. At least one is expected. */
   readonly check: (bundle: string) => Promise<string[]>;
   readonly needsStrace?: true;
 }
@@ -114,7 +114,7 @@ test.each(MUTANTS)("finds the mutant's source text exactly once: $name", async (
   expect(source.split(from)).toHaveLength(2);
 });
 
-// `npm test` runs one mutant, the soak all. Mutants are built for Node.
+// `npm test` runs one mutant, and the soak runs all. Mutants are built for Node.
 describe('the fault suite', needs('the npm package'), () => {
   for (const mutant of SOAK ? MUTANTS : MUTANTS.slice(0, 1)) {
     const needed = mutant.needsStrace === true ? needs('strace') : {};

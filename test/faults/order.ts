@@ -50,8 +50,8 @@ export async function disorder(
 }
 
 /**
- * Joins a call that strace splits when another thread calls. It counts at its end, when the disk
- * has it, but a write counts at its start.
+ * Joins a call that strace splits when another thread makes a call. A call counts when it ends, but
+ * a write counts when it starts.
  */
 function joined(log: string): string[] {
   const begun = new Map<string, string>();

@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort, listenOn } from '../support/ports.ts';
 
-/** The points of a rental in order, at which the proxy can cut it. */
+/** The points, in order, at which the proxy can cut a rental. */
 export const POINTS = [
   'refused',
   'accepted',
@@ -93,7 +93,7 @@ export interface CuttingProxy {
   close(): Promise<void>;
 }
 
-/** Starts a proxy in front of a service, which cuts at the given point. */
+/** Starts a proxy that forwards requests to a service, and can cut them at any point. */
 export async function startProxy(target: string): Promise<CuttingProxy> {
   const upstream = Number(new URL(target).port);
   let fault = NO_FAULT;

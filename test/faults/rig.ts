@@ -155,8 +155,8 @@ export async function openRig(program: Program, options: BooksOptions = {}): Pro
 }
 
 /**
- * Kills at the nth call. strace counts calls per thread: the main thread calls for the journal,
- * another thread for the rest. With --seccomp-bpf strace 6.1 counts only to one.
+ * Kills at the nth call. strace counts calls per thread: the main thread makes the journal's calls,
+ * another thread the rest. With --seccomp-bpf, strace 6.1 counts only to one.
  */
 function traced(kill: Kill | undefined): StartOptions {
   if (kill === undefined || !('call' in kill)) return {};

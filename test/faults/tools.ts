@@ -13,7 +13,7 @@ declare module 'vitest' {
   }
 }
 
-/** In a soak, tests run all cases of which `npm test` samples some. */
+/** In a soak, tests run all cases. `npm test` runs a sample of some. */
 export const SOAK = process.env.GPUCLOUD_SOAK !== undefined;
 
 /** Returns the number of cases in a soak, from the environment. */

@@ -141,7 +141,7 @@ describe('a rental request', () => {
       warn: () => undefined,
     });
 
-  test('syncs its file with mode 0600, and then the folder', async () => {
+  test('syncs its file, which has mode 0600, and then the folder', async () => {
     const calls = watched();
     await journal().open(request, new Set());
     expect(calls.slice(-2)).toEqual([`fsync ${file}`, `fsync ${requests}`]);

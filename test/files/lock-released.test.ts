@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { withLock } from '../../src/files/lock.ts';
 
-// The lock is released, and taken by another process, right after the attempt fails.
+// Simulates a lock that is released and acquired again right after the attempt fails.
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
   const statSync = (path: string, options: object) =>

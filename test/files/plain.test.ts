@@ -16,7 +16,7 @@ function file(content: Uint8Array | string): string {
 }
 
 describe('readPlain', () => {
-  test.each([0, 1, 8192, 8193, 300_000])('reads a file of %i bytes whole', (size) => {
+  test.each([0, 1, 8192, 8193, 300_000])('reads all %i bytes of a file', (size) => {
     const bytes = Uint8Array.from({ length: size }, (_, at) => at % 251);
     expect(readPlain(file(bytes))).toEqual(Buffer.from(bytes));
   });
@@ -42,7 +42,7 @@ describe('readPlain with another kind of file', () => {
     expect(readPlain(folder)).toBeUndefined();
   });
 
-  it('returns undefined for a pipe without opening it', needs('POSIX'), () => {
+  it('returns undefined at once for a pipe without a writer', needs('POSIX'), () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     expect(readPlain(pipe)).toBeUndefined();

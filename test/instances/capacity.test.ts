@@ -95,7 +95,7 @@ test('confirms the termination of a failed instance before trying the next offer
   expect(readBack).toBeLessThan(second);
 });
 
-test("exits with 7 and tries no other offer if the failed instance isn't terminated", async () => {
+test("exits with 7 and tries no other offer if the failed instance can't be terminated", async () => {
   become('ERROR');
   service.terminations = Array.from({ length: 9 }, () => () => no(400, 'no'));
   const { code, shown, error, offers } = await create();
@@ -317,7 +317,7 @@ test('tries the offers from a file in order', async () => {
   expect((await world.cli(argv)).stderr).toContain('line 1: offers ');
 });
 
-test('prints no attempts for a single offer, and does not wait', async () => {
+test('prints no attempts and does not wait for a single offer', async () => {
   const { stdout } = await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--json']);
   expect(JSON.parse(stdout)).toMatchObject({ status: 'PROVISIONING' });
   expect(JSON.parse(stdout)).not.toHaveProperty('attempts');

@@ -113,7 +113,7 @@ describe('a name that is also an ID prefix', () => {
     expect(stderr).toContain(`"cafe" matches several instances: CAFE ${LAB}, cafeteria ${CAFE}`);
   });
 
-  test('selects the instance with the name in another case in get', async () => {
+  test('selects the instance with the name in another case in instances get', async () => {
     const { code, stdout } = await world.cli(['instances', 'get', 'cafe', '-q']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${LAB}\n` });
   });
@@ -135,7 +135,7 @@ describe('an ID prefix', () => {
     );
   });
 
-  test('exits with 2 with --yes in a terminal, and asks without it', async () => {
+  test('exits with 2 with --yes in a terminal, and asks without --yes', async () => {
     const argv = ['instances', 'terminate', '2222', '--yes'];
     const { code, requests } = await world.cli(argv, { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });

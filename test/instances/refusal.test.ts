@@ -9,7 +9,7 @@ const OTHER = '3f0c5d9e-1111-4222-8333-444455559999';
 const SOURCE = '3f0c5d9e-1111-4222-8333-444455558888';
 const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
 const REORDER = ['instances', 'reorder', SOURCE, 'trainer'];
-/** The message may contradict the facts. */
+/** The facts decide the error code, not this message. */
 const WORDS = 'trainer exists and the balance is too low';
 
 let world: World;

@@ -69,7 +69,7 @@ async function opened(name = 'trainer', own: Journal = journal()): Promise<Opene
   return found;
 }
 
-describe('a request', () => {
+describe('request records', () => {
   test('stores all fields of a request with mode 0600', async () => {
     await journal().open({ ...request, body: { offer_id: 'offer-1' } }, NOBODY);
     const path = folder('requests', 'trainer.json');
@@ -195,8 +195,8 @@ describe('a request', () => {
   });
 });
 
-describe('the ID in a response', () => {
-  test("raises a doubt if it is known, the source's, or of another name", async () => {
+describe('doubt', () => {
+  test("returns a reason for a known ID, the source's ID, or another name", async () => {
     await journal().add({ id: OTHER, status: 'ACTIVE' }, 'track');
     clock.advance(1000);
     const reordered = await journal().open(
@@ -211,7 +211,7 @@ describe('the ID in a response', () => {
     expect(await reordered?.doubt(fresh, undefined)).toBeUndefined();
   });
 
-  test('raises no doubt if a list has just found the instance', async () => {
+  test('returns undefined if a list has just found the instance', async () => {
     const own = await opened();
     clock.advance(1);
     await journal().observe({ id: ID, status: 'CREATING' });
@@ -257,7 +257,7 @@ describe('a known instance', () => {
   });
 });
 
-describe('the account', () => {
+describe('the journal of an account', () => {
   test('hides the records of other accounts and services', async () => {
     await journal().add({ id: ID }, 'track');
     await opened();
@@ -269,7 +269,7 @@ describe('the account', () => {
     }
   });
 
-  test('is stored once per key, without the key', async () => {
+  test('stores the account once per key, without the key', async () => {
     const scope = { service: SERVICE, apiKey: KEY };
     expect(await journal({ scope }).account()).toBeUndefined();
     await journal({ scope }).learnAccount('user-1');

@@ -88,7 +88,7 @@ describe('a week', () => {
     ['2027-01-03', '2026-W53'],
     ['2027-01-04', '2027-W01'],
     ['2024-12-30', '2025-W01'],
-  ])('puts %s into %s', (day, week) => {
+  ])('includes %s in %s', (day, week) => {
     inZone('Europe/Moscow');
     expect(labelOf('week', startOf('week', Date.parse(`${day}T12:00:00+03:00`)))).toBe(week);
   });

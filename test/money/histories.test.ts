@@ -57,7 +57,7 @@ const history = fc.record({
 });
 type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** Plays a history. This computer sees only what its own commands show. */
+/** Plays a history. This computer sees only the output of its own commands. */
 async function live({ life: { opening, steps }, rest, seen }: History): Promise<void> {
   let now = world.clock.now();
   const passTo = (time: number) => {
@@ -110,7 +110,7 @@ async function audit(): Promise<Row[]> {
   return JSON.parse(stdout);
 }
 
-/** Returns the checks that are not ok, except the one that `isForgotten` explains. */
+/** Returns the checks that are not ok, except an expected `running_long`. */
 async function doubts(): Promise<Row[]> {
   const now = world.clock.now();
   const isForgotten = state.instances.some(
@@ -146,7 +146,7 @@ test('reports one untracked instance at its exact price in any history', {
       const wish = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'rogue' };
       createInstance(state, wish, world.clock.now());
       const found = (await doubts()).find(({ check }) => check === 'reserved_balance');
-      // A stopped or failed instance may hold these funds as well.
+      // A stopped or failed instance may also reserve this amount.
       const isClear = state.instances.every(
         ({ status }) => !['STOPPING', 'STOPPED', 'ERROR'].includes(status),
       );

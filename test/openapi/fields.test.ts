@@ -20,15 +20,15 @@ interface Command {
 interface Resource {
   /** Name of the resource's schema in the description. */
   readonly schema: string;
-  /** All commands whose JSON is this resource or a list of it. */
+  /** All commands whose JSON is this resource or a list of such resources. */
   readonly json: readonly Command[];
-  /** The commands that show it to people. The test also runs each with all columns. */
+  /** The commands that print the resource as text. The test also runs each with all columns. */
   readonly people: readonly (readonly string[])[];
   read(all: Samples): unknown;
   write(all: Samples, value: object): void;
   /** Fields that JSON masks, with their masked form. */
   readonly masked?: Readonly<Record<string, unknown>>;
-  /** What people see instead of a value, by value. */
+  /** The text that people see instead of a value, by field. */
   readonly shownAs?: Readonly<Record<string, string>>;
   /** Fields that only JSON and YAML show. */
   readonly onlyInJson?: readonly string[];
@@ -48,7 +48,7 @@ const RESOURCES: readonly Resource[] = [
       },
       {
         argv: ['instances', 'reorder', INSTANCE_ID, 'again'],
-        // "storage_drive omitted in the response shape"
+        // The document says: "storage_drive omitted in the response shape".
         changed: {
           id: REORDERED_ID,
           status: 'PROVISIONING',
@@ -59,7 +59,7 @@ const RESOURCES: readonly Resource[] = [
       },
       { argv: ['instances', 'list'], isList: true, changed: { ends_at: null, unread: false } },
     ],
-    // The catalog has the offers and images that the commands before it saw.
+    // The catalog contains the offers and images that the earlier commands read.
     people: [
       GET,
       ['instances', 'list'],
@@ -71,9 +71,9 @@ const RESOURCES: readonly Resource[] = [
       all.instance = { ...value };
     },
     masked: {
-      // "tokens, environment name, etc."
+      // The document says: "tokens, environment name, etc."
       metadata: { token: MASK },
-      // "generated passwords and tokens"
+      // The document says: "generated passwords and tokens".
       'connection_info.secrets': { NOTEBOOK_TOKEN: MASK },
       // The links of endpoints contain the same token.
       'connection_info.endpoints': [
@@ -86,7 +86,7 @@ const RESOURCES: readonly Resource[] = [
       // Values of environment variables are often passwords.
       docker_config: expect.objectContaining({ env: [{ key: 'INSIDE_KEY', value: MASK }] }),
     },
-    // The details show these resources by name; the other fields are for programs.
+    // The details show these resources by name. Their other fields are for programs.
     onlyInJson: [
       'offer.provider_id',
       'offer.gpu_model_id',
@@ -269,7 +269,7 @@ async function serve(all: Samples, status?: string) {
       expect(code, stderr).toBe(0);
       return stdout;
     },
-    /** Reads all columns of a command from its help. */
+    /** Returns all columns of a command, from its error for an unknown column. */
     async columnsOf(argv: readonly string[]): Promise<string> {
       const { code, stderr } = await opened.cli([...argv, '--columns', 'no-such-column']);
       expect(code).toBe(2);
@@ -339,11 +339,11 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
   });
 
   test('appears in a table or details unless listed as JSON-only', async () => {
-    /** Returns what people see of a resource with this value. */
+    /** Returns the text output for a resource with this value. */
     const seen = async (value: unknown): Promise<string> => {
       const all = samples();
       resource.write(all, Object(value));
-      // Each instance has its own home, so that a run can't learn from an earlier one.
+      // Each call has its own home, so that a run can't learn from an earlier run.
       const { run, columnsOf } = await serve(all);
       const texts: string[] = [];
       for (const argv of people) {

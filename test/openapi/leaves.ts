@@ -7,7 +7,7 @@ export interface Leaf {
   /** The path as text: `offer.gpu_model.name`, `ssh_keys[].name`. */
   readonly name: string;
   readonly path: Path;
-  /** "open" is what the document calls "json": an object or list with undocumented contents. */
+  /** The document calls an open field "json": an object or list with undocumented contents. */
   readonly type: 'string' | 'number' | 'boolean' | 'open';
   /** The documented values of an enum. */
   readonly words?: readonly string[];

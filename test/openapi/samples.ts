@@ -6,7 +6,7 @@
 /** JSON as the service sends it. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The responses of the described service; a test may replace a sample. */
+/** The responses of the described service. A test may replace a sample. */
 export interface Samples {
   instance: Json;
   events: readonly unknown[];

@@ -13,7 +13,7 @@ interface Reading {
   readonly argv: readonly string[];
   /** Name of the response's schema. */
   readonly schema: string;
-  /** The path under test; other paths return the usual samples. */
+  /** The path under test. Other paths return the usual samples. */
   readonly path: string;
   readonly sample: Json;
   /** Whether the command's JSON is a list. */
@@ -137,7 +137,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** A drive that names the instance makes `instances list` show it. */
+/** Returns drives that refer to the instance, so that `instances list` shows it. */
 function usual(path: string): unknown {
   return path === '/storage/drives'
     ? { status: 'success', code: 200, data: all.drives }

@@ -8,7 +8,7 @@ test.each([
   ['cyan', '36', '39'],
   ['dim', '2', '22'],
   ['bold', '1', '22'],
-] as const)("uses the theme's own colour for %s", async (name, begin, end) => {
+] as const)("uses the terminal theme's colour for %s", async (name, begin, end) => {
   expect((await paintFor(true))(name, 'x')).toBe(`\u001b[${begin}mx\u001b[${end}m`);
   expect((await paintFor(false))(name, 'x')).toBe('x');
 });

@@ -5,7 +5,7 @@ import { createScreen } from '../support/screen.ts';
 /** A stream that acts as a terminal, with its screen. */
 export interface Emulator {
   readonly stream: Writable & { isTTY: true; columns: number; rows: number };
-  /** Returns the visible screen; `all` includes lines that scrolled away. */
+  /** Returns the visible screen. `all` also includes lines that scrolled away. */
   screen(): Promise<string>;
   all(): Promise<string>;
   cursor(): Promise<{ x: number; y: number }>;
@@ -33,7 +33,7 @@ export function createEmulator(columns: number, rows: number): Emulator {
     clearLine: (direction: Direction) => clearLine(stream, direction),
     moveCursor: (dx: number, dy: number) => moveCursor(stream, dx, dy),
   });
-  // Runs after the stream has written what it held back while the terminal was busy.
+  // Waits until the screen has processed all earlier writes.
   const settled = () => new Promise<void>((resolve) => stream.write('', () => resolve()));
   return {
     stream,

@@ -10,7 +10,7 @@ function messagesOn(stderr: Page, options: Partial<MessagesOptions> = {}) {
   return createMessages({ stderr, clock, colour: false, env: {}, ...options });
 }
 
-/** Waits for a condition, since the spinner loads ora and turns by timers. */
+/** Waits for a condition, since the spinner loads ora and runs on timers. */
 async function until(so: () => boolean): Promise<void> {
   for (let tries = 0; tries < 500 && !so(); tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 10));

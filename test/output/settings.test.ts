@@ -125,7 +125,7 @@ describe('wantsColour', () => {
     [pipe, { NO_COLOR: '1', TERM: 'dumb' }, 'always', true],
     [terminal, { FORCE_COLOR: '1' }, 'never', false],
     [terminal, { FORCE_COLOR: '1' }, false, false],
-  ] as const)('decides case %#', (stream, env, flag, expected) => {
+  ] as const)('returns the documented choice for case %#', (stream, env, flag, expected) => {
     expect(wantsColour(stream, env, flag)).toBe(expected);
   });
 });

@@ -145,7 +145,7 @@ for (const { target, runner, lacks } of CASES.filter((one) => one.target !== HER
           const { stdout } = await outcomeOf(start(['instances', 'list', '--json'], profile));
           const [row, ...others] = JSON.parse(stdout);
           expect(row).toMatchObject({ id: null, name: 'box' });
-          // Wine may give the next process the ID of the one that was killed.
+          // Wine may reuse the killed process's ID for the next process.
           expect(row.status).toMatch(/^(?:UNKNOWN|IN_FLIGHT)$/);
           expect(others).toEqual([]);
         } finally {

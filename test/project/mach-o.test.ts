@@ -9,7 +9,10 @@ const PAGE = 4096;
 const SEGMENT_BYTES = 72;
 const COMMAND_BYTES = 16;
 
-/** A small executable of three pages: its last segment ends with a signature, as a linker writes it. */
+/**
+ * Creates a small executable of three pages, with a linker's signature at the end of its last
+ * segment.
+ */
 function signedFile(): Buffer {
   const code = Buffer.alloc(3 * PAGE, 'x');
   code.fill(0, 0, 32 + SEGMENT_BYTES + COMMAND_BYTES);
@@ -81,7 +84,7 @@ test('throws for a signature before other data, and for other files', () => {
 
 for (const target of ['darwin-arm64', 'darwin-x64']) {
   const path = executableOf(target);
-  // `npm run package -- --all` builds it.
+  // `npm run package -- --all` builds this file.
   test(`finds no stale signature hash in ${target}`, needs(path as `/${string}`), () => {
     const signature = signatureOf(readFileSync(path));
     if (target === 'darwin-arm64') expect(signature).toMatchObject({ stale: 0 });
