@@ -57,11 +57,11 @@ function first(texts: readonly string[]): string {
 
 const TESTED = [
   'Rent, run, copy back, terminate',
-  'Rent without renting twice',
+  'Rent each name only once',
   'Handle failures',
   'Pipe lists',
   'Stop idle instances',
-  'Test for free',
+  'Test scripts in the sandbox',
 ];
 
 let computer: Computer;
@@ -204,7 +204,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
   });
 
   describe('rent without renting twice', () => {
-    const once = () => first(bash('Rent without renting twice'));
+    const once = () => first(bash('Rent each name only once'));
     const key = { id: '0a000000-0000-4000-8000-000000000001', name: 'laptop' };
     const id = '3f0c5d9e-1111-4222-8333-444455556666';
 
@@ -365,7 +365,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
   });
 
   test('runs the free test in the sandbox', async () => {
-    const { code, stdout, stderr } = await run(first(bash('Test for free')));
+    const { code, stdout, stderr } = await run(first(bash('Test scripts in the sandbox')));
     expect(code, stderr).toBe(0);
     expect(stdout.match(/Charged 89\.90/g)?.length).toBeGreaterThan(3);
     expect(await statuses()).toHaveProperty('night-run');
