@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { BUNDLE, ROOT } from './bundle.mjs';
 import { buildModules, bundleOf } from './modules.mjs';
 
-/** Returns the licences of everything in the bundle, which must ship with them. */
+/** Returns the licences of all bundled packages, which the bundle must include. */
 function licencesOf(inputs) {
   const parts = new Set();
   for (const input of Object.keys(inputs)) {

@@ -10,7 +10,7 @@ import { MUTATIONS, mutated, sourceOf } from '../test/mutations/index.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = fileURLToPath(new URL('../docs/internals/mutations.md', import.meta.url));
 
-/** Ends a run in which a mutation created an endless loop. */
+/** Stops a run in which a mutation created an endless loop. */
 const PATIENCE_MS = 300_000;
 /** A small heap makes an endless loop that fills memory fail sooner. */
 const HEAP_MIB = 1024;
@@ -188,7 +188,7 @@ const started = Date.now();
 const results = [];
 /** Tests that fail without a mutation, by file. They don't count for mutations. */
 const red = new Map();
-// One per core and one more, since tests often wait.
+// Runs one Vitest more than there are cores, since tests often wait.
 const instances = await Promise.all(Array.from({ length: availableParallelism() + 1 }, openTests));
 
 /** Passes the next item to the first idle Vitest. */

@@ -2,7 +2,7 @@ import type { Group, Listed, Refused, Register } from './cli/group.ts';
 import { TOPICS } from './cli/help.ts';
 import { gpucloud } from './output/shell-line.ts';
 
-/** A group of verbs, or a top-level verb. Its code loads when it is chosen. */
+/** A group of verbs, or a top-level verb. Its code loads when the command is chosen. */
 export interface Entry extends Listed {
   /** Needs neither the service nor a key. */
   readonly local?: true;

@@ -1,4 +1,4 @@
-/** Time and randomness. main.ts passes them in, so that no test sleeps or depends on chance. */
+/** Time and randomness. main.ts provides them, so that no test sleeps or depends on chance. */
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()`. */
   now(): number;

@@ -71,7 +71,7 @@ export interface LoggedEvent {
   readonly message: string;
 }
 
-/** The failed request. `cli/hints.ts` chooses the next command by it. */
+/** The failed request. `cli/hints.ts` chooses the next command from it. */
 export interface FailedRequest {
   /** The title in the API document: `POST /instances/{id}/stop`. */
   readonly operation: string;
@@ -97,7 +97,7 @@ export interface ErrorDetails {
   mayBeBilling?: boolean;
   /** The latest log entries about the resource, oldest first. */
   events?: readonly LoggedEvent[];
-  /** Exits without a message, as when a user closes an endless view. The exit code stays. */
+  /** Exits without a message, as when a user closes an endless view. Keeps the exit code. */
   silent?: boolean;
   /** Milliseconds that the service asked to wait before the next request. */
   retryAfterMs?: number | undefined;
@@ -166,7 +166,7 @@ interface Interrupt extends CliError {
 
 /**
  * Whether a fault affects only one of several reads. A refused key, an interrupt and a bug in
- * gpucloud affect all.
+ * gpucloud affect all reads.
  */
 export function isOfOneReading(error: unknown): error is CliError {
   return error instanceof CliError && error.failure !== 'authentication' && !isInterrupt(error);
@@ -226,8 +226,8 @@ export function worstOf(errors: readonly CliError[]): CliError | undefined {
 }
 
 /**
- * Builds the error for several failed items; the most serious one decides its kind. People see each
- * error, or only `summary` if all have the same message.
+ * Builds the error for several failed items; the most serious error decides the kind. People see
+ * each error, or only `summary` if all have the same message.
  */
 export class SeveralErrors extends CliError {
   readonly errors: readonly CliError[];

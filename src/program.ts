@@ -21,7 +21,8 @@ interface ProgramSettings {
 }
 
 /**
- * Builds the command tree of one run. A group has a name and a summary; choosing it adds its verbs.
+ * Builds the command tree of one run. A group has a name and a summary; choosing the group adds its
+ * verbs.
  */
 export function buildProgram({
   runtime,

@@ -12,12 +12,12 @@ export interface Program {
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
    * Receives the program's stdout and stderr; the program then has no stdin. Without this callback,
-   * the program inherits our streams and our terminal.
+   * the program inherits gpucloud's streams and terminal.
    */
   readonly hear?: (text: string, from: 'stdout' | 'stderr') => void;
   /**
-   * Starts the program in its own session, without our terminal, which an interactive shell would
-   * take over.
+   * Starts the program in its own session, without gpucloud's terminal, which an interactive shell
+   * would take over.
    */
   readonly ownSession?: boolean;
   /** Text for the program's stdin, if its output is captured. */

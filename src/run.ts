@@ -98,7 +98,7 @@ async function parse(
   }
 }
 
-/** A person who types only a group wants its help; a script has forgotten a verb. */
+/** A person who types only a group wants its help; a script lacks a verb. */
 function helpOf(group: AnyCommand, runtime: Runtime): void {
   const { format } = runtime.context(group).out;
   if (format !== 'json' && format !== 'jsonl') {
@@ -159,7 +159,7 @@ function terminalOf(host: Host): { isTTY?: boolean; columns?: number } {
   return host.syncWrite === undefined ? host.stdout : {};
 }
 
-/** A terminal shows `^C` at the cursor, so start our next message on a new line. */
+/** A terminal shows `^C` at the cursor, so start the next message on a new line. */
 function overCtrlC({ stderr, env }: Host): string {
   return stderr.isTTY === true && env.TERM !== 'dumb' ? '\r\u001b[K' : '';
 }

@@ -25,7 +25,7 @@ export interface Line {
 export class Call {
   readonly settings: ApiSettings;
   readonly timeoutMs: number;
-  /** Longest Retry-After pause to wait; the caller handles longer ones. */
+  /** Longest Retry-After pause to wait; the caller handles longer pauses. */
   readonly longestPauseMs: number;
   readonly #line: Line;
   readonly #options: CallOptions;
@@ -79,7 +79,8 @@ export class Call {
   }
 
   /**
-   * Sends one request and returns its response, whatever the status; `onResponse` gets it first.
+   * Sends one request and returns its response, whatever the status; `onResponse` receives the
+   * response first.
    *
    * @throws Fault without a complete response, and what `onResponse` throws.
    */

@@ -25,7 +25,7 @@ export interface ApiSettings {
   onDate?: (date: string | undefined) => void;
   /** Receives each successful operation; the call awaits it. */
   observe?: (seen: Observed) => Promise<void>;
-  /** Receives a warning for each response of which only a part could be read. */
+  /** Receives a warning for each partly unreadable response. */
   warn?: (line: string) => void;
 }
 
@@ -40,7 +40,7 @@ export interface CallOptions {
   longestPauseMs?: number;
   /**
    * Receives each raw response before validation, to save an ID from a broken response. The call
-   * awaits it, and fails if it throws.
+   * awaits it, and fails if the callback throws.
    */
   onResponse?: (response: RawResponse) => Promise<void>;
   /**

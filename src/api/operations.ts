@@ -43,7 +43,7 @@ export interface Operation {
   readonly data?: Schema<unknown>;
   /** The field of the data, or of its rows, that contains an instance ID. */
   readonly instance?: 'id' | 'current_instance_id' | 'instance_id';
-  /** The response must be about the requested instance; any other is rejected. */
+  /** The response must be about the requested instance; any other response is rejected. */
   readonly isItself?: true;
   /** Default page size. Set only for operations that return pages. */
   readonly pageSize?: number;
@@ -96,7 +96,7 @@ const RENTS = {
 } as const;
 
 /**
- * Builds a change that may be repeated: the service rolls back a failed one, "so the call can be
+ * Builds a change that may be repeated: the service rolls back a failed change, "so the call can be
  * repeated" (States and transitions).
  */
 function change(goal: 'STOPPED' | 'TERMINATED') {

@@ -12,7 +12,7 @@ export type Source = 'added' | 'seen' | 'sandbox';
 export interface CatalogEntry {
   readonly kind: Kind;
   readonly id: string;
-  /** The name that the user added, or else the service's own. */
+  /** The name that the user added, otherwise the service's own name. */
   readonly name: string | null;
   readonly given_name: string | null;
   readonly service_name: string | null;
@@ -21,7 +21,10 @@ export interface CatalogEntry {
    * Whether the offer was in stock at the last read of an instance that uses it; null if unknown.
    */
   readonly in_stock: boolean | null;
-  /** When `in_stock` was read, to the hour (ISO 8601). Null for the sandbox, which always knows. */
+  /**
+   * When `in_stock` was read, to the hour (ISO 8601). Null for the sandbox, whose stock is always
+   * known.
+   */
   readonly in_stock_at: string | null;
   readonly gpu: string | null;
   readonly cuda_version: string | null;

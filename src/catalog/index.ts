@@ -214,7 +214,7 @@ export function learned(
   const seen_at = new Date(now).toISOString();
   const { price_per_hour, price_at = seen_at, ...facts } = lesson;
   const known: NameRecord = before ?? { service, kind: lesson.kind, id: lesson.id };
-  // An older instance's price never replaces a newer one's.
+  // An older instance's price never replaces a newer instance's price.
   const isNewer = price_at >= (known.price_at ?? '');
   const isNews = lesson.price_at !== undefined || price_per_hour !== known.price_per_hour;
   const price =

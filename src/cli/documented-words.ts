@@ -93,8 +93,8 @@ function meantBy(word: string, documented: readonly string[]): string | undefine
 }
 
 /**
- * Whether a word is not a typo. Such a word contains a documented one and two more letters, or is
- * only the end of one: INACTIVE, RESTARTING, BOOTING.
+ * Whether a word is not a typo. Such a word contains a documented word and two more letters, or
+ * only the end of a documented word: INACTIVE, RESTARTING, BOOTING.
  */
 function isAnother(word: string, documented: string): boolean {
   return Math.abs(word.length - documented.length) < 2

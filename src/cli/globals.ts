@@ -16,7 +16,7 @@ interface GlobalFlag {
   readonly parser?: (text: string) => unknown;
 }
 
-/** These variables only appear in the help: commander would read the real environment. */
+/** Lists these variables only in the help, since commander would read the real environment. */
 export function globals(): readonly GlobalFlag[] {
   return [
     { flags: '--profile <name>', about: 'use this profile (env: GPUCLOUD_PROFILE)' },

@@ -14,7 +14,7 @@ export interface Runtime {
 
 /**
  * Runs another command line as if typed and returns its exit code. Uses the same host except for
- * `changes`. For commands that demonstrate others, such as the tour.
+ * `changes`. For commands that demonstrate other commands, such as the tour.
  */
 export type Rerun = (
   argv: readonly string[],
@@ -24,7 +24,7 @@ export type Rerun = (
 /** Adds a command's arguments, flags and action. */
 export type Register = (command: AnyCommand, runtime: Runtime) => void;
 
-/** A command as its group lists it. Its code loads when it is chosen. */
+/** A command as its group lists it. Its code loads when the command is chosen. */
 export interface Listed {
   /** The verb: `list`, `stop`. */
   readonly name: string;

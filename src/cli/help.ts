@@ -5,7 +5,7 @@ export const GLOBAL_HEADING = 'Global options:';
 
 /**
  * Extends commander's help with examples and columns, and shortens the global flags to one line.
- * `isColoured` decides for each command.
+ * `isColoured` decides whether a command's help is coloured.
  */
 export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial<Help> => ({
   formatHelp(command: AnyCommand, helper: Help): string {

@@ -123,8 +123,8 @@ export function commaList(flag: string): (text: string) => string[] {
 }
 
 /**
- * Rejects an argument that is itself an API key or a private SSH key. It is neither sent nor shown.
- * The error warns that the shell's history and other programs have already seen it.
+ * Rejects an argument that is itself an API key or a private SSH key. The argument is neither sent
+ * nor shown. The error warns that the shell's history and other programs have already seen it.
  */
 export function refuseSecret(flag: string, text: string): void {
   const what =

@@ -48,7 +48,7 @@ interface Each<T> {
 interface Done<T> {
   readonly done: readonly T[];
   readonly failed: readonly CliError[];
-  /** The typed arguments. A single one is printed as an object. */
+  /** The typed arguments. A single argument is printed as an object. */
   readonly typed?: readonly string[];
 }
 

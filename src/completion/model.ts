@@ -29,8 +29,8 @@ export interface Step {
   readonly words: readonly string[];
   readonly to: string;
   /**
-   * Set if the step takes the words of a command: completion then starts at the root again and adds
-   * these topics.
+   * Set if the words of a command follow: completion then starts at the root again and adds these
+   * topics.
    */
   readonly topics?: readonly string[];
 }

@@ -133,9 +133,7 @@ function replace(file: string, text: string): void {
   }
 }
 
-/**
- * Stores the profile names, the current one first. Throws as {@link learnNames} does.
- */
+/** Stores the profile names, the active profile first. Throws as {@link learnNames} does. */
 export function learnProfiles(
   cache: string,
   profiles: readonly string[],

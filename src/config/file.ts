@@ -29,7 +29,7 @@ export interface Profile {
 
 /** The content of config.json, with its field names. */
 export interface ConfigFile {
-  /** The profile for commands that name none; may be `sandbox`. */
+  /** The profile for commands that don't select another; may be `sandbox`. */
   current?: string;
   profiles: Record<string, Profile>;
 }
@@ -64,7 +64,7 @@ export function withProfile(file: ConfigFile, name: string, profile: Profile): C
   };
 }
 
-/** Returns the file without the profile. Also removes a `current` that names it. */
+/** Returns the file without the profile. Also removes a `current` that names the profile. */
 export function withoutProfile(file: ConfigFile, name: string): ConfigFile {
   const { current, ...rest } = file;
   const entries = Object.entries(file.profiles).filter(([other]) => other !== name);

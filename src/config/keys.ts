@@ -54,7 +54,7 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings) {
       const entry = `${profile} ${randomUUID().slice(0, 8)}`;
       await orExplain(
         keyring.set(entry, key).catch((error: unknown) => {
-          // Ctrl-C may have ended the keyring program. That is not a keyring fault, so nothing
+          // Ctrl-C may have stopped the keyring program. That is not a keyring fault, so nothing
           // falls back to the file.
           stop.throwIfAborted();
           throw error;

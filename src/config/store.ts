@@ -25,7 +25,7 @@ export type Config = ReturnType<typeof openConfig>;
 
 /**
  * Opens the profile file. Each call reads it again. `folder` is the config folder, created (0700)
- * at the first change. Opening touches no file.
+ * at the first change. Opening reads and writes no file.
  */
 export function openConfig(folder: string) {
   const path = join(folder, 'config.json');
@@ -44,8 +44,8 @@ export function openConfig(folder: string) {
     /** The content last read or written; undefined before the first read. */
     last: () => last,
     /**
-     * Changes the file; no other method writes it. Calls `edit` under the lock, writes the file
-     * that it returns, and returns what is on disk then. Throws what `edit` throws. Throws
+     * Changes the file; no other method writes it. Calls `edit` under the lock, writes its result,
+     * and returns the content on disk afterwards. Throws what `edit` throws. Throws
      * CliError('storage') and leaves the file unchanged if it is unusable or can't be saved.
      */
     async change(edit: (file: ConfigFile) => ConfigFile): Promise<ConfigFile> {

@@ -24,8 +24,8 @@ export interface Host {
    */
   readonly syncWrite?: ((bytes: Uint8Array) => number) | undefined;
   /**
-   * Calls back once when the reader of stdout has closed it, if the system reports that without a
-   * write. Returns a function that stops watching.
+   * Calls back once when stdout has lost its reader, if the system reports that without a write.
+   * Returns a function that stops watching.
    */
   readonly onReaderGone?: ((gone: () => void) => () => void) | undefined;
   /** Calls back once if stdin has data that the command will not read. */

@@ -10,7 +10,7 @@ const ABANDONED = 10_000;
 /** Milliseconds to wait for a lock whose holders need it only briefly. */
 const PATIENCE = 30_000;
 
-/** Milliseconds to wait for a lock that may be held for hours: until an abandoned one is free. */
+/** Milliseconds to wait for a lock that may be held for hours: until an abandoned lock expires. */
 export const UNTIL_ABANDONED = ABANDONED + 3_000;
 
 interface LockOptions<T> {

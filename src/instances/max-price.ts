@@ -22,7 +22,7 @@ export class OverMaxPrice extends CliError {}
 
 /**
  * Rents an instance and terminates it if its price is above the limit. After an unusable response,
- * reads the price, and also terminates the instance if that fails.
+ * reads the price, and also terminates the instance if the read fails.
  */
 export async function rentWithin(
   limit: Money | undefined,

@@ -90,7 +90,7 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
 }
 
 /**
- * Makes the checks of {@link openAlone} for all requests before sending any. Reads only what known
+ * Runs the checks of {@link openAlone} for all requests before sending any. Reads only what known
  * instances and guards require.
  */
 export async function ensureCanRent(
@@ -143,7 +143,7 @@ interface Doubt {
   readonly remedy: string;
 }
 
-/** Asks whether to create another instance although one with its name may exist. */
+/** Asks whether to create another instance although an instance with the same name may exist. */
 async function agreeToSecond({ name, message, remedy }: Doubt, context: Context): Promise<void> {
   if (context.flags.yes === true) return;
   const prompts = await context.prompts();

@@ -26,8 +26,8 @@ export interface Resolution {
 
 /**
  * Finds the instances that open requests created, and resolves those requests. An ID from a
- * response is certain. A name is not, since someone else may have used it since. So tracked
- * instances and those attached to drives are only candidates, which the user confirms or rejects.
+ * response is certain. A name is not: someone else may have used it meanwhile. So tracked instances
+ * and those attached to drives are only candidates, which the user confirms or rejects.
  */
 export async function reconcile(
   open: readonly OpenRequest[],
@@ -164,7 +164,8 @@ function isOf(
 ): boolean {
   const created = instant(created_at);
   if (name !== wanted || created === undefined) return false;
-  // The clock difference at the request is unknown, so the current one only widens the window.
+  // The clock difference at the request is unknown, so the current difference only widens the
+  // window.
   const ahead = serviceClock.now() - clock.now();
   const age = created - Date.parse(asked_at);
   return age >= -SKEW + Math.min(0, ahead) && age <= LATEST + Math.max(0, ahead);

@@ -14,7 +14,10 @@ import { nextStep } from './status.ts';
 /** Limits each explaining read, which delays the refusal. */
 export const BRIEFLY = { timeoutMs: 5000, longestPauseMs: LONGEST_WITHIN_MS };
 
-/** Statuses that may mean a taken name or a low balance. The API document defines neither. */
+/**
+ * Statuses that may mean a taken name or a low balance. The API document defines no status for
+ * either.
+ */
 const UNCLEAR: readonly (number | undefined)[] = [400, 402, 409];
 
 /**

@@ -47,7 +47,7 @@ export async function findInstance(
   return instanceFinder(context)(typed, purpose);
 }
 
-/** Finds several instances one after another, and reads the known ones only once. */
+/** Finds several instances one after another, and reads the known instances only once. */
 export function instanceFinder(
   context: Context,
 ): (typed: string, purpose?: Purpose) => Promise<Target> {
@@ -116,7 +116,7 @@ function alike(
   const inAnyCase = instances.filter(isCalled(typed));
   if (inAnyCase.length > 0) {
     // Before a change, never guesses between two instances, or between a terminated and a running
-    // one with the same name.
+    // instance with the same name.
     const isChange = purpose.changes !== undefined;
     const meant = isChange ? new Set([...inAnyCase, ...beginning]) : preferLiving(inAnyCase);
     return onlyOne(typed, [...meant]);

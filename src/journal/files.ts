@@ -55,7 +55,8 @@ export function namesIn(folder: string, which: 'all' | 'folders' = 'all'): strin
 
 /**
  * Whether any account has an open request, or a living instance with a deadline. Reads only names:
- * nearly every command calls this and rarely finds any. Throws if a folder can't be read.
+ * nearly every command calls this function and rarely finds a file. Throws if a folder can't be
+ * read.
  */
 export function isAny(what: 'requests' | 'deadlines', state: string): boolean {
   const root = join(state, 'journal');

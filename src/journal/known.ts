@@ -23,11 +23,11 @@ import type { IdleRecord, IdleRule, InstanceRecord, Origin } from './record.ts';
 import type { Store } from './store.ts';
 
 interface HeldDeadline extends Ends {
-  /** Replaces the deadline and the idle rule; `undefined` removes one. */
+  /** Replaces the deadline and the idle rule; `undefined` removes a value. */
   set(name: string, ends: { deadline?: string; if_idle?: IdleRule }): Promise<void>;
 }
 
-/** An instance's recorded use, which no other process can change while this one holds it. */
+/** An instance's recorded use, which no other process can change while this process holds it. */
 interface HeldIdle {
   readonly found: IdleRecord | undefined;
   write(record: Pick<IdleRecord, 'begun' | 'since' | 'last'>): Promise<void>;
@@ -56,7 +56,7 @@ export function known(store: Store) {
     /** `archived` includes terminated and untracked instances. */
     async read({ archived = false } = {}): Promise<Known> {
       return reading(async () => {
-        // Reads requests first: a process that resolves one in between has already written its
+        // Reads requests first: a process that resolves a request meanwhile has already written the
         // instance.
         const open = await store.openRequests();
         const kept = await store.instances(archived ? ['instances', 'archive'] : ['instances']);
@@ -73,7 +73,7 @@ export function known(store: Store) {
       });
     },
 
-    /** Returns one instance, archived or not, and reads no other. */
+    /** Returns one instance, archived or not, and reads no other file. */
     instance: (id: string): Promise<KnownInstance | undefined> =>
       reading(async () => {
         const kept = find(id);

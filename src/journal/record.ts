@@ -2,7 +2,7 @@ import { lazy } from '../lazy.ts';
 import { resourceId } from '../rules/names.ts';
 import * as z from '../zod.ts';
 
-/** Builds the schemas when the first file is read. They keep fields of newer versions. */
+/** Builds the schemas when the first file is read. The schemas keep fields of newer versions. */
 const schemas = lazy(() => {
   const text = z.string();
   // The ID becomes part of request paths.
@@ -116,7 +116,7 @@ const schemas = lazy(() => {
       every: z.number(),
       /** When a run last reached the service with its key, by this computer's clock. */
       at: z.nullable(time),
-      /** Milliseconds that the service's clock was ahead of this computer's then. */
+      /** Milliseconds that the service's clock was ahead of this computer's at that run. */
       ahead: z.optional(z.number()),
       /**
        * The scheduler entry that `--install` created and that started the run. Missing for other

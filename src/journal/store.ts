@@ -105,8 +105,8 @@ export function openStore(settings: JournalSettings) {
   }
 
   /**
-   * Applies a resolved request's deadline and removes the request, if its process was killed before
-   * it could.
+   * Applies a resolved request's deadline and removes the request, if the request's process was
+   * killed before doing so.
    */
   async function finish(request: KeptRequest, instance: KeptInstance | undefined): Promise<void> {
     try {

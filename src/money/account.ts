@@ -35,8 +35,8 @@ export interface AccountReading {
 
 /**
  * Reads profile, instances, drives and recent transactions in parallel. A failed part doesn't stop
- * the others. A refused key throws, since it can't read any part. `quiet` is for callers that
- * report pending requests themselves.
+ * the others. A refused key throws, since no part can be read. `quiet` is for callers that report
+ * pending requests themselves.
  */
 export async function readAccount(
   context: Context,
@@ -162,7 +162,7 @@ interface Archived {
 const MOST = 100;
 const AT_ONCE = 20;
 
-/** Reads the newest instances. `left` is the number of older instances that it did not read. */
+/** Reads the newest instances. `left` is the number of older instances that were not read. */
 export async function readArchived(
   instances: readonly KnownInstance[],
   api: Api,

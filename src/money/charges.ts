@@ -30,10 +30,7 @@ export interface CheckedCharges extends Window {
   readonly unclear: readonly ChargeGroup[];
 }
 
-/**
- * Charges with the same description and amount. The description is the service's own and is not
- * interpreted.
- */
+/** Charges with the same description and amount. gpucloud does not interpret the description. */
 export interface ChargeGroup {
   readonly description: string;
   readonly amount: Money;
@@ -213,7 +210,7 @@ function explainedBy(
   window: Window,
   toppedUp: boolean,
 ): Money | undefined {
-  // In rouble-milliseconds, so that only the last step divides.
+  // Counts in rouble-milliseconds, so that only the last step divides.
   let most = zero();
   for (const one of known) {
     const debt = debtOf(one, window, toppedUp);

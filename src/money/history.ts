@@ -64,7 +64,7 @@ export async function* wholeHistory(
 }
 
 export interface RecentHistory {
-  /** Each transaction once; may include some from before the requested time. */
+  /** Each transaction once; may include transactions from before the requested time. */
   readonly entries: readonly Transaction[];
   /**
    * The time since which the history is complete, in milliseconds since 1970. -Infinity means the

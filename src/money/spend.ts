@@ -145,8 +145,8 @@ export type Step = (typeof STEPS)[number];
 
 /**
  * Returns the start of the period that contains a moment, in milliseconds since 1970. `steps` moves
- * it by that many periods, back if negative. A day has 23 or 25 hours when the clock changes; if
- * the clock skips midnight, the day starts after the gap.
+ * the start by that many periods, back if negative. A day has 23 or 25 hours when the clock
+ * changes; if the clock skips midnight, the day starts after the gap.
  */
 export function startOf(step: Step, at: number, steps = 0): number {
   const date = new Date(at);

@@ -81,7 +81,8 @@ export function termination(context: Context) {
     if (context.out.format !== 'table') return;
     let isReadable = true;
     await eachBounded(targets, AT_ONCE, async ({ id }) => {
-      // Reads the logs in parallel: every instance keeps billing while another's log times out.
+      // Reads the logs in parallel: every instance keeps billing while another instance's log times
+      // out.
       if (!isReadable) return;
       const events = await newestEvents(id);
       if (events === undefined) isReadable = false;

@@ -22,7 +22,7 @@ export { cleanLines, escapeUnseen, hasUnseen } from './sanitise.ts';
 export { terminalColumns, wrapped } from './width.ts';
 
 interface OutputOptions {
-  /** Opens at its first use. */
+  /** Opens the stream at its first use. */
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** Writes to non-TTY stdout without creating a stream; see Host. */
   readonly syncWrite?: SyncWrite;

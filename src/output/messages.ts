@@ -10,7 +10,7 @@ import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
 import { terminalColumns, wrapped } from './width.ts';
 
 export interface MessagesOptions {
-  /** Opens at its first use. */
+  /** Opens the stream at its first use. */
   readonly stderr: Terminal;
   /** The value of TERM; without a value, the terminal counts as capable. */
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -192,8 +192,9 @@ export interface Output {
   item<T>(value: T, view: View<T>): Promise<void>;
   /**
    * Writes each row that changed since the previous read: one line per row in JSON lines and in the
-   * row formats. With a query, writes its result when that changes. With `one`, the query applies
-   * to the row itself, not to a list. In JSON lines a removed row prints `{"id", "removed": true}`.
+   * row formats. With a query, writes the query's result when it changes. With `one`, the query
+   * applies to the row itself, not to a list. In JSON lines a removed row prints `{"id", "removed":
+   * true}`.
    */
   changes<T>(
     readings: AsyncIterable<readonly T[]>,

@@ -42,6 +42,6 @@ type KeyringProgram = Pick<Self, 'file' | 'args'>;
  */
 export function selfOf(execPath: string, script: string): Self {
   if (isInExecutable(script)) return { form: 'executable', file: execPath, args: [] };
-  // npm links the script onto PATH. The link may move, but the file stays.
+  // npm puts a link to the script on PATH. The link may move, but the file stays.
   return { form: 'package', file: execPath, args: [realpathSync(script)] };
 }

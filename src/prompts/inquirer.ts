@@ -96,7 +96,7 @@ async function ask(
     message: question.message,
     name: 'answer',
   };
-  // Our union of questions does not match inquirer's own types.
+  // This union of questions does not match inquirer's own types.
   const answers: Record<string, unknown> = await prompt([form as never]);
   return answers.answer;
 }

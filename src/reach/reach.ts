@@ -18,7 +18,7 @@ import type { SshOptions } from './ssh-argv.ts';
 export interface HowToReach extends Omit<SshOptions, 'knownHosts' | 'proxy'> {
   readonly user: string | undefined;
   readonly port: number | undefined;
-  /** Wait until SSH responds; undefined to connect at once. */
+  /** The limits of the wait for SSH; undefined to connect at once. */
   readonly wait: WaitTimes | undefined;
 }
 

@@ -13,8 +13,8 @@ const SSH_FAILED = 255;
 const PROBE_TIMEOUT = 10_000;
 
 /**
- * Runs ssh or scp with gpucloud's own terminal and streams, and exits with its exit code. If ssh
- * itself failed, prints a warning with the reason.
+ * Runs ssh or scp with gpucloud's own terminal and streams, and exits with the program's exit code.
+ * If ssh itself failed, prints a warning with the reason.
  */
 export async function runSsh(
   argv: readonly string[],

@@ -54,7 +54,7 @@ function destination({ user, host, port }: SshEndpoint): string[] {
 export interface Entering {
   /** The remote command; if empty, starts the user's shell. */
   readonly command: readonly string[];
-  /** Request a terminal even if there is a command. */
+  /** Whether to request a terminal even if there is a command. */
   readonly tty?: boolean;
 }
 

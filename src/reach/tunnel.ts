@@ -15,7 +15,7 @@ const [FIRST_PAUSE, LONGEST_PAUSE] = [1_000, 30_000];
 
 interface HowToHold extends HowToReach {
   readonly reconnect: boolean;
-  /** Prints the tunnel's address once it is open. If this throws, the tunnel closes. */
+  /** Prints the tunnel's address once the tunnel is open. If this throws, the tunnel closes. */
   opened(): Promise<void>;
 }
 

@@ -61,7 +61,7 @@ export const changedInstance = lazy(() => {
   });
 });
 
-/** `create --dry-run`. The request is null if it would send nothing. */
+/** `create --dry-run`. The request is null if nothing would be sent. */
 export const plan = lazy(() => {
   const { flag, maybeTime, maybeNumber, maybeRoubles } = fields();
   return z.object({

@@ -71,7 +71,7 @@ export function withoutKeys(text: string): string {
  * Whether a text contains a private key in a format of SSH programs: PEM (OPENSSH, RSA, EC, DSA,
  * PKCS #8), PuTTY, old SSH 1 and SSH.com files, or the bare base64 of an OpenSSH key.
  *
- * It prefers false positives: matching text is never sent and never printed.
+ * Prefers false positives: matching text is never sent and never printed.
  */
 export function holdsPrivateKey(text: string): boolean {
   // Windows writes UTF-16, whose zero bytes would hide the words.

@@ -60,8 +60,8 @@ export interface JobPlan extends JobInput {
 }
 
 /**
- * The process that follows a job: the `run` that rented the instance, which may only start the job
- * (`detach`), or a later process. `reap` prints no progress.
+ * The process that follows a job: the `run` that rented the instance, which may exit after starting
+ * the job (`detach`), or a later process. `reap` prints no progress.
  */
 type JobOwner = 'run' | 'detach' | 'attach' | 'stop' | 'reap';
 

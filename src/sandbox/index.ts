@@ -181,8 +181,8 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
     catalog: async () => structuredClone({ offers: [...OFFERS], images: [...IMAGES] }),
 
     /**
-     * Sets the load of an instance's cards in percent; undefined makes it depend on the instance's jobs.
-     * Throws a CliError `notFound` for an unknown name or ID.
+     * Sets the load of an instance's cards in percent; undefined makes the load depend on the
+     * instance's jobs. Throws a CliError `notFound` for an unknown name or ID.
      */
     setLoad: async (name: string, load: number | undefined) => {
       const id = await change(
@@ -197,7 +197,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
       await writeLoad(file, id, load);
     },
 
-    /** Schedules a failure, see faults.ts. Two requests cause two failures. */
+    /** Schedules a failure, see faults.ts. Two calls cause two failures. */
     inject: (fault: Fault) =>
       change((state, now) => {
         const running = state.instances.findLast((instance) => instance.status === 'ACTIVE');

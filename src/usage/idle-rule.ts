@@ -14,7 +14,7 @@ const TRAFFIC = 10_000;
 
 /** Seconds by which the service's clock and the instance's may disagree about one interval. */
 const CLOCKS = 30;
-/** Shortest interval to judge, in seconds: a shorter average shows little but the check itself. */
+/** Shortest interval to judge, in seconds: a shorter average mostly shows the check itself. */
 const SHORTEST = 30;
 /** Seconds by which the recorded time of a terminal's last input may lag. */
 const INPUT_LAG = 10;
@@ -75,8 +75,8 @@ interface Verdict {
 }
 
 /**
- * Judges an instance at one time, by the service's clock. `signs` is undefined if they could not be
- * read.
+ * Judges an instance at one time, by the service's clock. `signs` is undefined if the signs could
+ * not be read.
  */
 export function judge(
   state: IdleState,

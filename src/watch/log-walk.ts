@@ -59,7 +59,7 @@ export interface Walk<E extends LogEvent> {
 const SETTLED = 10;
 
 /**
- * Limit of news per walk, since the walk holds all of it in memory until it reaches known events.
+ * Limit of news per walk, since the walk holds all news in memory until it reaches known events.
  */
 const MOST_NEWS = 20_000;
 const MOST_PAGES = 5_000;

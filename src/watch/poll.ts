@@ -88,7 +88,7 @@ function requestedPause(faults: readonly CliError[]): number {
   return Math.max(0, ...faults.map(({ retryAfterMs }) => retryAfterMs ?? 0));
 }
 
-/** Returns our own pause or the requested pause, whichever is longer. */
+/** Returns gpucloud's own pause or the requested pause, whichever is longer. */
 function longer(own: number, requested: number): Pick<Turn<unknown>, 'pause' | 'isRequested'> {
   return { pause: Math.max(own, requested), isRequested: requested > own };
 }

@@ -24,7 +24,7 @@ export interface Also<T extends Watched> {
 export interface Wait<T extends Watched> {
   /** The status to wait for, as the service names it (API document: InstanceStatus). */
   readonly target: string;
-  /** Reads the instance; gives up after this many milliseconds. */
+  /** Reads the instance; gives up after `longest` milliseconds. */
   read(longest: number): Promise<T>;
   /** A condition besides the status, such as a response from SSH. Checked after each read. */
   readonly also?: Also<T>;

@@ -9,7 +9,7 @@ import { createOutage, LONGEST_WITHIN_MS } from './transient.ts';
 
 /** The data and view of a verb with `--watch`; see {@link watch}. */
 interface Watching<T, R> {
-  /** Reads once and prints nothing. A fault that it throws is shown until a read succeeds. */
+  /** Reads once and prints nothing. A thrown fault is shown until a read succeeds. */
   read(options: CallOptions): Promise<T>;
   /** Prints the command's output without `--watch`: one frame in a terminal. */
   show(reading: T, out: Output): Promise<void>;

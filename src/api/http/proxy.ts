@@ -11,7 +11,7 @@ export interface ProxyServer {
   readonly authorization?: string;
 }
 
-/** Returns the first variable that is set. As in curl, an empty one counts as not set. */
+/** Returns the first variable that is set. As in curl, an empty variable counts as not set. */
 function firstOf(env: Environment, names: readonly string[]): string | undefined {
   return names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
 }

@@ -70,8 +70,8 @@ export async function createTransport(
       if (request.method !== 'POST' && request.method !== 'PUT') {
         return exchange(pool, request, signal, onSending);
       }
-      // Opens a new connection for each POST: on a kept-alive connection that is closing, it would
-      // be lost with an unknown outcome.
+      // Opens a new connection for each POST: on a kept-alive connection that is closing, the
+      // request would be lost with an unknown outcome.
       const client = new Client(target.origin, { ...options, pipelining: 0 });
       fresh.add(client);
       try {

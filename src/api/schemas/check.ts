@@ -34,7 +34,7 @@ export function faultsIn(schema: Schema<unknown>, value: unknown): Odd[] {
 
 export const NOT_DOCUMENTED = 'is not documented';
 
-/** Maximum rounds of repair. After that many, the value is not the expected document. */
+/** Maximum rounds of repair. A value with more faults is not the expected document. */
 const PASSES = 8;
 
 /**

@@ -53,7 +53,7 @@ export function referenceOf(root: AnyCommand) {
   };
 }
 
-/** A group as its parent lists it. */
+/** Returns a group as its parent lists it. */
 export function groupOf(group: AnyCommand) {
   return {
     name: group.name(),
@@ -63,7 +63,7 @@ export function groupOf(group: AnyCommand) {
   };
 }
 
-/** A command itself, or all commands of a group. */
+/** Returns the command itself, or all commands of a group. */
 export function commandsOf(command: AnyCommand, root: AnyCommand): CommandReference[] {
   const below = command.createHelp().visibleCommands(command);
   return below.length === 0

@@ -182,7 +182,7 @@ async function confirmResize(before: Drive, size: number, context: Context): Pro
 
 /**
  * Adds the current value of an unchanged field, since PATCH requires both. The service may have
- * raised the size, and sending an older one would undo that.
+ * raised the size, and sending an older size would undo that.
  */
 function bodyOf({ name, size }: Changes, before: Drive): { name: string; size_gb: number } {
   const kept = { name: name ?? before.name, size_gb: size ?? before.size_gb };

@@ -102,7 +102,7 @@ function lastFacts({ unread, last }: Listed): NonNullable<Snapshot['facts']> {
   return unread === true ? (last?.facts ?? {}) : {};
 }
 
-/** Returns the JSON of an unread instance, in the shape of a read one where possible. */
+/** Returns the JSON of an unread instance, in the shape of a read instance if possible. */
 function unreadForm(row: Listed): object {
   const { id, name, status, last, asked_at, uid, offer_id } = row;
   const { offer_id: offer, ...facts } = lastFacts(row);

@@ -11,7 +11,7 @@ interface CardRow {
   readonly gpu?: Gpu | undefined;
 }
 
-/** Returns one row per card, and one for an instance without cards. */
+/** Returns one row per card, and one row for an instance without cards. */
 export function cardRows(rows: readonly TopRow[]): CardRow[] {
   return rows.flatMap((instance): CardRow[] =>
     instance.gpus.length === 0 ? [{ instance }] : instance.gpus.map((gpu) => ({ instance, gpu })),

@@ -76,7 +76,9 @@ async function knownIds(journal: Journal): Promise<ReadonlySet<string>> {
   return new Set(instances.filter(({ untracked }) => !untracked).map(({ id }) => id));
 }
 
-/** Resolves pending requests: a tracked instance often comes from one whose response was lost. */
+/**
+ * Resolves pending requests: a tracked instance often comes from a request whose response was lost.
+ */
 async function settleOpen(journal: Journal, context: Context): Promise<void> {
   try {
     const open = (await journal.requests()).filter(({ isInFlight }) => !isInFlight);

@@ -260,7 +260,7 @@ async function showCatalog(
     ];
     await out.list(rows, catalogRowView);
   } else if (out.format === 'table') {
-    // Only the profile's own sandbox accepts names: clients of a served one must use IDs.
+    // Only the profile's own sandbox accepts names: clients of a served sandbox must use IDs.
     const typed: Typed = ({ id, name }) => (state === undefined ? slug(name) : id);
     await out.list(catalog.offers, offerView(typed));
     await out.text('\n');

@@ -3,7 +3,7 @@ export interface TourStep {
   readonly title: string;
   /** Lines to show before the command. */
   readonly words: readonly string[];
-  /** The command. {@link FOLDER} means the tour's own folder. */
+  /** The command. {@link FOLDER} stands for the tour's own folder. */
   readonly argv: readonly string[];
   /**
    * True for a step that needs ssh, false for its replacement without ssh. JSON mode never uses

@@ -48,7 +48,7 @@ export const idView: View<InstanceRow> = {
 };
 
 interface ScreenOf {
-  /** Whether to show all rows, as in a pipe. A terminal shows only the first ones. */
+  /** Whether to show all rows, as in a pipe. A terminal shows only the first rows. */
   readonly all: boolean;
   readonly typed: Typed;
 }

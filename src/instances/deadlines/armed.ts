@@ -122,7 +122,7 @@ async function hasKey(profile: string, context: Context): Promise<boolean> {
 
 /**
  * Whether the scheduler's entry uses these folders. In a copied state folder, the entry may run
- * `reap` for the original ones.
+ * `reap` for the original folders.
  */
 async function isThere(entry: string, profile: string, context: Context): Promise<boolean> {
   if (entry !== (await entryName(profile, context))) return false;

@@ -40,7 +40,8 @@ export interface Reaping {
 
 /**
  * Terminates the account's instances whose deadline has passed by the service's clock. Setting the
- * deadline was the consent. Continues after a failure. Throws if it can't reach the service with its key.
+ * deadline was the consent. Continues after a failure. Throws if the service can't be reached with
+ * the profile's key.
  */
 export async function reapOverdue(context: Context): Promise<Reaping> {
   const api = await context.api({ quiet: true });
@@ -133,7 +134,7 @@ async function settleOverdue(now: number, journal: Journal, context: Context): P
 }
 
 /**
- * Terminates one instance. Returns undefined if its deadline has changed, since the new one
+ * Terminates one instance. Returns undefined if its deadline has changed, since the new deadline
  * applies.
  */
 async function terminate(

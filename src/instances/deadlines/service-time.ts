@@ -26,8 +26,8 @@ export interface ServiceTime {
 /**
  * Determines the service's time. `ask` sends a request whose response shows it. A second response
  * must agree if the time is far from this computer's, or if the difference has changed since the
- * last scheduled pass. Throws CliError('notUnderstood') if it does not agree, or if no response
- * shows the time.
+ * last scheduled pass. Throws CliError('notUnderstood') if the second response does not agree, or
+ * if no response shows the time.
  */
 export async function serviceTime(
   context: Context,

@@ -29,8 +29,8 @@ export async function guardOf(
   }
   const guarded = { profile: profile.value, guards, requests };
   const journal = await openJournal();
-  // Reads the instances again: one may have been terminated elsewhere, or the service may have rolled
-  // back a termination. Reads without the lock, since that takes time.
+  // Reads the instances again: an instance may have been terminated elsewhere, or the service may
+  // have rolled back a termination. Reads without the lock, since that takes time.
   await readAll((await journal.read()).instances, context);
   const prices = await openPrices(journal, context);
   return async (own) => {
@@ -51,7 +51,7 @@ interface Guarded {
   readonly requests: readonly Pick<RentalRequest, 'name'>[];
 }
 
-/** Returns instances that may bill, and other requests that may have rented one. */
+/** Returns instances that may bill, and other requests that may have rented an instance. */
 async function livingIn(
   journal: Journal,
   own: string | undefined,

@@ -16,8 +16,8 @@ export interface Chosen {
 }
 
 /**
- * Finds an offer or image by its ID or catalog name. If none is known, accepts any text as an ID,
- * since the document shows no format. Throws a usage error for an ambiguous name and for a text
+ * Finds an offer or image by its ID or catalog name. If no entry is known, accepts any text as an
+ * ID, since the document shows no format. Throws a usage error for an ambiguous name and for a text
  * that can't be an ID.
  */
 export async function findHardware(

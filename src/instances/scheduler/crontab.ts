@@ -14,7 +14,9 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
     if (code === 0) return stdout.replace(/\n$/, '').split('\n');
     return code !== undefined && /no crontab/i.test(stderr) ? [] : undefined;
   }
-  /** Throws if the crontab can't be read, since writing a new one would lose its lines. */
+  /**
+   * Throws if the crontab can't be read, since writing a new crontab would lose the user's lines.
+   */
   async function mustRead(): Promise<string[]> {
     const lines = await read();
     if (lines === undefined) throw new CliError('storage', 'The crontab could not be read.');

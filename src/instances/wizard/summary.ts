@@ -19,7 +19,8 @@ export interface Wish {
   readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
   /**
-   * The number of instances, named NAME-1, NAME-2 and so on. Undefined for a single one named NAME.
+   * The number of instances, named NAME-1, NAME-2 and so on. Undefined for a single instance named
+   * NAME.
    */
   readonly count?: number | undefined;
   /**

@@ -18,7 +18,7 @@ export interface Writer<T> {
 }
 
 /**
- * Combines small texts into few writes, since a write per row costs several times as much. With
+ * Combines small texts into few writes, since a write per row is several times slower. With
  * `prompt`, also writes a batch as soon as its source pauses.
  */
 export function createBatch(

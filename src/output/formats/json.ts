@@ -22,7 +22,7 @@ export function jsonWriter<T>({ data }: Forms<T>): Writer<T> {
     list: (rows, sink, coming) =>
       writeDocument(
         rows,
-        // Indented like an element of the array.
+        // Indents the row like an element of the array.
         (row, isFirst) => (isFirst ? '[\n' : ',\n') + encode([data(row)], 2).slice(2, -2),
         (isEmpty) => (isEmpty ? '[]\n' : '\n]\n'),
         sink,

@@ -56,7 +56,8 @@ interface Look<T> {
 }
 
 /**
- * Yields the changed rows of each read, in order. A row that prints the same counts as unchanged.
+ * Yields the changed rows of each read, in order. A row whose printed text is the same counts as
+ * unchanged.
  */
 async function* changesOf<T>(
   readings: AsyncIterable<readonly T[]>,

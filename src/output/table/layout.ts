@@ -124,7 +124,7 @@ function squeeze(
 }
 
 /**
- * Fits the cell's text into its column. A later row may use the spare cells, since it was not
+ * Fits the cell's text into its column. A later row may use the spare cells, since that row was not
  * measured.
  */
 export function fitted(cell: Shown, column: LayoutColumn, spare: number): string {

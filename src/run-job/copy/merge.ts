@@ -52,7 +52,7 @@ export async function inStaging(
  * Moves folders and files into a folder. Merges existing folders, and replaces files and links.
  *
  * Follows no link below the folder, since an earlier job may have made it. A checked folder stays a
- * folder, even if other gpucloud processes run: `rename` and `unlink` refuse to replace one.
+ * folder, even if other gpucloud processes run: `rename` and `unlink` refuse to replace a folder.
  */
 export async function moveInto(
   folder: string,

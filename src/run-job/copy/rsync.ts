@@ -44,8 +44,8 @@ interface Rsync {
 }
 
 /**
- * Copies to the instance with rsync over our ssh. Symlinks stay symlinks. Throws CliError if it fails.
- * Fetching never uses rsync, since the instance would choose the names.
+ * Copies to the instance with rsync over gpucloud's ssh. Symlinks stay symlinks. Throws CliError if
+ * it fails. Fetching never uses rsync, since the instance would choose the names.
  */
 export async function rsync(job: Rsync): Promise<void> {
   const { shell, startPiped, signal } = job;

@@ -15,9 +15,9 @@ export interface Link {
   readonly target: string;
 }
 
-/** Most bytes without an entry, since the archive reader keeps a long header in memory. */
+/** Maximum bytes without an entry, since the archive reader keeps a long header in memory. */
 const LONGEST_HEADER = 2 ** 20;
-/** Most bytes of all links, which are kept in memory, and the overhead per link. */
+/** Maximum bytes of all links, which are kept in memory, and the overhead per link. */
 const [MOST_LINK_TEXT, PER_LINK] = [100_000_000, 200];
 
 /** The destination of an archive, and the received entries. */

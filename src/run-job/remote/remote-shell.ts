@@ -4,7 +4,7 @@ import { batchSsh, type SshOptions } from '../../reach/ssh-argv.ts';
 import { notStarted } from '../../reach/ssh-process.ts';
 import type { SshEndpoint } from '../../watch/ssh-endpoint.ts';
 
-/** The number of last characters of an output to keep, for an error or a short result. */
+/** Characters to keep from the end of an output, for an error or a short result. */
 const KEPT = 8_000;
 
 /** The result of a short script. */

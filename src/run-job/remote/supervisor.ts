@@ -33,7 +33,7 @@ script=$(cat) && case $script in *'${WHOLE}') ;; *) exit 1 ;; esac && eval "$scr
  * Runs the command and writes its exit code. sshd makes the supervisor the leader of a session, so
  * a signal to its group reaches the command. The supervisor survives: it traps the signals, and a
  * command does not inherit traps. The command runs in the foreground, since sh makes a background
- * command ignore SIGINT. `job` names the job, since another computer may start one at the same
+ * command ignore SIGINT. `job` names the job, since another computer may start a job at the same
  * time.
  */
 export function supervisorOf({ words, variables }: Command, job: string): string {

@@ -20,7 +20,7 @@ export interface Connected extends Pick<Probed, 'state'> {
 export async function connect(job: Job, context: Context): Promise<Connected> {
   const { record, how, phases, stops } = job;
   const begun = context.clock.monotonic();
-  // Clears the progress line, since the wait has its own.
+  // Clears the progress line, since the wait has its own progress line.
   phases.clear();
   const reached = await reach(record.id, how, context, stops.any);
   job.instance = reached.instance;
@@ -42,7 +42,7 @@ function noCopies(name: string): CliError {
 
 /** Milliseconds between two attempts to sign in. */
 const PAUSE = 3_000;
-/** Most attempts to sign in: sshd may start before the keys are in place. */
+/** Maximum attempts to sign in: sshd may start before the keys are in place. */
 const ATTEMPTS = 40;
 
 /** Minimum time for an instance that responded near the end of the wait, in milliseconds. */

@@ -7,7 +7,10 @@ import type { Connection, ServerChannel } from './ssh2.ts';
  */
 export type PageAt = (port: number) => string | undefined;
 
-/** Most open forwardings of a connection: more than a browser opens, and few enough to end a loop. */
+/**
+ * Maximum open forwardings of a connection: more than a browser opens, and few enough to stop a
+ * loop.
+ */
 const MOST_FORWARDS = 128;
 
 /**

@@ -52,7 +52,7 @@ const NOBODY = '#!/bin/sh\n';
  */
 export async function ensureOwn(file: string): Promise<void> {
   const { uid } = userInfo();
-  // Windows has neither such owners nor SSH to an instance.
+  // Windows has neither numeric file owners nor SSH to an instance.
   if (uid === -1) return;
   const folder = instancesFolder(file);
   for (const [path, read] of [

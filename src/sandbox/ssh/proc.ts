@@ -11,8 +11,9 @@ const KIB = 64 * 1024 * 1024;
 const TICKS = 100 * CORES;
 
 /**
- * Writes the files of /proc that show how busy an instance is: GPUCLOUD_PROC names the folder in
- * its environment. Applies the current load of the cards to the time since the last write.
+ * Writes the files of /proc that show how busy an instance is: in the instance's environment
+ * GPUCLOUD_PROC names the folder. Applies the current load of the cards to the time since the last
+ * write.
  */
 export async function writeProc(place: Place, now: number): Promise<void> {
   const folder = place.proc;

@@ -1,4 +1,4 @@
-// Exports only the used parts of ssh2. scripts/trims.mjs keeps its client and its native parts out
+// Exports only the used parts of ssh2. scripts/trims.mjs keeps ssh2's client and native parts out
 // of the bundle.
 import ssh2 from 'ssh2';
 

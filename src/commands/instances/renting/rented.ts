@@ -93,7 +93,7 @@ export async function findUsable(id: string, given: Given, context: Context): Pr
 
 /**
  * Returns an existing instance's deadline. If the command requests a deadline or an idle rule,
- * prints the existing one, or warns that there is none. Never sets one.
+ * prints the existing deadline, or warns that the instance has none. Never sets a deadline.
  */
 export async function existingDeadline(
   found: Instance,
@@ -114,7 +114,7 @@ export async function existingDeadline(
   return ends_at;
 }
 
-/** Warns that the existing instance has no deadline. The requested one is never set. */
+/** Warns that the existing instance has no deadline. The requested deadline is never set. */
 function warnEndless({ id, name }: Instance, { err }: Context): void {
   const typed = typedName(name, id);
   err.warn(
