@@ -329,6 +329,21 @@ describe('a failing instance of gpucloud run --here', () => {
     expect(stderr).toContain(`error: ${name}: Could not copy files out: ssh: connect`);
   });
 
+  test('is tried until its state is known', async () => {
+    let cuts = 0;
+    const { failing } = world.renting;
+    world.ssh.refuse = (script, id) => {
+      if (id !== OTHER || !script.includes('result')) return undefined;
+      cuts += 1;
+      if (cuts > 5) failing.clear();
+      else failing.add(`/instances/${OTHER}`);
+      return cuts > 5 ? undefined : 'ssh: connect to host 127.0.0.1: Connection refused';
+    };
+    const { code, stderr } = await here(results(NEW, OTHER), fetching(), { speed: 1000 });
+    expect(code, stderr).toBe(0);
+    expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
+  });
+
   test('exits with 7 after one refusal and one lost response', async () => {
     world.renting.posts = [() => no(409, 'out of stock'), () => 'hangUp'];
     const { code, stderr } = await here('true');

@@ -57,6 +57,23 @@ ${programAt('tar')} "$@" | { head -c 300000; until [ -e ${world.local('go')} ]; 
   expect(await ended).toMatchObject({ code: 0 });
 });
 
+test('still shows the phase in a terminal after a lost connection', async () => {
+  const screens: string[] = [];
+  const programs: typeof world.ssh = {
+    ...world.ssh,
+    async startPiped(program, platform) {
+      if (program.args.at(-1)?.includes("'./r'")) {
+        screens.push(await shows(/ Fetching r$/m));
+        world.ssh.refuse = () => (screens.length === 1 ? 'Connection refused' : undefined);
+      }
+      return world.ssh.startPiped(program, platform);
+    },
+  };
+  const words = ['--unenforced', '--fetch', `r:${world.local('r')}`];
+  expect(await world.run('echo x >r', words, { terminal, programs })).toMatchObject({ code: 0 });
+  expect(screens[1]).toMatch(/^warning: .*; trying again\.\n. Fetching r$/m);
+});
+
 test('shows no phase after a detached job has started', async () => {
   const words = ['--detach', '--unenforced'];
   expect(await world.run('true', words, { terminal })).toMatchObject({ code: 0 });

@@ -133,7 +133,6 @@ export function patienceOf({ record, phases, by }: Job, context: Context) {
   let last: string | undefined;
   return async ({ message }: CliError) => {
     await ensureRunning(record, context);
-    phases.clear();
     if (message !== last) {
       context.err.warn('connection', `${message}. The results are still there; trying again.`);
     }
