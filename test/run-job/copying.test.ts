@@ -42,6 +42,14 @@ async function leaveThere(...names: string[]): Promise<void> {
   world.ssh.path = path;
 }
 
+/** Programs without which no command runs. */
+const NEEDED = ['sh', 'cat', 'cut', 'mkdir', 'wc', 'tail', 'head', 'dd', 'sleep', 'mv', 'rm'];
+
+test('runs a job without files if the instance lacks tar', async () => {
+  await leaveThere(...NEEDED);
+  expect(await world.run('echo ran', [])).toMatchObject({ code: 0, stdout: 'ran\n' });
+});
+
 describe('--sync', () => {
   test('sends only changed files', async () => {
     const source = await folder();
@@ -70,19 +78,7 @@ describe('--sync', () => {
     'exits with 125 before the command if %s needs tar and the instance has none',
     async (flag) => {
       const source = await folder();
-      await leaveThere(
-        'sh',
-        'cat',
-        'cut',
-        'mkdir',
-        'wc',
-        'tail',
-        'head',
-        'dd',
-        'sleep',
-        'mv',
-        'rm',
-      );
+      await leaveThere(...NEEDED);
       const { code, stdout, stderr } = await world.run('echo ran', [
         flag,
         flag === '--sync' ? source : `x:${world.local('x')}`,

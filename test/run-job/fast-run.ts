@@ -21,6 +21,8 @@ export interface FastRun {
   readonly programs?: Pick<Host, 'start' | 'startPiped'>;
   /** Replaces stdout and stderr, which are then empty in the outcome. */
   readonly terminal?: Emulator;
+  /** By default an empty stdin that is not a terminal. */
+  readonly stdin?: Host['stdin'];
   /** Replaces stdout, which is then empty in the outcome. */
   readonly stdout?: Writable;
   readonly onThirdInterrupt?: Host['onThirdInterrupt'];
@@ -46,13 +48,13 @@ export async function runFast(
     clock = passingClock(speed),
     programs = { start: startProgram, startPiped },
     terminal,
+    stdin = new PassThrough().end(),
     stdout: own,
     onThirdInterrupt,
     onReaderGone,
   }: FastRun = {},
 ): Promise<Outcome> {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-  stdin.end();
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([textOf(stdout), textOf(stderr)]);
   const host: Host = {
     stdin,

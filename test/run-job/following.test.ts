@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { probe } from '../../src/run-job/remote/probe.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
@@ -72,6 +73,45 @@ describe('a cut connection', () => {
     const { code, stdout } = await world.run('echo ran', []);
     expect({ code, stdout, starts }).toEqual({ code: 0, stdout: 'ran\n', starts: 2 });
   });
+
+  test('follows a command whose start it could not confirm', async () => {
+    let isCut = false;
+    const programs: typeof world.ssh = {
+      ...world.ssh,
+      async startPiped(program, platform) {
+        const running = await world.ssh.startPiped(program, platform);
+        if (isCut || !program.args.at(-1)?.includes('eval')) return running;
+        isCut = true;
+        // The supervisor reads stdin next, and starts the command.
+        return {
+          ...running,
+          stdout: new PassThrough().end(),
+          ended: exited(world).then(() => 255),
+        };
+      },
+    };
+    const { code, stdout, stderr } = await world.run('echo ran; exit 3', [], { programs });
+    expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: 'ran\n' });
+  });
+
+  test('exits with 125 and runs nothing if another job has just started there', async () => {
+    world.ssh.refuse = (script) => {
+      if (script.includes('eval')) mkdirSync(join(world.job, 'started/other'), { recursive: true });
+      return undefined;
+    };
+    const { code, stdout, stderr } = await world.run('echo ran', []);
+    expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
+    expect(stderr).toContain('Could not start the command: another job was started there.');
+  });
+});
+
+test('passes --pass-env variables to the command and shows their values nowhere else', async () => {
+  const flags = ['--pass-env', 'TOKEN', '--pass-env', 'COUNT'];
+  const env = { TOKEN: "it's secret", COUNT: '2' };
+  const { code, stdout, stderr } = await world.run('echo "$TOKEN, $COUNT"', flags, { env });
+  expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: "it's secret, 2\n" });
+  const shown = JSON.stringify([stderr, world.ssh.scripts, world.record()]);
+  expect(shown).not.toContain('secret');
 });
 
 describe('signing in', () => {
@@ -120,6 +160,15 @@ describe('jobs attach', () => {
     expect(code, stderr).toBe(7);
     expect(stderr).toContain('its command may still run');
     expect(world.terminations()).toBe(0);
+  });
+
+  test('interrupts the command near its deadline', async () => {
+    await world.detach(`trap 'exit 9' INT; ${LASTS}`);
+    await started(world);
+    world.advance(55 * 60_000);
+    const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
+    expect(code, stderr).toBe(9);
+    expect(stderr).toContain("Interrupting the command to fetch results before job's deadline.");
   });
 
   test('prints the output, fetches the results and terminates the instance', async () => {

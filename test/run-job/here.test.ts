@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CliError } from '../../src/errors.ts';
+import { createEmulator } from '../output/emulator.ts';
 import type { Outcome } from '../support/program.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
@@ -18,8 +20,12 @@ beforeEach(async () => {
   world = await createLoopbackWorld();
   const ids = [NEW, OTHER];
   world.renting.newId = () => ids.shift() ?? '';
+  vi.stubEnv('TMPDIR', world.local('.'));
 });
-afterEach(() => world.close());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  return world.close();
+});
 
 const statuses = () =>
   Object.fromEntries([...world.renting.instances.values()].map((one) => [one.name, one.status]));
@@ -31,15 +37,16 @@ const gotFrom = (name: string) => existsSync(world.local(`got/${name}`));
 /** Runs a shell script with --here for two instances, in this computer's home folder. */
 function here(script: string, flags: readonly string[] = [], how: FastRun = {}): Promise<Outcome> {
   const own = ['--here', '--count', '2', '--report', world.local('report.json'), ...flags];
-  return world.run(`cd ${world.local('.')}; ${script}`, own, {
-    ...how,
-    env: { TMPDIR: world.local('.') },
-  });
+  return world.run(`cd ${world.local('.')}; ${script}`, own, how);
 }
 
 /** Writes a result on each instance with these IDs. */
 const results = (...ids: string[]) =>
   ids.map((id) => `echo ${id} >${world.there(id)}/gpucloud-run/work/result`).join('; ');
+
+/** The folders with inventories. */
+const folders = () =>
+  readdirSync(world.local('.')).filter((name) => name.startsWith('gpucloud-here-'));
 
 /** Writes `up`, then waits for a signal. */
 const LASTS = 'touch up; while :; do sleep 0.1; done';
@@ -83,8 +90,7 @@ describe('gpucloud run --here', () => {
       expect(local(name)).toContain('job-2');
     }
     expect(local('folder')).toMatch(/^drwx------.*gpucloud-here-/);
-    const left = readdirSync(world.local('.')).filter((name) => name.startsWith('gpucloud-here-'));
-    expect(left).toEqual([]);
+    expect(folders()).toEqual([]);
   });
 
   test.each([
@@ -121,10 +127,24 @@ describe('gpucloud run --here', () => {
   test("exits with 125 and terminates all instances if one can't be prepared", async () => {
     world.ssh.refuse = (script) =>
       script.includes('mkdir -p gpucloud-run/work') ? 'Host key verification failed.' : undefined;
-    const { code, stderr } = await here('touch ran');
+    const { code, stderr } = await here('touch ran', ['--min-count', '2']);
     expect({ code, statuses: statuses() }, stderr).toEqual({ code: 125, statuses: ENDED });
     expect(existsSync(world.local('ran'))).toBe(false);
     expect(report()).toMatchObject({ stage: 'starting', command_exit_code: null });
+    expect(stderr).toMatch(
+      /^error: Fewer than 2 instances \(--min-count\) could be prepared\. job-\d: Could not create/m,
+    );
+  });
+
+  test('terminates all instances if it cannot write an inventory', async () => {
+    world.ssh.refuse = () => {
+      for (const name of folders()) mkdirSync(world.local(`${name}/hostfile`), { recursive: true });
+      return undefined;
+    };
+    const { code, stderr } = await here('touch ran');
+    expect({ code, statuses: statuses() }, stderr).toEqual({ code: 125, statuses: ENDED });
+    expect(existsSync(world.local('ran'))).toBe(false);
+    expect(stderr).toMatch(/^error: Could not write .*\/hostfile \(EISDIR\)\.$/m);
   });
 
   test('exits with 7 and names the instance that it could not terminate', async () => {
@@ -159,6 +179,19 @@ describe('Ctrl-C during gpucloud run --here', () => {
     expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
   });
 
+  test.each([
+    ['stdin', () => ({ stdin: Object.assign(new PassThrough(), { isTTY: true }) })],
+    ['stderr', () => ({ terminal: createEmulator(80, 20) })],
+  ])('sends no second SIGINT to a command in a terminal (%s)', async (_at, terminal) => {
+    const { interrupts, press } = ctrlC();
+    const script = `trap 'exit 9' INT; touch up; until [ -e go ]; do sleep 0.1; done; exit 3`;
+    const ended = here(script, [], { interrupts, ...terminal() });
+    await isUp();
+    press();
+    writeFileSync(world.local('go'), '');
+    expect(await ended).toMatchObject({ code: 3 });
+  });
+
   test('exits with 130 without fetching results at the second press', async () => {
     const { interrupts, press } = ctrlC();
     const script = `${results(NEW, OTHER)}; trap '' INT; trap 'echo >ended; exit 1' TERM; ${LASTS}`;
@@ -170,6 +203,32 @@ describe('Ctrl-C during gpucloud run --here', () => {
     expect({ code, statuses: statuses() }, stderr).toEqual({ code: 130, statuses: ENDED });
     expect(['job-1', 'job-2'].map(gotFrom)).toEqual([false, false]);
     expect(existsSync(world.local('ended'))).toBe(true);
+  });
+
+  test('exits with 7 and names each instance if pressed a third time', async () => {
+    await notifying(world);
+    let leave: (() => void) | undefined;
+    const answers: (() => void)[] = [];
+    world.renting.terminations = [NEW, OTHER].map(
+      () => (id) =>
+        new Promise((resolve) => {
+          if (answers.push(() => resolve(world.renting.terminate(id))) === 2) leave?.();
+        }),
+    );
+    const { code, stderr } = await here('exit 3', [], {
+      onThirdInterrupt: (third) => {
+        leave = third;
+      },
+    });
+    expect(code, stderr).toBe(7);
+    for (const { name, id } of world.renting.instances.values()) {
+      expect(stderr).toContain(`Could not terminate ${name} (${id}): Interrupted.`);
+    }
+    expect(heard(world)).toEqual([]);
+    // Lets the requests end, which a process would leave behind.
+    const before = world.service.requests.length;
+    for (const answer of answers) answer();
+    await until(() => world.service.requests.length > before + 1);
   });
 
   test('prints during the fetch that another press skips the rest', async () => {
@@ -213,10 +272,7 @@ describe('the deadline of gpucloud run --here', () => {
 
 describe('gpucloud run --here with one instance', () => {
   const alone = (script: string, ...flags: string[]) =>
-    world.run(`cd ${world.local('.')}; ${script}`, ['--here', ...flags], {
-      env: { TMPDIR: world.local('.') },
-      speed: 100,
-    });
+    world.run(`cd ${world.local('.')}; ${script}`, ['--here', ...flags], { speed: 100 });
 
   test('names its instance job without a number and prints the report as JSON', async () => {
     const { code, stderr } = await alone('exit 3', '--json');
@@ -329,7 +385,7 @@ describe('a failing instance of gpucloud run --here', () => {
     expect(stderr).toContain(`error: ${name}: Could not copy files out: ssh: connect`);
   });
 
-  test('is tried until its state is known', async () => {
+  test('retries a fetch until the service responds again', async () => {
     let cuts = 0;
     const { failing } = world.renting;
     world.ssh.refuse = (script, id) => {

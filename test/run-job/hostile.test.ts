@@ -13,6 +13,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { makeLinks } from '../../src/run-job/copy/merge.ts';
 import { WORK } from '../../src/run-job/remote/supervisor.ts';
 import { needs, programAt } from '../support/needs.ts';
 import {
@@ -137,6 +138,14 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     );
     expect(skipped).toEqual(['d', 'kept']);
     expect(await treeOf(local)).toEqual({ 'd/': '', 'd/d/': '', 'd/d/l': '-> ../..', 'kept/': '' });
+  });
+
+  test('creates no symlink below a symlink that it could not replace', async () => {
+    await symlink(victim, join(local, 'x'));
+    const skipped: string[] = [];
+    await makeLinks(local, [{ path: 'x/l', target: 'a' }], (path) => skipped.push(path));
+    expect(skipped).toEqual(['x/l']);
+    expect(await readdir(victim)).toEqual([]);
   });
 
   test('sets no owner or special mode, and creates no devices or pipes', async () => {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import { CliError } from '../../src/errors.ts';
+import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { passingClock } from './passing-clock.ts';
@@ -87,6 +88,16 @@ describe('a signal after the command has exited', () => {
     );
     expect(stderr).not.toContain('Interrupting the command');
     expect(existsSync(world.local('result'))).toBe(true);
+  });
+
+  test('prints during the fetch that another press leaves the instance of --on', async () => {
+    world.renting.rent(NEW, 'dev');
+    const argv = ['run', '--on', NEW, '--identity', world.local('key'), ...fetching()];
+    const { code, stderr } = await world.gpucloud([...argv, '--', 'sh', '-c', 'echo x >result'], {
+      interrupts: pressingAtFetch(),
+    });
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('Still fetching results. Ctrl-C again leaves dev and skips the rest.');
   });
 
   test('exits with 143 on SIGTERM without fetching results', async () => {

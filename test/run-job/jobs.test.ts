@@ -6,6 +6,7 @@ import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 import { pause } from '../support/terminal.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { killSupervisor } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -56,7 +57,7 @@ describe('--keep-on-failure', () => {
 
 test('reports a lost job only in the first reap', async () => {
   await world.detach('sleep 60');
-  process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
+  await killSupervisor(world);
   expect((await reap()).rows).toMatchObject([{ name: 'job', outcome: 'lost', exit_code: null }]);
   expect(await reap()).toMatchObject({ code: 0, rows: [] });
   const { stderr } = await world.gpucloud(['jobs', 'logs', 'job']);
@@ -142,7 +143,7 @@ test("keeps the command's exit code in jobs stop --no-fetch", async () => {
 test('reports exit code 125 for a lost command after jobs stop', async () => {
   const report = local('report.json');
   await world.detach('sleep 60', '--report', report);
-  process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
+  await killSupervisor(world);
   await world.gpucloud(['jobs', 'stop', 'job']);
   expect(readReport(report)).toMatchObject({ command_exit_code: null, exit_code: 125 });
 });

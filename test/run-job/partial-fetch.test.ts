@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -31,10 +31,18 @@ const longName = (name: string): RawEntry[] => [
   { name: 'short', content: 'x' },
 ];
 
+/** An entry whose name may have any characters. */
+function paxName(name: string): RawEntry[] {
+  const path = `path=${name}\n`;
+  const pax = { name: 'pax', type: 'x', content: `${path.length + 3} ${path}` };
+  return [pax, { name: 'short', content: 'x' }];
+}
+
 describe('a partly failed fetch', needs('POSIX'), () => {
   test.each([
     ['a name that is too long', longName('n'.repeat(300)), 'n (ENAMETOOLONG)'],
     ['a folder whose name is too long', longName(`${'n'.repeat(300)}/b`), 'n/b (ENAMETOOLONG)'],
+    ['a name with a NUL byte', paxName('n\0m'), '"n\0m" can\'t be a path'],
     ['a path below a file', [{ name: 'a/b', content: 'x' }], 'a/b (E'],
     ['a folder in place of a file', [{ name: 'a', type: '5' }], 'a (EEXIST)'],
   ])('fetches the other files and reports %s', async (_what, entries, named) => {
@@ -88,6 +96,17 @@ describe('a partly failed fetch', needs('POSIX'), () => {
       `Fetched only a part of ./results; it ended in b; the files before it are in ${local}`,
     ]);
     expect(await treeOf(local)).toEqual({ a: '1' });
+  });
+
+  test('reports nothing missing after an interrupt before the first byte', async () => {
+    const stop = new AbortController();
+    const script = `#!/bin/sh\ntouch ${join(base, 'begun')}\nexec sleep 60\n`;
+    await writeFile(join(base, 'bin', 'tar'), script, { mode: 0o755 });
+    const fetching = fetchFile('results', local, base, stop.signal).catch(String);
+    await until(() => existsSync(join(base, 'begun')));
+    stop.abort(new CliError('terminated', 'Terminated.'));
+    expect(await fetching).toContain('Terminated.');
+    expect(lacks).toEqual([]);
   });
 
   test.each([
@@ -158,6 +177,29 @@ describe('a partly failed fetch', needs('POSIX'), () => {
           mtimeMs: 1_600_000_000_000,
         });
         expect((await stat(join(mounted, 'new'))).mode & 0o777).toBe(0o700);
+      } finally {
+        execFileSync('umount', [mounted]);
+        await disk.remove();
+      }
+    },
+  );
+
+  test(
+    'names a folder that a disk mounted in the folder refuses',
+    needs('the right to mount'),
+    async () => {
+      const disk = await mountSmallDisk('64k');
+      const mounted = join(local, 'sub');
+      await mkdir(mounted);
+      execFileSync('mount', ['--bind', disk.path, mounted]);
+      try {
+        execFileSync('mount', ['-o', 'remount,bind,ro', mounted]);
+        const entries = [
+          { name: 'sub/new', type: '5' },
+          { name: 'sub/new/a', content: '1' },
+        ];
+        const fault = await faultOf(fetchEntries(...entries));
+        expect(fault.message).toContain(`${join(mounted, 'new')} can't be written (EROFS)`);
       } finally {
         execFileSync('umount', [mounted]);
         await disk.remove();

@@ -262,6 +262,7 @@ describe('gpucloud run before renting', () => {
       const alone = await plan();
       expect(alone.command).toEqual(['x', '********', '-H=********']);
       expect(alone.request.docker_config).toBeUndefined();
+      expect(alone.request.instance_name).toBe('run-0115-1200-i000');
       const contained = await plan('--docker-image', 'ubuntu');
       expect(contained.command).toEqual(['x', 'hunter2000', '-H=********']);
       expect(contained.request.docker_config.env).toMatchObject([{ key: 'OF_FILE' }]);

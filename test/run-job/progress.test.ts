@@ -45,6 +45,22 @@ test('shows only the current phase and clears it before output and at the end', 
   expect(last).not.toMatch(/Fetching|Terminating|Running/);
 });
 
+test('shows why it could not sign in', async () => {
+  const reason = 'ssh: connect to host 127.0.0.1 port 22: Connection refused';
+  let tries = 0;
+  const programs: typeof world.ssh = {
+    ...world.ssh,
+    async startPiped(program, platform) {
+      tries += 1;
+      world.ssh.refuse = () => (tries === 1 ? reason : undefined);
+      if (tries === 2) await shows(/ Connecting to job {2}ssh: .*refused$/m);
+      return world.ssh.startPiped(program, platform);
+    },
+  };
+  const ended = await world.run('true', ['--unenforced'], { terminal, programs });
+  expect(ended).toMatchObject({ code: 0 });
+});
+
 test('shows a progress bar while fetching a result', async () => {
   const tar = `#!/bin/sh
 ${programAt('tar')} "$@" | { head -c 300000; until [ -e ${world.local('go')} ]; do sleep 0.1; done; cat; }
@@ -57,7 +73,7 @@ ${programAt('tar')} "$@" | { head -c 300000; until [ -e ${world.local('go')} ]; 
   expect(await ended).toMatchObject({ code: 0 });
 });
 
-test('still shows the phase in a terminal after a lost connection', async () => {
+test('still shows the phase after a lost connection', async () => {
   const screens: string[] = [];
   const programs: typeof world.ssh = {
     ...world.ssh,

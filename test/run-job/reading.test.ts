@@ -1,12 +1,24 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { withoutPauses } from './passing-clock.ts';
-import { exited, followed, hanging, heard, LASTS, notifying, reap, started } from './stories.ts';
+import {
+  ctrlC,
+  exited,
+  followed,
+  hanging,
+  heard,
+  killSupervisor,
+  LASTS,
+  notifying,
+  reap,
+  started,
+} from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -22,18 +34,6 @@ const jobs = (...words: string[]) => world.gpucloud(['jobs', ...words]);
 function store(change: object): void {
   const path = world.local(`state/jobs/${NEW}.json`);
   writeFileSync(path, JSON.stringify({ ...world.record(), ...change }));
-}
-/** Kills the command with its supervisor, and waits until both are gone. */
-function killSupervisor(): Promise<void> {
-  const group = -Number(readFileSync(join(world.job, 'pid'), 'utf8'));
-  process.kill(group, 'SIGKILL');
-  return until(() => {
-    try {
-      return !process.kill(group, 0);
-    } catch {
-      return true;
-    }
-  });
 }
 
 describe('jobs logs of an open job', () => {
@@ -105,7 +105,7 @@ describe('jobs logs of an open job', () => {
     world.ssh.refuse = () => (tries++ < 2 ? REFUSED : undefined);
     world.ssh.cut();
     await until(() => tries > 2);
-    await killSupervisor();
+    await killSupervisor(world);
     const { code, stdout, stderr } = await ended;
     expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'one\ntwo\n' });
     expect(stderr.match(/The connection to job was lost/g)).toHaveLength(2);
@@ -113,6 +113,40 @@ describe('jobs logs of an open job', () => {
     expect(stderr.match(/Reconnected to job\./g)).toHaveLength(1);
     expect(stderr).toContain('warning: The command on job disappeared without an exit code.');
   });
+
+  test('fails if the instance has a new host key after a lost connection', async () => {
+    const ended = jobs('logs', 'job', '--follow');
+    await followed(world);
+    world.ssh.refuse = () => HOST_KEY;
+    world.ssh.cut();
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(6);
+    expect(stderr).toMatch(/^error: job has a new host key/m);
+  });
+
+  test('fails if it cannot write its output', async () => {
+    const stdout = new Writable({
+      write: (_chunk, _encoding, done) =>
+        done(Object.assign(new Error('ENOSPC: full'), { code: 'ENOSPC' })),
+    });
+    const { code, stderr } = await world.gpucloud(['jobs', 'logs', 'job'], { stdout });
+    expect(code, stderr).toBe(9);
+    expect(stderr).toMatch(/^error: .*ENOSPC/m);
+  });
+});
+
+test.each([
+  ['jobs', 'list'],
+  ['instances', 'reap'],
+])('gpucloud %s %s exits with 130 on Ctrl-C while connecting', async (...argv) => {
+  await world.detach(LASTS);
+  const { interrupts, press } = ctrlC();
+  world.ssh.refuse = () => {
+    press();
+    return REFUSED;
+  };
+  const { code, stdout, stderr } = await world.gpucloud(argv, { interrupts });
+  expect({ code, stdout }, stderr).toEqual({ code: 130, stdout: '' });
 });
 
 describe('the status in jobs get', () => {
@@ -138,7 +172,7 @@ describe('the status in jobs get', () => {
       stderr: expect.stringContaining(`Could not connect to job: ${REFUSED}`),
     });
     world.ssh.refuse = () => undefined;
-    await killSupervisor();
+    await killSupervisor(world);
     expect(await state()).toMatchObject({ status: 'LOST', exit_code: null });
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
     expect(await state()).toMatchObject({ status: 'LOST', exit_code: null, hasEnd: false });
@@ -298,7 +332,7 @@ describe('reap', () => {
     world.renting.rent(NEW, 'dev');
     expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
     await started(world);
-    await killSupervisor();
+    await killSupervisor(world);
     const { rows, stderr } = await reap(world);
     expect(rows).toMatchObject([{ name: 'dev', outcome: 'lost' }]);
     expect(stderr).toContain(
@@ -307,6 +341,20 @@ describe('reap', () => {
     expect(stderr).toContain('fetch the results: gpucloud jobs stop dev');
     expect(stderr).not.toContain('bills');
     expect(heard(world)).toMatchObject([{ event: 'job_ended', name: 'dev', exit_code: null }]);
+  });
+
+  test('exits with 9 if it cannot save the record of a lost job', async () => {
+    await world.detach(LASTS);
+    await killSupervisor(world);
+    const record = world.local(`state/jobs/${NEW}.json`);
+    world.ssh.refuse = () => {
+      rmSync(record);
+      mkdirSync(record);
+      return undefined;
+    };
+    const { code, stderr } = await reap(world);
+    expect(code, stderr).toBe(9);
+    expect(JSON.parse(stderr).error.message).toMatch(/^Could not save the job: /);
   });
 
   test('prints the reason for a skipped instance with --debug', async () => {

@@ -28,6 +28,19 @@ export function exited({ job }: LoopbackWorld): Promise<void> {
   return until(() => existsSync(join(job, 'exit')));
 }
 
+/** Kills the command with its supervisor, and waits until both are gone. */
+export function killSupervisor({ job }: LoopbackWorld): Promise<void> {
+  const group = -Number(readFileSync(join(job, 'pid'), 'utf8'));
+  process.kill(group, 'SIGKILL');
+  return until(() => {
+    try {
+      return !process.kill(group, 0);
+    } catch {
+      return true;
+    }
+  });
+}
+
 /** Runs `instances reap`, and returns the rows that it prints. */
 export async function reap({ gpucloud }: LoopbackWorld, ...flags: string[]) {
   const { code, stdout, stderr } = await gpucloud(['instances', 'reap', '--json', ...flags]);

@@ -9,7 +9,7 @@ import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { ctrlC, exited, followed, LASTS, reap, started } from './stories.ts';
+import { ctrlC, exited, followed, killSupervisor, LASTS, reap, started } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -48,7 +48,7 @@ describe('terminating the instance', () => {
   test('fetches results first if the command was killed', async () => {
     const ended = world.run(LASTS, ['--fetch', `up:${world.local('up')}`]);
     await followed(world);
-    process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
+    await killSupervisor(world);
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(125);
     expect(stderr).toContain('The command was killed together with its supervisor.');
@@ -69,6 +69,17 @@ describe('terminating the instance', () => {
     expect(stderr).toContain('The command was killed together with its supervisor.');
     expect(world.status()).toBe('TERMINATING');
     expect(other.exitCode).toBe(null);
+  });
+
+  test('uses the known price if the service does not respond afterwards', async () => {
+    let reads = 0;
+    world.renting.onRead = async (id) => {
+      if (world.status() === 'TERMINATING') reads += 1;
+      if (reads > 0) world.renting.failing.add(`/instances/${id}`);
+    };
+    const { code, stderr } = await world.run('exit 3', []);
+    expect({ code, reads }, stderr).toEqual({ code: 3, reads: 1 });
+    expect(stderr).toContain('It cost at most 89.90 ₽.');
   });
 
   test('reports that somebody else has terminated the instance', async () => {
@@ -208,9 +219,10 @@ test('exits with 143 on SIGTERM without fetching results', async () => {
   });
   await followed(world);
   press();
-  expect(await ended).toMatchObject({ code: 143 });
-  expect(world.status()).toBe('TERMINATING');
+  const { code, stderr } = await ended;
+  expect({ code, status: world.status() }).toEqual({ code: 143, status: 'TERMINATING' });
   expect(existsSync(world.local('out'))).toBe(false);
+  expect(stderr).not.toContain('Interrupting the command');
 });
 
 describe('the warning about an unenforced deadline', () => {

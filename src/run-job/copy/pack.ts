@@ -45,7 +45,7 @@ async function fill(
         onProgress(bytes);
       } else if (kind === 'link' && stats.isSymbolicLink()) {
         const linkname = await readlink(file);
-        archive.entry({ ...headersOf(path, stats), type: 'symlink', linkname, size: 0 });
+        archive.entry({ ...headersOf(path, stats), type: 'symlink', linkname });
       } else if (kind === 'folder' && stats.isDirectory()) {
         archive.entry({ ...headersOf(path, stats), type: 'directory', size: 0 });
       } else {
@@ -98,9 +98,9 @@ async function addFile(
     entry.on('error', () => undefined);
     for (let at = 0; at < size; ) {
       const chunk = Buffer.alloc(Math.min(CHUNK, size - at));
-      const read: number = isShort ? 0 : (await file.read(chunk)).bytesRead;
-      isShort ||= read === 0;
-      const bytes = isShort ? chunk : chunk.subarray(0, read);
+      const { bytesRead } = await file.read(chunk);
+      isShort ||= bytesRead === 0;
+      const bytes = isShort ? chunk : chunk.subarray(0, bytesRead);
       at += bytes.length;
       if (!entry.write(bytes)) await once(entry, 'drain', { signal: closed });
     }

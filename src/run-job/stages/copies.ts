@@ -128,7 +128,7 @@ function noStream(from: 'out' | 'err'): CliError {
  * Retries after a lost connection until the deadline. `reap` does not retry, since it runs again
  * later.
  */
-export function patienceOf({ record, phases, by }: Job, context: Context) {
+export function patienceOf({ record, by }: Job, context: Context) {
   if (by === 'reap') return undefined;
   let last: string | undefined;
   return async ({ message }: CliError) => {
