@@ -9,7 +9,7 @@ import { ownJournal } from '../../src/instances/pending.ts';
 import { notifyOfEnd } from '../../src/run-job/end/notify.ts';
 import { costAtMost } from '../../src/run-job/end/terminate.ts';
 import type { JobPlan } from '../../src/run-job/job.ts';
-import { endUnusable, rentFor } from '../../src/run-job/rent.ts';
+import { endUnusable, rentFor, rentJob } from '../../src/run-job/rent.ts';
 import { createStops } from '../../src/run-job/stops.ts';
 import { atTerminal } from '../support/at-terminal.ts';
 import { RentingService } from '../support/renting-service.ts';
@@ -262,6 +262,22 @@ describe('the deadline of a job', () => {
     while (minutes() < 65 && !last.aborted) await new Promise((resolve) => setImmediate(resolve));
     expect({ near: near.aborted, last: last.aborted }).toEqual({ near: true, last: false });
     close();
+  });
+
+  test('warns if the instance costs more than its offer when last seen', async () => {
+    const renting = new RentingService();
+    renting.shows = () => ({ price_per_hour_snapshot: '89.90' });
+    const own = await createWorld({ handler: renting.handler });
+    const terminal = atTerminal(own, []);
+    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
+    const ends = { terminateAfter: 60 * MINUTE, unenforced: true } as const;
+    const offers = [{ id: 'a-1', known: { price_per_hour: '80.00' } }];
+    const plan = { request, offers, ends, names: ['job'], how: {} } as unknown as JobPlan;
+    await rentJob(plan, terminal.context);
+    expect(terminal.stderr()).toMatch(
+      /^warning: job costs 89\.90 ₽ per hour, more than the 80\.00 ₽/m,
+    );
+    await own.close();
   });
 
   test('rejects --grace as long as --terminate-after', async () => {

@@ -296,6 +296,14 @@ exec ${programAt('tar')} -cf - -C "$own" .
 describe('fetching a file from a hostile instance', needs('POSIX'), () => {
   beforeEach(() => writeFile(join(base, WORK, 'results', 'log'), 'content'));
 
+  test('rejects a file larger than the disk', async () => {
+    const stat = `#!/bin/sh\necho ${10 ** 16}\n`;
+    await writeFile(join(base, 'bin', 'stat'), stat, { mode: 0o755 });
+    const fault = await faultOf(fetchFile('results/log', `${local}/`));
+    expect(fault.message).toContain('no space for ./results/log: it has 10000 TB');
+    expect(await treeOf(local)).toEqual({});
+  });
+
   test('writes nothing through a symlink beside the destination', async () => {
     await writeFile(join(victim, 'bashrc'), 'mine');
     await symlink(join(victim, 'bashrc'), join(local, 'log.gpucloud-part'));

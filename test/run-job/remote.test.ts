@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -184,6 +184,36 @@ test('closes stdin, which a login shell may read to its end', async () => {
   expect(await probe(instance(answer), never)).toMatchObject({ state: 'none' });
   const offsets = 'cat; echo gpucloud-run out 1; echo gpucloud-run err 2';
   expect(await offsetsOf(instance(offsets), ['-n', 1], never)).toEqual({ out: 1, err: 2 });
+});
+
+test('prints both outputs in turns of at most 1 MiB', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'gpucloud-turns-'));
+  try {
+    await mkdir(join(home, FOLDER));
+    await writeFile(join(home, FOLDER, 'out'), Buffer.alloc(2_500_000));
+    await writeFile(join(home, FOLDER, 'err'), 'e');
+    const turns: { from: string; bytes: number }[] = [];
+    await follow({
+      shell: localShell(home, ['sh']),
+      offsets: { out: 0, err: 0 },
+      clock: manualClock(),
+      signal: never,
+      onBack: () => undefined,
+      onCut: ({ reason }) => Promise.reject(new Error(reason)),
+      async print(from, { length }) {
+        const last = turns.at(-1);
+        if (last?.from === from) last.bytes += length;
+        else turns.push({ from, bytes: length });
+      },
+    });
+    expect(turns).toEqual([
+      { from: 'out', bytes: 2 ** 20 },
+      { from: 'err', bytes: 1 },
+      { from: 'out', bytes: 2_500_000 - 2 ** 20 },
+    ]);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
 });
 
 test('reads the offsets of the last lines of both outputs', async () => {

@@ -104,7 +104,8 @@ describe('--keep-on-failure', () => {
   };
 
   test('keeps the instance for the given time', async () => {
-    await world.run('exit 3', ['--keep-on-failure', '30m']);
+    const { stderr } = await world.run('exit 3', ['--keep-on-failure', '30m']);
+    expect(stderr).toMatch(/^warning: Nothing on this computer enforces .*\nwarning: Kept job: /m);
     expect(await endsAt()).toBeLessThan(Date.now() + 31 * 60_000);
     await world.gpucloud(['jobs', 'stop', 'job', '--no-fetch']);
   });
