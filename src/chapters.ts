@@ -48,18 +48,18 @@ export const CHAPTERS: readonly Chapter[] = [
       },
       {
         name: 'run',
-        summary: 'Rent an instance, run a command there, fetch results, terminate',
+        summary: 'Rent an instance, run a command, fetch results and terminate it',
         load: async () => (await import('./commands/run/index.ts')).run,
       },
       {
         name: 'jobs',
         aliases: ['job'],
-        summary: 'Follow, stop and list what "run" started',
+        summary: 'List, follow and stop jobs started by "run"',
         load: async () => (await import('./commands/jobs/index.ts')).jobs,
       },
       {
         name: 'status',
-        summary: 'Show instances, drives, costs and what needs attention',
+        summary: 'Show instances, drives, costs and problems',
         load: async () => (await import('./commands/status/index.ts')).status,
       },
       {
@@ -163,7 +163,7 @@ export const CHAPTERS: readonly Chapter[] = [
 
 export const ENTRIES = CHAPTERS.flatMap(({ entries }) => entries);
 
-const NO_CATALOG = `use "${gpucloud('catalog', 'list')}" for those known here, "gpucloud sandbox catalog" for the sandbox`;
+const NO_CATALOG = `use "${gpucloud('catalog', 'list')}" for known offers and images, or "gpucloud sandbox catalog" for the sandbox`;
 const RESTART = `use "${gpucloud('instances', 'stop', 'NAME', '--wait')}", then "${gpucloud('instances', 'start', 'NAME')}"`;
 
 /** Commands of other tools that people may type by habit. */

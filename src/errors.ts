@@ -44,7 +44,7 @@ export const FINER_CODES = [
     meaning: 'other users can change the config file, so its key is not used',
   },
   { failure: 'wrongState', code: 'name_taken', meaning: 'an instance with this name exists' },
-  { failure: 'wrongState', code: 'finding', meaning: '"gpucloud audit" found something' },
+  { failure: 'wrongState', code: 'finding', meaning: '"gpucloud audit" reported a finding' },
   { failure: 'wrongState', code: 'insufficient_funds', meaning: 'the balance is too low' },
   {
     failure: 'wrongState',
@@ -54,7 +54,7 @@ export const FINER_CODES = [
   {
     failure: 'rateLimited',
     code: 'unavailable',
-    meaning: 'the service is not available (503), and asks to wait longer than --timeout',
+    meaning: 'the service is not available (503) and requests a pause longer than --timeout',
   },
 ] as const satisfies readonly { failure: Failure; code: string; meaning: string }[];
 
@@ -178,7 +178,7 @@ const FAULT_HINT = 'this is a bug in gpucloud; run the command with --debug and 
 export function unforeseen(thrown: unknown): CliError {
   // The sandbox and parts of Node use WebAssembly, which Node's settings may disable.
   if (thrown instanceof ReferenceError && thrown.message === 'WebAssembly is not defined') {
-    return new CliError('refused', 'Node runs without WebAssembly, which gpucloud needs.', {
+    return new CliError('refused', 'Node.js runs without WebAssembly, which gpucloud needs.', {
       hint: 'start node without --jitless (check NODE_OPTIONS too)',
       cause: thrown,
     });

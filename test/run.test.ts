@@ -64,7 +64,7 @@ describe('a mistyped command line', () => {
     ],
     [
       ['instances', 'list', '--columns', 'a,,b'],
-      'error: --columns "a,,b": must be a list separated by commas, without empty items\n',
+      'error: --columns "a,,b": must be a comma-separated list without empty items\n',
     ],
     [
       ['instances', 'list', '--timeout', 'soon'],
@@ -85,7 +85,7 @@ describe('a mistyped command line', () => {
     ...[['offers'], ['offers', 'list', '--limit', '3'], ['images', 'get', 'x', '--help']].map(
       (argv): [string[], string] => [
         argv,
-        `error: ${argv[0]}: the API does not support this\nhint: use "gpucloud catalog list" for those known here, "gpucloud sandbox catalog" for the sandbox\n`,
+        `error: ${argv[0]}: the API does not support this\nhint: use "gpucloud catalog list" for known offers and images, or "gpucloud sandbox catalog" for the sandbox\n`,
       ],
     ),
     [

@@ -52,7 +52,7 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
   if (failure === 'rateLimited') return rateLimited(status, wait);
   if (failure === 'notUnderstood') {
     return fail(
-      `${request.title} was redirected (${status})${target(response)}. Redirects are not followed, so that the key stays with this service`,
+      `${request.title} was redirected (${status})${target(response)}. gpucloud does not follow redirects, to protect the API key`,
     );
   }
   if (isWebPage(response)) {
@@ -65,7 +65,9 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
   }
   if (failure === 'authentication') {
     const what =
-      status === 401 ? 'did not accept the API key' : 'does not allow this with the API key';
+      status === 401
+        ? 'did not accept the API key'
+        : 'does not permit this request with the API key';
     return new CliError(failure, sentence(`The service ${what} (${status}): ${words}`), {
       httpStatus: status,
       request: { operation: request.title },
@@ -121,7 +123,7 @@ export function lostReason(call: Call, fault: Fault): string {
   if (!fault.stopped) return `${fault.message} before the response arrived`;
   return call.interruption === undefined
     ? `no response arrived within ${seconds(call.timeoutMs)}`
-    : 'it was interrupted before the response arrived';
+    : 'gpucloud was interrupted before the response arrived';
 }
 
 /** Builds the error for an unknown outcome. `why` completes "The outcome … is unknown: …". */
@@ -181,7 +183,9 @@ function seconds(milliseconds: number): string {
 /** Builds the error for a 429, or for any response whose Retry-After exceeds the deadline. */
 export function rateLimited(status: number, waitMs: number | undefined): CliError {
   const asks =
-    waitMs === undefined ? '' : ` and asks to wait ${Math.ceil(waitMs / 1000)} s (Retry-After)`;
+    waitMs === undefined
+      ? ''
+      : ` and requests a pause of ${Math.ceil(waitMs / 1000)} s (Retry-After)`;
   return new CliError(
     'rateLimited',
     status === 429

@@ -219,7 +219,7 @@ export const OPERATIONS = {
     body: driveBody,
     data: drive,
     retry: 'repeat',
-    doubt: 'Its name, size and price may have changed.',
+    doubt: "The drive's name, size and price may have changed.",
   },
   'POST /storage/drives/{id}/resume': {
     doing: 'to resume the drive {id}',
@@ -249,7 +249,7 @@ export const OPERATIONS = {
         keys.find(({ public_key }) => keyIn(public_key) === keyIn(body.public_key)),
       again: true,
     },
-    doubt: 'The key may be registered.',
+    doubt: 'The key may have been added.',
   },
   'GET /ssh-keys': { doing: 'to list the SSH keys', data: sshKeys, retry: 'repeat' },
   'DELETE /ssh-keys/{id}': {
@@ -257,7 +257,7 @@ export const OPERATIONS = {
     of: 'an SSH key',
     missing: 'SSH key {id} not found',
     retry: 'repeat',
-    doubt: 'The key may be deleted.',
+    doubt: 'The key may have been deleted.',
   },
 
   'GET /users/me': { doing: 'to show the profile', data: user, retry: 'repeat' },

@@ -92,7 +92,7 @@ function checked(request: RawRequest, base: URL): Request {
     isRepeated: isRepeatable,
     isRepeatable,
     bills: method === 'POST',
-    doubt: 'It may have taken effect.',
+    doubt: 'The request may have taken effect.',
     headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
   };
 }

@@ -52,7 +52,7 @@ export function requestOf(title: Title, input: Input): Prepared {
   const { of, about = 'id', missing, retry, doubt, bills, needsState } = operation;
   const [method = '', path = ''] = title.split(' ');
   const verdict = of === undefined ? undefined : resourceId(id);
-  if (verdict?.ok === false) throw usageError(`This is not the ID of ${of}: ${verdict.rule}.`);
+  if (verdict?.ok === false) throw usageError(`The ID of ${of} ${verdict.rule}.`);
   const json =
     operation.body === undefined ? undefined : JSON.stringify(checked(operation.body, body));
   const search =

@@ -73,7 +73,7 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
   if (!isSuccess(status)) {
     if (isDeleted(request, sent)) return { kind: 'done', value: undefined };
     if (doubted && changes(request)) {
-      const why = `an earlier try may have taken effect, and now ${responseText(call, response)}`;
+      const why = `an earlier attempt may have taken effect; then ${responseText(call, response)}`;
       return { kind: 'inDoubt', why, response };
     }
     const isSure = isRepeated ? !isFailed(status) || !changes(request) : isSureRefusal(status);
@@ -100,7 +100,7 @@ function aboutOther(data: unknown, { input, isRepeated }: Prepared): Outcome | u
   const found = fieldOf(data, 'id');
   if (typeof found !== 'string' || isSameId(found, id)) return undefined;
   if (!isRepeated) {
-    return { kind: 'inDoubt', why: `the response is about instance ${statusText(found)}` };
+    return { kind: 'inDoubt', why: `the service returned instance ${statusText(found)} instead` };
   }
   const text = `The service returned instance ${found} instead of ${id}.`;
   return { kind: 'refused', error: new CliError('notUnderstood', text, { resource: id }) };
@@ -109,9 +109,9 @@ function aboutOther(data: unknown, { input, isRepeated }: Prepared): Outcome | u
 /** Warns about the unreadable part of a response instead of failing. */
 function warnOfOdd({ settings }: Call, { title }: Prepared, odd: readonly string[]): void {
   const [first, ...more] = odd;
-  const others = more.length === 0 ? '' : ` (and ${more.length} more like it)`;
+  const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
   settings.warn?.(
-    `The response to ${title} does not match the API document: ${first}${others}. Unreadable fields are left out.`,
+    `The response to ${title} does not match the API document: ${first}${others}. Unreadable fields are omitted.`,
   );
 }
 
@@ -192,7 +192,7 @@ async function looked(
     kind: 'refused',
     error: new CliError(
       'refused',
-      `${sentence(`The service could not ${doing}: ${why}`)} Its status is ${statusText(status)}; by the API document, the reserved funds are refunded.`,
+      `${sentence(`The service could not ${doing}: ${why}`)} Its status is ${statusText(status)}. According to the API document, the service refunds the reserved funds.`,
       {
         httpStatus: 500,
         retryable: true,

@@ -86,7 +86,7 @@ function readWhole(path: string): string | undefined {
     bytes = readPlain(path);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw unusable(path, `it can't be read (${faultOf(error)})`, error);
+    throw unusable(path, `${faultOf(error)}`, error);
   }
   if (bytes === undefined) throw unusable(path, 'it is not a regular file');
   return bytes.toString('utf8');
@@ -95,9 +95,9 @@ function readWhole(path: string): string | undefined {
 function unusable(path: string, what: string, cause?: unknown): CliError {
   return new CliError(
     'storage',
-    `Can't read the names of offers and images in ${path}: ${what}. The file was not changed.`,
+    `Could not read names of offers and images from ${path}: ${what}. The file was not changed.`,
     {
-      hint: 'correct the file or move it away: names are learned again from instances',
+      hint: 'correct the file, or move it away: gpucloud learns the names again from instances',
       resource: path,
       cause,
     },

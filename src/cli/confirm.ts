@@ -19,7 +19,7 @@ export async function confirm(
   }
   const prompts = await context.prompts();
   if (prompts === undefined) {
-    throw usageError(`not interactive, so it can't ask for confirmation: add --yes (${asked})`);
+    throw usageError(`not interactive: add --yes to confirm (${asked})`);
   }
   if (!(await onCancel('Nothing was changed.', () => prompts.confirm(asked, false)))) {
     throw new CliError('interrupted', 'Cancelled. Nothing was changed.');

@@ -18,7 +18,10 @@ export function wordOf(flag: string, rule: string) {
  */
 export function typesOf(documented: readonly string[]) {
   const each = commaList('--type');
-  const parse = wordOf('--type', `must be a list of ${documented.join(', ').toLowerCase()}`);
+  const parse = wordOf(
+    '--type',
+    `must be one or more of ${documented.join(', ').toLowerCase()}, separated by commas`,
+  );
   const word = (text: string) => {
     const parsed = parse(text);
     if (!documented.includes(parsed) && meantBy(parsed, documented) !== undefined) {
@@ -62,7 +65,7 @@ function unknownWord(
   const meant = meantBy(word, documented);
   const unknown = `Unknown ${what} "${word.toLowerCase()}".`;
   return meant === undefined
-    ? usageError(unknown, `${flag} takes ${documented.join(', ').toLowerCase()}`)
+    ? usageError(unknown, `${flag} accepts ${documented.join(', ').toLowerCase()}`)
     : usageError(unknown, `did you mean ${meant.toLowerCase()}?`);
 }
 

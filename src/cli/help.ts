@@ -66,11 +66,11 @@ function section(heading: string, text: string): string {
 
 /** Help pages about a topic instead of a command: `gpucloud help exit-codes`. */
 export const TOPICS = [
-  { name: 'options', summary: 'Options that every command takes' },
+  { name: 'options', summary: 'Options of every command' },
   { name: 'exit-codes', summary: 'Exit codes and error codes' },
   { name: 'environment', summary: 'Environment variables' },
   { name: 'output', summary: 'Formats, columns, queries and streams' },
-  { name: 'scripting', summary: 'What a script can rely on' },
-  { name: 'deadlines', summary: 'Deadlines, which terminate instances automatically' },
+  { name: 'scripting', summary: 'Guarantees for scripts' },
+  { name: 'deadlines', summary: 'Deadlines and idle rules' },
 ] as const;
 export type Topic = (typeof TOPICS)[number]['name'];

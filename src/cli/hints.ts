@@ -12,9 +12,11 @@ export function hintOf(error: CliError): string | undefined {
   if (request === undefined) return undefined;
   switch (failure) {
     case 'outcomeUnknown':
-      return stepsOf(request).doubt ?? 'Check its effect before you send it again.';
+      return (
+        stepsOf(request).doubt ?? 'Check whether the request took effect before you send it again.'
+      );
     case 'unreachable':
-      return request.obstacle === 'deadline' ? `Give it more time with --timeout. ${REACH}` : REACH;
+      return request.obstacle === 'deadline' ? `Allow more time with --timeout. ${REACH}` : REACH;
     case 'notUnderstood':
       if (request.obstacle === 'web page') return PAGE;
       return isRedirect(httpStatus)
@@ -35,7 +37,7 @@ export function calledBy(name: string, error: CliError): CliError {
 }
 
 const REACH = `Check the network, the base URL and the proxy variables: ${gpucloud('doctor')} checks all three.`;
-const PAGE = `The service responds in JSON, so the page comes from something else, such as a proxy, a sign-in page of the network or a wrong base URL: ${gpucloud('doctor')} checks all three.`;
+const PAGE = `The service sends JSON, not web pages. ${REACH}`;
 
 function afterWaiting(retryAfterMs: number | undefined): string {
   return retryAfterMs === undefined
@@ -80,7 +82,7 @@ export function recoverLine(name: string): string {
 }
 
 const RECOVER =
-  `Recover it before you use its name again, here or elsewhere: ${gpucloud('instances', 'recover')}; ` +
+  `Recover the request before you use the name again on any computer: ${gpucloud('instances', 'recover')}; ` +
   `list known instances: ${gpucloud('instances', 'list')}`;
 
 const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
@@ -90,9 +92,9 @@ const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
     state: `Only a TERMINATED instance can be reordered: ${gpucloud('instances', 'get', id)}`,
   }),
   'POST /instances/{id}/start': (id) => ({
-    doubt: `Check its status: ${gpucloud('instances', 'get', id)}`,
-    state: `Only a STOPPED instance can be started, with funds for an hour: ${gpucloud('instances', 'get', id)}`,
-    again: `${gpucloud('instances', 'start', id)}; its state: ${gpucloud('instances', 'get', id)}`,
+    doubt: `Check the status: ${gpucloud('instances', 'get', id)}`,
+    state: `Only a STOPPED instance can be started, and the balance must cover one hour: ${gpucloud('instances', 'get', id)}`,
+    again: `${gpucloud('instances', 'start', id)}; see its status: ${gpucloud('instances', 'get', id)}`,
   }),
   'POST /instances/{id}/stop': (id) => ({
     ...repeated('stop', id),
@@ -100,30 +102,32 @@ const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
   }),
   'POST /instances/{id}/terminate': (id) => ({
     ...repeated('terminate', id),
-    state: `It may be terminated already: ${gpucloud('instances', 'get', id)}`,
+    state: `Check whether the instance is already terminated: ${gpucloud('instances', 'get', id)}`,
   }),
   'POST /storage/drives': () => ({
-    doubt: `${gpucloud('drives', 'list')} shows whether it was created.`,
+    doubt: `Check whether the drive exists: ${gpucloud('drives', 'list')}`,
   }),
   'PATCH /storage/drives/{id}': (id) => ({
-    doubt: `Check it with ${gpucloud('drives', 'get', id)}; you can repeat the same update.`,
+    doubt: `Check the drive with ${gpucloud('drives', 'get', id)}; you can repeat the update.`,
   }),
   'POST /storage/drives/{id}/resume': (id) => ({
-    doubt: `Check its status with ${gpucloud('drives', 'get', id)}; you can repeat ${gpucloud('drives', 'resume', id)}.`,
+    doubt: `Check the status with ${gpucloud('drives', 'get', id)}; you can repeat ${gpucloud('drives', 'resume', id)}.`,
     state: `Only a SUSPENDED drive can be resumed: ${gpucloud('drives', 'get', id)}`,
   }),
-  'POST /ssh-keys': () => ({ doubt: `Check whether it exists: ${gpucloud('ssh-keys', 'list')}` }),
+  'POST /ssh-keys': () => ({
+    doubt: `Check whether the key exists: ${gpucloud('ssh-keys', 'list')}`,
+  }),
   'DELETE /ssh-keys/{id}': () => ({
-    doubt: `Check whether it exists: ${gpucloud('ssh-keys', 'list')}`,
+    doubt: `Check whether the key exists: ${gpucloud('ssh-keys', 'list')}`,
   }),
   'POST /api-keys': () => ({
-    doubt: `${gpucloud('api-keys', 'list')} shows whether it was created.`,
+    doubt: `Check whether the key exists: ${gpucloud('api-keys', 'list')}`,
   }),
   'PATCH /users/me': () => ({
-    doubt: `Check it with ${gpucloud('me', 'get')}; you can repeat the same update.`,
+    doubt: `Check the name with ${gpucloud('me', 'get')}; you can repeat the update.`,
   }),
   'POST /users/me/update-password': () => ({
-    doubt: `Run ${gpucloud('me', 'set-password')} again: the service refuses it if the new password is set.`,
+    doubt: `Run ${gpucloud('me', 'set-password')} again. The service rejects the old password if the change took effect.`,
   }),
   'POST /billing/promo/activate': () => ({
     doubt: `Check whether the bonus was credited: ${gpucloud('billing', 'transactions')}`,
@@ -146,7 +150,7 @@ function stepsOf({ operation, about = '' }: FailedRequest): Steps {
 
 function repeated(verb: 'stop' | 'terminate', id: string): Steps {
   return {
-    doubt: `Check its status with ${gpucloud('instances', 'get', id)}; you can repeat ${gpucloud('instances', verb, id)}.`,
+    doubt: `Check the status with ${gpucloud('instances', 'get', id)}; you can repeat ${gpucloud('instances', verb, id)}.`,
     again: `${gpucloud('instances', verb, id)}; see why it failed: ${gpucloud('instances', 'events', id)}`,
   };
 }

@@ -116,7 +116,7 @@ export function commaList(flag: string): (text: string) => string[] {
   return (text) => {
     const items = text.split(',').map((item) => item.trim());
     if (items.includes('')) {
-      throw brokenRule(flag, text, 'must be a list separated by commas, without empty items');
+      throw brokenRule(flag, text, 'must be a comma-separated list without empty items');
     }
     return items;
   };

@@ -109,6 +109,6 @@ export function flagWords(flags: readonly Flag[]): Named[] {
 
 export const HEAD = [
   'Written by "gpucloud completion": do not edit.',
-  'Names come from files that gpucloud keeps in its cache folder: Tab starts no process, sends',
-  'no request, and runs none of the text that it reads.',
+  'Tab reads names from files in the cache folder of gpucloud, and never runs their text.',
+  'It starts no process and sends no request.',
 ] as const;

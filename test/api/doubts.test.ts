@@ -13,7 +13,7 @@ test.each([
     (await api(cut, step)).drives.update('drive-1', { name: 'data', size_gb: 900 }),
   );
   expect(error).toMatchObject({ failure: 'outcomeUnknown', resource: 'drive-1' });
-  expect(error.message).toContain('an earlier try may have taken effect');
+  expect(error.message).toContain('an earlier attempt may have taken effect');
 });
 
 test('reports rateLimited if the pause is too long and no try changed anything', async () => {

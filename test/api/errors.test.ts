@@ -125,11 +125,7 @@ describe("the service's message", () => {
       raw('', ' <!DOCTYPE html><p>x'),
       `${PAGE}an HTML page, perhaps from a proxy.`,
     ],
-    [
-      'invalid UTF-8',
-      raw('text/plain', Buffer.from([0xff, 0xfe])),
-      'a response that is not UTF-8.',
-    ],
+    ['invalid UTF-8', raw('text/plain', Buffer.from([0xff, 0xfe])), 'the response is not UTF-8.'],
     ['the key', raw('text/plain', `no ${KEY}?`), 'no ********?'],
     ['another key', raw('text/plain', 'no svc_sk_live_abc-DEF'), 'no svc_sk_…'],
     [

@@ -34,7 +34,7 @@ test.each([
   ['offer_id is missing', { image_id: 'i', instance_name: 'box' }],
   ['instance_name breaks the rule: must be 3 to 50', { ...CREATE, instance_name: 'ab' }],
   ['price is not documented', { ...CREATE, price: 1 }],
-  ['ssh_keys.0 is not of the type string', { ...CREATE, ssh_keys: [1] }],
+  ['ssh_keys.0 is not of type string', { ...CREATE, ssh_keys: [1] }],
   ['docker_config.image is missing', { ...CREATE, docker_config: {} }],
   ['docker_config.shm_size_gb is less than 0.1', docker({ shm_size_gb: 0.09 })],
   ['docker_config.ports.0.internal_port is less than 1', docker({ ports: [{ internal_port: 0 }] })],

@@ -37,11 +37,11 @@ test('accepts a missing or null field, except id and status', async () => {
 
 test.each<[string, unknown, string]>([
   ['no ID', { status: 'ACTIVE' }, 'data.id is missing.'],
-  ['a number as ID', { id: 7, status: 'A' }, 'data.id is not of the type string.'],
+  ['a number as ID', { id: 7, status: 'A' }, 'data.id is not of type string.'],
   ['an ID that contains ..', { id: '../..', status: 'A' }, 'data.id breaks the rule: no id.'],
   ['no status', { id: ID }, 'data.status is missing.'],
-  ['a list', [], 'data is not of the type object.'],
-  ['null', null, 'data is not of the type object.'],
+  ['a list', [], 'data is not of type object.'],
+  ['null', null, 'data is not of type object.'],
 ])('rejects %s, and reports the path without the value', async (_name, value, words) => {
   expect(await unclear(data(value))).toBe(words);
 });
@@ -85,7 +85,7 @@ describe('a response about another instance', () => {
       );
       const error = await failureOf(apiFor(server.url).instances[verb](ID));
       expect(error).toMatchObject({ failure: 'outcomeUnknown', resource: ID, mayBeBilling: true });
-      expect(error.message).toContain(`the response is about instance ${other}`);
+      expect(error.message).toContain(`the service returned instance ${other} instead`);
       // A start may reserve funds, so gpucloud never resends it.
       expect(server.calls().filter((call) => call.startsWith('POST'))).toHaveLength(
         verb === 'start' ? 1 : 2,
@@ -109,7 +109,7 @@ test('warns of a field of the wrong type in the response to a POST', async () =>
   const api = apiFor(url, { warn: (line) => warnings.push(line) });
   const body = { offer_id: 'offer-1', image_id: 'image-1', instance_name: 'box' };
   expect(await api.instances.create(body)).toMatchObject({ id: ID, name: null });
-  expect(warnings).toEqual([expect.stringContaining('data.name is not of the type string')]);
+  expect(warnings).toEqual([expect.stringContaining('data.name is not of type string')]);
 });
 
 describe('a field of the wrong type', () => {
@@ -120,33 +120,28 @@ describe('a field of the wrong type', () => {
     return { instance, told };
   };
   const odd = (field: string, more = '') =>
-    `The response to GET /instances/{id} does not match the API document: ${field}${more}. Unreadable fields are left out.`;
+    `The response to GET /instances/{id} does not match the API document: ${field}${more}. Unreadable fields are omitted.`;
 
   test.each<[string, object, object, string]>([
-    [
-      'a number for a string',
-      { name: 1.5 },
-      { name: '1.5' },
-      'data.name is not of the type string',
-    ],
-    ['a list for a string', { name: ['a'] }, { name: null }, 'data.name is not of the type string'],
+    ['a number for a string', { name: 1.5 }, { name: '1.5' }, 'data.name is not of type string'],
+    ['a list for a string', { name: ['a'] }, { name: null }, 'data.name is not of type string'],
     [
       'a string for a number',
       { offer: { gpu_count: '8', name: 'X' } },
       { offer: { gpu_count: null, name: 'X' } },
-      'data.offer.gpu_count is not of the type number',
+      'data.offer.gpu_count is not of type number',
     ],
     [
       'a field of a list item',
       { ssh_keys: [{ name: 'a' }, { name: 5 }] },
       { ssh_keys: [{ name: 'a' }, { name: '5' }] },
-      'data.ssh_keys.1.name is not of the type string',
+      'data.ssh_keys.1.name is not of type string',
     ],
     [
       'a list item',
       { ssh_keys: [{ name: 'a' }, 'b'] },
       { ssh_keys: null },
-      'data.ssh_keys.1 is not of the type object',
+      'data.ssh_keys.1 is not of type object',
     ],
   ])('does not hide the rest of the response: %s', async (_name, given, expected, words) => {
     const { instance: got, told } = await read({ ...instance('A'), ...given });
@@ -156,7 +151,7 @@ describe('a field of the wrong type', () => {
 
   test('warns of the first such field, and counts the others', async () => {
     const { told } = await read({ ...instance('A'), name: 1, ip_address: 2, offer: 'x' });
-    expect(told).toEqual([odd('data.name is not of the type string', ' (and 2 more like it)')]);
+    expect(told).toEqual([odd('data.name is not of type string', ' (and 2 more)')]);
   });
 });
 
@@ -257,7 +252,7 @@ describe('reading the meta of a page', () => {
 
   test('fails if a field has the wrong type', async () => {
     const error = await failureOf(meta({ total: '41' }, 1));
-    expect(error.message).toContain('meta.total is not of the type number');
+    expect(error.message).toContain('meta.total is not of type number');
   });
 });
 

@@ -82,7 +82,7 @@ describe('completion SHELL --install', () => {
     const file = join(world.home, '.config/fish/completions/gpucloud.fish');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toBe(
-      `Installed: ${file}\nNew shells load it. To load it now:\n  source ${file}\n`,
+      `Installed: ${file}\nNew shells load the script. To load it now:\n  source ${file}\n`,
     );
   });
 

@@ -49,7 +49,7 @@ describe('other commands without arguments', () => {
 
   test("asks for a drive's name and size in drives create", async () => {
     const one = person(['drives', 'create']);
-    await one.answers(/\? Name of the drive\? *$/m, `данные 数据${enter}`);
+    await one.answers(/\? Drive name\? *$/m, `данные 数据${enter}`);
     await one.answers(/\? Size .* *$/m, `5x${enter}`);
     await one.answers('must be a whole number', `${clearLine}500GB${enter}`);
     await one.answers(

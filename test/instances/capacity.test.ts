@@ -326,5 +326,5 @@ test('prints no attempts and does not wait for a single offer', async () => {
 test('lists the remaining offers with --dry-run', async () => {
   const { code, stderr, requests } = await world.cli([...CREATE, '--dry-run']);
   expect({ code, requests }).toEqual({ code: 0, requests: [] });
-  expect(stderr).toContain(`If the service refuses it, create would try: ${B}.`);
+  expect(stderr).toContain(`If the service refuses this offer, create would try: ${B}.`);
 });

@@ -43,7 +43,7 @@ describe('a limit on address space', needs('Linux'), () => {
       expect({ code, stdout, stderr }).toEqual(done);
     } else {
       expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
-      expect(stderr).toContain('lacks memory for WebAssembly');
+      expect(stderr).toContain('has too little memory for WebAssembly');
       expect(stderr).toContain('NODE_OPTIONS=--disable-wasm-trap-handler');
       expect(stderr).not.toContain('network');
     }
@@ -97,13 +97,13 @@ describe('Node without WebAssembly', () => {
     const { code, stdout, stderr } = await program(['instances', 'get', ID], env);
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
     expect(stderr).toMatch(
-      /^error: .*: Node runs without WebAssembly, which .*\nhint: .*--jitless/m,
+      /^error: .*: Node.js runs without WebAssembly, which .*\nhint: .*--jitless/m,
     );
   });
 
   test('prints the same hint for the sandbox', async () => {
     const { code, stdout, stderr } = await program(['--profile', 'sandbox', 'me', 'get']);
     expect({ code, stdout }).toEqual({ code: major >= 24 ? 6 : 1, stdout: '' });
-    expect(stderr).toMatch(/^error: .*Node runs without WebAssembly, .*\nhint: .*--jitless/m);
+    expect(stderr).toMatch(/^error: .*Node.js runs without WebAssembly, .*\nhint: .*--jitless/m);
   });
 });

@@ -94,7 +94,7 @@ function ensureCertificatesChecked(env: Environment): void {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
   throw usageError(
     'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off certificate checks, so any server could get the API key.',
-    'unset it; to trust more certificates, set NODE_EXTRA_CA_CERTS to their file',
+    'unset the variable; to trust more certificates, set NODE_EXTRA_CA_CERTS to a file that contains them',
   );
 }
 

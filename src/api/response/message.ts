@@ -12,7 +12,7 @@ const LONGEST_TITLE = 80;
  * remains.
  */
 export function messageOf(response: HttpResponse, hide: (text: string) => string): string {
-  if (response.problem !== undefined) return `a response that ${response.problem}`;
+  if (response.problem !== undefined) return `the response ${response.problem}`;
   const text = response.text.trim();
   if (text === '') return 'no explanation given';
   // Hides secrets before and after cleaning, since cleaning can join the parts of a secret.

@@ -77,7 +77,7 @@ function oddOf(issue: Issue, value: unknown): Odd {
 function describe(issue: Issue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_type':
-      return value === undefined ? 'is missing' : `is not of the type ${issue.expected}`;
+      return value === undefined ? 'is missing' : `is not of type ${issue.expected}`;
     case 'invalid_value':
       return `is not one of ${issue.values.join(', ')}`;
     case 'too_small':

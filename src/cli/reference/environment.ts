@@ -17,7 +17,7 @@ export const ENVIRONMENT: readonly Setting[] = [
   { variables: ['GPUCLOUD_OUTPUT'], flag: '--output', meaning: 'the output format' },
   { variables: ['GPUCLOUD_NO_INPUT', 'CI'], flag: '--no-input', meaning: 'never prompt' },
   { variables: ['NO_COLOR', 'FORCE_COLOR'], flag: '--color', meaning: 'when to use colours' },
-  { variables: ['TERM'], meaning: '`dumb` means no colours and no spinner' },
+  { variables: ['TERM'], meaning: '`dumb` turns off colours and the spinner' },
   {
     variables: ['COLUMNS'],
     meaning: 'the terminal width, if the terminal reports none',

@@ -232,8 +232,8 @@ export async function failureOf(
 }
 
 const HINTS: Readonly<Partial<Record<Failure, string>>> = {
-  outcomeUnknown: 'check its effect before sending it again',
-  notUnderstood: 'redirects are not followed, to protect the API key',
+  outcomeUnknown: 'check whether the request took effect before you send it again',
+  notUnderstood: 'gpucloud does not follow redirects, to protect the API key',
 };
 
 /**

@@ -71,17 +71,17 @@ function refuseLosing(method: string, path: string, context: Context): void {
   const isReorder = segments.at(-3) === 'instances' && last === 'reorder';
   if (last === 'instances' || isReorder) {
     throw usageError(
-      "PATH: api can't rent instances: gpucloud would not track their costs",
+      "PATH: api can't rent instances, since gpucloud would not track their costs",
       isReorder
-        ? `rent it with "${gpucloud('instances', 'reorder')}"`
-        : `rent it with "${gpucloud('instances', 'create')}", which takes the same body with --file`,
+        ? `use "${gpucloud('instances', 'reorder')}"`
+        : `use "${gpucloud('instances', 'create')}", which accepts the same body with --file`,
     );
   }
   if (!createsKey({ method, path })) return;
   if (context.flags.showSecrets !== true) {
     throw usageError(
       "PATH: this response shows the new key's secret only once, and api would mask it",
-      `create it with "${gpucloud('api-keys', 'create')}", or add --show-secrets`,
+      `create the key with "${gpucloud('api-keys', 'create')}", or add --show-secrets`,
     );
   }
   refuseLostSecret(

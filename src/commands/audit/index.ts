@@ -69,10 +69,10 @@ function blockOf(check: Row): Block {
 export const audit = action({
   view: auditView,
   notes:
-    "Looks for costs that gpucloud does not track, since the API can't list instances: " +
+    "The API can't list instances, so audit looks for costs that gpucloud does not track: " +
     'requests without a response, instances attached to drives, terminated instances that run again, ' +
     'other API keys, and unexplained charges.\n\n' +
-    '--exact also compares the funds held for instances with known prices. The service shows ' +
+    '--exact also compares held funds with the known prices of instances. The service shows ' +
     'held funds only in the response to an account update, so --exact sends your current name ' +
     'again.\n\n' +
     'Each result is ok, finding or unknown. Exits with 5 on any finding, otherwise ' +
@@ -84,7 +84,7 @@ export const audit = action({
   ],
   ends: ['wrongState', 'notUnderstood'],
   takes: (command) =>
-    command.option('--exact', 'compare the funds held for instances with known prices'),
+    command.option('--exact', 'compare held funds with the known prices of instances'),
   async run(context, { exact = false }) {
     const { out, flags } = context;
     const progress = context.err.progress('Looking for unknown costs');

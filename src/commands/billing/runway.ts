@@ -90,7 +90,7 @@ export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefin
     const span = spanText(Number(least.seconds.toFixed()));
     const more = burn.uncounted.length === 1 ? '' : ` and ${burn.uncounted.length - 1} more`;
     return unjudged(
-      `The API does not document the cost of ${first.item.name} (${first.item.status})${more}. At its full price the balance may last only ${span} (${inRoubles(most)} per hour)`,
+      `The API does not document the cost of ${first.item.name} (${first.item.status})${more}. At full price, the balance may last only ${span} (${inRoubles(most)} per hour)`,
       first.item,
     );
   }
@@ -158,7 +158,7 @@ function lastsText(report: RunwayReport): string {
   if (hours !== null) return spanText(Math.floor(Number(hours) * 3600));
   const isUnsure = unread.length > 0 || burn.not_counted.length > 0;
   if (balance === null || isUnsure) return 'unknown';
-  return 'nothing known is billing';
+  return 'no known costs';
 }
 
 function runwayBlocks(report: RunwayReport): Block[] {
@@ -173,7 +173,7 @@ function runwayBlocks(report: RunwayReport): Block[] {
           label: '',
           text:
             unexplained !== null && isAboveZero(unexplained)
-              ? `${roublesText(unexplained)} of it from unexplained charges`
+              ? `includes ${roublesText(unexplained)} of unexplained charges`
               : '',
         },
         { label: 'Lasts', text: lastsText(report) },
@@ -207,7 +207,7 @@ export const runway = action({
   takes: (command) =>
     command.option(
       '--fail-below <limit>',
-      'exit with 5 below a duration (24h) or an amount in roubles (500)',
+      'minimum duration (24h) or amount in roubles (500); exit with 5 below it',
       ruled('--fail-below', limit),
     ),
   run: async (context, { failBelow }) => {
@@ -240,7 +240,7 @@ function warn(look: Look, { err, flags }: Context): void {
     const more = uncounted.length > 3 ? ` and ${uncounted.length - 3} more` : '';
     err.warn(
       'incomplete',
-      `Not in the rate because the cost is unknown: ${names.join(', ')}${more}. See: ${typed('status')}`,
+      `Excluded from the rate because the cost is unknown: ${names.join(', ')}${more}. See: ${typed('status')}`,
     );
   }
 }

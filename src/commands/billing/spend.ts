@@ -110,10 +110,10 @@ export const spend = action({
       .option('--by <step>', `${STEPS.join(', ')} (default: day)`, oneOf('--by', STEPS))
       .option(
         '--since <time>',
-        'count since a date, time or age, such as 90d',
+        'count transactions since a date, time or age, such as 90d',
         ruled('--since', since),
       )
-      .option('--until <time>', 'count until a date or time', ruled('--until', until)),
+      .option('--until <time>', 'count transactions until a date or time', ruled('--until', until)),
   run: async (context, { by = 'day', ...flags }) => {
     const { out, err } = context;
     const api = await context.api();

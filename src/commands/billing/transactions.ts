@@ -21,7 +21,7 @@ export const transactions = action({
   completes: { '--type': { list: TYPES.map((type) => type.toLowerCase()) } },
   notes:
     'Totals below the rows count only COMPLETED transactions. The service has no time ' +
-    'filter: --since and --until read the whole history and filter it here.',
+    'filter, so --since and --until read the full history and filter it on this computer.',
   examples: [
     'gpucloud billing transactions',
     'gpucloud billing transactions --type deposit,bonus --all',
@@ -53,7 +53,7 @@ export const transactions = action({
       if (period === undefined) return;
       const what = page === undefined ? 'the full transaction history' : `only page ${page}`;
       err.note(
-        `The service has no time filter: gpucloud reads ${what} and filters it: ${periodText(period())}.`,
+        `Filtering ${what} on this computer, since the service has no time filter: ${periodText(period())}.`,
       );
     });
 
@@ -93,7 +93,8 @@ export const transactions = action({
       await out.list({ pages: chosen([data]) }, pageView(transactionView, shown));
       noteOtherPages(shown, context);
     }
-    if (undated > 0) err.warn('odd_response', `Included despite an unreadable time: ${undated}.`);
+    if (undated > 0)
+      err.warn('odd_response', `Included transactions with an unreadable time: ${undated}.`);
     for (const line of totals?.lines() ?? []) err.note(line);
   },
 });

@@ -28,7 +28,7 @@ export const catalog: Group = {
       notes:
         'The API has no catalog. Commands add the offer and image of each instance that they read. ' +
         'Prices come from the newest instance read and may be outdated. In JSON, "in_stock" may be ' +
-        'outdated too; "in_stock_at" is its time. Rejected requests change neither.',
+        'outdated too; "in_stock_at" is when it was read. Rejected requests do not change these values.',
       examples: [
         'gpucloud catalog list',
         'gpucloud catalog list --kind offer --sort price_per_hour',

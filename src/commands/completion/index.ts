@@ -32,11 +32,10 @@ const completionView: View<Completion> = {
 export const completion = action({
   notes:
     'Prints a completion script, or installs it with --install. Tab completes commands, flags, ' +
-    'values and the names that commands have read, without starting gpucloud or sending ' +
-    'requests.\n\n' +
+    'values and known names, without starting gpucloud or sending requests.\n\n' +
     'If bash or zsh does not load the installed script, --install adds a line to the startup ' +
     'file. --uninstall removes the script and the line.\n\n' +
-    'For an alias, add this line to the startup file (bash: after the script is loaded):\n\n' +
+    'For an alias, add this line to the startup file (bash: after loading the script):\n\n' +
     '  bash        alias g=gpucloud; complete -F _gpucloud g\n' +
     '  zsh         alias g=gpucloud\n' +
     '  fish        alias g gpucloud\n' +
@@ -87,5 +86,5 @@ function shellOf({ env }: Context): Shell {
   const name = program === 'pwsh' ? 'powershell' : program;
   const known = SHELLS.find((shell) => shell === name);
   if (known !== undefined) return known;
-  throw usageError(`$SHELL is "${env.SHELL ?? ''}": name one of ${SHELLS.join(', ')}`);
+  throw usageError(`unsupported $SHELL "${env.SHELL ?? ''}": use one of ${SHELLS.join(', ')}`);
 }

@@ -63,8 +63,11 @@ export async function uninstall(shell: Shell, context: Context) {
  */
 function adviceFor(shell: 'fish' | 'powershell', file: string): string[] {
   return shell === 'fish'
-    ? ['New shells load it. To load it now:', `  source ${shellLine([file])}`]
-    : ['To load it now, and in $PROFILE for new shells:', `  . '${file.replaceAll("'", "''")}'`];
+    ? ['New shells load the script. To load it now:', `  source ${shellLine([file])}`]
+    : [
+        'To load it now, run this line; for new shells, add the line to $PROFILE:',
+        `  . '${file.replaceAll("'", "''")}'`,
+      ];
 }
 
 function fileOf(shell: Shell, env: Context['env']): string {
@@ -81,7 +84,7 @@ function fileOf(shell: Shell, env: Context['env']): string {
 async function ownText(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined || text.includes(HEAD[0])) return text;
-  throw new CliError('storage', `Did not replace ${file}: gpucloud did not write it.`, {
+  throw new CliError('storage', `gpucloud did not write ${file}, so it did not change the file.`, {
     hint: `move the file: ${shellLine(['mv', file, `${file}.old`])}`,
     resource: file,
   });
@@ -160,7 +163,7 @@ async function ensureLoads(shell: Asked, script: string, context: Context): Prom
   };
   const before = await newShell(shell, context);
   if (before?.completes) {
-    return note('New shells load it. To load it now:', [load]);
+    return note('New shells load the script. To load it now:', [load]);
   }
   const prepare = shell === 'zsh' && before?.canLoad !== true;
   const commands = [...(prepare ? ['autoload -Uz compinit && compinit'] : []), load];
@@ -183,9 +186,10 @@ async function ensureLoads(shell: Asked, script: string, context: Context): Prom
   }
   const after = await newShell(shell, context);
   const added = `Added a line to ${before.file}`;
-  if (after?.completes) return note(`${added}, so new shells load it. To load it now:`, commands);
+  if (after?.completes)
+    return note(`${added}, so new shells load the script. To load it now:`, commands);
   err.note(
-    `${added}, but a new ${shell} does not load it: an earlier line of that file prevents it.`,
+    `${added}, but an earlier line of the file prevents a new ${shell} from loading the script.`,
   );
 }
 
@@ -210,6 +214,8 @@ async function removeLine(shell: Asked, context: Context): Promise<void> {
     await replaceFile(path, others.join('\n'), { mode: mode & 0o777, owner: { uid, gid } });
     err.note(`Removed the line that loads the script from ${file}.`);
   } catch (error) {
-    err.note(`Could not change ${file} (${faultOf(error)}). Remove the line with "${MARK}".`);
+    err.note(
+      `Could not change ${file} (${faultOf(error)}). Remove the line that ends with "${MARK}".`,
+    );
   }
 }

@@ -19,7 +19,7 @@ export function computerChecks(context: Context, runtime: Runtime): Checks {
     program: () => pass(programOf(self)),
     node: () =>
       self.form === 'executable'
-        ? pass('not needed by the executable')
+        ? pass('not needed: gpucloud is a standalone executable')
         : nodeCheck(host.nodeVersion),
     ssh: () => sshCheck(context),
     completion: () => completionCheck(context, runtime),
@@ -84,7 +84,7 @@ async function completionCheck({ env, host }: Context, runtime: Runtime): Promis
     installed.push(shell);
   }
   if (installed.length > 0) return pass(`installed for ${installed.join(', ')}`);
-  return pass(isPacked(host.self()) ? 'installed with the program' : 'not installed');
+  return pass(isPacked(host.self()) ? 'installed with gpucloud' : 'not installed');
 }
 
 /** Whether the .deb or install.sh put completion scripts next to the executable. */

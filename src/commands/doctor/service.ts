@@ -52,7 +52,7 @@ async function certificatesCheck({ env }: Context): Promise<Finding> {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     return warn(
       'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off certificate checks, so gpucloud refuses to use HTTPS',
-      'unset it; to trust more certificates, set NODE_EXTRA_CA_CERTS to their file',
+      'unset the variable; to trust more certificates, set NODE_EXTRA_CA_CERTS to a file that contains them',
     );
   }
   const extra = env.NODE_EXTRA_CA_CERTS;
@@ -111,7 +111,7 @@ function reached(heard: Heard | undefined, settings: Settings | undefined): Find
   const { answer, error } = heard;
   if (answer === undefined || answer.status >= 500) {
     // Replaces the usual hint of these errors, which suggests `doctor` itself.
-    const hint = 'check the network, and base_url, proxy and certificates above';
+    const hint = 'check the network, and the results of base_url, proxy and certificates above';
     return { ...failWith(error), hint };
   }
   const where = settings?.baseUrl?.value ?? 'the sandbox';
@@ -148,7 +148,7 @@ async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<
   if (heard?.user === undefined) return notChecked('the account is unknown');
   const keys = await (await context.api()).sshKeys.list();
   if (keys.length === 0) {
-    return warn('no SSH key is registered', `add one: ${gpucloud('ssh-keys', 'add')}`);
+    return warn('the account has no SSH key', `add one: ${gpucloud('ssh-keys', 'add')}`);
   }
   const halves = await privateHalves(keys, context);
   const usable = halves.find(({ isLocked }) => !isLocked);
@@ -181,12 +181,12 @@ function clockCheck(heard: Heard | undefined): Finding {
   // Adds half a second, since the header rounds down to whole seconds.
   const skew = (answer.sent + answer.received) / 2 - (told + 500);
   const seconds = Math.round(Math.abs(skew) / 1000);
-  const words = `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's`;
+  const words = `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's clock`;
   if (Math.abs(skew) > SKEW) {
     return warn(
       `this computer's clock is ${words}: relative times are wrong`,
       'set the clock, ideally with NTP',
     );
   }
-  return pass(seconds === 0 ? "matches the service's" : words);
+  return pass(seconds === 0 ? "matches the service's clock" : words);
 }

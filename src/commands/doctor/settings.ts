@@ -71,7 +71,7 @@ function origin({ source }: Sourced<string>, what: string): string {
   if (source === 'flag') return `from --${what}`;
   if (source === 'environment') return `from GPUCLOUD_${what.toUpperCase().replace('-', '_')}`;
   if (source === 'default') return 'the default';
-  return what === 'profile' ? 'current in the config file' : 'from the profile';
+  return what === 'profile' ? 'set in the config file' : 'from the profile';
 }
 
 export function fileChecks(context: Context): Checks {

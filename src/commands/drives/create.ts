@@ -80,9 +80,9 @@ export async function createDrive(input: CreateInput, context: Context): Promise
 
 async function questionOf({ name, size }: Complete, context: Context): Promise<string> {
   const others = await namesakes(name, context);
-  if (others.length === 0) return `Create the drive ${name} of ${size} GB?`;
+  if (others.length === 0) return `Create drive ${name} (${size} GB)?`;
   context.err.warn('may_be_billing', `${existing(name, others)}. Both drives would bill.`);
-  return `Create another drive ${name} of ${size} GB?`;
+  return `Create another drive ${name} (${size} GB)?`;
 }
 
 async function refuseNamesakes(name: string, context: Context): Promise<void> {
@@ -106,8 +106,8 @@ async function namesakes(name: string, context: Context): Promise<readonly Drive
 function existing(name: string, drives: readonly Drive[]): string {
   const each = drives.map((drive) => `${drive.id}, ${drive.size_gb ?? '?'} GB, ${hourly(drive)}`);
   return drives.length === 1
-    ? `A drive "${name}" already exists (${each.join()})`
-    : `${drives.length} drives "${name}" already exist (${each.join('; ')})`;
+    ? `A drive named "${name}" already exists (${each.join()})`
+    : `${drives.length} drives named "${name}" already exist (${each.join('; ')})`;
 }
 
 /** Lets one process at a time list and create, so that two scripts can't create the same drive. */
@@ -142,7 +142,7 @@ async function complete({ name, size }: CreateInput, context: Context): Promise<
     const missing = [name === undefined ? 'NAME' : '', size === undefined ? '--size' : ''];
     throw usageError(`drives create: missing ${missing.filter((one) => one !== '').join(' and ')}`);
   }
-  const named = name ?? (await prompts.text('Name of the drive?', { check: brokenBy(anyName) }));
+  const named = name ?? (await prompts.text('Drive name?', { check: brokenBy(anyName) }));
   const gigabytes =
     size ??
     checked(

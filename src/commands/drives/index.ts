@@ -109,7 +109,7 @@ export const drives: Group = {
         async function work(text: string): Promise<Drive> {
           const drive = await api.drives.resume(await idOf(text, lookup));
           context.err.note(
-            `Drive ${nameOf(drive)} is ${drive.status ?? 'resumed'}: ${hourly(drive)}, still billing.`,
+            `Drive ${nameOf(drive)} is ${drive.status ?? 'resumed'} and billing: ${hourly(drive)}.`,
           );
           return drive;
         }
@@ -175,7 +175,7 @@ async function confirmResize(before: Drive, size: number, context: Context): Pro
   if (context.flags.yes === true || (await context.prompts()) === undefined) return;
   const gigabytes = `${before.size_gb ?? '?'} GB`;
   context.err.note(
-    `${nameOf(before)} has ${gigabytes}: ${hourly(before)}. The API shows the price of ${size} GB after the change.`,
+    `${nameOf(before)} has ${gigabytes}: ${hourly(before)}. The API shows the new price only after the change.`,
   );
   await confirm(context, `Change ${nameOf(before)} from ${gigabytes} to ${size} GB?`);
 }

@@ -9,7 +9,7 @@ import { inRoubles, money } from '../../rules/money.ts';
  * contains the suspension time, and `updated_at` also changes for other reasons.
  */
 export const SEVEN_DAYS =
-  'the balance ran out. The service deletes the drive at most 7 days after the suspension';
+  'the balance ran out. The service deletes the drive within 7 days of the suspension';
 
 const columns: readonly Column<Drive>[] = [
   field('name', 'NAME'),
@@ -41,7 +41,7 @@ export const driveView: View<Drive> = {
 };
 
 function suspendedText({ id }: Drive): string {
-  return `${SEVEN_DAYS};\nits debt grows until then. Top up the balance, then: ${gpucloud('drives', 'resume', id)}`;
+  return `${SEVEN_DAYS}.\nIts debt grows until then. Top up the balance, then: ${gpucloud('drives', 'resume', id)}`;
 }
 
 /** Formats a drive's cost: `6.00 ₽ per hour`. Returns an unreadable price unchanged. */

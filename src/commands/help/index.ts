@@ -65,14 +65,15 @@ const FORMAT_WORDS: Readonly<Record<Format, string>> = {
   table: 'for people; in a pipe, full values without colours',
   json: 'one document; a list is always an array, [] if empty',
   jsonl: 'one JSON value per line, printed as it arrives',
-  csv: 'RFC 4180 with a header and LF line ends',
-  tsv: 'tabs, with a header; tabs, line ends and backslashes are escaped',
+  csv: 'RFC 4180 with a header and LF line endings',
+  tsv: 'tab-separated with a header; tabs, line breaks and backslashes are escaped',
   yaml: 'the same data as json',
   id: 'only IDs, one per line',
 };
 
 function output(): string {
-  return `stdout has only the result. Notes, prompts, progress and errors go to stderr.
+  return `stdout contains only the result. Notes, prompts, progress and errors go to
+stderr.
 
 -o, --output FORMAT (--json is -o json; -q is -o id without notes and progress):
 
@@ -94,9 +95,9 @@ ID or a status, the command exits with 10.
 `;
 }
 
-const SCRIPTING = `What a script can rely on:
+const SCRIPTING = `Guarantees for scripts:
 
-- stdout has only the result: "gpucloud help output".
+- stdout contains only the result: "gpucloud help output".
 - The exit code shows what happened: "gpucloud help exit-codes".
 - With --json an error is one object on stderr: {"error": {"code", "message",
   "http_status", "hint", "retryable", "resource", "may_be_billing"}}.

@@ -69,7 +69,7 @@ export const events = action({
   notes:
     'Prints the newest events first. With --follow, prints the whole log (or from --since) ' +
     'oldest first, then each new event once, until Ctrl-C or --until.\n\n' +
-    'The service has no filters: --since and --type read the whole log and filter it here.',
+    'The service has no filters, so --since and --type read the full log and filter it on this computer.',
   completes: { '--type': { list: TYPES.map((type) => type.toLowerCase()) }, '--until': ENDS },
   ends: ['otherEnd'],
   examples: [

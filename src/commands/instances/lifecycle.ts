@@ -69,11 +69,11 @@ export const stop = action({
 export const terminate = action({
   view: changedView,
   notes:
-    'Ends billing. The unused part of the reserved hour returns to the balance. An attached ' +
-    'cloud drive is kept.\n\n' +
+    'Stops billing. The service returns the unused part of the reserved hour to the balance. An ' +
+    'attached cloud drive is kept.\n\n' +
     'Shows each instance with its price and asks first, unless --yes is given. --yes accepts ' +
-    'names and whole IDs, not the beginning of an ID. In a terminal without INSTANCE, ' +
-    'offers the known ones. Terminating a terminated instance succeeds.',
+    'names and full IDs, not ID prefixes. In a terminal without INSTANCE, offers the known ' +
+    'instances. Terminating a terminated instance succeeds.',
   examples: [
     'gpucloud instances terminate trainer',
     'gpucloud instances terminate trainer lab --yes --wait',
@@ -111,7 +111,7 @@ export const wait = action({
   completes: { '--for': ['active', 'stopped', 'terminated', 'ssh'] },
   notes:
     'Exits with 0 when all instances reach the status, 8 after --wait-timeout, 11 if the service ' +
-    'requests a longer pause, and 12 if an instance ends in another status. If stderr is not a ' +
+    'requests a pause beyond --wait-timeout, and 12 if an instance reaches another final status. If stderr is not a ' +
     'terminal, prints one line per minute to it.',
   examples: [
     'gpucloud instances wait trainer',

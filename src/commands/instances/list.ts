@@ -125,5 +125,5 @@ async function show(rows: readonly Listed[], out: Output): Promise<void> {
 }
 
 function foundUnread({ faults, requested }: KnownInstances): string {
-  return `Could not read ${faults.length} of ${requested} instances. Their rows show the last known state: ${faults[0]?.message}`;
+  return `Could not read ${faults.length} of ${requested} instances, shown with their last known state: ${faults[0]?.message}`;
 }

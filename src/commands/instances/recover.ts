@@ -72,7 +72,7 @@ function chosen(open: readonly OpenRequest[], names: readonly string[]): readonl
     const there = [...new Set(unknown.map((request) => request.name))].join(', ');
     throw new CliError(
       'notFound',
-      `No request named "${name}" has an unknown outcome; ${there === '' ? 'none has' : `these have: ${there}`}.`,
+      `No request named "${name}" has an unknown outcome.${there === '' ? '' : ` Unresolved: ${there}.`}`,
       { resource: name, hint: `list known instances: ${gpucloud('instances', 'list')}` },
     );
   }
@@ -87,7 +87,7 @@ function rowOf({ request, instance, candidates }: Resolution) {
     ? 'the journal file is unreadable'
     : 'found no instance with this name and time';
   const maybe = candidates.map(({ id, status }) => `${id}, ${status}`).join(' or ');
-  const unknown = maybe === '' ? nothing : `it may be ${maybe}`;
+  const unknown = maybe === '' ? nothing : `may be instance ${maybe}`;
   return {
     uid,
     name,
@@ -100,7 +100,7 @@ function rowOf({ request, instance, candidates }: Resolution) {
     may_be_billing: instance === undefined || mayBill(instance.status),
     /** Instances that match the request's name and time. */
     candidates: candidates.map(({ id, status, created_at }) => ({ id, status, created_at })),
-    note: instance === undefined ? unknown : `it is ${instance.id}, ${instance.status}`,
+    note: instance === undefined ? unknown : `found instance ${instance.id}, ${instance.status}`,
   } satisfies RecoveredResult;
 }
 
@@ -114,12 +114,12 @@ function stillUnknown(open: readonly Resolution[]): CliError {
   });
   return new CliError(
     'outcomeUnknown',
-    `Still unknown: ${requested.join(', ')}. Look for ${open.length === 1 ? 'it' : 'them'} in the web console. It may be billing.`,
+    `Outcome still unknown: ${requested.join(', ')}. Look for ${open.length === 1 ? 'the instance in the web console. It' : 'the instances in the web console. They'} may be billing.`,
     {
       hint:
         candidate === undefined
-          ? `if it exists: ${gpucloud('instances', 'track', 'ID')}; otherwise: ${untrackLine(first)}`
-          : `if it is ${candidate.id}: ${recoverLine(candidate.name ?? '')} --yes; otherwise: ${untrackLine(first)}`,
+          ? `if the instance exists: ${gpucloud('instances', 'track', 'ID')}; otherwise: ${untrackLine(first)}`
+          : `if ${candidate.id} is the instance: ${recoverLine(candidate.name ?? '')} --yes; otherwise: ${untrackLine(first)}`,
       resource: name,
       mayBeBilling: true,
     },

@@ -19,8 +19,8 @@ import { changedView } from './view.ts';
 export const track = action({
   view: changedView,
   notes:
-    'Instance IDs are in the web console. Reads each instance first; --force adds an ID that ' +
-    "the service can't return. If an instance has the name and time of an unresolved request, " +
+    'Instance IDs are in the web console. Reads each instance first; --force skips a ' +
+    'failed read. If an instance has the name and time of an unresolved request, ' +
     'track asks whether it is the requested instance.',
   examples: [
     'gpucloud instances track 3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10',
@@ -29,7 +29,7 @@ export const track = action({
   takes: (command) =>
     command
       .argument('<id...>', `instance IDs${OR_STDIN}`)
-      .option('--force', "add an ID that can't be read"),
+      .option('--force', "add the ID even if the instance can't be read"),
   async run(context, given, { force }) {
     const typed = await severalGiven('ID', given, context);
     const ids = typed.map((id) => checked('ID', id, instanceId));

@@ -73,7 +73,7 @@ async function questionOf(
   const meaning =
     bills || lost.length > 0
       ? `${fact}, but gpucloud will no longer track it.`
-      : 'If its termination fails, it bills again, and gpucloud will not show it.';
+      : 'If the termination fails, the instance bills again, and gpucloud will not show it.';
   if ((await context.prompts()) === undefined) return `Untrack ${facts.join(' and ')}? ${meaning}`;
   for (const fact of facts) context.err.note(`${fact}.`);
   context.err.note(meaning);

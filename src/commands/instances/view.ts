@@ -136,13 +136,13 @@ export function paidUntil(instance: Pick<Instance, 'status' | 'paid_until'>) {
   return mayBill(instance.status) ? instance.paid_until : undefined;
 }
 
-/** Formats `8 × NVIDIA H100, 80 GB each, 640 GB in all, SXM5` from the offer's fields. */
+/** Formats `8 × NVIDIA H100, 80 GB each, 640 GB total, SXM5` from the offer's fields. */
 function gpuText({ offer }: Instance): string {
   const model = offer?.gpu_model?.name;
   return listed(
     model == null ? undefined : `${offer?.gpu_count ?? '?'} × ${model}`,
     offer?.gpu_model?.vram_gb == null ? undefined : `${offer.gpu_model.vram_gb} GB each`,
-    offer?.vram_gb == null ? undefined : `${offer.vram_gb} GB in all`,
+    offer?.vram_gb == null ? undefined : `${offer.vram_gb} GB total`,
     offer?.interconnect,
   );
 }

@@ -8,11 +8,7 @@ import { reportOption } from '../../run-job/report-option.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { jobDetailsView, jobView } from './view.ts';
 
-const JOB = [
-  '<instance>',
-  'name or ID of the instance of the job',
-  ruled('INSTANCE', anyName),
-] as const;
+const JOB = ['<instance>', "name or ID of the job's instance", ruled('INSTANCE', anyName)] as const;
 
 export const jobs: Group = {
   verbs: [
@@ -23,7 +19,7 @@ export const jobs: Group = {
       notes:
         'Reads the state of unfinished jobs over SSH, for at most 5 s.\n\n' +
         'STATUS is RUNNING, EXITED, LOST if the command disappeared without an exit code, or ' +
-        'UNREACHABLE. Stores the last 100 ended jobs.',
+        'UNREACHABLE. Stores the last 100 finished jobs.',
       examples: ['gpucloud jobs list', 'gpucloud jobs list --json'],
       takes: (command) => command,
       async run(context) {
@@ -45,7 +41,7 @@ export const jobs: Group = {
     verb('logs', {
       summary: 'Print the output of a job',
       notes:
-        "Prints the command's stdout and stderr unchanged. After the job has ended, prints the last " +
+        "Prints the command's stdout and stderr unchanged. For a finished job, prints the last " +
         '64 MB of each.\n\n' +
         'Ctrl-C stops printing; the job continues.',
       passesOn: 'the output',
@@ -55,7 +51,7 @@ export const jobs: Group = {
         withSignInFlags(
           command
             .argument(...JOB)
-            .option('-f, --follow', 'print new output until the command ends')
+            .option('-f, --follow', 'print new output until the command exits')
             .option(
               '--tail <lines>',
               'print only the last lines of stdout and stderr',

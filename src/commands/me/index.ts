@@ -88,7 +88,7 @@ export const me: Group = {
       run(context, words, { stdin }) {
         if (words.length > 0) {
           throw usageError(
-            'set-password does not accept passwords on the command line: omit it to be prompted, or use --stdin (the value is not shown)',
+            'set-password does not accept passwords on the command line: omit the password to be prompted, or use --stdin (the value is not shown)',
           );
         }
         return setPassword(stdin === true, context);
@@ -101,7 +101,7 @@ export const me: Group = {
 export async function update(given: string | undefined, context: Context): Promise<void> {
   const name = given ?? (await askName(context));
   const user = await (await context.api()).users.update({ name });
-  context.err.note(`The account is now named ${user.name ?? name}.`);
+  context.err.note(`Account name changed to ${user.name ?? name}.`);
   await context.out.item(user, updatedView);
 }
 
@@ -130,7 +130,7 @@ async function askPasswords(context: Context): Promise<SetPasswordBody> {
   }
   const current = await prompts.secret('Current password?', emptyRule);
   const next = await prompts.secret('New password?', emptyRule);
-  await prompts.secret('New password again?', (text) =>
+  await prompts.secret('Confirm the new password?', (text) =>
     text === next ? undefined : 'the passwords do not match',
   );
   return { current_password: current, new_password: next };
@@ -138,7 +138,7 @@ async function askPasswords(context: Context): Promise<SetPasswordBody> {
 
 async function readPasswords(context: Context): Promise<SetPasswordBody> {
   if (context.stdin.isTTY === true) {
-    throw usageError('--stdin needs a pipe or a file; omit it to be prompted');
+    throw usageError('--stdin needs a pipe or a file; omit the flag to be prompted');
   }
   const text = await readStdin('--stdin', context);
   const [current, next, ...others] = text.replace(/\r?\n$/, '').split(/\r?\n/);

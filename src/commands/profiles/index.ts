@@ -173,7 +173,7 @@ async function addProfile(name: string, context: Context): Promise<void> {
     if (addressOf(there) === address) return file;
     // A new address would not match the stored key.
     throw usageError(
-      `NAME "${name}": this profile exists, with the base URL ${there.base_url}`,
+      `NAME "${name}": this profile already exists with the base URL ${there.base_url}`,
       `change the base URL: gpucloud login --profile ${name} --base-url ${address}`,
     );
   });
@@ -203,7 +203,7 @@ async function moveKey(
   to: 'keyring' | 'file' | undefined,
   context: Context,
 ): Promise<void> {
-  if (to === undefined) throw usageError('--to is missing: keyring or file');
+  if (to === undefined) throw usageError('--to is missing: use keyring or file');
   const config = await context.config();
   const file = await config.read();
   const shown = shownProfile(file, name, context);
@@ -215,7 +215,9 @@ async function moveKey(
     });
   }
   if (place.kind === to) {
-    context.err.note(`The key of profile "${name}" is already stored there.`);
+    context.err.note(
+      `The key of profile "${name}" is already in the ${to === 'file' ? 'config file' : 'system keyring'}.`,
+    );
     await unlessNoted(context, () => context.out.item(shown, profileView));
     return;
   }
@@ -284,6 +286,6 @@ async function warnOfRunning(
 }
 
 function questionOf({ name, has_key, base_url }: ShownProfile): string {
-  const what = has_key ? 'and the key stored in it' : '(it has no key)';
+  const what = has_key ? 'and its key' : '(it has no key)';
   return `Remove the profile "${name}" for ${base_url} ${what}?`;
 }

@@ -54,10 +54,7 @@ export const login = action({
       .option('--key-stdin', 'read the key from stdin')
       .addOption(new Option('--key-file <file>', 'read the key from a file').conflicts('keyStdin'))
       .addOption(
-        new Option(
-          '--key-command <command>',
-          'run this command without a shell whenever the key is needed',
-        )
+        new Option('--key-command <command>', 'read the key from this command, run without a shell')
           .argParser(ruled('--key-command', commandWords))
           .conflicts(['keyStdin', 'keyFile']),
       )

@@ -156,7 +156,7 @@ export function warnOfEnvironment(name: string, file: ConfigFile, { env, err }: 
   } else {
     err.warn(
       'settings',
-      `GPUCLOUD_PROFILE is set to "${chosen}", which does not exist. Unset it or choose a profile.`,
+      `The profile "${chosen}" in GPUCLOUD_PROFILE does not exist. Unset the variable or choose another profile.`,
     );
   }
 }

@@ -93,7 +93,7 @@ async function readKey(
   if (keyStdin && context.stdin.isTTY === true) {
     throw usageError(
       '--key-stdin: stdin is a terminal and would show the key',
-      'omit the flag to be prompted without an echo',
+      'omit the flag to be prompted with hidden input',
     );
   }
   const flag = keyFile === undefined ? '--key-stdin' : `--key-file "${keyFile}"`;

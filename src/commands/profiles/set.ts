@@ -12,18 +12,18 @@ import { existingProfile, profileView, shownProfile } from './profile.ts';
 export const set = action({
   view: profileView,
   notes:
-    'create and reorder check guards before sending a request. If a guard forbids it, they exit ' +
+    'create and reorder check guards before sending a request. If a guard forbids the request, they exit ' +
     'with 2 and the code "guard"; --yes does not override a guard. Requests with an unknown ' +
     'outcome count as instances.\n\n' +
     '--max-burn limits the total price per hour of all instances. A new instance counts at its ' +
     '--max-price, otherwise at the last known price of its offer. An unknown price counts as ' +
     'too high.\n\n' +
-    'Guards protect from mistakes, not from a hostile program: it can use the key without the ' +
-    'profile.\n\n' +
-    '"run", "jobs" and "instances reap" start the --notify command when a job has ended, ' +
-    'when an instance was terminated at its deadline, and when a termination failed or its outcome ' +
-    'is unknown. The command gets one JSON object on stdin and in GPUCLOUD_EVENT: event, id, name, ' +
-    'message, exit_code, at. It gets no API key and must finish within 30 s. If it fails, gpucloud ' +
+    'Guards prevent mistakes. They do not stop a hostile program, which can use the key without ' +
+    'the profile.\n\n' +
+    '"run", "jobs" and "instances reap" start the --notify command when a job finishes, ' +
+    'when an instance is terminated at its deadline or by its idle rule, and when a termination ' +
+    'fails or its outcome is unknown. The command receives one JSON object on stdin and in GPUCLOUD_EVENT: event, id, name, ' +
+    'message, exit_code, at. It receives no API key and must finish within 30 s. If it fails, gpucloud ' +
     'prints a warning.',
   completes: { name: 'profile', '--max-instances': 'nothing', '--notify': 'nothing' },
   examples: [
@@ -49,7 +49,7 @@ export const set = action({
       .option('--no-require-deadline', 'remove the --require-deadline guard')
       .option(
         '--notify <command>',
-        'command to run without a shell when a job ends or a deadline terminates an instance; none removes it',
+        'run this command, without a shell, when a job finishes or an instance is terminated automatically; none removes the command',
         ruled('--notify', orNone(commandWords)),
       ),
   async run(context, name, { maxInstances, maxBurn, requireDeadline, notify }) {
@@ -67,7 +67,7 @@ export const set = action({
     if (name.toLowerCase() === SANDBOX) {
       throw usageError(
         `NAME "${name}": the profile "sandbox" is built in and can't be changed`,
-        'to try this, serve a sandbox and sign in to it: gpucloud sandbox serve',
+        'to try guards, serve a sandbox and sign in to it: gpucloud sandbox serve',
       );
     }
     const after = await (await context.config()).change((file) => {

@@ -56,7 +56,7 @@ function warnOfStdin({ host, err }: Context): void {
   host.onStdinData?.(() =>
     err.warn(
       'stdin_not_read',
-      "run does not read stdin, and COMMAND gets none. Pass a script with -- sh -c '...', or copy files with --sync.",
+      "run does not read stdin, and COMMAND receives no input. Pass a script with -- sh -c '...', or copy files with --sync.",
     ),
   );
 }
@@ -71,8 +71,8 @@ export const run = action({
     'instance, also after a failure. Prints the stdout and stderr of COMMAND. In a terminal, ' +
     'asks for missing values.\n\n' +
     'COMMAND runs in the copied folder, and no shell expands its arguments. ' +
-    '--sync skips .git and the patterns in .gpucloudignore. --fetch is relative to that ' +
-    'folder. A quoted pattern is expanded on the instance.\n\n' +
+    '--sync skips .git and the patterns in .gpucloudignore. --fetch paths are relative to ' +
+    'the same folder. A quoted pattern is expanded on the instance.\n\n' +
     '--pass-env and --env-file set variables for COMMAND. gpucloud writes their values to no command ' +
     'line and no file. With --docker-image, --env-file sets the variables of the container.\n\n' +
     '--on runs COMMAND on an existing instance and does not terminate it: copies changed files, ' +
@@ -80,11 +80,11 @@ export const run = action({
     '--detach returns once COMMAND has started; "jobs" follows it. After that, only ' +
     '"instances reap" fetches the results and terminates the instance. --detach therefore needs a ' +
     'scheduled reap, or --unenforced.\n\n' +
-    'Tries several --offer in order, as "instances create" does.\n\n' +
+    'With several --offer flags, tries the offers in order, like "instances create".\n\n' +
     '--here runs COMMAND, such as GNU parallel or Ansible, on this computer. --count 4 rents ' +
     'NAME-1 to NAME-4 for COMMAND. GPUCLOUD_SSHLOGINFILE, GPUCLOUD_ANSIBLE_INVENTORY, ' +
     'GPUCLOUD_HOSTFILE and GPUCLOUD_SSH_CONFIG contain the paths of files that list the instances. ' +
-    '--sync copies to ~/gpucloud-run/work on each; --fetch copies from there to LOCAL/NAME/.\n\n' +
+    '--sync copies to ~/gpucloud-run/work on each instance; --fetch copies from there to LOCAL/NAME/.\n\n' +
     "Exits with COMMAND's exit code, with 125 if gpucloud failed before COMMAND ended, and with 7 " +
     'if the instance may still be billing. The first Ctrl-C interrupts COMMAND; the second ' +
     'terminates without copying results.',
@@ -139,7 +139,7 @@ export const run = action({
       .addOption(
         new Option(
           '--here',
-          'run COMMAND on this computer; its variables name the instances',
+          'run COMMAND on this computer, with files that list the instances',
         ).conflicts(OF_REMOTE),
       )
       .addOption(countOption())
@@ -147,7 +147,7 @@ export const run = action({
       .optionsGroup('Options:')
       .option('--sync <folder>', 'folder to copy to the instance')
       .option('--exclude <pattern>', 'skip files that match, as in .gitignore (repeatable)', each)
-      .option('--fetch <path>', 'copy REMOTE[:LOCAL] back afterwards (repeatable)', each)
+      .option('--fetch <path>', 'copy REMOTE[:LOCAL] back after COMMAND exits (repeatable)', each)
       .option(
         '--fetch-every <duration>',
         'also copy the --fetch paths this often while COMMAND runs',

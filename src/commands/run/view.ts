@@ -34,7 +34,7 @@ export const planView: View<JobPlan & Planned> = {
             .map(({ remote, local }) => `${remote} to ${here ? `${join(local, 'NAME')}/` : local}`)
             .join(', '),
         },
-        { label: 'terminate', value: `when the command ends, at the latest ${wantedText(ends)}` },
+        { label: 'terminate', value: `when the command exits, or ${wantedText(ends)}` },
       ],
     },
   ],

@@ -19,7 +19,7 @@ export const FAULT_NAMES = Object.keys(FAULTS).filter((name): name is Fault =>
 export function stateOption() {
   return new Option(
     '--state <file>',
-    'state file (default: that of the profile "sandbox")',
+    'state file (default: the state of the profile "sandbox")',
   ).argParser(ruled('--state', fileName));
 }
 

@@ -119,7 +119,7 @@ export const sandbox: Group = {
           context.err.note('Cancelled all failures.');
         } else {
           await sandbox.inject(fault);
-          context.err.note(`Will cause ${fault}: ${FAULTS[fault]}.`);
+          context.err.note(`Scheduled ${fault}: ${FAULTS[fault]}.`);
         }
         await context.out.item(await sandbox.status(), statusView);
       },
@@ -143,7 +143,8 @@ export const sandbox: Group = {
     }),
     verb('rogue', {
       summary: 'Rent an instance that gpucloud does not track',
-      notes: 'Simulates a rental by a teammate or in the web console. "gpucloud audit" finds it.',
+      notes:
+        'Simulates a rental by a teammate or in the web console. "gpucloud audit" finds the instance.',
       examples: [
         'gpucloud sandbox rogue',
         'gpucloud sandbox rogue --state ./test.json',

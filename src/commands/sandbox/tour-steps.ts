@@ -34,7 +34,7 @@ const RENT = {
 /** A whole rental in order: rent, connect, spend, stop. */
 const TOUR: readonly TourStep[] = [
   {
-    title: 'See what you can rent',
+    title: 'List offers and images',
     words: [
       'An offer is hardware with a price per hour. An image is its operating system.',
       'The real service lists them in the web console.',
@@ -70,7 +70,7 @@ const TOUR: readonly TourStep[] = [
     argv: ['sandbox', 'advance', '3h'],
   },
   {
-    title: 'See what you have and what it costs',
+    title: 'Show instances and costs',
     words: [
       'gpucloud records each request before sending it, so no instance is lost.',
       'status shows all instances with their current cost.',
@@ -78,7 +78,7 @@ const TOUR: readonly TourStep[] = [
     argv: ['status'],
   },
   {
-    title: 'See what you spent',
+    title: 'Show spending',
     words: ['Each hour is a separate charge, taken from your balance in roubles.'],
     argv: ['billing', 'spend'],
   },

@@ -29,7 +29,7 @@ export const add = verb('add', {
   takes: (command) =>
     command
       .argument('[file]', 'public key file, such as ~/.ssh/id_ed25519.pub; - for stdin')
-      .option('--name <name>', 'key name (default: its comment or the file name)')
+      .option('--name <name>', 'key name (default: the comment in the key, or the file name)')
       .option('--default', 'use the key by default for new instances')
       // A private key starts with a hyphen: commander would print it as an unknown option.
       .allowUnknownOption()
@@ -61,7 +61,7 @@ async function askKey(
   const prompts = await context.prompts();
   if (prompts === undefined) {
     throw usageError(
-      'FILE is missing: the public key to add, such as ~/.ssh/id_ed25519.pub, or - for stdin',
+      'FILE is missing: pass a public key file, such as ~/.ssh/id_ed25519.pub, or - for stdin',
     );
   }
   const file = (await chooseKeyFile('Which key?', undefined, prompts, context)) ?? '';

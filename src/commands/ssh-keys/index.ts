@@ -117,9 +117,9 @@ async function deleteKeys(given: readonly string[], context: Context): Promise<v
     }
   }
   if (deleted.length > 0) {
-    const them = deleted.length === 1 ? 'it' : 'them';
+    const kept = deleted.length === 1 ? 'the key' : 'the keys';
     context.err.note(
-      `Deleted ${deleted.map(describe).join(' and ')}. Instances that already have ${them} keep ${them}.`,
+      `Deleted ${deleted.map(describe).join(' and ')}. Existing instances keep ${kept}.`,
     );
   }
   await showDone({ typed: given, done: deleted, failed }, sshKeyView, context);
@@ -127,8 +127,8 @@ async function deleteKeys(given: readonly string[], context: Context): Promise<v
 
 function question(names: readonly string[]): string {
   if (names.length === 0) return 'Delete the SSH keys listed on stdin?';
-  const [keys, keep] = names.length === 1 ? ['key', 'it keep it'] : ['keys', 'them keep them'];
-  return `Delete the SSH ${keys} ${names.join(' and ')} from the account? Instances that have ${keep}.`;
+  const keys = names.length === 1 ? 'key' : 'keys';
+  return `Delete the SSH ${keys} ${names.join(' and ')} from the account? Existing instances keep the ${keys}.`;
 }
 
 function describe({ name, id, fingerprint }: SshKey): string {

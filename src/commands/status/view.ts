@@ -245,7 +245,7 @@ function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
   }
   if (hours === null) {
     const isWhole = balance !== null && status.burn.per_hour !== null;
-    const idle = isWhole ? 'nothing known is billing' : '';
+    const idle = isWhole ? 'no known costs' : '';
     return { text: [...instances, ...drives].some(({ bills }) => bills !== false) ? '' : idle };
   }
   const seconds = Math.floor(Number(hours) * 3600);
@@ -274,7 +274,7 @@ function notCountedText({ burn }: Overview): string {
     if (id === null) continue;
     isPriced &&= reason !== 'price_not_told';
     const text =
-      reason === 'price_not_told' ? `${kind}(s) of unknown price` : `${status} ${kind}(s)`;
+      reason === 'price_not_told' ? `${kind}(s) with an unknown price` : `${status} ${kind}(s)`;
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   if (counts.size === 0) return '';
@@ -284,7 +284,7 @@ function notCountedText({ burn }: Overview): string {
   const most =
     burn.per_hour_at_most === null
       ? ''
-      : `; with ${burn.not_counted.length === 1 ? 'it' : 'them'} ${roublesText(burn.per_hour_at_most)} per hour at most`;
-  const unknown = isPriced ? "the API doesn't document the cost" : 'cost unknown';
+      : `; up to ${roublesText(burn.per_hour_at_most)} per hour in total`;
+  const unknown = isPriced ? 'the API does not document the cost' : 'cost unknown';
   return `${list.join(', ')}: ${unknown}${most}`;
 }

@@ -263,7 +263,7 @@ describe('create', () => {
     const result = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
     expect(result).toMatchObject({ code: 7, stdout: '' });
     expect(result.stderr).toContain('A key may exist whose secret was never shown.');
-    expect(result.stderr).toContain('hint: gpucloud api-keys list shows whether it was created.');
+    expect(result.stderr).toContain('hint: Check whether the key exists: gpucloud api-keys list');
     expect(sent(result.requests)).toEqual(['POST /api-keys']);
     await expect(stat(path)).rejects.toThrow('ENOENT');
   });

@@ -309,7 +309,7 @@ describe('billing runway', () => {
     const { code, doc, stderr } = await runway('--fail-below', '181m');
     expect({ code, below: doc.below }).toEqual({ code: 10, below: null });
     expect(errorOf(stderr).message).toContain(
-      'The API does not document the cost of quiet (STOPPED). At its full price the balance may last only 3 h (89.90 ₽ per hour)',
+      'The API does not document the cost of quiet (STOPPED). At full price, the balance may last only 3 h (89.90 ₽ per hour)',
     );
   });
 

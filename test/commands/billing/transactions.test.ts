@@ -336,7 +336,7 @@ describe('billing transactions, a period', () => {
     expect(stderr).toBe(
       [
         inZone(
-          'The service has no time filter: gpucloud reads the full transaction history and filters it: from 2026-01-10 00:00:00 +00:00, before 2026-01-20 00:00:00 +00:00.',
+          'Filtering the full transaction history on this computer, since the service has no time filter: from 2026-01-10 00:00:00 +00:00, before 2026-01-20 00:00:00 +00:00.',
         ),
         'Totals of 2 transactions: 0.00 ₽ in, 3.00 ₽ out.',
         '',
@@ -357,7 +357,7 @@ describe('billing transactions, a period', () => {
       list('--page', '1', '--limit', '2', '--since', '1d', '-o', 'id'),
     );
     expect(stdout).toBe('t-1\n');
-    expect(stderr).toContain('gpucloud reads only page 1 and filters it');
+    expect(stderr).toContain('Filtering only page 1 on this computer');
     expect(requests).toHaveLength(1);
   });
 
@@ -371,7 +371,7 @@ describe('billing transactions, a period', () => {
     });
     const { stdout, stderr } = await world.cli(list('--since', '1d', '-q'));
     expect(stdout).toBe('t-1\nt-2\n');
-    expect(stderr).toContain('warning: Included despite an unreadable time: 2.\n');
+    expect(stderr).toContain('warning: Included transactions with an unreadable time: 2.\n');
   });
 });
 
@@ -380,8 +380,11 @@ describe('billing transactions, bad input', () => {
     [['--page', '0'], '--page "0": must be a whole number from 1'],
     [['--limit', 'x'], '--limit "x": must be a whole number'],
     [['--all', '--page', '2'], "option '--all' cannot be used with option '--page <number>'"],
-    [['--type', 'deposit,,bonus'], '--type "deposit,,bonus": must be a list separated by commas'],
-    [['--type', 'deposit;drop'], '--type "deposit;drop": must be a list of deposit, usage_charge'],
+    [['--type', 'deposit,,bonus'], '--type "deposit,,bonus": must be a comma-separated list'],
+    [
+      ['--type', 'deposit;drop'],
+      '--type "deposit;drop": must be one or more of deposit, usage_charge',
+    ],
     [['--since', '2026-02-30'], '--since "2026-02-30": there is no such day'],
     [['--until', 'noon'], '--until "noon": must be a date'],
     [['--since', '1d', '--until', '2d'], '--since must be before --until: from 2026-01-14'],

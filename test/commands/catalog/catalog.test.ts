@@ -443,10 +443,10 @@ describe('an unusable catalog file', () => {
     await putFile('{');
     const { code, stdout, stderr } = await see();
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${INSTANCE}\n` });
-    expect(stderr).toMatch(/^warning: Can't read the names of offers and images in .*: .*\n$/);
+    expect(stderr).toMatch(/^warning: Could not read names of offers and images from .*: .*\n$/);
     const rented = await world.cli(['instances', 'create', 'box', '--offer', A, '--image', UBUNTU]);
     expect(rented.code).toBe(0);
-    expect(rented.stderr.match(/warning: Can't read the names of offers/g)).toHaveLength(1);
+    expect(rented.stderr.match(/warning: Could not read names of offers/g)).toHaveLength(1);
     expect(await readFile(file(), 'utf8')).toBe('{');
   });
 

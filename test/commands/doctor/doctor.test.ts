@@ -122,9 +122,9 @@ Service
   certificates:    pass  trusts Node.js's bundled CA certificates
   service:         pass  ${world.service.url} responded in 0 ms
   account:         pass  the key belongs to ann@example.com
-  ssh_key:         WARN  no SSH key is registered
+  ssh_key:         WARN  the account has no SSH key
                          add one: gpucloud ssh-keys add
-  clock:           pass  1 s behind the service's
+  clock:           pass  1 s behind the service's clock
 `,
     );
     expect({ code, stderr }).toEqual({
@@ -206,7 +206,7 @@ describe("doctor's service check", () => {
     expect(code).toBe(1);
     expect(of('service')).toMatchObject({
       status: 'fail',
-      hint: 'check the network, and base_url, proxy and certificates above',
+      hint: 'check the network, and the results of base_url, proxy and certificates above',
     });
   });
 
@@ -229,9 +229,9 @@ describe("doctor's service check", () => {
   });
 
   test.each([
-    ['2026-01-15T12:00:59.000Z', 'pass', "60 s behind the service's"],
-    ['2026-01-15T12:02:00.000Z', 'warn', "clock is 121 s behind the service's"],
-    ['2026-01-15T11:00:00.000Z', 'warn', "clock is 3600 s ahead of the service's"],
+    ['2026-01-15T12:00:59.000Z', 'pass', "60 s behind the service's clock"],
+    ['2026-01-15T12:02:00.000Z', 'warn', "clock is 121 s behind the service's clock"],
+    ['2026-01-15T11:00:00.000Z', 'warn', "clock is 3600 s ahead of the service's clock"],
   ])('reports a service time of %s as %s', async (date, status, words) => {
     const { code, of } = await examine(await worldOf(serving([], date)));
     expect(code).toBe(0);
@@ -307,7 +307,7 @@ describe("doctor's check of settings and files", () => {
     await chmod(join(config, 'config.json'), 0o644);
     const { code, of } = await examine(world);
     expect(code).toBe(0);
-    expect(of('profile')?.message).toBe('work, current in the config file');
+    expect(of('profile')?.message).toBe('work, set in the config file');
     expect(of('base_url')?.message).toBe(`${world.service.url}, from the profile`);
     expect(of('api_key')?.message).toBe('svc_sk_test_…, from the profile');
     expect(of('config_folder')).toEqual({
@@ -418,14 +418,19 @@ describe("doctor's check of the computer", () => {
     };
     const first = [
       { id: 'program', status: 'pass', message: `executable ${file}`, hint: null },
-      { id: 'node', status: 'pass', message: 'not needed by the executable', hint: null },
+      {
+        id: 'node',
+        status: 'pass',
+        message: 'not needed: gpucloud is a standalone executable',
+        hint: null,
+      },
     ];
     const completion = { id: 'completion', status: 'pass', message: 'not installed', hint: null };
     expect(await examined()).toEqual([...first, completion]);
     const scripts = join(world.home, 'usr/share/bash-completion/completions');
     await mkdir(scripts, { recursive: true });
     await writeFile(join(scripts, 'gpucloud'), '');
-    const brought = { ...completion, message: 'installed with the program' };
+    const brought = { ...completion, message: 'installed with gpucloud' };
     expect(await examined()).toEqual([...first, brought]);
   });
 

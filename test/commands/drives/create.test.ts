@@ -86,7 +86,7 @@ describe('drives create', () => {
     const again = await world.cli(['drives', 'create', 'ds2', '--size', '2']);
     expect(again).toMatchObject({ code: 5, stdout: '' });
     expect(again.stderr).toContain(
-      `error: A drive "ds2" already exists (${id}, 2 GB, 0.024 ₽ per hour). No drive was created.\nhint: use ${id}, or add --yes to create another drive\n`,
+      `error: A drive named "ds2" already exists (${id}, 2 GB, 0.024 ₽ per hour). No drive was created.\nhint: use ${id}, or add --yes to create another drive\n`,
     );
     expect(calls(again.requests)).toEqual(['GET /storage/drives']);
     const meant = await world.cli(['drives', 'create', 'ds2', '--size', '2', '--yes']);
@@ -95,7 +95,7 @@ describe('drives create', () => {
     expect(errorOf(twins.stderr)).toMatchObject({
       code: 'wrong_state',
       message: expect.stringMatching(
-        /^2 drives "ds2" already exist \(\S+, 2 GB, 0\.024 ₽ per hour; \S+, 2 GB, .*\)\. No drive was created/,
+        /^2 drives named "ds2" already exist \(\S+, 2 GB, 0\.024 ₽ per hour; \S+, 2 GB, .*\)\. No drive was created/,
       ),
       may_be_billing: false,
     });
@@ -106,8 +106,10 @@ describe('drives create', () => {
     const first = await world.cli(['drives', 'create', 'd1', '--size', '2', '-q']);
     const person = atTerminal(world, ['no']);
     await createDrive({ name: 'd1', size: 10 }, person.context).catch((error) => error);
-    expect(person.said).toEqual(['Create another drive d1 of 10 GB?']);
-    expect(person.stderr()).toContain(`A drive "d1" already exists (${first.stdout.trim()}, 2 GB`);
+    expect(person.said).toEqual(['Create another drive d1 (10 GB)?']);
+    expect(person.stderr()).toContain(
+      `A drive named "d1" already exists (${first.stdout.trim()}, 2 GB`,
+    );
     expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
@@ -171,7 +173,9 @@ describe('drives create', () => {
     });
     expect(code).toBe(7);
     expect(stderr).toContain('Waiting for the response: the drive data may already exist and be');
-    expect(stderr).toContain('A drive may exist and be billing.\nhint: gpucloud drives list shows');
+    expect(stderr).toContain(
+      'A drive may exist and be billing.\nhint: Check whether the drive exists: gpucloud drives list',
+    );
   });
 
   it('creates the drive if the response arrives after the first Ctrl-C', async () => {
@@ -243,11 +247,11 @@ describe('drives create', () => {
     await createDrive({ name: undefined, size: undefined }, person.context);
     await person.context.close();
     expect(person.said).toEqual([
-      'Name of the drive?',
+      'Drive name?',
       '> must not be empty',
       'Size (such as 500GB or 2TB)?',
       '> must be a whole number of GB or TB, such as 500, 500GB or 2TB (1 TB = 1000 GB)',
-      'Create the drive data of 500 GB?',
+      'Create drive data (500 GB)?',
     ]);
     expect(person.stdout()).toContain('Size:          500 GB');
   });

@@ -80,7 +80,7 @@ describe('drives list', () => {
     const { code, stderr } = await world.cli(['drives', 'list']);
     expect(code).toBe(0);
     expect(stderr).toBe(
-      `warning: Drive datasets is SUSPENDED: the balance ran out. The service deletes the drive at most 7 days after the suspension. Top up the balance, then: gpucloud drives resume ${ID}\n`,
+      `warning: Drive datasets is SUSPENDED: the balance ran out. The service deletes the drive within 7 days of the suspension. Top up the balance, then: gpucloud drives resume ${ID}\n`,
     );
   });
 
@@ -141,8 +141,8 @@ describe('drives get', () => {
     const { stdout } = await world.cli(['drives', 'get', ID]);
     expect(stdout).toContain(
       [
-        'Attention:     the balance ran out. The service deletes the drive at most 7 days after the suspension;',
-        `               its debt grows until then. Top up the balance, then: gpucloud drives resume ${ID}`,
+        'Attention:     the balance ran out. The service deletes the drive within 7 days of the suspension.',
+        `               Its debt grows until then. Top up the balance, then: gpucloud drives resume ${ID}`,
       ].join('\n'),
     );
   });

@@ -11,7 +11,7 @@ it('lists a drive as SUSPENDED without funds, and resumes it after a promo code'
 
     const listed = await world.cli(['drives', 'list', '--columns', 'name,status']);
     expect(listed.stdout).toBe('NAME  STATUS\ndata  SUSPENDED\n');
-    expect(listed.stderr).toContain('deletes the drive at most 7 days after');
+    expect(listed.stderr).toContain('deletes the drive within 7 days of');
 
     const early = await world.cli(['drives', 'resume', 'data']);
     expect(early.code).toBe(5);

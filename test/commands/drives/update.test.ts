@@ -71,7 +71,7 @@ describe('drives update', () => {
     expect(left).toMatchObject({ failure: 'interrupted' });
     expect(person.said).toEqual(['Change datasets from 500 GB to 1000 GB?']);
     expect(person.stderr()).toBe(
-      'datasets has 500 GB: 6.00 ₽ per hour. The API shows the price of 1000 GB after the change.\n',
+      'datasets has 500 GB: 6.00 ₽ per hour. The API shows the new price only after the change.\n',
     );
     expect(calls(world.service.requests)).toEqual([`GET /storage/drives/${ID}`]);
     const renamed = atTerminal(world, []);
@@ -141,7 +141,7 @@ describe('drives resume', () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID, '-o', 'id']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
-    expect(stderr).toBe('Drive datasets is AVAILABLE: 6.00 ₽ per hour, still billing.\n');
+    expect(stderr).toBe('Drive datasets is AVAILABLE and billing: 6.00 ₽ per hour.\n');
   });
 
   it('exits with 5 for a drive that is not suspended', async () => {
@@ -197,5 +197,5 @@ it('prints one line per changed drive at a terminal', async () => {
   const suspended = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
   const { stdout, stderr } = await suspended.cli(['drives', 'resume', ID], { terminal: true });
   expect(stdout).toBe('');
-  expect(stderr).toMatch(/^Drive datasets is [A-Z_]+: /);
+  expect(stderr).toMatch(/^Drive datasets is [A-Z_]+ and billing: /);
 });

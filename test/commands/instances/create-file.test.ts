@@ -67,7 +67,7 @@ describe('instances create --file', () => {
   });
 
   test.each([
-    ['offer_id: 5', 'line 1: offer_id is not of the type string'],
+    ['offer_id: 5', 'line 1: offer_id is not of type string'],
     [
       'offer_id: a\ninstance_name: ab',
       'line 2: instance_name breaks the rule: must be 3 to 50 letters (a-z)',
@@ -106,7 +106,7 @@ describe('instances create --file', () => {
       'docker_config:\n  image: " "',
       'line 2: docker_config.image breaks the rule: must not be empty',
     ],
-    ['terminate_after: 4', 'line 1: terminate_after is not of the type string'],
+    ['terminate_after: 4', 'line 1: terminate_after is not of type string'],
     ['terminate_after: soon', 'line 1: terminate_after breaks the rule: must be'],
     [
       'terminate_at: 2026-01-31',
@@ -130,14 +130,14 @@ describe('instances create --file', () => {
     ],
     [
       'name: box\ndrive: d\nssh_keys: [1]\ndocker_config:\n  env:\n    - {key: a b, value: x}',
-      'line 1: name is unknown (did you mean instance_name?); line 2: drive is unknown (did you mean storage_drive_id?); line 3: ssh_keys.0 is not of the type string',
+      'line 1: name is unknown (did you mean instance_name?); line 2: drive is unknown (did you mean storage_drive_id?); line 3: ssh_keys.0 is not of type string',
     ],
     [
       'offer_id: a\n---\noffer_id: b',
       'line 2: a second document starts here; a file describes one instance\n',
     ],
-    ['[1]', 'line 1: the file is not of the type object'],
-    ['', 'line 1: the file is not of the type object'],
+    ['[1]', 'line 1: the file is not of type object'],
+    ['', 'line 1: the file is not of type object'],
   ])('rejects a file with %j', async (content, words) => {
     const argv = ['instances', 'create', '-f', '-', ...HARDWARE, '--name', 'box'];
     const { code, stderr, requests } = await world.cli(argv, { stdin: content });

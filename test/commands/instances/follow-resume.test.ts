@@ -78,7 +78,7 @@ describe('instances events --follow during an outage', () => {
       });
       const { code, stderr } = await follow(stage);
       expect(code).toBe(130);
-      expect(stderr).toContain(`asks to wait ${seconds} s`);
+      expect(stderr).toContain(`requests a pause of ${seconds} s`);
       expect(stage.world.clock.slept).toContain(Number(seconds) * 1000);
     },
   );

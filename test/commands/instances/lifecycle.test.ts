@@ -264,7 +264,7 @@ describe('instances terminate', () => {
     ]);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr).toContain(
-      `add --yes (Terminate trainer (${id}, 89.90 ₽/h) and delete its disk?)`,
+      `add --yes to confirm (Terminate trainer (${id}, 89.90 ₽/h) and delete its disk?)`,
     );
   });
 

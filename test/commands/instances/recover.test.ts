@@ -121,12 +121,12 @@ describe('instances recover', () => {
         outcome: 'unknown',
         id: null,
         may_be_billing: true,
-        note: `it may be ${ID}, PROVISIONING`,
+        note: `may be instance ${ID}, PROVISIONING`,
         candidates: [{ id: ID, status: 'PROVISIONING', created_at: '2026-01-15T12:00:01.000Z' }],
       },
     ]);
     expect(errorOf(stderr)).toMatchObject({
-      hint: `if it is ${ID}: gpucloud instances recover trainer --yes; otherwise: gpucloud instances untrack trainer`,
+      hint: `if ${ID} is the instance: gpucloud instances recover trainer --yes; otherwise: gpucloud instances untrack trainer`,
     });
     expect(posts(requests)).toEqual([]);
     expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
@@ -205,7 +205,7 @@ describe('instances recover', () => {
     expect(code).toBe(7);
     expect(errorOf(stderr)).toMatchObject({
       message: expect.stringContaining(`names instance ${ID}`),
-      hint: expect.stringContaining('before you use its name again, here or elsewhere'),
+      hint: expect.stringContaining('before you use the name again on any computer'),
     });
     const recovered = await world.cli(['instances', 'recover', '--json']);
     expect({ code: recovered.code, rows: JSON.parse(recovered.stdout) }).toMatchObject({
@@ -250,8 +250,8 @@ describe('instances recover', () => {
     expect(posts(requests)).toEqual([]);
     expect(stdout).toContain('UNKNOWN');
     expect(stderr).toBe(
-      `error: Still unknown: trainer (offer ${OFFER}, requested at 2026-01-15T12:00:00.000Z). Look for it in the web console. It may be billing.\n` +
-        'hint: if it exists: gpucloud instances track ID; otherwise: gpucloud instances untrack trainer\n',
+      `error: Outcome still unknown: trainer (offer ${OFFER}, requested at 2026-01-15T12:00:00.000Z). Look for the instance in the web console. It may be billing.\n` +
+        'hint: if the instance exists: gpucloud instances track ID; otherwise: gpucloud instances untrack trainer\n',
     );
   });
 
@@ -322,7 +322,7 @@ describe('instances recover', () => {
     await lose(false);
     const { code, stderr } = await world.cli(['instances', 'recover', 'nobody']);
     expect(code).toBe(3);
-    expect(stderr).toContain('these have: trainer');
+    expect(stderr).toContain('Unresolved: trainer');
   });
 
   test("exits with 6 if the service can't be reached", async () => {

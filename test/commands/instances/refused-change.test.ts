@@ -120,7 +120,7 @@ describe('a refused change', () => {
       });
       expect(error.message).toContain(`Its status is ${status}.`);
       expect(error.hint).toContain(next);
-      expect(error.hint).not.toContain('It may be terminated already');
+      expect(error.hint).not.toContain('Check whether the instance is already terminated');
     },
   );
 

@@ -77,7 +77,7 @@ describe('instances track or untrack', () => {
       expect({ ...refused, stderr: '' }).toEqual({ code: 2, stdout: '', stderr: '', requests: [] });
       expect(refused.stderr).toMatch(
         new RegExp(
-          `^error: not interactive, so it can't ask for confirmation: add --yes \\(Untrack trainer \\(${NEW}, last seen PROVISIONING now\\)\\? It keeps running and billing, but gpucloud will no longer track it\\.\\)\n$`,
+          `^error: not interactive: add --yes to confirm \\(Untrack trainer \\(${NEW}, last seen PROVISIONING now\\)\\? It keeps running and billing, but gpucloud will no longer track it\\.\\)\n$`,
         ),
       );
     }
@@ -123,7 +123,7 @@ describe('instances track or untrack', () => {
     await world.cli(['instances', 'track', ID]);
     const refused = await world.cli(['instances', 'untrack', 'old-box']);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('If its termination fails, it bills again');
+    expect(refused.stderr).toContain('If the termination fails, the instance bills again');
     const { stderr } = await world.cli(['instances', 'untrack', 'old-box', '--yes']);
     expect(stderr).toBe(
       `Untracked old-box; it was TERMINATING when last seen. To track it again: gpucloud instances track ${ID}\n`,
@@ -175,7 +175,7 @@ describe('Ctrl-C during a create', () => {
     });
     expect({ code, stdout }).toEqual({ code: 130, stdout: `${ID}\n` });
     expect(stderr).toContain('Waiting for the response: trainer may already exist and be billing.');
-    expect(stderr).toContain(`(${ID}) was still rented, and is billing.`);
+    expect(stderr).toContain(`(${ID}) is rented and billing.`);
     expect(stderr).toContain(`gpucloud instances terminate trainer`);
     expect(await places()).toEqual(['instances']);
   });

@@ -204,7 +204,7 @@ describe('a wait that stops early', () => {
     ],
     [
       ['wait', boxId(1), '--for', 'hibernating'],
-      `status "hibernating".\nhint: --for takes ${STATUSES}, ssh`,
+      `status "hibernating".\nhint: --for accepts ${STATUSES}, ssh`,
     ],
     [
       ['events', boxId(1), '--follow', '--until', 'running'],
@@ -216,7 +216,7 @@ describe('a wait that stops early', () => {
     ],
     [
       ['events', boxId(1), '--follow', '--until', 'hibernating'],
-      `status or type "hibernating".\nhint: --until takes ${STATUSES}, info, warning, status_change, billing`,
+      `status or type "hibernating".\nhint: --until accepts ${STATUSES}, info, warning, status_change, billing`,
     ],
     [['events', boxId(1), '--type', 'billin'], 'type "billin".\nhint: did you mean billing?'],
     [

@@ -237,7 +237,7 @@ describe('instances wait during an outage', () => {
   }
   const WAIT = ['instances', 'wait', boxId(1), '--poll-interval', '500ms'];
   const asks = (seconds: number) =>
-    `The service limits requests (429) and asks to wait ${seconds} s (Retry-After).`;
+    `The service limits requests (429) and requests a pause of ${seconds} s (Retry-After).`;
 
   // The API client waits for shorter pauses without a warning.
   test.each([120, 20])(

@@ -160,7 +160,7 @@ describe('login with all values', () => {
       { stdin: ANNA_KEY, env: { GPUCLOUD_API_KEY: BORIS_KEY, GPUCLOUD_PROFILE: 'home' } },
     );
     expect(stderr).toContain('warning: GPUCLOUD_API_KEY overrides the key in your profile');
-    expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set to "home", which does not exist');
+    expect(stderr).toContain('warning: The profile "home" in GPUCLOUD_PROFILE does not exist');
     expect(await stored(world)).toMatchObject({ profiles: { work: { api_key: ANNA_KEY } } });
     const sandbox = await world.cli(
       ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin', '--yes'],

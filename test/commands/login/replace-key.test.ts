@@ -25,7 +25,7 @@ test("asks before replacing a profile's key", async () => {
   const question = `Replace the key in the profile "default" (${world.service.url}, anna@example.com)?`;
   const refused = await login(BORIS_KEY);
   expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
-  expect(refused.stderr).toContain(`add --yes (${question}`);
+  expect(refused.stderr).toContain(`add --yes to confirm (${question}`);
   expect(await stored()).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
   expect((await login(BORIS_KEY, '--yes')).code).toBe(0);
   expect(await stored()).toMatchObject({ profiles: { default: { api_key: BORIS_KEY } } });
@@ -54,5 +54,5 @@ test('asks if the stored key belongs to another base URL', async () => {
   const argv = ['login', '--profile', 'default', '--base-url', elsewhere, '--key-stdin'];
   const { code, stderr, requests } = await world.cli(argv, { stdin: ANNA_KEY });
   expect({ code, requests }).toEqual({ code: 2, requests: [] });
-  expect(stderr).toContain('add --yes (Replace the key');
+  expect(stderr).toContain('add --yes to confirm (Replace the key');
 });

@@ -105,7 +105,7 @@ describe('me update', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Name: +Ann Lee\n/);
     expect(stdout).toMatch(/Available: +10500\.00\nReserved: +0\.00\nTotal: +10500\.00\n/);
-    expect(stderr).toBe('The account is now named Ann Lee.\n');
+    expect(stderr).toBe('Account name changed to Ann Lee.\n');
     expect(requests.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['PATCH', '/users/me', { name: 'Ann Lee' }],
     ]);
@@ -120,7 +120,7 @@ describe('me update', () => {
     await update(undefined, person.context);
     await person.context.close();
     expect(person.said).toEqual(['New name?', '> must not be empty']);
-    expect(person.stderr()).toBe('The account is now named Ann.\n');
+    expect(person.stderr()).toBe('Account name changed to Ann.\n');
   });
 
   it.each([
@@ -166,7 +166,7 @@ describe('me set-password', () => {
       'Current password?',
       '> must not be empty',
       'New password?',
-      'New password again?',
+      'Confirm the new password?',
       '> the passwords do not match',
     ]);
     expect(world.service.requests.map(({ body }) => body)).toEqual([
@@ -264,6 +264,6 @@ describe('me set-password', () => {
       columns: 300,
     });
     expect(typed).toMatchObject({ code: 2, requests: [] });
-    expect(typed.stderr).toContain('omit it to be prompted');
+    expect(typed.stderr).toContain('omit the flag to be prompted');
   });
 });

@@ -128,7 +128,7 @@ describe('profiles list', () => {
   test.each([
     [['list'], { GPUCLOUD_PROFILE: 'bogus' }, 'fail: GPUCLOUD_PROFILE: no profile "bogus"'],
     [['list', '--profile', 'bogus'], {}, 'no profile "bogus"'],
-    [['use', 'home'], { GPUCLOUD_PROFILE: 'bogus' }, 'which does not exist'],
+    [['use', 'home'], { GPUCLOUD_PROFILE: 'bogus' }, 'in GPUCLOUD_PROFILE does not exist'],
   ])('marks no profile as active for an unknown name: %j %j', async (argv, env, said) => {
     const world = await twoProfiles();
     const { code, stderr } = await world.cli(['profiles', ...argv], { env });
@@ -280,7 +280,7 @@ describe('profiles add', () => {
     const other = await world.cli(['profiles', 'add', 'home', '--base-url', WORK_URL]);
     expect(other.code).toBe(2);
     expect(other.stderr).toBe(
-      `error: NAME "home": this profile exists, with the base URL ${url}\nhint: change the base URL: gpucloud login --profile home --base-url ${WORK_URL}\n`,
+      `error: NAME "home": this profile already exists with the base URL ${url}\nhint: change the base URL: gpucloud login --profile home --base-url ${WORK_URL}\n`,
     );
     expect((await stored(world)).profiles.home).toMatchObject({ base_url: url, api_key: ANNA_KEY });
   });

@@ -226,7 +226,7 @@ describe('sandbox fault', () => {
     const world = await newWorld();
     const { code, stderr } = await world.cli(['sandbox', 'fault', 'fail-start']);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^Will cause fail-start: the next start fails/);
+    expect(stderr).toMatch(/^Scheduled fail-start: the next start fails/);
     expect((await json(world, 'fault', 'slow-provisioning')).faults).toEqual([
       'fail-start',
       'slow-provisioning',

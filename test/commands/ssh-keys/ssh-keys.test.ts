@@ -81,7 +81,7 @@ describe('in the sandbox', () => {
     expect(deleted).toMatchObject({
       code: 0,
       stdout: `${key.id}\n`,
-      stderr: `Deleted me@laptop (${key.fingerprint}). Instances that already have it keep it.\n`,
+      stderr: `Deleted me@laptop (${key.fingerprint}). Existing instances keep the key.\n`,
     });
     const empty = await world.cli(['ssh-keys', 'list', '--json']);
     expect(empty.stdout).toBe('[]\n');
@@ -178,7 +178,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     const nobody = await world.cli(['ssh-keys', 'delete', 'one']);
     expect(nobody).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(nobody.stderr).toContain('add --yes');
-    expect(nobody.stderr).toContain('Instances that have it keep it.');
+    expect(nobody.stderr).toContain('Existing instances keep the key.');
 
     const no = await world.cli(['ssh-keys', 'delete', 'one'], { terminal: true, stdin: '\r' });
     expect(no.code).toBe(130);
@@ -238,7 +238,7 @@ describe('bad input', () => {
   afterEach(() => world.close());
 
   test.each([
-    [['add'], '', 'error: FILE is missing: the public key to add'],
+    [['add'], '', 'error: FILE is missing: pass a public key file'],
     [['add', '/nowhere/x.pub'], '', 'error: FILE "/nowhere/x.pub": no such file\n'],
     [['add', '-'], 'hello', 'error: FILE "stdin": this is not an OpenSSH public key'],
     [['add', '-'], ED25519.slice(0, -4), 'error: FILE "stdin": the key is incomplete or damaged\n'],

@@ -36,7 +36,7 @@ describe('status', () => {
     expect(stdout).toBe(
       [
         'Balance    0.00 ₽',
-        'Lasts      nothing known is billing',
+        'Lasts      no known costs',
         'Burn rate  0.00 ₽ per hour, 0.00 ₽ per day, 0.00 ₽ per 30 days',
         'Instances  no known instances',
         'Drives     none',
@@ -205,7 +205,7 @@ describe('the burn rate', () => {
     ]);
     const { stdout } = await world.cli(['status']);
     expect(stdout).toContain(
-      "Excluded   1 STOPPED instance, 1 ERROR instance, 1 HIBERNATING instance: the API doesn't document the cost; with them 279.70 ₽ per hour at most\n",
+      'Excluded   1 STOPPED instance, 1 ERROR instance, 1 HIBERNATING instance: the API does not document the cost; up to 279.70 ₽ per hour in total\n',
     );
     expect(stdout).toContain('- broken is in ERROR (no power) and may be billing:\n');
   });
@@ -216,8 +216,8 @@ describe('the burn rate', () => {
     expect(doc.burn).toMatchObject({ per_hour: '0.00', per_hour_at_most: null });
     expect(codes(doc)).toContain('price_not_told');
     const { stdout } = await world.cli(['status']);
-    expect(stdout).not.toContain('nothing known is billing');
-    expect(stdout).toContain('1 instance of unknown price');
+    expect(stdout).not.toContain('no known costs');
+    expect(stdout).toContain('1 instance with an unknown price');
   });
 });
 

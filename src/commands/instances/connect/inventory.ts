@@ -50,7 +50,7 @@ export const inventory = action({
     '(--sshloginfile), MPI (a hostfile) or ssh (a configuration). Uses the sign-in and host keys of ' +
     '"instances ssh". Without INSTANCE, lists every known running instance.\n\n' +
     'The Ansible group "gpucloud" contains one group per offer. GNU parallel and MPI get one slot ' +
-    'per GPU. Host names for MPI need "instances ssh-config --install".',
+    'per GPU. Before using host names with MPI, run "instances ssh-config --install".',
   examples: [
     'gpucloud instances inventory > gpus.yaml',
     'gpucloud instances inventory --format parallel > gpus.slf',

@@ -26,7 +26,7 @@ export const ssh = action({
       command
         .argument('<instance>', 'name or ID')
         .argument('[command...]', 'command to run instead of a shell')
-        .option('-t, --tty', 'allocate a terminal for the command, as for top'),
+        .option('-t, --tty', 'allocate a terminal, for a command such as top'),
     ),
   run: async (context, instance, command, { tty = false, print, ...flags }) => {
     const { reach } = await import('../../../reach/reach.ts');

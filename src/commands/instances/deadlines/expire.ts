@@ -34,8 +34,8 @@ const expiringView: View<Changed> = {
 export const expire = action({
   view: expiringView,
   notes:
-    "Sets a deadline by the service's clock, or an idle rule. When it is reached, " +
-    '"instances reap" terminates the instance without asking. See "gpucloud help deadlines". ' +
+    "Sets a deadline by the service's clock, or an idle rule. " +
+    '"instances reap" enforces both and terminates without asking. See "gpucloud help deadlines". ' +
     'Setting a deadline keeps the idle rule, and setting an idle rule keeps the deadline.',
   examples: [
     'gpucloud instances expire trainer --after 4h',

@@ -49,7 +49,7 @@ export const create = action({
     "with 12 if the instance's status is ERROR. If another process is creating the instance, create " +
     'waits for it. ' +
     'If an earlier request with this name is unresolved, create asks, or exits with 7; ' +
-    '"instances recover NAME" resolves it. In both cases, --yes creates another instance.\n\n' +
+    '"instances recover NAME" resolves it. --yes creates another instance in both cases.\n\n' +
     'Repeat --offer to list fallbacks. create tries them in order. If the ' +
     'service refuses one, or its instance reaches ERROR and is terminated, create tries the next. ' +
     'This implies --wait. --retry-for repeats the list, ' +

@@ -130,7 +130,7 @@ export function notePlan(
   if (end !== undefined) err.note(`The instance would be terminated ${end}.`);
   const others = offers.slice(1).map(({ id, known }) => known?.name ?? id);
   if (others.length > 0)
-    err.note(`If the service refuses it, create would try: ${others.join(', ')}.`);
+    err.note(`If the service refuses this offer, create would try: ${others.join(', ')}.`);
 }
 
 /**

@@ -120,7 +120,7 @@ function failureOf(one: OneOfSeveral, interrupt: CliError | undefined): CliError
   const { instance, early } = one;
   if (early !== undefined || interrupt === undefined || !mayBill(instance.status)) return early;
   return interrupt.with(
-    `${sentence(interrupt.message)} ${name} (${instance.id}) was still rented, and is billing.`,
+    `${sentence(interrupt.message)} ${name} (${instance.id}) is rented and billing.`,
     {
       hint: terminateLine([one]),
       resource: instance.id,

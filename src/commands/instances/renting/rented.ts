@@ -174,10 +174,11 @@ async function printEnded(
 function stillRented(instance: Instance, { signal }: Context): CliError {
   const { id, name } = instance;
   const reason = signal.reason instanceof CliError ? signal.reason : unforeseen(signal.reason);
-  return reason.with(
-    `${sentence(reason.message)} ${name ?? id} (${id}) was still rented, and is billing.`,
-    { hint: remedyFor(instance), resource: id, mayBeBilling: true },
-  );
+  return reason.with(`${sentence(reason.message)} ${name ?? id} (${id}) is rented and billing.`, {
+    hint: remedyFor(instance),
+    resource: id,
+    mayBeBilling: true,
+  });
 }
 
 function remedyFor({ id, name }: Instance): string {
