@@ -276,7 +276,7 @@ for (const program of ['bash', 'zsh'] as const) {
       const first = await gpucloud('--install');
       expect(first.code).toBe(0);
       expect(first.stderr).not.toContain('error');
-      expect(first.stderr).toContain(`Added a line to ${rc()}, so new shells load it.`);
+      expect(first.stderr).toContain(`Added a line to ${rc()}, so new shells load the script.`);
       await completes();
       const added = await readFile(rc(), 'utf8');
       const lines = added.split('\n').filter((line) => line.includes('gpucloud'));
@@ -287,7 +287,7 @@ for (const program of ['bash', 'zsh'] as const) {
       expect(now.trim().split(/\n +/).join(' && ')).toBe(line);
 
       const again = await gpucloud('--install');
-      expect(again.stderr).toContain('New shells load it.');
+      expect(again.stderr).toContain('New shells load the script.');
       expect(await readFile(rc(), 'utf8')).toBe(added);
 
       expect((await gpucloud('--uninstall')).code).toBe(0);
@@ -303,7 +303,7 @@ for (const program of ['bash', 'zsh'] as const) {
       await writeFile(rc(), loads[program]);
       const { code, stderr } = await gpucloud('--install');
       expect(code).toBe(0);
-      expect(stderr).toContain('New shells load it.');
+      expect(stderr).toContain('New shells load the script.');
       expect(await readFile(rc(), 'utf8')).toBe(loads[program]);
     });
 
@@ -328,7 +328,7 @@ test(
     );
     const { code, stderr } = await computer.gpucloud(['completion', 'bash', '--install']);
     expect(code).toBe(0);
-    expect(stderr).toContain('New shells load it.');
+    expect(stderr).toContain('New shells load the script.');
   },
 );
 

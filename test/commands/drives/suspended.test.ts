@@ -20,7 +20,7 @@ it('lists a drive as SUSPENDED without funds, and resumes it after a promo code'
     expect((await world.cli(['billing', 'promo', 'WELCOME500'])).code).toBe(0);
     const resumed = await world.cli(['drives', 'resume', 'data']);
     expect(resumed.code).toBe(0);
-    expect(resumed.stderr).toBe('Drive data is AVAILABLE: 6.00 ₽ per hour, still billing.\n');
+    expect(resumed.stderr).toBe('Drive data is AVAILABLE and billing: 6.00 ₽ per hour.\n');
   } finally {
     await world.close();
   }
