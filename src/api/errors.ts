@@ -52,7 +52,7 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
   if (failure === 'rateLimited') return rateLimited(status, wait);
   if (failure === 'notUnderstood') {
     return fail(
-      `${request.title} was redirected (${status})${target(response)}. gpucloud does not follow redirects, to protect the API key`,
+      `${request.title} was redirected (${status})${target(response)}. Redirects are not followed, to protect the API key`,
     );
   }
   if (isWebPage(response)) {
@@ -123,7 +123,7 @@ export function lostReason(call: Call, fault: Fault): string {
   if (!fault.stopped) return `${fault.message} before the response arrived`;
   return call.interruption === undefined
     ? `no response arrived within ${seconds(call.timeoutMs)}`
-    : 'gpucloud was interrupted before the response arrived';
+    : 'the request was interrupted before the response arrived';
 }
 
 /** Builds the error for an unknown outcome. `why` completes "The outcome … is unknown: …". */

@@ -209,9 +209,7 @@ describe('a live view in a terminal', () => {
     });
     await shown.shows(/Status: +ACTIVE/);
     instances.answer = busy(120);
-    await shown.shows(
-      / and requests a pause of 120 s \(Retry-After\)\. Trying again in 1[12]\d s\.$/,
-    );
+    await shown.shows(/ requests a pause of 120 s \(Retry-After\)\. Trying again in 1[12]\d s\.$/);
     const asked = instances.service.requests.length;
     await shown.shows(/Status: +ACTIVE[\s\S]*\nLast read [1-9]\d* s ago: .* again in 11\d s\.$/);
     expect(instances.service.requests.length).toBe(asked);

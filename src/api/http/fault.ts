@@ -19,12 +19,12 @@ const WORDS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the connection timed out',
   EHOSTUNREACH: 'no route to the host',
   ENETUNREACH: 'the network is unreachable',
-  NO_WASM: 'Node.js has too little memory for WebAssembly, which gpucloud needs',
+  NO_WASM: 'Node.js has too little memory for WebAssembly, which is required',
   PROXY_407: 'the proxy requires a user name and password (407)',
 };
 
 export function faultMessage(code: string): string {
-  if (isWithoutWasm(code)) return 'Node.js runs without WebAssembly, which gpucloud needs';
+  if (isWithoutWasm(code)) return 'Node.js runs without WebAssembly, which is required';
   const words = WORDS[code];
   if (words !== undefined) return words;
   if (code.startsWith('PROXY_')) return `the proxy refused the connection (${code.slice(6)})`;

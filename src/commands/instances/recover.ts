@@ -112,9 +112,10 @@ function stillUnknown(open: readonly Resolution[]): CliError {
     const offer = offer_id === null ? '' : `offer ${offer_id}, `;
     return `${name} (${offer}requested at ${asked_at})`;
   });
+  const [what, they] = open.length === 1 ? ['instance', 'It'] : ['instances', 'They'];
   return new CliError(
     'outcomeUnknown',
-    `Outcome still unknown: ${requested.join(', ')}. Look for ${open.length === 1 ? 'the instance in the web console. It' : 'the instances in the web console. They'} may be billing.`,
+    `Outcome still unknown: ${requested.join(', ')}. Look for the ${what} in the web console. ${they} may be billing.`,
     {
       hint:
         candidate === undefined
