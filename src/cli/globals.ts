@@ -88,8 +88,8 @@ export function isFormatGiven({ output, json, quiet }: GlobalFlags): boolean {
 }
 
 /**
- * Returns the first word that is neither a global flag nor its value; undefined if there is none, or
- * if an unknown flag precedes it.
+ * Returns the first word that is neither a global flag nor its value. Returns undefined without
+ * such a word, or if an unknown flag precedes it.
  */
 export function firstWord(words: readonly string[], flags: readonly Option[]): string | undefined {
   for (let at = 0; at < words.length; at += 1) {

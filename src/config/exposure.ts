@@ -9,7 +9,7 @@ interface Exposure {
 }
 
 /**
- * Returns how others can change a file or folder, by ssh's rule: this user or root must own it, and
+ * Returns how others can change a file or folder. As in ssh, this user or root must own it, and
  * neither group nor others may write to it. Returns undefined if they can't, or without a `uid`
  * (Windows).
  */

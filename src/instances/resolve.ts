@@ -177,7 +177,7 @@ async function called(
 
 /**
  * Returns the instances that a name identifies for a change. A terminated instance that was rented
- * or tracked on this computer keeps its name, so terminating it twice never terminates another
+ * or tracked on this computer keeps its name. So terminating it twice never terminates another
  * instance with that name. The other instance needs its ID.
  */
 function meantBy(

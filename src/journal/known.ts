@@ -142,8 +142,8 @@ export function known(store: Store) {
 
     /**
      * Runs `work` with an instance's deadline, which can't change until `work` finishes. Also runs
-     * it if no lock can be created, as on a full disk: no process can change a deadline then, and
-     * the instance must still be terminated.
+     * `work` if no lock can be created, as on a full disk. No process can change a deadline then,
+     * and the instance must still be terminated.
      */
     withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T> {
       const folder = store.main();

@@ -237,8 +237,8 @@ function timeIn(window: Window, { from, to }: Pick<Chargeable, 'from' | 'to'>): 
 export const LATE = 24 * HOUR;
 
 /**
- * Returns the highest late charges of terminated instances in the window: their last hour, or
- * everything up to the last charge that the service shows. An unknown price adds nothing.
+ * Returns the highest late charges of terminated instances in the window. These are their last
+ * hour, or all hours up to the last charge that the service shows. An unknown price adds nothing.
  */
 function lateBy(known: readonly Chargeable[], window: Window): Money {
   return known
@@ -264,9 +264,9 @@ function lateIn(window: Window, one: Chargeable): number {
 const SUSPENDED = 168 * HOUR;
 
 /**
- * Returns the milliseconds of unpaid time for which a drive can be charged in a window: "debt for
- * the frozen period accumulates and is charged on top-up" (API document: Drive status). Never more
- * than the drive's lifetime.
+ * Returns the milliseconds of unpaid time for which a drive can be charged in a window. The
+ * document says "debt for the frozen period accumulates and is charged on top-up" (API document:
+ * Drive status). Never more than the drive's lifetime.
  */
 function debtOf({ kind, from, to, suspendedAt }: Chargeable, window: Window, toppedUp: boolean) {
   const isFrozen = suspendedAt !== undefined && suspendedAt >= window.from - HOUR;

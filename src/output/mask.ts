@@ -31,8 +31,8 @@ const WAY_IN = 'connection_info';
  * `paths` are dotted (`connection_info.secrets`, `docker_config.env[].value`). Masks everything
  * under a path, leaf by leaf: keys and structure stay, and so do null and ''. If the service sends
  * an unexpected structure, masks more, never less. Also masks a secret of six characters or more in
- * links (after their host), in free text and in all of `connection_info`, since these carry tokens.
- * With `shown`, returns `value` unchanged.
+ * links (after their host), in free text and in all of `connection_info`. With `shown`, returns
+ * `value` unchanged.
  */
 export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
   if (shown || paths.length === 0) return value;

@@ -60,9 +60,9 @@ interface Handle {
 type HandleClass = new (kind: 0) => Handle;
 
 /**
- * When a pipe loses its last reader, Linux wakes every process that waits for the pipe, even one
- * that waits to read from the writing end. Of Node's handles, only TCP handles can wait this way.
- * The read that follows fails with EBADF.
+ * When a pipe loses its last reader, Linux wakes every process that waits for the pipe. This
+ * includes a process that waits to read from the writing end. Of Node's handles, only TCP handles
+ * can wait this way. The read that follows fails with EBADF.
  */
 function watchPipe(fd: number, gone: () => void): () => void {
   // Open the pipe again instead of duplicating the descriptor, whose shared mode must not change.

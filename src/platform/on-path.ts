@@ -5,8 +5,8 @@ import { join, win32 } from 'node:path';
 const SYSTEM = 'C:\\Windows\\System32';
 
 /**
- * Finds a program in a folder of PATH on Windows, which would search the current folder first:
- * anyone may have put a program in it. Returns a path unchanged. For a missing program, returns a
+ * Finds a program in a folder of PATH on Windows. Windows would search the current folder first, in
+ * which anyone may have put a program. Returns a path unchanged. For a missing program, returns a
  * path to no file, so that starting it fails as on other systems.
  */
 export function onPath(

@@ -157,7 +157,7 @@ function formOf(question: Question, theme: QuestionTheme, size: Size): object {
 }
 
 /**
- * Returns how many rows of a list fit on the screen with the whole question: a terminal can't
+ * Returns how many rows of a list fit on the screen with the whole question. A terminal can't
  * redraw scrolled lines, so they would pile up with each key.
  */
 function pageOf({ message }: Question, { columns, rows }: Size): number {

@@ -7,8 +7,8 @@ import { matching } from './prompts.ts';
 type Asking<F extends Question['form']> = Extract<Question, { form: F }>;
 
 /**
- * Asks the same questions line by line, for an editor's shell (`TERM=dumb`) and for screen readers:
- * nothing moves the cursor, redraws, or needs a key other than Enter. Numbers the choices of a
+ * Asks the same questions line by line, for an editor's shell (`TERM=dumb`) and for screen readers.
+ * Nothing moves the cursor, redraws, or needs a key other than Enter. Numbers the choices of a
  * list, and accepts a number or a part of a name.
  */
 export function lineAsker({

@@ -1,6 +1,6 @@
 /**
- * Prevents untrusted text from controlling a terminal: an instance's name could otherwise set the
- * clipboard (OSC 52), move the cursor over a price, or reverse the reading order of a line.
+ * Prevents untrusted text from controlling a terminal. An instance's name could otherwise set the
+ * clipboard (OSC 52), move the cursor over a price, or reverse a line.
  */
 
 // V8 compiles an expression when its line runs. The long expressions are in functions, since most

@@ -1,8 +1,8 @@
 /**
  * Checks a documented rule for a text before it may reach the service.
  *
- * A rule does not throw and knows no flags: the caller writes the message, since the command line
- * names a flag and the sandbox names a field of a body.
+ * A rule does not throw and knows no flags. The caller writes the message: the command line names a
+ * flag, and the sandbox a field of a body.
  */
 export type Rule<T> = (text: string) => Verdict<T>;
 

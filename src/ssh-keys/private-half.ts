@@ -11,8 +11,8 @@ const QUICK = 10_000;
 export interface PrivateHalf {
   readonly key: SshKey;
   /**
-   * undefined for a key in the SSH agent, or if the service hides the public key, so that gpucloud
-   * can't look for the private key.
+   * undefined for a key in the SSH agent. Also undefined if the service hides the public key, so
+   * that gpucloud can't look for the private key.
    */
   readonly file?: string;
   /** Whether the private key has a passphrase. */

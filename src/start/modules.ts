@@ -11,8 +11,8 @@ const IS_LATE = /^(?:\d|node:)/;
 
 /**
  * Runs gpucloud, which is module 0. Loads every other module, and each `node:` module, when one of
- * its names is first used. A package that requires a Node module receives it at once, since the
- * module may be a class, or the package may list its names.
+ * its names is first used. A package that requires a Node module receives it at once. The module
+ * may be a class, or the package may list its names.
  *
  * @param node `require` outside of the bundle.
  */

@@ -12,8 +12,8 @@ export const CARD_SAMPLES = 3;
 
 /**
  * Prints the use of an instance. Each part is between a `begin` line and an `end` line with the
- * exit code, so a part that is cut off or mixed with other output has no `end` line of its own.
- * Plain POSIX sh; leaves nothing on the instance. $1 is the number of reads of the cards.
+ * exit code. A part that is cut off or mixed with other output has no `end` line of its own. Plain
+ * POSIX sh; leaves nothing on the instance. $1 is the number of reads of the cards.
  *
  * Without utmp, as in a container, `who` lists nobody, so the access times of the terminals count
  * too. The sandbox sets GPUCLOUD_PROC, so that the user's own terminals in /dev/pts don't count.

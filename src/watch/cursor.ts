@@ -19,13 +19,13 @@ export type Cursor = ReturnType<typeof createCursor>;
 /**
  * Records which events of one log have been seen, exactly and in bounded memory.
  *
- * It keeps the IDs of the newest events, at least `kept` and at most twice as many, and drops the
+ * It keeps the IDs of the newest events, at least `kept` and at most twice as many. It drops the
  * older IDs in one batch, by time. Events at or before the horizon have been seen; later events are
  * new unless their ID is kept. Events with the same time are kept or dropped together, since a
  * service may return them in any order.
  *
- * The cost: an event that enters the log behind at least `kept` newer events, with a time before
- * the horizon, looks like a dropped event and does not count as new.
+ * The cost: an event may enter the log behind at least `kept` newer events, with a time before the
+ * horizon. It looks like a dropped event and does not count as new.
  */
 export function createCursor(saved?: SavedCursor, { kept = KEPT } = {}) {
   const known = new Map<string, number>(saved?.known);

@@ -132,9 +132,9 @@ function deadline<T extends Watched>(wait: Wait<T>, last: T | undefined): CliErr
 }
 
 /**
- * Whether the instance can no longer reach the target. The document (States and transitions) says:
- * a failed stop returns to ACTIVE, a failed terminate to the earlier status, TERMINATING is final,
- * and nothing leaves ERROR by itself.
+ * Whether the instance can no longer reach the target. By the document (States and transitions), a
+ * failed stop returns to ACTIVE, and a failed terminate to the earlier status. TERMINATING is
+ * final, and nothing leaves ERROR by itself.
  */
 function isOtherEnd(target: string, status: string, seen: ReadonlySet<string>): boolean {
   if (target === 'TERMINATED') return seen.has('TERMINATING') && status !== 'TERMINATING';

@@ -39,8 +39,8 @@ const PASSES = 8;
 
 /**
  * Checks a service's response, so that one odd field does not hide the rest. Changes the value
- * itself: an optional field of the wrong type counts as missing, and a number or boolean becomes
- * text where text is expected. A wrong required part (an ID, a status, a row) is still an error.
+ * itself. An optional field of the wrong type counts as missing. A number or boolean becomes text
+ * if text is expected. A wrong required part (an ID, a status, a row) is still an error.
  */
 export function mend<T>(schema: Schema<T>, value: unknown): Checked<T> {
   const odd: Odd[] = [];

@@ -170,8 +170,8 @@ async function isStored(
 }
 
 /**
- * Chooses the profile for a login without a name: the active profile if it belongs to this
- * service, otherwise `default`, so that another service's key is kept.
+ * Chooses the profile for a login without a name: the active profile if it belongs to this service.
+ * Otherwise chooses `default`, so that another service's key is kept.
  */
 function nameFor(file: ConfigFile, given: string | undefined, context: Context): string {
   const named = namedProfile(context);

@@ -5,8 +5,8 @@ import { OWNER, quoted } from './quote.ts';
 /**
  * Supports bash 3.2, which macOS still has, and does not need bash-completion.
  *
- * Each place has a small function of its own: bash copies a function at each call, and copying one
- * big table would take longer than the rest of the completion.
+ * Each place has its own small function, since bash copies a function at each call. Copying one big
+ * table would take longer than the rest of the completion.
  */
 export function bashScript(model: Model): string {
   return `# bash completion for gpucloud

@@ -187,8 +187,8 @@ export function setDeadline(
 }
 
 /**
- * Describes when an instance will be terminated, in the words of the flags: `after 4 h`, `at the
- * next 18:00, or after 45 min without use`.
+ * Describes when an instance will be terminated, in the words of the flags: `at the next 18:00, or
+ * after 45 min without use`.
  */
 export function wantedText(flags: DeadlineFlags): string | undefined {
   const idle = flags.ifIdle && `after ${spanText(flags.ifIdle / 1000)} without use`;

@@ -38,8 +38,8 @@ export async function writeTable<T>(
   }
 
   /**
-   * Leaves out spared columns, one after another, until the others fit. The first column names the
-   * row, and a cut ID can't be pasted, so neither the first nor a spared column may then be cut.
+   * Leaves out spared columns, one after another, until the others fit. Then cuts neither the first
+   * column, which names the row, nor a spared column, since a cut ID can't be pasted.
    */
   function measure(first: Iterable<T>): Layout {
     const spared = columns.filter((column) => column.spared);

@@ -211,8 +211,8 @@ async function receiveFolder(
 }
 
 /**
- * Refuses to merge a folder into the home folder or a folder above it, since this could replace
- * files that a shell or ssh reads. The instance decides whether it sends a file or a folder.
+ * Refuses to merge a folder into the home folder or a folder above it. This could replace files
+ * that a shell or ssh reads. The instance decides whether it sends a file or a folder.
  */
 async function ensureApart(local: string, home: string | undefined): Promise<void> {
   if (home === undefined || !contains(await realpath(local), await realpath(home))) return;

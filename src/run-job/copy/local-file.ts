@@ -142,7 +142,7 @@ interface Writing {
 }
 
 /**
- * Writes to a device or a pipe. Never blocks in a system call, which no signal could interrupt: a
+ * Writes to a device or a pipe. Never blocks in a system call, which no signal could interrupt. A
  * pipe without a reader is an error, and a full pipe is retried.
  */
 export async function writeInto(

@@ -34,8 +34,8 @@ export function newToken(): string {
 const KNOWN_TO_ALL = 'svc_sk_sandbox_built_in_key';
 
 /**
- * Returns the token of the built-in account. Each state has its own token: all users of a computer
- * reach a server on loopback, and anyone who can add an SSH key can run commands as the owner.
+ * Returns the token of the built-in account. Each state has its own token, since all users of a
+ * computer reach a server on loopback. Anyone who can add an SSH key can run commands as the owner.
  */
 export function builtInToken(state: State, now: number, token = newToken()): string {
   if (state.builtInToken === undefined) {
