@@ -184,9 +184,9 @@ export interface Leader extends Piped {
 /**
  * Starts a program with binary streams. Rejects with the system's error if it can't be started.
  *
- * The program runs in its own session: Ctrl-C in a terminal reaches every program in the
- * foreground, and the first Ctrl-C must not stop a copy in progress. Windows would open a console
- * for it.
+ * The program runs in its own session, since Ctrl-C in a terminal reaches every program in the
+ * foreground. The first Ctrl-C must not stop a copy in progress. Windows would open a console for
+ * it.
  */
 export async function startPiped(
   { file, args, env, cwd }: Pick<Program, 'file' | 'args' | 'env'> & { readonly cwd?: string },

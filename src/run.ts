@@ -126,9 +126,9 @@ async function thrownBy(work: () => Promise<void>): Promise<{ error: unknown } |
 }
 
 /**
- * Rejects an API key or a private key among the arguments before anything is sent: other programs
+ * Rejects an API key or a private key among the arguments before anything is sent. Other programs
  * and the shell's history can read arguments. Also rejects bytes that are not UTF-8, since Node
- * replaces them: an instance would get another name, a file another path.
+ * replaces them. An instance would get another name, a file another path.
  */
 function checkWords(argv: readonly string[]): void {
   for (const [at, word] of argv.entries()) {

@@ -96,7 +96,7 @@ const RENTS = {
 } as const;
 
 /**
- * Builds a change that may be repeated: the service rolls back a failed change, "so the call can be
+ * Builds a change that may be repeated. The service rolls back a failed change, "so the call can be
  * repeated" (States and transitions).
  */
 function change(goal: 'STOPPED' | 'TERMINATED') {

@@ -89,8 +89,8 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
 }
 
 /**
- * Throws CliError('authentication') if other users may have changed the config file, and with it
- * the key, its command, or the address that receives it.
+ * Throws CliError('authentication') if other users may have changed the config file. The file
+ * determines the key, its command and the address that receives the key.
  */
 export function refuseExposedConfig(path: string, uid: number | undefined): void {
   const exposure = exposureOfConfig(path, uid);

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 
-// Reads and writes gpucloud's own small files synchronously: a thread pool round trip costs more
-// than the I/O, and a run has dozens. Not for paths from users, which may be pipes or terminals.
+// Reads and writes gpucloud's own small files synchronously. A thread pool round trip costs more
+// than the I/O, and a run needs dozens. Not for paths from users, which may be pipes or terminals.
 
 /**
  * Returns the bytes of a regular file of at most `most` bytes, otherwise undefined. Throws file

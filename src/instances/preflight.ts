@@ -32,8 +32,8 @@ export function nothingCreated(interrupt: CliError): CliError {
 }
 
 /**
- * Reads an instance. Returns undefined if that fails, since the next request reports the fault, but
- * throws for a refused key and an interrupt.
+ * Reads an instance. Returns undefined if that fails, since the next request reports the fault.
+ * Throws for a refused key and an interrupt.
  */
 async function readBriefly(
   { id }: Pick<Target, 'id'>,
@@ -56,7 +56,7 @@ export function readAll(
 }
 
 /**
- * Returns the known instances, or none if the journal is unreadable: a command with an instance's
+ * Returns the known instances, or none if the journal is unreadable. A command with an instance's
  * ID must not fail for that.
  */
 export async function knownHere(context: Context): Promise<readonly KnownInstance[]> {

@@ -91,8 +91,8 @@ async function readAnswer(
 }
 
 /**
- * Drops IDs that can't be the new instance's. These are IDs in the request, such as a refused
- * offer, and IDs known before, such as a terminated instance with that name.
+ * Drops IDs that can't be the new instance's: IDs in the request, such as a refused offer, and
+ * known IDs, such as a terminated instance's.
  */
 async function keepCandidate(
   id: string | undefined,

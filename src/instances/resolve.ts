@@ -82,7 +82,7 @@ export async function findInstances(
 }
 
 /**
- * Finds several instances for a command that reports missing names as failed: a mistyped name must
+ * Finds several instances for a command that reports missing names as failed. A mistyped name must
  * not stop a cleanup from terminating the others.
  */
 export async function findEach(

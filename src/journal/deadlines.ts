@@ -11,7 +11,7 @@ import {
 } from './record.ts';
 
 /**
- * Returns the path of a deadline, which has its own file: each response rewrites the instance's
+ * Returns the path of a deadline, which has its own file. Each response rewrites the instance's
  * file and must not restore an earlier deadline.
  */
 export function deadlinePath(folder: string, id: string): string {

@@ -42,9 +42,9 @@ async function eachOf<T>(
   take: (one: T) => Promise<void> | undefined,
 ): Promise<void> {
   const source = given[Symbol.asyncIterator]();
-  // Stop when the reader is gone, instead of waiting for an event that may never come.
-  // (Promise.race would keep a reaction of every row in memory; subscribing per row would take
-  // longer than formatting it.)
+  // Stop when the reader is gone, instead of waiting for an event that may never come. Promise.race
+  // would keep a reaction of every row in memory. Subscribing per row would take longer than
+  // formatting it.
   let leave: () => void = () => undefined;
   const forget = sink.onEnd(() => leave());
   const nextUnlessEnded = () =>

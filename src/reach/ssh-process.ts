@@ -17,7 +17,7 @@ interface Listener {
 const KEPT = 4_000;
 
 /**
- * Starts an ssh without a terminal. Reads its log to learn when the session opens: probing the port
+ * Starts an ssh without a terminal. Reads its log to learn when the session opens. Probing the port
  * would open a connection to the program that listens on the instance.
  */
 export async function startSsh(argv: readonly string[], start: Start, listener: Partial<Listener>) {

@@ -86,7 +86,7 @@ async function holdOnce(
 ): Promise<Held> {
   let opening: Promise<void> | undefined;
   const printed = new Set<string>();
-  // Holds back ssh's lines until the tunnel is open: if it never opens, the last line becomes the
+  // Holds back ssh's lines until the tunnel is open. If it never opens, the last line becomes the
   // reason in the error.
   const waiting: string[] = [];
   const print = (line: string) => {

@@ -56,8 +56,8 @@ export function promoCode(text: string): Verdict<string> {
  * Checks that an ID is safe in a request path.
  *
  * The document calls IDs strings, and instance IDs UUIDs. Allows only letters, digits, `.`, `_`,
- * `-` and `~`, and no first character that could make the segment `.` or `..`: `encodeURIComponent`
- * leaves those unchanged, and the path would collapse.
+ * `-` and `~`. Rejects a first character that could make the segment `.` or `..`:
+ * `encodeURIComponent` leaves those unchanged, and the path would collapse.
  */
 export function resourceId(text: string): Verdict<string> {
   return /^[A-Za-z0-9_][A-Za-z0-9._~-]{0,199}$/.test(text)

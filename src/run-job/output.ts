@@ -6,7 +6,7 @@ import { createSink } from '../output/sink.ts';
 export interface JobOutput {
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
   /**
-   * Starts a new line in the terminal if the command left one unfinished: a message of gpucloud
+   * Starts a new line in the terminal if the command left one unfinished. A message of gpucloud
    * would otherwise continue or erase that line. `isEchoed`: the terminal shows ^C at the cursor.
    */
   endLine(isEchoed?: boolean): void;

@@ -105,9 +105,9 @@ export function createStops(
 const [MINUTE, LEAST, MOST] = [60_000, 2, 15];
 
 /**
- * Returns the milliseconds before the deadline at which the command is interrupted: a tenth of the
- * job's time, 2 to 15 minutes, at most half of it. Without a deadline, returns the grace period for
- * a later deadline.
+ * Returns the milliseconds before the deadline at which the command is interrupted. This is a tenth
+ * of the job's time, 2 to 15 minutes, and at most half of the job's time. Without a deadline,
+ * returns the grace period for a later deadline.
  */
 export function graceFor(time: number | undefined): number {
   if (time === undefined) return LEAST * MINUTE;

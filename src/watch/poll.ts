@@ -55,8 +55,8 @@ export async function* poll<T>(options: Poll<T>): AsyncGenerator<Turn<T>, void> 
   function mayPass(error: CliError): boolean {
     if (isInterrupt(error) || FINAL.includes(error.failure)) return false;
     if (!hasRead && wasThere === undefined) return false;
-    // With a person watching, a sign-in page or a 404 doesn't stop the poll, since the view shows
-    // it with its age. A script would wait forever.
+    // With a person watching, a sign-in page or a 404 doesn't stop the poll. The view shows the
+    // fault with its age. A script would wait forever.
     return isSeen || transient.passes(error, hasRead || wasThere === true);
   }
 

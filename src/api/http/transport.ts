@@ -70,7 +70,7 @@ export async function createTransport(
       if (request.method !== 'POST' && request.method !== 'PUT') {
         return exchange(pool, request, signal, onSending);
       }
-      // Opens a new connection for each POST: on a kept-alive connection that is closing, the
+      // Opens a new connection for each POST. On a kept-alive connection that is closing, the
       // request would be lost with an unknown outcome.
       const client = new Client(target.origin, { ...options, pipelining: 0 });
       fresh.add(client);

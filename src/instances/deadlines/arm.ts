@@ -77,7 +77,7 @@ function ageOf(at: string | null | undefined, now: number): number | null {
 }
 
 /**
- * Schedules "instances reap" and waits until a scheduled run reaches the service: only such a run
+ * Schedules "instances reap" and waits until a scheduled run reaches the service. Only such a run
  * shows that the scheduler can read the key.
  */
 export async function arm(every: number, context: Context): Promise<void> {

@@ -55,7 +55,7 @@ export async function ensureEnded(
 const FOR_NAME = { timeout: 2 * 60_000, interval: 2_000 } as const;
 
 /**
- * Waits until a terminated instance frees its name: the API document requires unique names, and a
+ * Waits until a terminated instance frees its name. The API document requires unique names, and a
  * TERMINATING instance may keep its name. Also returns after two minutes, since a taken name is a
  * definite refusal. Throws unless the termination is certain.
  */

@@ -27,7 +27,7 @@ export function createBatch(
   { onFlush }: Coming = {},
   beforeFlush?: () => Promise<void> | undefined,
 ) {
-  // Joins the texts at the end: V8 keeps a string that grows row by row as a deep tree, which is
+  // Joins the texts at the end. V8 keeps a string that grows row by row as a deep tree, which is
   // slow to write.
   let parts: string[] = [];
   let length = 0;

@@ -16,8 +16,8 @@ export const SMALL = 200;
 
 /**
  * Draws a table whose rows are all known. In a terminal, uses cli-table3. Uses plain lines with the
- * same look in a pipe, beyond {@link SMALL} rows, or if a cell has characters whose width
- * cli-table3 gets wrong: its columns would not line up.
+ * same look in a pipe and beyond {@link SMALL} rows. Also uses plain lines if cli-table3 gets the
+ * width of a character wrong, since its columns would not line up.
  */
 export async function tableText(
   rows: readonly (readonly Shown[])[],

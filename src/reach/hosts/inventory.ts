@@ -35,9 +35,9 @@ export function gpusOf({ instance: { offer } }: Pick<HostEntry, 'instance'>): nu
 }
 
 /**
- * GNU parallel runs everything before the last space as the ssh command. Uses the host name, not
- * the address: an IPv6 address would need brackets, and `Host gpucloud-*` in the user's
- * configuration then applies.
+ * GNU parallel runs everything before the last space as the ssh command. Uses the host name, since
+ * an IPv6 address would need brackets. `Host gpucloud-*` in the user's configuration then also
+ * applies.
  */
 function sshLogin(host: InventoryHost): string {
   const { endpoint, ssh, hosts } = host;

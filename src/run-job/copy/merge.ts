@@ -209,7 +209,7 @@ async function isFree(path: string): Promise<boolean> {
 const [isDone, isFailed] = [() => true, () => false];
 
 /**
- * Whether the target of a link is in the folder. A target may contain `..` only at its start: after
+ * Whether the target of a link is in the folder. A target may contain `..` only at its start. After
  * a name, `..` could leave the folder through another link of the archive. The user's own links in
  * the folder may lead out of it.
  */

@@ -23,8 +23,9 @@ export const FOLLOWING = 'gpucloud-run follows';
 const WHOLE = '# whole';
 
 /**
- * Runs the supervisor from stdin, after receiving all of it. Keeps it only in the memory of sh: it
- * contains the values of the command's variables, which no file or command line may show.
+ * Runs the supervisor from stdin, after receiving all of it. Keeps the supervisor only in the
+ * memory of sh, since it contains the values of the command's variables. No file or command line
+ * may show these values.
  */
 export const START = `(umask 077; mkdir -p ${WORK}) && cd ${FOLDER} && unset script &&
 script=$(cat) && case $script in *'${WHOLE}') ;; *) exit 1 ;; esac && eval "$script"`;

@@ -9,8 +9,8 @@ interface Shown extends Record<string, unknown> {
 }
 
 /**
- * Replaces the addresses of an instance with addresses on this computer: SSH on its own port, web
- * links as pages of the server at `url`. Keeps other data.
+ * Replaces the addresses of an instance with addresses on this computer. SSH gets its own port, and
+ * web links become pages of the server at `url`. Keeps other data.
  */
 export async function onLoopback(
   answer: Answer,

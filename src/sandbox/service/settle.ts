@@ -13,9 +13,9 @@ interface Due {
 type Happening<T> = (state: State, subject: T, at: number) => void;
 
 /**
- * Runs all events that are due at a moment, in order of time: temporary statuses, hourly charges, scheduled
- * failures, synchronisations, deletions. Each runs at its own time, so one long jump of the clock has the
- * same result as many short jumps.
+ * Runs all events that are due at a moment, in order of time: temporary statuses, hourly charges,
+ * scheduled failures, synchronisations, deletions. Each event runs at its own time, so one long
+ * jump of the clock has the same result as many short jumps.
  */
 export function settle(state: State, until: number): void {
   for (let due = next(state, until); due !== undefined; due = next(state, until)) {
