@@ -75,7 +75,7 @@ test('waits the longest pause requested by the failed parts of a read', async ()
   expect(slept).toEqual([90_000, 2_000]);
 });
 
-test.each([false, true])('stops when the key is refused, with isSeen %s', async (isSeen) => {
+test.each([false, true])('stops when the key is refused (isSeen: %s)', async (isSeen) => {
   const unknown = new CliError('authentication', 'The key was refused.');
   expect((await turnsOf(['a', unknown, 'b'], { isSeen })).end).toBe(unknown);
 });
