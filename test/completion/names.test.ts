@@ -221,7 +221,7 @@ describe('names with unusual characters', () => {
     );
   });
 
-  test('stores names with blanks, brackets and letters of any script', () => {
+  test('accepts names with blanks, brackets and letters of any script', () => {
     for (const name of ['my data', 'Диск (2)', '数据-1', 'a@b', 'x:y/z']) {
       expect(isPlain(name)).toBe(true);
     }
