@@ -68,7 +68,6 @@ interface ReadHow {
   readonly now: number;
   /** The account's journal, if already open. */
   readonly journal?: Promise<Journal>;
-  /** Options for each read of an instance. */
   readonly options?: CallOptions;
 }
 

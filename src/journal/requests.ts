@@ -93,7 +93,6 @@ export async function requestsIn(
   return kept.sort((a, b) => Date.parse(a.asked_at) - Date.parse(b.asked_at));
 }
 
-/** Returns the request that has the name, if any. */
 export function requestNamed(folder: string, name: string, alive: Alive): KeptRequest | undefined {
   const path = mainPath(folder, name);
   const text = readText(path);

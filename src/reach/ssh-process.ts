@@ -74,7 +74,6 @@ export function troubleIn(output: string): Trouble | undefined {
   return PATTERNS.find(([, pattern]) => pattern.test(output))?.[0];
 }
 
-/** Returns the error for a program that could not be started. */
 export function notStarted(file: string, error: unknown): CliError {
   const code = errorCode(error) ?? String(error);
   return code === 'ENOENT'

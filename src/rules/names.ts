@@ -81,7 +81,6 @@ export function isSameId(one: string, other: string): boolean {
   return idKey(one) === idKey(other);
 }
 
-/** Checks a typed instance ID. */
 export function instanceId(text: string): Verdict<string> {
   return isUuid(text) ? kept(idKey(text)) : broken('must be a UUID');
 }

@@ -1,4 +1,3 @@
-/** Escapes the text of an XML element. */
 export function xmlText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

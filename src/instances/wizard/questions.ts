@@ -51,7 +51,6 @@ export interface Asking {
   readonly context: Context;
 }
 
-/** Returns the questions in order. */
 export function questionsFor(asking: Asking): Question[] {
   const { flags, lists, isJob, count = 1, prompts } = asking;
   const { sshKey: keys, template, dockerImage: container, drive } = flags;

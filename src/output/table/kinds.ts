@@ -127,7 +127,6 @@ export function barOf(share: number, room: number): string {
 /** In percent: the lowest good load, and the highest load that counts as waste. */
 const [GOOD, HARDLY] = [80, 5];
 
-/** Returns the colour of a utilization in percent. */
 function loadColour(percent: number): Colour | undefined {
   if (percent > GOOD) return 'green';
   return percent < HARDLY ? 'yellow' : undefined;

@@ -94,7 +94,6 @@ function templateEndpoints(
   }));
 }
 
-/** Whether the instance's container publishes a port. */
 export function publishesPort({ dockerConfig }: Instance, port: number): boolean {
   return containerEndpoints(dockerConfig, '').some((one) => one.external_port === port);
 }
