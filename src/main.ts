@@ -76,7 +76,7 @@ async function main(): Promise<void> {
   const code = await Promise.race([run(argv, host).catch(faults.note), faults.overdue]);
   process.exitCode = code;
   if (code === 0 && faults.first !== undefined) {
-    // The run ignored the fault, or can't finish.
+    // The run ignored the fault, or could not finish, so the fault is reported now.
     process.exitCode = 1;
     host.stderr.write(faultReport(faults.first, argv, env));
   }

@@ -153,7 +153,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     }, this.#reject);
   }
 
-  /** A small body arrives in one chunk. */
+  /** Avoids a copy, since a small body arrives in one chunk. */
   #body(): Buffer {
     const [only, ...more] = this.#chunks;
     return only !== undefined && more.length === 0 ? only : Buffer.concat(this.#chunks);

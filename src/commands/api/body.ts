@@ -21,7 +21,10 @@ export interface BodyStyle {
   readonly showSecrets: boolean;
   /** Spaces per level; 0 prints a value on one line. */
   readonly indent: number;
-  /** Whether to print the body unchanged for another program. A secret to mask overrides this. */
+  /**
+   * Whether to print the body unchanged for another program. A secret to mask overrides this
+   * setting.
+   */
   readonly asItCame: boolean;
   /** Removes the active key and the request's secrets from a text. */
   hide(text: string): string;

@@ -105,7 +105,7 @@ export const catalog: Group = {
   ],
 };
 
-/** Notes only offers that were out of stock: one that was in stock may be taken by now. */
+/** Notes only offers that were out of stock: other offers may be taken by now. */
 function noteOutOfStock(entries: readonly CatalogEntry[], { err }: Context): void {
   const out = entries.filter(({ in_stock }) => in_stock === false);
   const named = out.map((one) => `${one.name ?? one.id} (${stockDay(one) ?? 'now'})`);

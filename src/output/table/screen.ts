@@ -42,7 +42,7 @@ function headingOf(text: string, { paint, cells }: ScreenStyle): string {
   return `${paint('bold', clamp(clean(text), cells))}\n`;
 }
 
-/** Aligns labels in a column, and wraps the texts beside them between words. */
+/** Aligns labels in a column, and wraps each text beside its label. */
 function factsText(facts: readonly Fact[], { paint, cells }: ScreenStyle): string {
   const rows = facts
     .filter(({ text }) => text !== '')
