@@ -90,7 +90,11 @@ export const instances = [
         { equivalent: 'The client reports a 408 to a POST as outcomeUnknown, never as a refusal.' },
       ],
       ['a fault after the request was sent counts as certain', 'return !sent;', 'return true;'],
-      ['may_be_billing is lost when an error is renamed', 'true })', 'false })'],
+      [
+        'may_be_billing is lost when an error is renamed',
+        'mayBeBilling: true,\n    ...(context',
+        'mayBeBilling: false,\n    ...(context',
+      ],
       ['an id that was not saved is not in the error', ' (${id}),', ','],
       [
         'an id that was not saved is not billing',
