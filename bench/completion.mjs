@@ -16,9 +16,18 @@ const LINES = [
   ['a command', 'gpucloud', 'inst'],
   ['a flag', 'gpucloud', 'instances', 'create', '--do'],
   ['a format', 'gpucloud', 'instances', 'list', '-o', ''],
-  ['100 names, all fit', 'gpucloud', 'instances', 'stop', ''],
-  ['100 names, ten fit', 'gpucloud', 'instances', 'stop', 'trainer-9'],
-  ['100 names after other words', 'gpucloud', '-o', 'json', 'instances', 'stop', 'trainer-1', ''],
+  ['100 names, all match', 'gpucloud', 'instances', 'stop', ''],
+  ['100 names, ten match', 'gpucloud', 'instances', 'stop', 'trainer-9'],
+  [
+    '100 names after other arguments',
+    'gpucloud',
+    '-o',
+    'json',
+    'instances',
+    'stop',
+    'trainer-1',
+    '',
+  ],
 ];
 
 const TIMED = `

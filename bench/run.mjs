@@ -165,7 +165,7 @@ async function oneRequest(ports) {
   const { floor, ours, exe, ...others } = race(
     {
       floor: { argv: [NODE, '-e', '0'] },
-      'a bare GET, http': { argv: [NODE, here('get.cjs'), url('http')] },
+      'GET by a minimal client, http': { argv: [NODE, here('get.cjs'), url('http')] },
       ours: get,
       exe: executable('instances', 'get', ID, '--json'),
       ...peers,
@@ -174,10 +174,16 @@ async function oneRequest(ports) {
   );
   const { mib } = await long(measured('instances', 'get', ID, '--json'), 3);
   row('instances get --json, http', ours.ratio, '× floor', 2.5, `${ours.ms.toFixed(1)} ms`);
-  row('the same, memory', mib, 'MiB', 60);
-  row('the same, executable', exe.ratio, '× floor', 1.5, `${exe.ms.toFixed(1)} ms`);
+  row('instances get --json, http, memory', mib, 'MiB', 60);
+  row(
+    'instances get --json, http, executable',
+    exe.ratio,
+    '× floor',
+    1.5,
+    `${exe.ms.toFixed(1)} ms`,
+  );
   const ofExecutable = await long(measuredExecutable('instances', 'get', ID, '--json'), 3);
-  row('the same, executable, memory', ofExecutable.mib, 'MiB', 90);
+  row('instances get --json, http, executable, memory', ofExecutable.mib, 'MiB', 90);
   for (const [name, { ms, ratio }] of Object.entries(others)) {
     row(name, ratio, '× floor', undefined, `${ms.toFixed(1)} ms`);
   }
@@ -196,8 +202,8 @@ async function oneRequest(ports) {
   );
   for (const [name, { ms, ratio }] of [
     ['instances get --json, https', secure.ours],
-    ['the same, executable', secure.exe],
-    ['a bare GET, https', secure.bare],
+    ['instances get --json, https, executable', secure.exe],
+    ['GET by a minimal client, https', secure.bare],
   ]) {
     row(name, ratio, '× floor', undefined, `${ms.toFixed(1)} ms`);
   }
@@ -234,7 +240,7 @@ async function manyRows(floorMs, url) {
     );
   const seconds = (ms) => (ms - floorMs) / 1000;
   const least = await bare(MANY, LARGE_PAGE, RUNS);
-  row(`${MANY} transactions, their pages alone`, seconds(least.ms), 's over the floor');
+  row(`${MANY} transactions, minimal client`, seconds(least.ms), 's over the floor');
   for (const format of ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id']) {
     const command = measured(
       ...[...history, '--limit', String(LARGE_PAGE), '--profile', 'many', '-o', format],
@@ -248,7 +254,7 @@ async function manyRows(floorMs, url) {
     row(
       `${MANY} transactions, -o ${format}`,
       seconds(ms) / seconds(least.ms),
-      '× pages',
+      '× minimal client',
       goal,
       note,
     );
@@ -257,9 +263,9 @@ async function manyRows(floorMs, url) {
   const table = await long(executable(...words).argv, RUNS);
   const { mib: tableMib } = await long(measuredExecutable(...words));
   row(
-    'the table, executable',
+    `${MANY} transactions, -o table, executable`,
     seconds(table.ms) / seconds(least.ms),
-    '× pages',
+    '× minimal client',
     3,
     `${seconds(table.ms).toFixed(2)} s over the floor${Number.isNaN(tableMib) ? '' : `, ${tableMib.toFixed(0)} MiB`}`,
   );
@@ -273,10 +279,16 @@ async function manyRows(floorMs, url) {
     mib,
     'MiB',
     100,
-    `${seconds(ms).toFixed(1)} s, their pages alone ${seconds(pages.ms).toFixed(1)} s and ${pages.mib.toFixed(0)} MiB`,
+    `${seconds(ms).toFixed(1)} s; minimal client: ${seconds(pages.ms).toFixed(1)} s and ${pages.mib.toFixed(0)} MiB`,
   );
   const most = await long(measuredExecutable(...history, '--profile', 'most', '-o', 'jsonl'));
-  row('the same, executable', most.mib, 'MiB', 100, `${seconds(most.ms).toFixed(1)} s`);
+  row(
+    `${MOST} transactions, -o jsonl, executable, memory`,
+    most.mib,
+    'MiB',
+    100,
+    `${seconds(most.ms).toFixed(1)} s`,
+  );
 }
 
 async function manyInstances() {
@@ -308,7 +320,11 @@ function tableText() {
     one.pass === undefined ? '' : one.pass ? 'pass' : 'FAIL',
     one.note,
   ]);
-  const all = [['what', 'figure', 'goal', '', ''], ['---', '---', '---', '---', '---'], ...lines];
+  const all = [
+    ['measurement', 'figure', 'goal', 'result', 'details'],
+    ['---', '---', '---', '---', '---'],
+    ...lines,
+  ];
   const widths = all[0].map((_, at) => Math.max(...all.map((line) => line[at].length)));
   return all
     .map((line) => `| ${line.map((text, at) => text.padEnd(widths[at])).join(' | ')} |`)
