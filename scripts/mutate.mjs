@@ -168,13 +168,13 @@ function page(results) {
     .map(({ mutation }) => `- \`src/${mutation.file}\`: ${mutation.name}. ${mutation.equivalent}`);
   return `# Mutations
 
-\`npm run mutate\` makes one small change to the source at a time, a mutation, and runs the tests of that
-folder. A mutation is *killed* if a test fails. It is *equivalent* if no test can detect it. \`test/mutations/\`
-lists the mutations, and the command writes this table.
+A mutation is one small change to the source. \`npm run mutate\` applies each mutation of \`test/mutations/\`, runs
+the tests of its folder, and writes this table. A mutation is *killed* if a test fails. A mutation is *equivalent*
+if no test can detect it.
 
 ${table(results)}
 
-Equivalent:
+Equivalent mutations:
 
 ${equivalent.join('\n')}
 

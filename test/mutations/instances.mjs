@@ -84,7 +84,7 @@ export const instances = [
         'opened.unknown(seen.shown)',
       ],
       [
-        'a rental answered 408 counts as refused',
+        'counts a response 408 to a rental request as a refusal',
         'httpStatus < 500 && httpStatus !== 408;',
         'httpStatus < 500;',
         { equivalent: 'The client reports a 408 to a POST as outcomeUnknown, never as a refusal.' },
