@@ -44,7 +44,7 @@ describe('the journal', () => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       const rows = JSON.parse(stdout) as Row[];
       expect(new Map(rows.map(({ name, id }) => [name, id]))).toEqual(printed);
-      record(context, { what: 'creates by eight processes that share a journal', played: count });
+      record(context, { what: '`create` by eight processes that share a journal', played: count });
     } finally {
       await rig.close();
     }

@@ -59,7 +59,7 @@ describe('following logs that change while they are read', () => {
   test(`prints each event once, in order of time (${RUNS} stories)`, {
     timeout: LONG,
   }, async (context) => {
-    record(context, { what: 'stories in which a log changes while it is read', played: RUNS });
+    record(context, { what: 'logs that change during a read', played: RUNS });
     await fc.assert(
       fc.asyncProperty(anyStory, async (story) => {
         expect(await brokenPromises(story)).toEqual([]);
@@ -71,7 +71,7 @@ describe('following logs that change while they are read', () => {
   test(`prints each event once even if simultaneous events change places (${RUNS} stories)`, {
     timeout: LONG,
   }, async (context) => {
-    record(context, { what: 'stories in which simultaneous events change order', played: RUNS });
+    record(context, { what: 'logs in which simultaneous events change order', played: RUNS });
     await fc.assert(
       fc.asyncProperty(anyShuffledStory, async (story) => {
         expect(await brokenPromises(story)).toEqual([]);
