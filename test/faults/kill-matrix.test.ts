@@ -49,7 +49,11 @@ describe('kill -9', () => {
     'loses no instance if killed when a journal file appears, with any fault',
     async (context) => {
       const { violations, killed, played } = await playAll(bundle.path, matrix(FILE_KILLS, 8));
-      record(context, { what: 'kills when a journal file appears, with each fault', played, killed });
+      record(context, {
+        what: 'kills when a journal file appears, with each fault',
+        played,
+        killed,
+      });
       expect(violations).toEqual([]);
       expect(killed).toBeGreaterThan(0);
     },
