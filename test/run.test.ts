@@ -341,7 +341,7 @@ describe('a group without a verb', () => {
     [['billing', '-o=json'], {}, /^billing: a verb is missing: /],
     [['templates'], { GPUCLOUD_OUTPUT: 'json' }, /^templates: a verb is missing: list, get$/],
     [['--json'], {}, /^gpucloud: a command is missing: login, sandbox, /],
-  ])('exits with 2 with a JSON error: %j with %j', async (argv, env, message) => {
+  ])('exits with 2 and a JSON error: %j with %j', async (argv, env, message) => {
     const { code, stdout, stderr, requests } = await world.cli(argv, { env });
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(errorOf(stderr)).toMatchObject({

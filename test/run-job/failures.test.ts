@@ -89,8 +89,8 @@ describe('copying in', () => {
 
   test.each([
     ["tar's error", 'echo "tar: a: No space left on device" >&2; exit 2', 'tar: a: No space'],
-    ['no reason if tar prints none', 'exit 2', ''],
-  ])('exits with 125 with %s', async (_what, script, reason) => {
+    ['an empty reason if tar prints none', 'exit 2', ''],
+  ])('exits with 125 and %s', async (_what, script, reason) => {
     replace('tar', script);
     const { code, stdout, stderr } = await world.run('echo ran', folder());
     expect({ code, stdout, status: world.status() }, stderr).toEqual({
@@ -134,7 +134,7 @@ describe('copying out', () => {
     expect(got('a')).toBe('x\n');
   });
 
-  test("exits with 125 with tar's error if tar fails", async () => {
+  test("exits with 125 and tar's error if tar fails", async () => {
     replace(
       'tar',
       'real "$@"; echo "tar: ./a: file changed as we read it" >&2; echo "tar: ./b: Cannot open" >&2; exit 1',
