@@ -103,9 +103,9 @@ export const instances = [
       ],
       ['an instance with a broken response is not billing', 'mayBeBilling: true,\n      ', ''],
       [
-        'a second Ctrl-C is not billing',
-        'mayBeBilling: true,\n    resource',
-        'resource',
+        'a second Ctrl-C hides how to settle the request',
+        '...(context.interrupts.second.aborted && { hint: settleHint(request) }),',
+        '',
         { tests: 'commands/instances/track' },
       ],
       [
