@@ -184,7 +184,11 @@ export const instances = [
         'if (!price.ok || price.value.lte(limit))',
       ],
       ['an instance that could not be ended is not billing', 'mayBeBilling: true,\n        ', ''],
-      ['a lost terminate counts as refused', "unknown ? 'outcomeUnknown' : 'refused'", "'refused'"],
+      [
+        'a failed terminate counts as refused',
+        "'outcomeUnknown',\n      unknown",
+        "'refused',\n      unknown",
+      ],
       ['an instance that goes on counts as terminated', 'if (mayBill(status)) {', 'if (false) {'],
       ['the first Ctrl-C ends the terminate', 'signal: context.interrupts.second,', ''],
       [
