@@ -123,6 +123,19 @@ describe('copying in', () => {
     const { code, stdout } = await world.run('wc -c <a', folder(), { clock: withoutPauses(3_000) });
     expect({ code, bytes: stdout.trim(), tries }).toEqual({ code: 0, bytes: '3000000', tries: 2 });
   });
+
+  test('exits 125 without retrying if the instance was terminated', async () => {
+    let tries = 0;
+    world.ssh.refuse = (script) => {
+      if (!script.includes('tar -xf')) return undefined;
+      tries += 1;
+      world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
+      return REFUSED;
+    };
+    const { code, stderr } = await world.run('true', folder());
+    expect({ code, tries }, stderr).toEqual({ code: 125, tries: 1 });
+    expect(stderr).toContain('error: job is TERMINATED, so its job has ended.');
+  });
 });
 
 describe('copying out', () => {
@@ -171,7 +184,7 @@ describe('copying out', () => {
     };
     const { code, stderr } = await world.run('mkdir out; exit 3', fetching());
     expect(code, stderr).toBe(125);
-    expect(stderr).toContain('job is TERMINATED, so its command has ended.');
+    expect(stderr).toContain('job is TERMINATED, so its job has ended.');
     expect(stderr).not.toContain('trying again');
   });
 });

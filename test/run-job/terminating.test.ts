@@ -91,7 +91,7 @@ describe('terminating the instance', () => {
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(125);
     expect(stderr).toMatch(
-      /\nTerminating job\njob is already TERMINATED\.\nTerminated job after \d+ s\. .*\nerror: job is TERMINATED, so its command has ended\.\n$/,
+      /\nTerminating job\njob is already TERMINATED\.\nTerminated job after \d+ s\. .*\nerror: job is TERMINATED, so its job has ended\.\n$/,
     );
     expect(stderr).not.toContain('may still be billing');
   });

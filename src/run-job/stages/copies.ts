@@ -34,7 +34,15 @@ export async function copyFiles(
     startPiped,
     clock,
   };
-  await repeated(() => copyIn(files, copying), copying.signal, clock);
+  const work = async () => {
+    try {
+      await copyIn(files, copying);
+    } catch (error) {
+      if (error instanceof CliError && error.retryable) await ensureRunning(job.record, context);
+      throw error;
+    }
+  };
+  await repeated(work, copying.signal, clock);
 }
 
 /** Copies as many results as possible, then throws the first failure, preferably not a missing path. */

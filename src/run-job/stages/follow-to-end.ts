@@ -126,7 +126,7 @@ export async function ensureRunning({ id, name }: JobRecord, context: Context): 
   );
   if (status === undefined) return false;
   if (!INSTANCE_STATUSES.includes(status) || leadsTo('ACTIVE', status)) return true;
-  throw new CliError('wrongState', `${name} is ${status}, so its command has ended.`, {
+  throw new CliError('wrongState', `${name} is ${status}, so its job has ended.`, {
     resource: id,
   });
 }
