@@ -62,7 +62,7 @@ function run(...argv: string[]) {
 }
 
 describe('an uncaught error', needs('POSIX'), () => {
-  test('exits with 1 with a JSON error and no stack', async () => {
+  test('exits with 1 and a JSON error without a stack', async () => {
     strikes = () => true;
     const { code, stdout, stderr } = await run('instances', 'get', ID, '--json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

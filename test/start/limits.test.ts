@@ -89,7 +89,7 @@ describe('Node without WebAssembly', () => {
       }),
     );
 
-  test('exits with 6 and a hint about --jitless and sends no request', async () => {
+  test('exits with 6 and prints a hint about --jitless', async () => {
     const env = {
       GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
       GPUCLOUD_BASE_URL: service.url,
