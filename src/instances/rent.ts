@@ -200,7 +200,6 @@ async function notMade(
     // A reorder's own error names the terminated instance instead.
     resource: request.name,
     mayBeBilling: true,
-    ...(context.interrupts.second.aborted && { hint: settleHint(request) }),
   });
 }
 

@@ -92,8 +92,8 @@ export const instances = [
       ['a fault after the request was sent counts as certain', 'return !sent;', 'return true;'],
       [
         'may_be_billing is lost when an error is renamed',
-        'mayBeBilling: true,\n    ...(context',
-        'mayBeBilling: false,\n    ...(context',
+        'mayBeBilling: true,\n  });\n}\n\nconst',
+        'mayBeBilling: false,\n  });\n}\n\nconst',
       ],
       ['an id that was not saved is not in the error', ' (${id}),', ','],
       [
@@ -102,12 +102,6 @@ export const instances = [
         "'track', id)}\"`,\n      resource: id",
       ],
       ['an instance with a broken response is not billing', 'mayBeBilling: true,\n      ', ''],
-      [
-        'a second Ctrl-C hides how to settle the request',
-        '...(context.interrupts.second.aborted && { hint: settleHint(request) }),',
-        '',
-        { tests: 'commands/instances/track' },
-      ],
       [
         'the id of the refused offer is taken for an instance',
         ' || JSON.stringify([body, source_id]).toLowerCase().includes(id)',
