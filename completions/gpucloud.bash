@@ -532,8 +532,8 @@ __gpucloud_at_catalog() {
 
 __gpucloud_at_catalog_list() {
   case $1 in
-    --columns) offer='list kind name id price_per_hour price_at sources seen_at service_name in_stock in_stock_at region gpu cuda_version' ;;
-    --sort) offer='words kind name id price_per_hour price_at sources seen_at service_name in_stock in_stock_at region gpu cuda_version' ;;
+    --columns) offer='list kind name id sources price_per_hour price_at seen_at service_name in_stock in_stock_at region gpu cuda_version' ;;
+    --sort) offer='words kind name id sources price_per_hour price_at seen_at service_name in_stock in_stock_at region gpu cuda_version' ;;
     --kind) offer='words offer image' ;;
     ' ') flags=--kind ;;
     *) return 1 ;;
@@ -543,8 +543,8 @@ __gpucloud_at_catalog_list() {
 __gpucloud_at_catalog_add() {
   case $1 in
     --name) offer=free ;;
-    --columns) offer='list kind name id price_per_hour price_at sources seen_at service_name in_stock in_stock_at region gpu cuda_version' ;;
-    --sort) offer='words kind name id price_per_hour price_at sources seen_at service_name in_stock in_stock_at region gpu cuda_version' ;;
+    --columns) offer='list kind name id sources price_per_hour price_at seen_at service_name in_stock in_stock_at region gpu cuda_version' ;;
+    --sort) offer='words kind name id sources price_per_hour price_at seen_at service_name in_stock in_stock_at region gpu cuda_version' ;;
     ' ') flags=--name takes=('words offer image' free) ;;
     *) return 1 ;;
   esac
@@ -552,8 +552,8 @@ __gpucloud_at_catalog_add() {
 
 __gpucloud_at_catalog_remove() {
   case $1 in
-    --columns) offer='list kind name id price_per_hour price_at sources seen_at service_name in_stock in_stock_at region gpu cuda_version' ;;
-    --sort) offer='words kind name id price_per_hour price_at sources seen_at service_name in_stock in_stock_at region gpu cuda_version' ;;
+    --columns) offer='list kind name id sources price_per_hour price_at seen_at service_name in_stock in_stock_at region gpu cuda_version' ;;
+    --sort) offer='words kind name id sources price_per_hour price_at seen_at service_name in_stock in_stock_at region gpu cuda_version' ;;
     ' ') takes=('names offer image') ;;
     *) return 1 ;;
   esac

@@ -207,7 +207,7 @@ export const REFUSED: Refused = {
 
 export const EXAMPLES = [
   'gpucloud --profile sandbox sandbox catalog',
-  'gpucloud instances create trainer --offer ID --image ID --wait',
+  'gpucloud instances create trainer --offer ID --image ID --wait=ssh',
 ];
 
 export const footer = () => `Topics: gpucloud help ${TOPICS.map(({ name }) => name).join('|')}`;

@@ -151,14 +151,15 @@ function textReport(failure: CliError, how: Reporting, next = hintOf(failure)): 
     const own = withoutKeys(clean(withProfile(text, profile)));
     return ascii ? withoutRoubleSign(own) : own;
   };
-  const hint = next === undefined ? '' : words(next);
+  // Each further line of a hint is a command to paste, so it is not wrapped.
+  const [hint = '', ...toPaste] = (next ?? '').split('\n').map(words);
   // Cancelling is not a failure.
   const label = failure.failure === 'interrupted' ? '' : 'error: ';
   const painted = colour && label !== '' ? `${RED_ERROR} ` : label;
   return [
     wrapped(`${painted}${words(failure.message)}`, columns, label.length),
     ...failure.events.map((event) => wrapped(eventLine(event), columns, 2)),
-    ...(hint === '' ? [] : [wrapped(`hint: ${hint}`, columns, 'hint: '.length)]),
+    ...(hint === '' ? [] : [wrapped(`hint: ${hint}`, columns, 'hint: '.length), ...toPaste]),
   ];
 }
 

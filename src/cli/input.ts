@@ -78,11 +78,10 @@ async function wholeText(
 }
 
 function unreadable(flag: string, from: string, error: unknown): CliError {
-  return usageError(
-    errorCode(error) === 'ENOENT'
-      ? `${flag} "${from}": no such file`
-      : `${flag} "${from}": can't read the file (${faultOf(error)})`,
-  );
+  const code = errorCode(error);
+  if (code === 'ENOENT') return usageError(`${flag} "${from}": no such file`);
+  if (code === 'EISDIR') return usageError(`${flag} "${from}": is a folder, not a file`);
+  return usageError(`${flag} "${from}": can't read the file (${faultOf(error)})`);
 }
 
 async function isFolder(stdin: Context['stdin']): Promise<boolean> {

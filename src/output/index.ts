@@ -185,6 +185,10 @@ export function createOutput(options: OutputOptions): Output {
     live,
     item,
     text: (text) => sink.write(cleanLines(text)),
+    async markdown(text) {
+      const { wrappedMarkdown } = await import('./markdown.ts');
+      return sink.write(wrappedMarkdown(cleanLines(text), (await style()).cells));
+    },
     exact: (text) => sink.write(isTerminal() ? cleanLines(text) : text),
   };
 }

@@ -215,6 +215,8 @@ export interface Output {
   screen(blocks: readonly Block[], now?: number): Promise<void>;
   /** Writes a text that is itself the result (a script, a link), without control characters. */
   text(text: string): Promise<void>;
+  /** Writes Markdown, in a terminal wrapped between words. */
+  markdown(text: string): Promise<void>;
   /**
    * Writes untrusted text byte for byte to a pipe or a file, for a program to read (a requested
    * secret). Cleans it on a terminal.

@@ -128,10 +128,11 @@ async function holdOnce(
 
 /** Adds the port and the next step, which ssh's message about a port without a listener lacks. */
 function explained(line: string, name: string, port: number): string {
-  const [, reason] = /^channel \d+: open failed: (.+)$/.exec(line) ?? [];
-  return reason === undefined
-    ? line
-    : `Nothing listens on port ${port} of ${name} (${reason}). Start the program there.`;
+  const [, failure, reason = ''] =
+    /^channel \d+: open failed: ([^:]+?)(?:: *(.*))?$/.exec(line) ?? [];
+  if (failure !== 'connect failed') return line;
+  const why = reason === '' ? '' : ` (${reason})`;
+  return `Nothing listens on port ${port} of ${name}${why}. Start the program there.`;
 }
 
 /** Returns undefined if the service is unreachable too; the tunnel then tries the old endpoint. */

@@ -39,7 +39,7 @@ export async function askJob(
   const suggested = input.flags.name === undefined ? given.flags.name : undefined;
   const command = {
     start: (name?: string) => ['run', ...(name === suggested ? [] : flag('--name', name).flat())],
-    end: wordsAfter(input),
+    end: () => wordsAfter(input),
   };
   const job = { isJob: true, hasIdentity: how.identity !== undefined, count: input.here?.count };
   return askRequest({ given, ends, maxPrice, dryRun, command, ...job }, prompts, context);

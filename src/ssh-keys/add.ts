@@ -14,7 +14,7 @@ export async function addKey(
   { err }: Context,
   api: Api,
 ): Promise<{ stored: SshKey; isNew: boolean }> {
-  const there = await registered(key, api);
+  const there = await registered(key, await api.sshKeys.list());
   if (there !== undefined) {
     const called = there.name ?? there.id;
     err.note(
@@ -28,10 +28,13 @@ export async function addKey(
   return { stored, isNew: true };
 }
 
-/** Finds the same key in the account. */
-export async function registered(key: PublicKey, api: Api): Promise<SshKey | undefined> {
+/** Finds the same key among those of the account. */
+export async function registered(
+  key: PublicKey,
+  keys: readonly SshKey[],
+): Promise<SshKey | undefined> {
   const { sameKey } = await import('../rules/public-key.ts');
-  return (await api.sshKeys.list()).find(
+  return keys.find(
     ({ public_key, fingerprint }) =>
       fingerprint === key.fingerprint || sameKey(public_key ?? '', key.line),
   );

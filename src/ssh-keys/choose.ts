@@ -1,28 +1,38 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SshKey } from '../api/index.ts';
 import { readText } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 import type { Choice, Prompts } from '../prompts/prompts.ts';
+import { registered } from './add.ts';
 
 type Source = () => Promise<string | undefined>;
 
+interface KeyChoices {
+  /** The choice of no key, if there is one. */
+  readonly none?: string;
+  /** Keys of the account, marked among the choices. */
+  readonly account: readonly SshKey[];
+}
+
 /**
  * Returns the file of the chosen public key: a file in ~/.ssh, a new key made by ssh-keygen, or
- * another file. Returns undefined for `none`, if that is a choice.
+ * another file. Returns undefined for `none`.
  */
 export async function chooseKeyFile(
   question: string,
-  none: string | undefined,
+  { none, account }: KeyChoices,
   prompts: Prompts,
   context: Context,
 ): Promise<string | undefined> {
   const home = context.env.HOME || context.env.USERPROFILE;
   const folder = home && join(home, '.ssh');
   const privateKey = folder && join(folder, 'id_ed25519');
-  const choices: Choice<Source>[] = folder === undefined ? [] : await localKeys(folder, context);
+  const choices: Choice<Source>[] =
+    folder === undefined ? [] : await localKeys(folder, account, context);
   // ssh uses this file name by default. Offered only if no file with this name exists.
   if (privateKey && !existsSync(privateKey) && !existsSync(`${privateKey}.pub`)) {
     choices.push({
@@ -43,8 +53,12 @@ function notThere(path: string): string | undefined {
   return existsSync(path.trim()) ? undefined : 'there is no such file';
 }
 
-/** Returns the keys that can be added; skips files without a key. */
-async function localKeys(folder: string, context: Context): Promise<Choice<Source>[]> {
+/** Returns the public keys in a folder; skips files without a key. */
+async function localKeys(
+  folder: string,
+  account: readonly SshKey[],
+  context: Context,
+): Promise<Choice<Source>[]> {
   const names = await readdir(folder).catch(() => []);
   const { publicKey } = await import('../rules/public-key.ts');
   const keys: Choice<Source>[] = [];
@@ -53,7 +67,9 @@ async function localKeys(folder: string, context: Context): Promise<Choice<Sourc
     const verdict = publicKey(await readText('FILE', file, context).catch(() => ''));
     if (verdict.ok) {
       const { type, fingerprint, comment } = verdict.value;
-      keys.push({ name, about: [comment, type, fingerprint], value: async () => file });
+      const there = await registered(verdict.value, account);
+      const about = there === undefined ? comment : `added as ${there.name ?? there.id}`;
+      keys.push({ name, about: [about, type, fingerprint], value: async () => file });
     }
   }
   return keys;

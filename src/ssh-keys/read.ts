@@ -3,7 +3,8 @@ import { basename } from 'node:path';
 import { readInput } from '../cli/input.ts';
 import { checked, refuseSecret } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { anyName } from '../rules/names.ts';
 import type { PublicKey } from '../rules/public-key.ts';
 import { holdsPrivateKey } from '../rules/secrets.ts';
@@ -19,9 +20,15 @@ export function checkedName(text: string): string {
   return checked('--name', text, anyName);
 }
 
+const OTHER_KEY = `choose a key of this computer: ${gpucloud('ssh-keys', 'add')}; or create one: ssh-keygen -t ed25519`;
+
 /** Reads and checks the public key in a file. Prints nothing from a file with other content. */
 export async function keyIn(file: string, context: Context): Promise<PublicKey> {
-  const text = await readInput('FILE', file, context);
+  const text = await readInput('FILE', file, context).catch((error: unknown) => {
+    throw error instanceof CliError && file !== '-'
+      ? error.with(error.message, { hint: OTHER_KEY })
+      : error;
+  });
   const { publicKey } = await import('../rules/public-key.ts');
   const verdict = publicKey(text);
   if (verdict.ok) {

@@ -63,7 +63,10 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     const said = heard(tunnel, 'stderr', /Nothing listens on port .*\n/);
     await heard(tunnel, 'stdout', /\n$/);
     const { stdout } = await computer.bash(`cat </dev/tcp/127.0.0.1/${port}`);
-    expect([stdout, await said]).toEqual(['', expect.stringContaining(`port ${port} of box`)]);
+    expect([stdout, await said]).toEqual([
+      '',
+      expect.stringContaining(`Nothing listens on port ${port} of box. Start the program there.\n`),
+    ]);
     tunnel.kill('SIGINT');
   });
 

@@ -127,10 +127,12 @@ describe('instances tunnel', needs('ssh'), () => {
     const remote = await freePort();
     const child = start(ID, `0:${remote}`);
     const ended = outcomeOf(child);
-    const told = heard(child, 'stderr', /Nothing listens on port/);
+    const told = heard(child, 'stderr', /Nothing listens on port .*\n/);
     const address = (await heard(child, 'stdout', /\n/)).trim();
     await expect(fetch(`http://${address}/`)).rejects.toThrow();
-    expect(await told).toContain(`Nothing listens on port ${remote} of box`);
+    expect(await told).toContain(
+      `Nothing listens on port ${remote} of box (Connection refused). Start the program there.\n`,
+    );
     const late = createHttp((_request, response) => response.end('late'));
     await listenOn(late, remote);
     expect(await (await fetch(`http://${address}/`)).text()).toBe('late');

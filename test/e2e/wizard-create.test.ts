@@ -178,7 +178,7 @@ describe('instances create without arguments', () => {
     await one.answers(/\? SSH keys[\s\S]*submit/, enter);
     await one.answers(/❯ JupyterLab[\s\S]*select/, `${up}${enter}`);
     await one.answers(/\? Cloud drive[\s\S]*❯ data[\s\S]*select/, enter);
-    await one.reads(/Runs {6}only the base image[\s\S]*--ssh-key laptop --drive data --wait\n/);
+    await one.reads(/Runs {6}only the base image[\s\S]*--ssh-key laptop --drive data --wait=ssh\n/);
     await one.reads(/Runs {6}only the base image[\s\S]*\? Rent it\?[\s\S]*select/);
     await one.type(`${down}${down}${enter}`);
     await expectNothingSent(one);

@@ -82,6 +82,10 @@ describe('other commands without arguments', () => {
     expect(JSON.parse(await run(computer, 'ssh-keys', 'list', '--json'))).toMatchObject([
       { name: 'laptop', is_default: true },
     ]);
+    const again = person(['ssh-keys', 'add']);
+    await again.answers(/❯ id_ed25519\.pub {2}added as laptop[\s\S]*select/, enter);
+    expect(await again.ended()).toBe(0);
+    expect(again.screen()).toContain('This key is already in the account, as laptop');
   });
 
   test('asks again in login for an invalid base URL or a rejected API key', async () => {
@@ -92,7 +96,7 @@ describe('other commands without arguments', () => {
       });
       const one = person(['login'], { env: { GPUCLOUD_PROFILE: '' } });
       await one.answers(
-        /\? Base URL of the service \(--base-url\), such as https:\/\/api\.example\.com *$/m,
+        /\? Base URL of the service \(--base-url\), such as https:\/\/api\.example\.com\/v1 *$/m,
         `ftp://x${enter}`,
       );
       await one.answers('must start with https://', `${clearLine}${url}${enter}`);

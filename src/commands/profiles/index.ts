@@ -192,7 +192,7 @@ async function askBaseUrl(context: Context): Promise<string> {
     throw usageError('--base-url (or GPUCLOUD_BASE_URL) is missing');
   }
   const text = await prompts.text(
-    'Base URL of the service (--base-url), such as https://api.example.com',
+    'Base URL of the service (--base-url), such as https://api.example.com/v1',
     { check: brokenBaseUrl },
   );
   return checked('--base-url', text.trim(), baseUrl);

@@ -67,7 +67,7 @@ function orStoreNothing<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function askAddress(prompts: Prompts | undefined): Promise<string | undefined> {
-  return prompts?.text('Base URL of the service (--base-url), such as https://api.example.com', {
+  return prompts?.text('Base URL of the service (--base-url), such as https://api.example.com/v1', {
     check: brokenBaseUrl,
   });
 }

@@ -288,7 +288,7 @@ function noteNext(
     ['gpucloud', '--profile', 'sandbox', 'instances', 'create', 'my-box'],
     ['--offer', offer ? typed(offer) : 'ID'],
     ['--image', image ? typed(image) : 'ID'],
-    ['--wait'],
+    ['--wait=ssh'],
   ];
   err.note('Rent one:');
   for (const line of commandLines(pieces, host.stderr.columns)) err.note(`  ${line}`);

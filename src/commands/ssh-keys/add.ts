@@ -64,11 +64,12 @@ async function askKey(
       'FILE is missing: pass a public key file, such as ~/.ssh/id_ed25519.pub, or - for stdin',
     );
   }
-  const file = (await chooseKeyFile('Which key?', undefined, prompts, context)) ?? '';
+  const account = await (await context.api()).sshKeys.list();
+  const file = (await chooseKeyFile('Which key?', { account }, prompts, context)) ?? '';
   const wanted = await readKey(file, given, isDefault, context);
   const { key, name: initial } = wanted;
   // Asks nothing more about an existing key: the API can't change its name or default flag.
-  if ((await registered(key, await context.api())) !== undefined) return wanted;
+  if ((await registered(key, account)) !== undefined) return wanted;
   const check = brokenBy(anyName);
   const name = given ?? checkedName(await prompts.text('Name', { initial, check }));
   return {

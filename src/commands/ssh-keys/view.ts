@@ -6,8 +6,8 @@ export const sshKeyView: View<SshKey> = {
   columns: [
     field('name', 'NAME'),
     field('id', 'ID'),
-    { id: 'type', header: 'TYPE', value: typeOf },
-    field('fingerprint', 'FINGERPRINT'),
+    { id: 'type', header: 'TYPE', value: typeOf, spared: true },
+    field('fingerprint', 'FINGERPRINT', { spared: true }),
     field('is_default', 'DEFAULT', { kind: 'yes' }),
     field('created_at', 'ADDED', { kind: 'time' }),
     field('updated_at', 'UPDATED', { kind: 'time', hidden: true }),

@@ -154,10 +154,10 @@ export const templates: Group = {
         }
         const template = await find(only);
         const readme = (template.readme ?? '').trimEnd();
-        if (markdown === true) return out.text(`${readme}\n`);
+        if (markdown === true) return out.markdown(`${readme}\n`);
         await out.item(template, templateView);
         if (out.format === 'table' && flags.columns === undefined && readme !== '') {
-          await out.text(`\n${readme}\n`);
+          await out.markdown(`\n${readme}\n`);
         }
       },
     }),

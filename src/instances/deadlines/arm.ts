@@ -90,7 +90,7 @@ export async function arm(every: number, context: Context): Promise<void> {
     const line = isWindows ? shellLine(job.command, 'win32') : commandLine({ ...job, env });
     throw usageError(
       'No scheduler that you can use is running (systemd, launchd, cron, schtasks).',
-      `run this with another scheduler every ${spanText(every / 1000)}: ${line}`,
+      `run this with another scheduler every ${spanText(every / 1000)}:\n${line}`,
     );
   }
   const { state } = await context.folders();

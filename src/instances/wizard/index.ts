@@ -17,6 +17,7 @@ const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
 
 /** The confirmed request, with a way to ask for another offer. */
 export interface Asked extends MadeRequest {
+  readonly flags: CreateFlags;
   /** Asks for another offer after a refusal. Returns undefined if the user declines. */
   another(refusal: CliError): Promise<Asked | undefined>;
 }
@@ -83,9 +84,14 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
     try {
       for (let next = ask; ; next = askAll) {
         await next();
-        const made = await makeRequest({ ...given, flags: answered(flags) }, context);
+        const all = answered(flags);
+        const made = await makeRequest({ ...given, flags: all }, context);
         show(made);
-        const asked = { ...made, another: (refusal: CliError) => another(made, refusal) };
+        const asked = {
+          ...made,
+          flags: all,
+          another: (refusal: CliError) => another(made, refusal),
+        };
         if (dryRun || context.flags.yes === true) return asked;
         const chosen = await prompts.choose('Rent it?', NEXT);
         if (chosen === 'rent') return asked;

@@ -250,7 +250,12 @@ async function askKeys(
 }
 
 async function addOne(prompts: Prompts, context: Context): Promise<SshKey | undefined> {
-  const file = await chooseKeyFile('Add one to the account?', 'No key', prompts, context);
+  const file = await chooseKeyFile(
+    'Add one to the account?',
+    { none: 'No key', account: [] },
+    prompts,
+    context,
+  );
   if (file === undefined) return undefined;
   const key = await keyIn(file, context);
   const added = { key, name: nameFor(key, file), isDefault: false };

@@ -33,7 +33,7 @@ export interface Wish {
   /** The command line without the flags of the request. */
   readonly command: {
     start(name: string | undefined): readonly string[];
-    readonly end: readonly (readonly string[])[];
+    end(flags: CreateFlags): readonly (readonly string[])[];
   };
 }
 
@@ -111,7 +111,7 @@ export function printCommand(
     ...flag('--volume', ...volume.map((one) => `${one.host_path}:${one.container_path}`)),
     ...flag('--max-price', maxPrice && kopecksText(maxPrice)),
     deadlineWords(ends),
-    ...command.end,
+    ...command.end(flags),
   ];
   const pieces = words.filter(({ length }) => length > 0);
   for (const line of commandLines(pieces, context.host.stderr.columns)) prompts.print(`  ${line}`);

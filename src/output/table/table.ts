@@ -39,14 +39,16 @@ export async function writeTable<T>(
 
   /**
    * Leaves out spared columns, one after another, until the others fit. Then cuts neither the first
-   * column, which names the row, nor a spared column, since a cut ID can't be pasted.
+   * column, which names the row, nor the ID or a spared column, since a cut ID can't be pasted.
    */
   function measure(first: Iterable<T>): Layout {
     const spared = columns.filter((column) => column.spared);
     for (let left = 0; left <= spared.length; left += 1) {
       shown = columns.filter((column) => !spared.slice(0, left).includes(column));
       const layout = layoutFor(first);
-      const isCut = layout.columns.some((one, at) => one.isCut && (at === 0 || shown[at]?.spared));
+      const isCut = layout.columns.some(
+        (one, at) => one.isCut && (at === 0 || shown[at]?.id === 'id' || shown[at]?.spared),
+      );
       if (layout.fits && (!isCut || spared.length === 0)) return layout;
     }
     shown = columns;

@@ -86,13 +86,16 @@ describe('catalog list', () => {
     await see();
     world.clock.advance(3 * 86_400_000);
     expect((await world.cli(['catalog', 'list'])).stdout).toBe(
-      inZone(`KIND   NAME          ID                                    LAST PRICE  PRICE OF             FROM
-offer  RTX 4090      ${A}       89.90  2026-01-12 09:00:00  instances
-image  Ubuntu 22.04  ${UBUNTU}           -  -                    instances
+      inZone(`KIND   NAME          ID                                    FROM       LAST PRICE  PRICE OF
+offer  RTX 4090      ${A}  instances       89.90  2026-01-12 09:00:00
+image  Ubuntu 22.04  ${UBUNTU}  instances           -  -
 `),
     );
     const { stdout } = await world.cli(['catalog', 'list'], { terminal: true });
     expect(stdout).toContain('6 days ago');
+    const narrow = await world.cli(['catalog', 'list'], { terminal: true, columns: 80 });
+    expect(narrow.stdout).toContain(A);
+    expect(narrow.stdout).toContain(UBUNTU);
     expect((await stat(file())).mode & 0o777).toBe(0o600);
   });
 

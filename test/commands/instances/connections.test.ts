@@ -284,6 +284,15 @@ describe('instances open', () => {
     expect(none.stderr).toContain('lab, board, raw');
   });
 
+  test('suggests a tunnel for an instance without endpoints', async () => {
+    world = use(await serviceWith({ connection_info: { endpoints: [] } }));
+    const { code, stderr } = await world.cli(['instances', 'open', ID]);
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: `error: ${ID} has no main endpoint.\nhint: reach a port that its programs listen on: gpucloud instances tunnel ${ID} PORT\n`,
+    });
+  });
+
   test('opens a page with mode 0600', async () => {
     world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
     let mode = 0;

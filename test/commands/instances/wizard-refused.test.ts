@@ -1,4 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RentingService } from '../../support/renting-service.ts';
@@ -133,13 +134,21 @@ describe('instances create after a refusal', () => {
 });
 
 describe('instances create without an SSH key in the account', () => {
-  test('adds a key from this computer and rents with it', async () => {
+  test('adds a key from this computer, rents with it and waits for SSH', async () => {
+    const sshd = createServer((socket) => socket.end('SSH-2.0-Test\r\n'));
+    await new Promise<void>((resolve) => sshd.listen(0, '127.0.0.1', resolve));
+    const { port } = sshd.address() as { port: number };
+    service.onRead = async (id) => {
+      const at = { status: 'ACTIVE', ip_address: '127.0.0.1', ssh_port: port } as const;
+      service.rent(id, 'box', at);
+    };
     await mkdir(join(world.home, '.ssh'));
     await writeFile(join(world.home, '.ssh', 'id_ed25519.pub'), `${KEY} anna@laptop\n`);
     const { code, stderr, requests } = await create(
       ['box', '--image', 'image-1'],
       ...['offer-1', 'id_ed25519', '1', 'yes'],
     );
+    await new Promise((resolve) => sshd.close(resolve));
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('✓ Added anna@laptop (SHA256:');
     expect(stderr).not.toContain('Generate');
@@ -147,7 +156,7 @@ describe('instances create without an SSH key in the account', () => {
     expect(
       requests.find(({ path, method }) => path === '/instances' && method === 'POST')?.body,
     ).toMatchObject({ ssh_keys: ['key-0'] });
-    expect(stderr).toContain('--ssh-key anna@laptop --wait');
+    expect(stderr).toContain('--ssh-key anna@laptop --wait=ssh\n');
   });
 
   test('adds no key with --dry-run', async () => {

@@ -54,7 +54,7 @@ describe('instances create in a terminal', () => {
     expect(stderr).toContain('must be 3 to 50 letters (a-z)');
     expect(stderr).toContain('7 is not a number from the list');
     expect(stderr).toContain(
-      'gpucloud instances create box --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --template jupyterlab --drive datasets --wait',
+      'gpucloud instances create box --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --template jupyterlab --drive datasets --wait\n',
     );
     expect(await instances()).toMatchObject([{ name: 'box', status: 'ACTIVE' }]);
     expect(JSON.parse(await done('drives', 'list', '--json'))).toMatchObject([
@@ -110,7 +110,7 @@ describe('instances create in a terminal', () => {
       const enter = await answered(create, 'rtx 4090', '', '1', 'none');
       expect(enter.stderr).toMatch(/\d\. here, on this computer, SHA256/);
       expect(enter.stderr).toMatch(/\d\. elsewhere, SHA256/);
-      expect(enter.stderr).toContain('--ssh-key here --wait');
+      expect(enter.stderr).toContain('--ssh-key here --wait=ssh\n');
       expect(enter.stderr).not.toContain('No SSH key');
 
       const none = await answered(create, 'rtx 4090', 'none', '1', 'none');
@@ -234,8 +234,8 @@ describe('instances create in a terminal', () => {
     await done('ssh-keys', 'delete', 'laptop', '--yes');
     const keys = ['ssh-ed25519', 'ecdsa-sha2-nistp256'] as const;
     for (const [at, words] of [
-      [0, '--ssh-key key-0 --wait'],
-      [1, 'ubuntu-22-04 --wait'],
+      [0, '--ssh-key key-0 --wait=ssh\n'],
+      [1, 'ubuntu-22-04 --wait\n'],
     ] as const) {
       const key = join(world.home, 'other.pub');
       await writeFile(key, sshPublicKey(keys[at]));

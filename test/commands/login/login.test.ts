@@ -319,7 +319,9 @@ describe('login with bad input', () => {
     expect(await refusal(['--base-url', 'URL', '--key-file', '/nowhere/key'])).toBe(
       'error: --key-file "/nowhere/key": no such file\n',
     );
-    expect(await refusal(['--base-url', 'URL', '--key-file', '/'])).toContain('EISDIR');
+    expect(await refusal(['--base-url', 'URL', '--key-file', '/'])).toContain(
+      'is a folder, not a file',
+    );
   });
 
   test.each([
@@ -371,7 +373,7 @@ describe('login in a terminal', () => {
       person.context,
     );
     expect(person.said).toEqual([
-      'Base URL of the service (--base-url), such as https://api.example.com',
+      'Base URL of the service (--base-url), such as https://api.example.com/v1',
       '> http:// is only for this computer (loopback): it would send the key unencrypted',
       `API key for ${url}`,
       '> Enter your API key',

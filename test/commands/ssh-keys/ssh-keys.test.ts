@@ -239,7 +239,12 @@ describe('bad input', () => {
 
   test.each([
     [['add'], '', 'error: FILE is missing: pass a public key file'],
-    [['add', '/nowhere/x.pub'], '', 'error: FILE "/nowhere/x.pub": no such file\n'],
+    [
+      ['add', '/nowhere/x.pub'],
+      '',
+      'error: FILE "/nowhere/x.pub": no such file\nhint: choose a key of this computer: gpucloud ssh-keys add; or create one: ssh-keygen -t ed25519\n',
+    ],
+    [['add', '/'], '', 'error: FILE "/": is a folder, not a file\nhint: choose a key'],
     [['add', '-'], 'hello', 'error: FILE "stdin": this is not an OpenSSH public key'],
     [['add', '-'], ED25519.slice(0, -4), 'error: FILE "stdin": the key is incomplete or damaged\n'],
     [['add', '-'], ED25519, 'error: --name is required'],

@@ -161,6 +161,44 @@ describe('templates get', () => {
     expect(stdout).toMatch(/\n\n# Whisper\n\nTurns \*\*speech\*\* into text\.\n$/);
   });
 
+  it('wraps the readme between words in a terminal, except code and tables', async () => {
+    const code = `pip install ${'package '.repeat(12)}end`;
+    const table = `| ${'cell '.repeat(20)}|`;
+    const readme = [
+      `${'word '.repeat(20)}end`,
+      `- ${'item '.repeat(20)}end`,
+      '```sh',
+      code,
+      '```',
+      table,
+      `    ${code}`,
+    ].join('\n');
+    const world = await worldOf({ ...WHISPER, readme });
+    const shown = async (...flags: string[]) =>
+      (
+        await world.cli(['templates', 'get', 'whisper', '--no-color', ...flags], {
+          terminal: true,
+          columns: 80,
+        })
+      ).stdout;
+    const wrapped = [
+      `${'word '.repeat(16)}`.trimEnd(),
+      `${'word '.repeat(4)}end`,
+      `- ${'item '.repeat(15)}`.trimEnd(),
+      `  ${'item '.repeat(5)}end`,
+      '```sh',
+      code,
+      '```',
+      table,
+      `    ${code}`,
+      '',
+    ].join('\n');
+    expect(await shown('--markdown')).toBe(wrapped);
+    expect((await shown()).endsWith(`\n\n${wrapped}`)).toBe(true);
+    const piped = await world.cli(['templates', 'get', 'whisper', '--markdown']);
+    expect(piped.stdout).toBe(`${readme}\n`);
+  });
+
   it.each(['whisper', 'Whisper', 't-2'])(
     'finds a template by slug, name or ID: %s',
     async (typed) => {

@@ -126,6 +126,7 @@ function choose(
       : connections.find(({ name }) => name === endpoint);
   if (chosen !== undefined) return chosen;
   const names = connections.map(({ name }) => name).join(', ');
+  const toPort = gpucloud('instances', 'tunnel', instance, 'PORT');
   throw new CliError(
     'notFound',
     endpoint === undefined
@@ -135,7 +136,7 @@ function choose(
       resource: instance,
       hint:
         names === ''
-          ? gpucloud('instances', 'get', instance)
+          ? `reach a port that its programs listen on: ${toPort}`
           : `use an endpoint of the instance: ${names}`,
     },
   );

@@ -21,7 +21,7 @@ import {
   missingError,
   missingFlags,
 } from '../../../instances/request/body.ts';
-import type { Given } from '../../../instances/request/given.ts';
+import type { CreateFlags, Given } from '../../../instances/request/given.ts';
 import { type Chosen, notePrice, warnIfDearer } from '../../../instances/request/hardware.ts';
 import type { Asked } from '../../../instances/wizard/index.ts';
 import type { Money } from '../../../rules/money.ts';
@@ -83,18 +83,25 @@ async function prepareAsked(
   }
   await checkPending(input, context);
   const { askRequest } = await import('../../../instances/wizard/index.ts');
-  const until = input.until ?? 'ACTIVE';
+  const until = (flags: CreateFlags) => input.until ?? readyStatus(flags);
   const { count, minCount } = input;
   const command = {
     start: (name?: string) => ['instances', 'create', ...(name === undefined ? [] : [name])],
-    end: [
+    end: (flags: CreateFlags) => [
       ...(count === undefined ? [] : [['--count', `${count}`]]),
       ...(minCount === undefined ? [] : [['--min-count', `${minCount}`]]),
-      [until === 'ssh' ? '--wait=ssh' : '--wait'],
+      [until(flags) === 'ssh' ? '--wait=ssh' : '--wait'],
     ],
   };
   const wish = { ...input, isJob: false, hasIdentity: false, command };
-  return { made: await askRequest(wish, prompts, context), until };
+  const made = await askRequest(wish, prompts, context);
+  return { made, until: until(made.flags) };
+}
+
+/** Returns what to wait for: SSH if a person is going to log in, else the status. */
+function readyStatus({ sshKey = [], template, dockerImage }: CreateFlags): 'ssh' | 'ACTIVE' {
+  const isEntered = sshKey.length > 0 && template === undefined && dockerImage === undefined;
+  return isEntered ? 'ssh' : 'ACTIVE';
 }
 
 /** Asks the user for another offer if that may avoid the refusal. Otherwise throws the refusal. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TEST_KEY } from '../../../support/run-cli.ts';
 import { errorOf } from '../../../support/stderr-lines.ts';
@@ -232,9 +233,18 @@ describe('reap --install', () => {
     const { code, stderr } = await cli([...REAP, '--install']);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      `run this with another scheduler every 5 min: /usr/bin/env GPUCLOUD_CONFIG_DIR=${at('config')} `,
+      `run this with another scheduler every 5 min:\n/usr/bin/env GPUCLOUD_CONFIG_DIR=${at('config')} `,
     );
     expect(stderr).toContain('--profile work instances reap --every 5m');
+  });
+
+  test('prints the command on one line of a terminal, to paste it', async () => {
+    const { stderr } = await cli([...REAP, '--install'], { terminal: true, columns: 80 });
+    expect(stripVTControlCharacters(stderr).split('\n').slice(-3)).toEqual([
+      'hint: run this with another scheduler every 5 min:',
+      expect.stringMatching(/^\/usr\/bin\/env .+ --profile work instances reap --every 5m$/),
+      '',
+    ]);
   });
 
   test('rejects a key from the environment', async () => {
@@ -367,7 +377,7 @@ describe('Windows Task Scheduler', () => {
   test('exits with 2 and prints the command if schtasks is missing', async () => {
     const { code, stderr } = await windows('--install');
     expect(code).toBe(2);
-    expect(stderr).toContain('run this with another scheduler every 5 min: ');
+    expect(stderr).toMatch(/run this with another scheduler every 5 min:\n.+ --every 5m\n$/);
     expect(stderr).not.toContain('/usr/bin/env');
   });
 });
