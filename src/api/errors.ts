@@ -182,15 +182,10 @@ function seconds(milliseconds: number): string {
 
 /** Builds the error for a 429, or for any response whose Retry-After exceeds the deadline. */
 export function rateLimited(status: number, waitMs: number | undefined): CliError {
-  const asks =
-    waitMs === undefined
-      ? ''
-      : ` and requests a pause of ${Math.ceil(waitMs / 1000)} s (Retry-After)`;
+  const after = waitMs === undefined ? '' : `, Retry-After: ${Math.ceil(waitMs / 1000)} s`;
   return new CliError(
     'rateLimited',
-    status === 429
-      ? `The service limits requests (429)${asks}.`
-      : `The service is not available (${status})${asks}.`,
+    `${status === 429 ? 'The service limits requests' : 'The service is not available'} (${status}${after}).`,
     {
       code: unavailableIf(status),
       httpStatus: status,

@@ -43,8 +43,8 @@ export function readFile(path: string): CatalogFile {
   }
   const verdict = fileSchema().safeParse(value);
   if (verdict.success) return verdict.data;
-  const part = verdict.error.issues[0]?.path.map(String).join('.') || 'the whole';
-  throw unusable(path, `it is not a catalog file (see ${part})`);
+  const part = verdict.error.issues[0]?.path.map(String).join('.') || 'the whole file';
+  throw unusable(path, `it is not a valid catalog file (check ${part})`);
 }
 
 /**

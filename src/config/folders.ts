@@ -51,7 +51,7 @@ function folderOf(
   if (isAbsolute(named)) return join(named, ...parts);
   if (home !== undefined && isAbsolute(home)) return join(home, ...base, ...parts);
   const missing = platform === 'win32' ? 'user profile folder' : 'home folder';
-  throw new CliError('storage', `no ${missing} for ${what}`, {
+  throw new CliError('storage', `could not locate ${what}: no ${missing}`, {
     hint: `set ${set} to an absolute path`,
   });
 }

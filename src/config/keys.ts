@@ -77,7 +77,7 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings) {
             'storage',
             `Removed the key from profile "${profile}", but could not remove it from the system keyring: ${why}.`,
             {
-              hint: `remove it with the keyring's own program: service ${SERVICE}, account "${place.entry}"`,
+              hint: `remove the key with the keyring's own program (service ${SERVICE}, account "${place.entry}")`,
             },
           ),
       );
@@ -98,7 +98,7 @@ function notReadable(profile: string, why: string): CliError {
     'authentication',
     `The key of the profile "${profile}" is in the system keyring, which can't be read: ${why}.`,
     {
-      hint: `unlock it and try again, or enter the key again: gpucloud login --profile ${profile} --store file`,
+      hint: `unlock the keyring and try again, or enter the key again: gpucloud login --profile ${profile} --store file`,
     },
   );
 }
@@ -107,7 +107,7 @@ function gone(profile: string, entry: string): CliError {
   return new CliError(
     'authentication',
     `The key of the profile "${profile}" is no longer in the system keyring (service ${SERVICE}, account "${entry}").`,
-    { hint: `enter it again: gpucloud login --profile ${profile}` },
+    { hint: `enter the key again: gpucloud login --profile ${profile}` },
   );
 }
 
@@ -154,9 +154,7 @@ export async function runKeyCommand(
   if (code !== 0) {
     throw failed(
       whose,
-      running.isLate
-        ? `it timed out after ${PATIENCE / 1000} s`
-        : `it ended with exit code ${code}`,
+      running.isLate ? `it timed out after ${PATIENCE / 1000} s` : `it exited with code ${code}`,
     );
   }
   const key = (printed.split('\n', 1)[0] ?? '').trim();
@@ -166,7 +164,7 @@ export async function runKeyCommand(
 
 function failed(whose: string, what: string): CliError {
   return new CliError('authentication', `The key command of ${whose} returned no key: ${what}.`, {
-    hint: 'run it by hand to see why, or store the key elsewhere: gpucloud login --store keyring|file',
+    hint: 'run the command by hand to see why, or store the key elsewhere: gpucloud login --store keyring|file',
   });
 }
 
@@ -258,7 +256,7 @@ function words(fault: string): string {
       fault,
     )
   ) {
-    return 'no secret service runs here';
+    return 'no secret service is running';
   }
   if (/locked|dismissed/i.test(fault)) return 'it is locked';
   if (/did not receive a reply|timeout/i.test(fault)) return 'it did not respond';

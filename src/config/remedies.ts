@@ -6,7 +6,7 @@ import type { Settings } from './resolve.ts';
 export function refusedKeyRemedy({ apiKey, profile }: Settings): string {
   // A key from the environment overrides the key that a login stores.
   if (apiKey?.source === 'environment') {
-    return 'The key comes from GPUCLOUD_API_KEY: correct it there, or unset it to use the key that "gpucloud login" stores.';
+    return 'Correct the key in GPUCLOUD_API_KEY, or unset the variable to use the key that "gpucloud login" stores.';
   }
   const named = profile === undefined || profile.source === 'profile';
   return `Sign in with a working key: gpucloud login${named ? '' : ` --profile ${profile.value}`}`;
@@ -30,7 +30,7 @@ function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
   if (first !== undefined) {
     return more.length === 0
       ? `the profile "${first}" has a key; use it: gpucloud profiles use ${first}`
-      : `choose a profile that has one: gpucloud profiles use NAME (${others.join(', ')})`;
+      : `choose a profile that has a key: gpucloud profiles use NAME (${others.join(', ')})`;
   }
   return 'Try the sandbox: gpucloud --profile sandbox …, or sign in: gpucloud login';
 }
@@ -49,7 +49,7 @@ export function replaceQuestion(
   if (keyPlace(before) !== undefined) {
     const owner = account?.email ?? account?.name;
     const whose = owner ? `${base_url}, ${owner}` : base_url;
-    return `Replace the key in the profile "${name}" (${whose})? The old key keeps working but is removed here.`;
+    return `Replace the key in the profile "${name}" (${whose})? The old key keeps working but is removed from this computer.`;
   }
   return address === undefined || base_url === address
     ? undefined

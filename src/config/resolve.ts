@@ -172,7 +172,7 @@ function storedProfile(file: ConfigFile, chosen: Sourced<string>): Profile {
   const meant = nearest(chosen.value, names);
   if (chosen.source === 'profile') {
     throw usageError(
-      `the current profile "${chosen.value}" does not exist; ${there}`,
+      `the active profile "${chosen.value}" does not exist; ${there}`,
       'select one: gpucloud profiles use NAME',
     );
   }
@@ -218,7 +218,7 @@ function checkedUrl(url: Sourced<string>): Sourced<string> {
 function strayKey(name: string, given: Sourced<string> | undefined): CliError {
   const origin = given === undefined ? 'the base URL' : nameOf('base-url', given);
   return usageError(
-    `The key of profile "${name}" does not belong to ${origin}, so it was not sent there`,
+    `The key of profile "${name}" does not belong to ${origin}, so it was not sent`,
     'set GPUCLOUD_API_KEY to a key of that service, or run: gpucloud login --profile NAME --base-url URL',
   );
 }

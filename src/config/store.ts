@@ -127,7 +127,7 @@ function parseConfig(path: string, text: string): ConfigFile {
   }
   const wrong = wrongPart(value);
   if (wrong !== undefined) {
-    throw unusable(path, `it is not a gpucloud config file (see ${wrong})`);
+    throw unusable(path, `it is not a valid config file (check ${wrong})`);
   }
   const file = value as ConfigFile;
   return { ...file, profiles: ownNamesOnly(file.profiles) };
@@ -214,7 +214,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EPERM: 'the system does not allow it',
   EROFS: 'the file system is read-only',
   ENOSPC: 'no space is left on the disk',
-  EDQUOT: 'the disk quota is used up',
+  EDQUOT: 'the disk quota is exceeded',
   EFBIG: 'the file would exceed the size limit',
   EISDIR: 'it is a folder',
   ERR_FS_EISDIR: 'it is a folder',
@@ -232,7 +232,7 @@ function meaning(error: unknown): string {
 
 /** Builds the error for an invalid file, which stays unchanged. */
 function unusable(path: string, what: string, cause?: unknown): CliError {
-  return new CliError('storage', `${path}: ${what}. It was not changed.`, {
+  return new CliError('storage', `${path}: ${what}. The file was not changed.`, {
     hint: 'correct the file, or move it away and run: gpucloud login',
     resource: path,
     cause,
@@ -295,5 +295,5 @@ function wrongPart(value: unknown): string | undefined {
 }
 
 function part(above: readonly string[], below: readonly PropertyKey[] = []): string {
-  return [...above, ...below].map(String).join('.') || 'the whole';
+  return [...above, ...below].map(String).join('.') || 'the whole file';
 }

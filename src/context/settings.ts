@@ -79,10 +79,9 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
       const { profile } = (await resolved()).settings;
       const unused = ['GPUCLOUD_BASE_URL', 'GPUCLOUD_API_KEY'].filter((name) => env[name]);
       if (profile?.source !== 'flag' || unused.length === 0) return;
-      const are = unused.length === 1 ? 'is' : 'are';
       err.warn(
         'settings',
-        `${unused.join(' and ')} ${are} ignored: --profile ${profile.value} uses its built-in service.`,
+        `Ignoring ${unused.join(' and ')}: --profile ${profile.value} uses its built-in service.`,
       );
     }),
   };

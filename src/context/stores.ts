@@ -102,7 +102,7 @@ export function createStores(
       const words = error instanceof Error ? error.message : String(error);
       err.warn(
         'local_storage',
-        `Can't read the journal, so a billing instance may be missing here: ${words}`,
+        `Could not read the journal, so billing instances may be missing: ${words}`,
       );
     }
   }
@@ -126,7 +126,7 @@ export function createStores(
     await ensureSignedIn();
     if (!builtIn && baseUrl === undefined) {
       throw usageError(
-        '--base-url (or GPUCLOUD_BASE_URL) is missing: offers and images belong to a service',
+        '--base-url (or GPUCLOUD_BASE_URL) is missing: offers and images depend on the service',
       );
     }
     used.catalog = openCatalog({

@@ -174,7 +174,7 @@ async function alreadyThere(
   } else {
     context.err.warn(
       'may_be_billing',
-      `${name} is already ${status}, but not yet ${goal}. It may still be billing. To make sure: ${gpucloud('instances', 'wait', typedName(name, id), '--for', goal.toLowerCase())}`,
+      `${name} is already ${status}, but not yet ${goal}. It may still be billing. To wait: ${gpucloud('instances', 'wait', typedName(name, id), '--for', goal.toLowerCase())}`,
     );
   }
   return { id, name, status, paid_until, ends_at };
@@ -185,7 +185,7 @@ function afterRefusal(status: string, verb: Change['verb'], instance: string): s
   if (verb === 'terminate' || status === 'ACTIVE') {
     return `try again later: ${gpucloud('instances', verb, instance)}; see what happened: ${gpucloud('instances', 'events', instance)}`;
   }
-  if (!mayBill(status)) return `see its state: ${gpucloud('instances', 'get', instance)}`;
+  if (!mayBill(status)) return `see its status: ${gpucloud('instances', 'get', instance)}`;
   return `only an ACTIVE instance can be stopped; ${nextStep(status, instance)}; or terminate it: ${gpucloud('instances', 'terminate', instance)}`;
 }
 

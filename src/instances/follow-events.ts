@@ -187,10 +187,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
   const report: FollowReport<InstanceLog> = {
     lost(some, error) {
       begin();
-      err.warn(
-        'retrying',
-        `${error.message} Trying again; events of ${named(some)} will be shown then.`,
-      );
+      err.warn('retrying', `${error.message} Trying again; events of ${named(some)} are delayed.`);
     },
     back(after) {
       err.note(`The service is reachable again after ${spanText(Math.ceil(after / 1000))}.`);
@@ -201,8 +198,8 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       err.warn(
         'incomplete',
         why === 'pruned'
-          ? `${target.name}: the log no longer has the last event shown: events before ${before} may be missing.`
-          : `${target.name}: too many new events: skipped those before ${before}. To see all: ${gpucloud('instances', 'events', typed(target), '--all')}`,
+          ? `${target.name}: the log no longer contains the last event shown, so events before ${before} may be missing.`
+          : `${target.name}: too many new events, so events before ${before} were skipped. To see all: ${gpucloud('instances', 'events', typed(target), '--all')}`,
       );
     },
     missed(log, { count, before }) {

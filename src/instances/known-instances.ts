@@ -117,7 +117,7 @@ export async function readKnownInstances(
 }
 
 export function drivesUnread({ message }: CliError): string {
-  return `The drives could not be read, so instances known only through a drive may be missing: ${message}`;
+  return `Could not read the drives, so instances known only through a drive may be missing: ${message}`;
 }
 
 const NONE: ReadonlyMap<string, KnownInstance> = new Map();
@@ -136,7 +136,7 @@ async function archivedOf(
 }
 
 /** Warns about an ID that can't safely be part of a request path or a file name. */
-const ODD = `A drive has an invalid instance ID, so its instance may be missing here: ${gpucloud('drives', 'list')}`;
+const ODD = `A drive has an invalid instance ID, so its instance may be missing: ${gpucloud('drives', 'list')}`;
 
 /** Returns the instance IDs that drives name, or the fault if the drives can't be read. */
 async function attachedTo(

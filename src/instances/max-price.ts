@@ -13,7 +13,7 @@ import { rent } from './rent.ts';
 export function maxPriceOption() {
   return new Option(
     '--max-price <rub>',
-    'terminate at once if the price per hour is higher',
+    'terminate the instance at once if its price per hour is higher',
   ).argParser(ruled('--max-price', positiveMoney));
 }
 

@@ -131,7 +131,7 @@ async function agreeToAnother(request: OpenRequest, context: Context): Promise<v
     {
       name,
       message: `An earlier request for ${name}${when} has an unknown outcome: the instance may exist and be billing.`,
-      remedy: `recover it: ${recoverLine(name)}`,
+      remedy: `recover the request: ${recoverLine(name)}`,
     },
     context,
   );
@@ -149,12 +149,12 @@ async function agreeToSecond({ name, message, remedy }: Doubt, context: Context)
   const prompts = await context.prompts();
   if (prompts === undefined) {
     throw new CliError('outcomeUnknown', `${message} Nothing was sent.`, {
-      hint: `${remedy}; to create another one anyway: --yes`,
+      hint: `${remedy}; to create another instance anyway: --yes`,
       resource: name,
       mayBeBilling: true,
     });
   }
-  context.err.warn('outcome_unknown', `${message} A second one would bill too.`);
+  context.err.warn('outcome_unknown', `${message} A second instance would bill too.`);
   const question = `Create another ${name}?`;
   if (await onCancel('Nothing was sent.', () => prompts.confirm(question, false))) return;
   throw new CliError('interrupted', 'Cancelled. Nothing was sent.', { hint: remedy });
@@ -166,7 +166,7 @@ export class InFlight extends CliError {
 
   constructor(name: string) {
     super('outcomeUnknown', `Another gpucloud process is creating ${name}. Nothing was sent.`, {
-      hint: `wait for it, then list your instances: ${gpucloud('instances', 'list')}`,
+      hint: `wait for that process, then list your instances: ${gpucloud('instances', 'list')}`,
       resource: name,
       retryable: true,
       mayBeBilling: true,
@@ -216,8 +216,8 @@ export async function ensureNotTaken(
   await agreeToSecond(
     {
       name,
-      message: `${name} (${id}) is known here, but the service does not find it (404): it may exist and be billing.`,
-      remedy: `look in the web console; if it is not there: ${gpucloud('instances', 'untrack', id)}`,
+      message: `${name} (${id}) is tracked, but the service returned 404. It may exist and be billing.`,
+      remedy: `look in the web console; if the instance is not there: ${gpucloud('instances', 'untrack', id)}`,
     },
     context,
   );

@@ -114,7 +114,7 @@ export async function reorderNote(source: Target, context: Context): Promise<voi
   const cost =
     price === undefined
       ? ''
-      : ` The old instance cost ${inRoubles(price)} per hour; the new price is known after the order.`;
+      : ` The old instance cost ${inRoubles(price)} per hour. The API shows the new price only after the request.`;
   const { application_template: template, storage_drive: drive, docker_config: docker } = old;
   const left = [
     ...(template == null ? [] : [`the template${named(template, 'name')}`]),

@@ -152,7 +152,7 @@ async function attachedIds(api: Api, context: Context): Promise<readonly string[
     const ids = drives.flatMap(({ current_instance_id: id }) => id || []);
     return ids.filter((id) => resourceId(id).ok);
   } catch (error) {
-    warnUnread('The list of drives', error, context);
+    warnUnread('the list of drives', error, context);
     return [];
   }
 }
@@ -178,10 +178,7 @@ function isOf(
 function warnUnread(what: string, error: unknown, { err, signal }: Context): void {
   const isEnd = !(error instanceof CliError) || ENDS.includes(error.failure) || signal.aborted;
   if (isEnd) throw error;
-  err.warn(
-    'incomplete',
-    `${what} could not be read, so requests can't be recovered from it now: ${error.message}`,
-  );
+  err.warn('incomplete', `Could not use ${what} to recover requests: ${error.message}`);
 }
 
 const ENDS: readonly CliError['failure'][] = ['authentication', 'unreachable'];
@@ -243,7 +240,7 @@ async function isDeadlineAccepted(
   const own = known?.deadline ?? known?.idle;
   const asked = endsText(request, context.serviceClock.now());
   if (asked === undefined || own !== undefined || context.flags.yes === true) return undefined;
-  return isAgreed(`The request has ${asked}.`, 'Terminate it then?', context);
+  return isAgreed(`The request has ${asked}.`, 'Apply it to the instance?', context);
 }
 
 /**

@@ -55,10 +55,10 @@ export async function explainRental(
   if (httpStatus === 400 && operation === 'create') return refusal;
   // The document defines no code for an offer out of stock.
   return rentalError(
-    `${sentence(refusal.message)} The offer may be out of stock, another instance may have the name ${name}, or the balance may not cover an hour.`,
+    `${sentence(refusal.message)} Possible causes: the offer is out of stock, the name ${name} is taken, or the balance does not cover an hour.`,
     {
       code: 'conflict',
-      hint: `try another offer${source_id === undefined ? ' with --offer' : `: ${gpucloud('instances', 'create')}`}; or choose another name, or see the balance: ${gpucloud('billing', 'balance')}`,
+      hint: `try another offer${source_id === undefined ? ' with --offer' : `: ${gpucloud('instances', 'create')}`}; choose another name; or see the balance: ${gpucloud('billing', 'balance')}`,
       resource: name,
     },
     refusal,
@@ -118,7 +118,7 @@ export function nameTaken(
     refusal === undefined ? `${found} Nothing was sent.` : `${sentence(refusal.message)} ${found}`,
     {
       code: 'name_taken',
-      hint: `see it: ${gpucloud('instances', 'get', typedName(name, id))}; otherwise choose another name${refusal === undefined ? ', or send the request anyway: --yes' : ''}`,
+      hint: `see the instance: ${gpucloud('instances', 'get', typedName(name, id))}; choose another name${refusal === undefined ? '; or send the request anyway: --yes' : ''}`,
       resource: id,
     },
     refusal,

@@ -262,7 +262,7 @@ function unknownOutcome(message: string, request: RentalRequest): CliError {
 }
 
 function settleHint({ name }: RentalRequest): string {
-  return `${recoverLine(name)} lists the options`;
+  return `list the options: ${recoverLine(name)}`;
 }
 
 function messageOf(error: unknown): string {

@@ -191,10 +191,12 @@ function meantBy(
   if (changes === undefined || !isOver) return preferLiving(calledSo(typed, all));
   for (const { id, name, last, untracked } of all) {
     if (name !== typed || isTerminated(last?.status)) continue;
-    const what = untracked ? 'an untracked instance' : 'an instance that is not tracked here';
+    const what = untracked
+      ? 'an untracked instance'
+      : 'an instance that this computer does not track';
     err.warn(
       'may_be_billing',
-      `${typed} is also the name of ${what}: ${id}. Give its ID to change it.`,
+      `${typed} is also the name of ${what}: ${id}. Use the ID to change that instance.`,
     );
   }
   return own;
@@ -224,7 +226,7 @@ function notKnown(typed: string, instances: readonly KnownInstance[]): CliError 
     'notFound',
     `INSTANCE "${typed}": no instance with that name or ID is known on this computer.`,
     {
-      hint: `${meant}list known instances: ${gpucloud('instances', 'list', '--all')}; add one from elsewhere: ${gpucloud('instances', 'track', 'ID')}`,
+      hint: `${meant}list known instances: ${gpucloud('instances', 'list', '--all')}; add an instance rented elsewhere: ${gpucloud('instances', 'track', 'ID')}`,
       resource: typed,
     },
   );
@@ -244,20 +246,21 @@ function refusePending(
   const open = lost ?? inFlight.find(isCalled(name));
   if (open === undefined) return;
   const others = namesakes.map(({ id, last }) => `${id} (${last?.status ?? 'not read'})`);
-  const namesake = others.length === 0 ? '' : ` Known with that name: ${others.join(', ')}.`;
+  const namesake =
+    others.length === 0 ? '' : ` Other instances with this name: ${others.join(', ')}.`;
   const verb = changes === undefined || changes === true ? undefined : changes;
   const byId =
     verb === undefined
       ? 'or use an ID'
-      : `${verb} one by its ID: ${gpucloud('instances', verb, namesakes[0]?.id ?? 'ID')}`;
+      : `or use an ID: ${gpucloud('instances', verb, namesakes[0]?.id ?? 'ID')}`;
   throw new CliError(
     'outcomeUnknown',
-    `The ID of "${name}", requested at ${open.asked_at}, is unknown: it may be billing.${namesake}`,
+    `The ID of "${name}", requested at ${open.asked_at}, is unknown. The instance may be billing.${namesake}`,
     {
       hint:
         lost === undefined
-          ? `its process is still waiting for the response: try again later; ${byId}`
-          : `recover it: ${recoverLine(name)}; ${byId}`,
+          ? `another process is waiting for the response: try again later; ${byId}`
+          : `recover the request: ${recoverLine(name)}; ${byId}`,
       resource: name,
       mayBeBilling: true,
     },
@@ -281,8 +284,8 @@ export async function pickInstances(question: string, context: Context): Promise
   const { instances } = await (await context.journal()).read();
   const living = instances.filter(({ last }) => mayBill(last?.status));
   if (living.length === 0) {
-    throw new CliError('notFound', 'This computer knows no living instance.', {
-      hint: `list all: ${gpucloud('instances', 'list', '--all')}; add one from elsewhere: ${gpucloud('instances', 'track', 'ID')}`,
+    throw new CliError('notFound', 'No known instances to choose from.', {
+      hint: `list terminated instances too: ${gpucloud('instances', 'list', '--all')}; add an instance rented elsewhere: ${gpucloud('instances', 'track', 'ID')}`,
     });
   }
   const choices = living.map((instance) => ({

@@ -23,9 +23,9 @@ function atRest(status: string, instance: string, wanted: 'ssh' | undefined): st
     case 'ACTIVE':
       return `it is running: ${gpucloud('instances', 'get', instance)}`;
     case 'STOPPED':
-      return `start it (this bills): ${gpucloud('instances', 'start', instance, wanted === 'ssh' ? '--wait=ssh' : '--wait')}`;
+      return `start the instance (this bills): ${gpucloud('instances', 'start', instance, wanted === 'ssh' ? '--wait=ssh' : '--wait')}`;
     case 'TERMINATED':
-      return `rent one like it: ${gpucloud('instances', 'reorder', instance, 'NEW-NAME')}`;
+      return `rent the instance again: ${gpucloud('instances', 'reorder', instance, 'NEW-NAME')}`;
     default:
       return `see what happened: ${gpucloud('instances', 'events', instance)}`;
   }

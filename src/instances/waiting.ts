@@ -78,7 +78,7 @@ export async function waitFor(
     lost(fault, retryAfter) {
       const goesOn =
         retryAfter === undefined ? 'Still waiting.' : `Trying again in ${inSeconds(retryAfter)}.`;
-      err.warn('retrying', `${target.name} could not be read: ${fault.message} ${goesOn}`);
+      err.warn('retrying', `Could not read ${target.name}: ${fault.message} ${goesOn}`);
     },
     over: () => err.note(`${target.name} is readable again: ${last?.status}.`),
   });

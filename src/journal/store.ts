@@ -80,7 +80,7 @@ export function openStore(settings: JournalSettings) {
         if (error instanceof CliError) throw error;
         const words = error instanceof Error ? error.message : String(error);
         throw new CliError('storage', `Could not ${what} the list of rented instances: ${words}`, {
-          hint: `check the folder ${root}; GPUCLOUD_STATE_DIR selects another`,
+          hint: `check the folder ${root}, or set GPUCLOUD_STATE_DIR to another folder`,
           cause: error,
         });
       }
@@ -90,7 +90,7 @@ export function openStore(settings: JournalSettings) {
   function spoil(path: string): void {
     if (!warned.has(path)) {
       settings.warn(
-        `Can't read the journal file ${path}, so its record is missing here. Check your instances in the web console.`,
+        `Could not read the journal file ${path}, so its instance or request is missing. Check your instances in the web console.`,
       );
     }
     warned.add(path);

@@ -189,7 +189,7 @@ function placed(
   const room = Math.max(10, columns - width(message) - 4);
   return rows.map((name, value) => {
     const { name: whole = '', about = [] } = choices[value] ?? {};
-    // Keep extra choices, such as "another, by its ID", for every search text.
+    // Keep extra choices, such as "another ID", for every search text.
     return { name, short: clamp(whole, room), value, stays: about.length === 0 };
   });
 }

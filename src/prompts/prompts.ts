@@ -77,7 +77,7 @@ export function rowsOf(choices: readonly Choice<unknown>[], room: number): strin
   const rows = choices.map(({ name, about = [] }) =>
     about.length === 0 ? [name] : [name, ...about].map((text) => clamp(text, WIDEST_CELL)),
   );
-  // A choice without columns (`Another, by its ID`) must not widen a column.
+  // A choice without columns (`Another ID`) must not widen a column.
   const tabular = rows.filter((row) => row.length > 1);
   const widest = (at: number) => Math.max(0, ...tabular.map((row) => width(row[at] ?? '')));
   return rows.map((row) => {

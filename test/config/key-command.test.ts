@@ -19,14 +19,14 @@ test('kills a command at the timeout, and reports it without the key', async () 
   expect(error).toMatchObject({
     failure: 'authentication',
     message: 'The key command of the profile "work" returned no key: it timed out after 60 s.',
-    hint: 'run it by hand to see why, or store the key elsewhere: gpucloud login --store keyring|file',
+    hint: 'run the command by hand to see why, or store the key elsewhere: gpucloud login --store keyring|file',
   });
   expect(JSON.stringify(error)).not.toContain(KEY);
 });
 
 test('reports exit code 143 of a command that was not killed', async () => {
   await expect(run(`echo ${KEY}; exit 143`, start)).rejects.toMatchObject({
-    message: expect.stringContaining('it ended with exit code 143'),
+    message: expect.stringContaining('it exited with code 143'),
   });
 });
 

@@ -264,8 +264,8 @@ test.each<[string, Case]>([
   ['--profile', { flags: { profile: 'constructor' } }],
   ['--profile', { flags: { profile: '__proto__' } }],
   ['GPUCLOUD_PROFILE', { env: { GPUCLOUD_PROFILE: 'wrok' } }],
-  ['current', { current: 'wrok' }],
-])('rejects an unknown profile from %s and lists the known ones', (origin, given) => {
+  ['active', { current: 'wrok' }],
+])('rejects an unknown profile from %s and lists the known profiles', (origin, given) => {
   const error = refusal(given);
   expect(error.failure).toBe('usage');
   expect(error.exitCode).toBe(2);

@@ -88,7 +88,7 @@ describe('a password manager', () => {
   });
 
   test.each([
-    ['exit 3', 'it ended with exit code 3'],
+    ['exit 3', 'it exited with code 3'],
     ['true', 'it printed nothing on its first line'],
   ])('makes a command exit with 4 if the program does "%s"', async (script, words) => {
     const env = await manager(`echo ${key}`);

@@ -209,13 +209,13 @@ describe('a live view in a terminal', () => {
     });
     await shown.shows(/Status: +ACTIVE/);
     instances.answer = busy(120);
-    await shown.shows(/ requests a pause of 120 s \(Retry-After\)\. Trying again in 1[12]\d s\.$/);
+    await shown.shows(/, Retry-After: 120 s\)\. Trying again in 1[12]\d s\.$/);
     const asked = instances.service.requests.length;
     await shown.shows(/Status: +ACTIVE[\s\S]*\nLast read [1-9]\d* s ago: .* again in 11\d s\.$/);
     expect(instances.service.requests.length).toBe(asked);
     shown.type(CTRL_C);
     expect(await shown.ended()).toBe(130);
-    expect(lastLine(shown.scrollback())).toMatch(/^Last read .* \(Retry-After\)\.$/);
+    expect(lastLine(shown.scrollback())).toMatch(/^Last read .*Retry-After: 120 s\)\.$/);
   });
 
   test('shows the Retry-After pause below a list with an unreadable instance', async () => {
@@ -454,7 +454,7 @@ describe('instances wait in a terminal', () => {
     const shown = watch(WAIT);
     await shown.shows(/box-1: PROVISIONING/);
     instances.answer = 'hangUp';
-    await shown.shows(/warning: box-\d could not be read: [\s\S]*box-0: could not be read; trying/);
+    await shown.shows(/warning: Could not read box-\d: [\s\S]*box-0: could not be read; trying/);
     instances.answer = undefined;
     instances.status = 'ACTIVE';
     expect(await shown.ended()).toBe(0);

@@ -33,7 +33,7 @@ describe('instances create without arguments', () => {
         '✔ Offer (the hardware) RTX 4090',
         '✔ Base image (the system) Ubuntu 22.04',
         '✔ SSH keys laptop',
-        '✔ What runs on it JupyterLab',
+        '✔ Software JupyterLab',
         '✔ Cloud drive data',
         '',
         'You are about to rent:',
@@ -96,10 +96,7 @@ describe('instances create without arguments', () => {
     const flags = ['box-one', '--offer', 'rtx-4090', '--dry-run', '--json'];
     const one = person(['instances', 'create', ...flags], { columns: 60 });
     await one.answers(/\? Base image[\s\S]*select/, enter);
-    await one.answers(
-      /\? What runs on it[\s\S]*select/,
-      `${up.repeat(5)}${down.repeat(5)}${enter}`,
-    );
+    await one.answers(/\? Software[\s\S]*select/, `${up.repeat(5)}${down.repeat(5)}${enter}`);
     await one.answers(/\? Container image *$/m, `nginx${enter}`);
     await one.answers(/\? Ports, .* *$/m, `80${enter}`);
     await one.answers(
@@ -109,7 +106,7 @@ describe('instances create without arguments', () => {
     expect(await one.ended()).toBe(0);
     const screen = one.screen();
     expect(screen).not.toContain('Instance name');
-    expect(screen).not.toContain('Add one to the account');
+    expect(screen).not.toContain('Add an SSH key to the account');
     expect(screen).toContain(
       [
         '  gpucloud instances create box-one --offer rtx-4090 \\',
@@ -159,7 +156,7 @@ describe('instances create without arguments', () => {
     );
     const one = person(['instances', 'create']);
     await one.answers(/\? Instance name/, `taken${enter}`);
-    await one.reads('an instance known here has that name');
+    await one.reads('a known instance has that name');
   });
 
   test('lets the user change an answer at the end, then cancel without a request', async () => {
@@ -178,8 +175,8 @@ describe('instances create without arguments', () => {
     await one.answers(/\? SSH keys[\s\S]*submit/, enter);
     await one.answers(/❯ JupyterLab[\s\S]*select/, `${up}${enter}`);
     await one.answers(/\? Cloud drive[\s\S]*❯ data[\s\S]*select/, enter);
-    await one.reads(/Runs {6}only the base image[\s\S]*--ssh-key laptop --drive data --wait=ssh\n/);
-    await one.reads(/Runs {6}only the base image[\s\S]*\? Rent it\?[\s\S]*select/);
+    await one.reads(/Runs {6}base image only[\s\S]*--ssh-key laptop --drive data --wait=ssh\n/);
+    await one.reads(/Runs {6}base image only[\s\S]*\? Rent it\?[\s\S]*select/);
     await one.type(`${down}${down}${enter}`);
     await expectNothingSent(one);
   });
@@ -226,13 +223,13 @@ describe('instances create without arguments', () => {
     const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
     await one.answers(/\? Offer[\s\S]*select/, enter);
     await one.answers(
-      /\? Add one to the account\?\n❯ Generate a new key \(~\/\.ssh\/id_ed25519\)[\s\S]*select/,
+      /\? Add an SSH key to the account\?\n❯ Generate a new key \(~\/\.ssh\/id_ed25519\)[\s\S]*select/,
       enter,
     );
     await one.answers(/Enter passphrase .*: *$/m, enter);
     await one.answers(/Enter same passphrase again: *$/m, enter);
     await one.reads(/✓ Added .+ \(SHA256:.+\)\n/);
-    await one.answers(/\? What runs on it[\s\S]*select/, enter);
+    await one.answers(/\? Software[\s\S]*select/, enter);
     await one.answers(/\? Rent it\?[\s\S]*select/, enter);
     expect(await one.ended()).toBe(0);
     const [key] = JSON.parse(await run(computer, 'ssh-keys', 'list', '--json'));
@@ -248,7 +245,9 @@ describe('instances create without arguments', () => {
     await writeFile(join(computer.home, '.ssh', 'id_ed25519'), 'a private key\n');
     const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
     await one.answers(/\? Offer[\s\S]*select/, enter);
-    const screen = await one.reads(/\? Add one to the account\?\n❯ Another file\n {2}No key\n/);
+    const screen = await one.reads(
+      /\? Add an SSH key to the account\?\n❯ Another file\n {2}No key\n/,
+    );
     expect(screen).not.toContain('Generate');
   });
 
@@ -288,10 +287,10 @@ describe('instances create without arguments', () => {
     expect(one.screen()).toContain('…');
     await one.type(`${clearLine}h100 sxm`);
     await one.reads(
-      /\? Offer \(the hardware\) h100 sxm\n❯ 8x H100 80GB SXM5 +2,359\.60 ₽\/h.*\n {2}Another, by its ID/,
+      /\? Offer \(the hardware\) h100 sxm\n❯ 8x H100 80GB SXM5 +2,359\.60 ₽\/h.*\n {2}Another ID/,
     );
     await one.type(`${clearLine}zzz`);
-    await one.reads(/❯ Another, by its ID/);
+    await one.reads(/❯ Another ID/);
     await one.type(enter);
     await one.answers(/\? ID of the offer *$/m, `../x${enter}`);
     await one.answers('an ID must have at most', `${clearLine}offer-99${enter}`);

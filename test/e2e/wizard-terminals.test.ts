@@ -109,7 +109,7 @@ describe('TERM=dumb in the wizard', () => {
     await one.answers(/Base image[\s\S]*\[1\] *$/, enter);
     await one.answers(/SSH keys\n {2}1\. laptop[\s\S]*\[1\] *$/, `7${enter}`);
     await one.answers('7 is not a number from the list', enter);
-    await one.answers(/What runs on it[\s\S]*\[1\] *$/, `jupyter${enter}`);
+    await one.answers(/Software[\s\S]*\[1\] *$/, `jupyter${enter}`);
     await one.answers(/Cloud drive[\s\S]*\[1\] *$/, `2${enter}`);
     await one.answers(/Rent it\?[\s\S]*\[1\] *$/, enter);
     expect(await one.ended()).toBe(0);

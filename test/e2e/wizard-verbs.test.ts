@@ -44,7 +44,7 @@ describe('other commands without arguments', () => {
   test('exits with 3 in terminate if this computer knows no running instance', async () => {
     const one = person(['instances', 'terminate']);
     expect(await one.ended()).toBe(3);
-    expect(one.screen()).toContain('This computer knows no living instance');
+    expect(one.screen()).toContain('No known instances to choose from');
   });
 
   test("asks for a drive's name and size in drives create", async () => {

@@ -85,7 +85,7 @@ export const QUESTIONS: readonly (readonly [RegExp, string])[] = [
   [/\? Offer \(the hardware\)[\s\S]*select/, enter],
   [/\? Base image \(the system\)[\s\S]*select/, enter],
   [/\? SSH keys[\s\S]*submit/, enter],
-  [/\? What runs on it[\s\S]*select/, `${down}${enter}`],
+  [/\? Software[\s\S]*select/, `${down}${enter}`],
   [/\? Cloud drive[\s\S]*select/, `${down}${enter}`],
   [/\? Rent it\?[\s\S]*select/, enter],
 ];

@@ -209,7 +209,7 @@ describe('--max-burn', () => {
     await guard('--max-burn', '299.99');
     expect(await refusal(create('box-3'))).toMatchObject({
       message:
-        'Profile "work" allows 299.99 ₽ per hour, and with box-3 the instances may cost 300.00 ₽. Nothing was sent.',
+        'Profile "work" allows 299.99 ₽ per hour, but with box-3 the instances may cost 300.00 ₽. Nothing was sent.',
     });
     await guard('--max-burn', '300');
     expect((await create('box-3')).code).toBe(0);
@@ -221,7 +221,7 @@ describe('--max-burn', () => {
       expect.objectContaining({
         message:
           'Profile "work" allows 500.00 ₽ per hour, and the price of box-1 is unknown. Nothing was sent.',
-        hint: 'set a limit for it: --max-price RUB',
+        hint: 'set a price limit: --max-price RUB',
       }),
     );
     await refusal(create('box-1', '--max-price', '500.01'));
@@ -253,7 +253,7 @@ describe('--require-deadline', () => {
     await guard('--require-deadline');
     expect(await refusal(create('box-1', '--yes'))).toMatchObject({
       message: 'Profile "work" requires a deadline. Nothing was sent.',
-      hint: 'give one: --terminate-after 4h',
+      hint: 'add a deadline: --terminate-after 4h',
     });
     expect((await create('box-1', '--terminate-after', '4h', '--unenforced')).code).toBe(0);
     await guard('--no-require-deadline');

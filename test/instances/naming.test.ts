@@ -69,7 +69,7 @@ describe('a name that is also an ID prefix', () => {
     const second = await changes('terminate', 'face', '--yes');
     expect(second).toMatchObject({ code: 0, posts: [`/instances/${FACE}/terminate`] });
     expect(second.stderr).toContain(
-      `warning: face is also the name of an untracked instance: ${STRANGER}. Give its ID to change it.\n`,
+      `warning: face is also the name of an untracked instance: ${STRANGER}. Use the ID to change that instance.\n`,
     );
     expect(statuses.get(STRANGER)).toBe('ACTIVE');
     await changes('terminate', STRANGER, '--yes');
@@ -87,7 +87,7 @@ describe('a name that is also an ID prefix', () => {
       const more = verb === 'expire' ? ['--never'] : ['--yes'];
       const { posts, stderr } = await changes(verb, 'face', ...more);
       expect(posts.filter((path) => path.includes(STRANGER))).toEqual([]);
-      expect(stderr).toContain(`an instance that is not tracked here: ${STRANGER}.`);
+      expect(stderr).toContain(`an instance that this computer does not track: ${STRANGER}.`);
       expect(statuses.get(STRANGER)).toBe('ACTIVE');
       // `get` changes nothing, so it selects the living instance.
       const got = await world.cli(['instances', 'get', 'face', '-q']);

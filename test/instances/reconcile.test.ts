@@ -70,7 +70,7 @@ describe('reconcile', () => {
     world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
     const ends_at = world.at(4);
     const { said, stderr } = await recover(['yes', 'yes']);
-    expect(said).toEqual(['Is it the instance you requested now?', 'Terminate it then?']);
+    expect(said).toEqual(['Is it the instance you requested now?', 'Apply it to the instance?']);
     expect(stderr).toContain('Deadline:    ');
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at }]);
   });
@@ -97,7 +97,7 @@ describe('reconcile', () => {
     await lose(['--if-idle', '45m', '--unenforced'], ID);
     world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
     const { said, stderr } = await recover(['yes', answer]);
-    expect(said).toEqual(['Is it the instance you requested now?', 'Terminate it then?']);
+    expect(said).toEqual(['Is it the instance you requested now?', 'Apply it to the instance?']);
     expect(stderr).toContain(noted);
     const [listedRow] = await listed(world);
     expect(listedRow).toMatchObject(row);

@@ -75,11 +75,11 @@ describe.each([
       const error = await failure(argv);
       expect(error).toMatchObject({ exit: 5, code: 'conflict', resource: 'trainer' });
       expect(error.message).toContain(
-        'The offer may be out of stock, another instance may have the name trainer, or the balance may not cover an hour.',
+        'Possible causes: the offer is out of stock, the name trainer is taken, or the balance does not cover an hour.',
       );
       const other = argv === CREATE ? ' with --offer' : ': gpucloud instances create';
       expect(error.hint).toBe(
-        `try another offer${other}; or choose another name, or see the balance: gpucloud billing balance`,
+        `try another offer${other}; choose another name; or see the balance: gpucloud billing balance`,
       );
     },
   );
@@ -301,7 +301,7 @@ describe('create --if-not-exists', () => {
     await world.cli(CREATE);
     const { stderr } = await world.cli(CREATE);
     expect(stderr).toContain(
-      'hint: print the existing instance: --if-not-exists; see it: gpucloud instances get trainer; otherwise choose another name, or send the request anyway: --yes\n',
+      'hint: print the existing instance: --if-not-exists; see the instance: gpucloud instances get trainer; choose another name; or send the request anyway: --yes\n',
     );
   });
 });

@@ -101,7 +101,8 @@ describe('create --min-count', () => {
     expect(errors).toMatchObject([{ code: 'conflict', may_be_billing: false }]);
     expect(warnings).toContainEqual({
       code: 'min_count',
-      message: 'Got 2 of 3 instances, fewer than --min-count 3. Terminating gpu-1, gpu-3.',
+      message:
+        'Only 2 of 3 instances are ready, fewer than --min-count 3. Terminating gpu-1, gpu-3.',
     });
     for (const { id } of shown) {
       const [ended, readBack] = ['POST', 'GET'].map((wanted) =>
@@ -177,7 +178,7 @@ describe('create --min-count', () => {
     rig.service.terminations = [() => ok({ status: 'TERMINATING' })];
     const { code, errors } = await rig.create(['--count', '2', '--min-count', '2']);
     expect(code).toBe(7);
-    expect(errors[0]?.message).toContain('was terminated, but its status is PROVISIONING');
+    expect(errors[0]?.message).toContain('but its status is PROVISIONING');
   });
 
   test('terminates an instance whose response breaks off after the ID', async () => {

@@ -131,7 +131,7 @@ describe('create --count before any request', () => {
     [['--count', '0'], '--count "0": must be a whole number from 1 to 32'],
     [['--count', '33'], '--count "33": must be a whole number from 1 to 32'],
     [['--min-count', '1'], '--min-count needs --count'],
-    [['--count', '2', '--min-count', '3'], '--min-count 3: must be at most --count, which is 2'],
+    [['--count', '2', '--min-count', '3'], '--min-count 3: must not exceed --count 2'],
     [['--count', '2', '--drive', 'data'], "--drive can't be combined with --count 2: a drive can"],
   ])('exits with 2 for %j', async (flags, message) => {
     const { code, stdout, stderr, requests } = await refused(...flags);
@@ -192,7 +192,7 @@ describe('create --count with a guard', () => {
     expect({ code, posts }).toEqual({ code: 2, posts: [] });
     expect(errors).toMatchObject([{ code: 'guard' }]);
     expect(errors[0]?.message).toContain(
-      'Profile "work" allows 3 instances, and 1 may be running: lab. 3 more are too many.',
+      'Profile "work" allows 3 instances, and 1 may be running: lab. The request adds 3.',
     );
     expect((await rig.create(['--count', '2'], { env })).code).toBe(0);
   });

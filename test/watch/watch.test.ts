@@ -241,7 +241,7 @@ describe('--watch when not in a terminal', () => {
       );
       expect({ code, stdout }).toEqual({ code: 130, stdout: 'AVAILABLE\nIN_USE\n' });
       expect(stderr).toBe(
-        `warning: The service limits requests (429) and requests a pause of ${seconds} s (Retry-After). Trying again in ${seconds} s.\nThe service is reachable again.\n`,
+        `warning: The service limits requests (429, Retry-After: ${seconds} s). Trying again in ${seconds} s.\nThe service is reachable again.\n`,
       );
       const long = world?.clock.slept.filter((pause) => pause >= 2_000);
       expect(long).toEqual([2_000, seconds * 1000, seconds * 1000, 2_000]);

@@ -136,7 +136,7 @@ function untrackLine(request: OpenRequest | undefined): string {
 /** Refuses a request that its own process is still sending and will resolve. */
 function inFlight(name: string): CliError {
   return new CliError('outcomeUnknown', `Another gpucloud process is creating ${name}.`, {
-    hint: `wait for it, then list your instances: ${gpucloud('instances', 'list')}`,
+    hint: `wait for that process, then list your instances: ${gpucloud('instances', 'list')}`,
     resource: name,
     mayBeBilling: true,
   });

@@ -226,8 +226,8 @@ export async function beat(every: number, ahead: number, context: Context): Prom
   try {
     await writeHeartbeat((await context.folders()).state, await profileOf(context), heartbeat);
   } catch (error) {
-    throw new CliError('storage', `The heartbeat could not be saved (${faultOf(error)}).`, {
-      hint: 'check the free space, or select another folder with GPUCLOUD_STATE_DIR; without a heartbeat no deadline can be set',
+    throw new CliError('storage', `Could not save the heartbeat (${faultOf(error)}).`, {
+      hint: "check the free space, or select another folder with GPUCLOUD_STATE_DIR; deadlines can't be set without a heartbeat",
       cause: error,
     });
   }

@@ -28,21 +28,21 @@ const LONGEST = 366 * 86_400_000;
 export function terminateAfterOption() {
   return new Option(
     '--terminate-after <duration>',
-    'terminate it after this time, such as 4h',
+    'terminate the instance after this time, such as 4h',
   ).argParser(ruled('--terminate-after', positiveDuration));
 }
 
 export function terminateAtOption() {
   return new Option(
     '--terminate-at <time>',
-    'terminate it at this time, such as 18:00 or 2026-01-31T18:00',
+    'terminate the instance at this time, such as 18:00 or 2026-01-31T18:00',
   ).argParser(ruled('--terminate-at', moment));
 }
 
 export function ifIdleOption() {
   return new Option(
     '--if-idle <duration>',
-    'terminate it after this time without use, such as 45m',
+    'terminate the instance after this time without use, such as 45m',
   ).argParser(ruled('--if-idle', idleTime));
 }
 
@@ -158,14 +158,14 @@ export function setDeadline(
     if (!mayBill(status)) {
       throw new CliError('wrongState', `${name} is ${status}.`, {
         resource: id,
-        hint: `rent one like it: ${gpucloud('instances', 'reorder', typedName(name, id), 'NEW-NAME')}`,
+        hint: `rent the instance again: ${gpucloud('instances', 'reorder', typedName(name, id), 'NEW-NAME')}`,
       });
     }
     const shown = instance.name ?? name;
     const isNever = expiry === 'never';
     if (held.deadline === undefined && !isNever && expiry.deadline === undefined) {
-      throw new CliError('storage', `The deadline of ${shown} can't be read.`, {
-        hint: `set it too: ${gpucloud('instances', 'expire', typedName(name, id), '--after', '4h')}`,
+      throw new CliError('storage', `Could not read the deadline of ${shown}.`, {
+        hint: `set the deadline too: ${gpucloud('instances', 'expire', typedName(name, id), '--after', '4h')}`,
         resource: id,
       });
     }

@@ -201,8 +201,8 @@ function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: Cli
 }
 
 function unreadable({ id, name }: Pick<Deadline, 'id' | 'name'>): CliError {
-  return new CliError('storage', `The deadline of ${name} (${id}) can't be read.`, {
-    hint: `set it again: ${gpucloud('instances', 'expire', typedName(name, id), '--after', '4h')}`,
+  return new CliError('storage', `Could not read the deadline of ${name} (${id}).`, {
+    hint: `set the deadline again: ${gpucloud('instances', 'expire', typedName(name, id), '--after', '4h')}`,
     resource: id,
     mayBeBilling: true,
   });
@@ -211,7 +211,7 @@ function unreadable({ id, name }: Pick<Deadline, 'id' | 'name'>): CliError {
 function stillUnknown({ name, overdue_seconds }: Reaped): CliError {
   return new CliError(
     'outcomeUnknown',
-    `${name} is ${spanText(overdue_seconds)} past its deadline, and whether it was created is unknown. It may be billing.`,
+    `${name} is ${spanText(overdue_seconds)} past its deadline, but the outcome of its request is unknown. It may be billing.`,
     { hint: recoverLine(name), resource: name, mayBeBilling: true },
   );
 }

@@ -40,7 +40,7 @@ export async function serviceTime(
   if (first === undefined || !serviceClock.isKnown()) {
     throw new CliError(
       'notUnderstood',
-      "The service's response has no Date header. Deadlines follow the service's clock.",
+      "Could not read the service's clock, which deadlines follow: the response has no Date header.",
     );
   }
   const ahead = first.service - first.now;
@@ -74,7 +74,7 @@ function unclear(first: Reading, second: Reading): CliError {
   const shown = first === second ? 'shows no time' : `shows ${local(second.service)}`;
   return new CliError(
     'notUnderstood',
-    `The service's clock is unclear: a response shows ${local(first.service)}, and one 3 s later ${shown}. Nothing was changed.`,
+    `The service's clock is inconsistent: one response shows ${local(first.service)}, and the next, 3 s later, ${shown}. Nothing was changed.`,
     { hint: `try again; to compare the clocks: ${gpucloud('doctor')}`, retryable: true },
   );
 }

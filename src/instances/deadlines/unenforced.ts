@@ -12,7 +12,7 @@ export async function warnUnenforced(journal: Journal, context: Context): Promis
   if (enforcement.isArmed) return;
   context.err.warn(
     'deadline_unenforced',
-    `Nothing on this computer enforces deadlines: ${enforcement.reason}. To schedule it: ${gpucloud('instances', 'reap', '--install')}`,
+    `Nothing on this computer enforces deadlines: ${enforcement.reason}. To enforce them: ${gpucloud('instances', 'reap', '--install')}`,
   );
 }
 

@@ -243,7 +243,7 @@ function pauseAfter(round: number, random: number): number {
 
 async function sleep(pause: number, { name }: Wish, context: Context): Promise<void> {
   const { clock, err, signal } = context;
-  const progress = err.progress(`${name}: no offer yet; trying again in ${inSeconds(pause)}`);
+  const progress = err.progress(`${name}: no offer available; trying again in ${inSeconds(pause)}`);
   try {
     await clock.sleep(pause, signal);
   } catch (error) {
@@ -258,7 +258,7 @@ function noneLeft(last: CliError, attempts: number, { retryFor }: Wish): CliErro
   return last.with(
     `Could not rent any offer in ${attempts} attempts. Last error: ${last.message}`,
     retryFor === undefined
-      ? { hint: 'keep trying with --retry-for 6h, or give another --offer' }
+      ? { hint: 'keep trying with --retry-for 6h, or add another --offer' }
       : {},
   );
 }

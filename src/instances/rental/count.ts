@@ -36,7 +36,7 @@ export function checkCount({ count, minCount }: CountFlags, drive: string | unde
     return;
   }
   if (minCount !== undefined && minCount > count) {
-    throw usageError(`--min-count ${minCount}: must be at most --count, which is ${count}`);
+    throw usageError(`--min-count ${minCount}: must not exceed --count ${count}`);
   }
   if (drive !== undefined && count > 1) {
     throw usageError(

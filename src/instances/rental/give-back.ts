@@ -30,7 +30,7 @@ export async function ensureEnded(
     if (!(error instanceof CliError)) throw error;
     throw new CliError(
       'outcomeUnknown',
-      `${name} (${id}) was terminated, but could not be read: ${error.message}`,
+      `Requested the termination of ${name} (${id}), but could not read its status: ${error.message}`,
       {
         resource: id,
         mayBeBilling: true,
@@ -42,7 +42,7 @@ export async function ensureEnded(
   if (leadsTo('TERMINATED', status)) return status;
   throw new CliError(
     'outcomeUnknown',
-    `${name} (${id}) was terminated, but its status is ${status}. It may still be billing.`,
+    `The service accepted the request to terminate ${name} (${id}), but its status is ${status}. It may still be billing.`,
     {
       resource: id,
       mayBeBilling: true,

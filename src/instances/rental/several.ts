@@ -98,7 +98,7 @@ async function giveAllBack(
   if (names.length > 0) {
     context.err.warn(
       'min_count',
-      `Got ${had} of ${each.length} instances, fewer than --min-count ${minCount}. Terminating ${names.join(', ')}.`,
+      `Only ${had} of ${each.length} instances are ready, fewer than --min-count ${minCount}. Terminating ${names.join(', ')}.`,
     );
   }
   const gate = createGate(AT_ONCE);

@@ -47,11 +47,11 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
     )
     .option(
       '-e, --env <variable>',
-      'container variable: KEY=VALUE, or KEY to copy yours (repeatable)',
+      'container variable: KEY=VALUE, or KEY to copy its value (repeatable)',
       each,
     )
     .option('--env-file <file>', 'read variables from a file (repeatable)', each)
-    .option('--any-env-key', 'allow variable names that break the usual rule')
+    .option('--any-env-key', 'allow nonstandard variable names')
     .option(
       '-v, --volume <mapping>',
       'mount HOST_PATH:CONTAINER_PATH (repeatable)',

@@ -24,7 +24,7 @@ export async function guardOf(
   if (guards.require_deadline === true && requests.some((one) => one.deadline === undefined)) {
     throw refused(
       `Profile "${profile.value}" requires a deadline.`,
-      'give one: --terminate-after 4h',
+      'add a deadline: --terminate-after 4h',
     );
   }
   const guarded = { profile: profile.value, guards, requests };
@@ -87,7 +87,7 @@ function checkNumber(
   if (most === undefined || living.length + length <= most) return;
   const names = listed(living.map(({ name }) => name).sort());
   const those = names === '' ? '' : `: ${names}`;
-  const asked = length === 1 ? '' : ` ${length} more are too many.`;
+  const asked = length === 1 ? '' : ` The request adds ${length}.`;
   throw refused(
     `Profile "${profile}" allows ${most} instances, and ${living.length} may be running${those}.${asked}`,
     `${length > 1 ? 'lower --count' : `terminate one: ${gpucloud('instances', 'list')}`}; or change the guard: gpucloud profiles set ${profile} --max-instances ${living.length + length}`,
@@ -119,15 +119,15 @@ function checkBurn(costs: readonly Cost[], { profile, guards, requests }: Guarde
       throw refused(
         `${allows}, and the price of ${name} is unknown.`,
         requests.some((one) => one.name === name)
-          ? 'set a limit for it: --max-price RUB'
-          : `${gpucloud('instances', 'list')} shows what is known of it`,
+          ? 'set a price limit: --max-price RUB'
+          : `see the last known price: ${gpucloud('instances', 'list')}`,
       );
     }
     sum = sum.plus(amount);
   }
   if (sum.lte(most)) return;
   throw refused(
-    `${allows}, and with ${listed(requests.map(({ name }) => name))} the instances may cost ${inRoubles(sum)}.`,
+    `${allows}, but with ${listed(requests.map(({ name }) => name))} the instances may cost ${inRoubles(sum)}.`,
     `terminate one: ${gpucloud('instances', 'list')}; or change the guard: gpucloud profiles set ${profile} --max-burn ${kopecksText(sum)}`,
   );
 }

@@ -32,7 +32,7 @@ export async function findHardware(
   if (second !== undefined) {
     throw usageError(
       `${flag} "${typed}" matches several ${kind}s: ${found.map(describeEntry).join(', ')}`,
-      `use an ID, or name one: ${gpucloud('catalog', 'add', kind, 'ID', '--name', 'NAME')}`,
+      `use an ID, or name an entry: ${gpucloud('catalog', 'add', kind, 'ID', '--name', 'NAME')}`,
     );
   }
   const rule = brokenHardware(kind, typed, entries);
@@ -41,7 +41,7 @@ export async function findHardware(
       typed,
       entries.flatMap(({ name }) => name ?? []),
     );
-    const list = `see the known ones: ${gpucloud('catalog', 'list')}`;
+    const list = `list known ${kind}s: ${gpucloud('catalog', 'list')}`;
     throw brokenRule(
       flag,
       typed,
@@ -50,7 +50,7 @@ export async function findHardware(
     );
   }
   if (known === undefined && !isUuid(typed)) {
-    context.err.note(`No ${kind} named "${typed}" is known here; sending it as an ID.`);
+    context.err.note(`No known ${kind} is named "${typed}"; sending the text as an ID.`);
   }
   return { id: known?.id ?? typed, known };
 }

@@ -7,7 +7,7 @@ const ADDED: Readonly<Record<string, { description: string; pattern?: string }>>
   offer_id: {
     description: 'The offer (hardware): an ID, or a name from "gpucloud catalog list".',
   },
-  offers: { description: 'Offers in the order of trying, instead of offer_id.' },
+  offers: { description: 'Offers to try in this order, instead of offer_id.' },
   image_id: {
     description: 'The base image: an ID, or a name from "gpucloud catalog list".',
   },
@@ -28,8 +28,10 @@ const ADDED: Readonly<Record<string, { description: string; pattern?: string }>>
     description: 'Terminate the instance after this time, such as 4h.',
     pattern: '^[0-9]{1,9}(ms|s|m|h|d)$',
   },
-  terminate_at: { description: 'Terminate it at this time, such as 18:00 or 2026-01-31T18:00.' },
-  max_price: { description: 'Terminate it at once if an hour costs more roubles.' },
+  terminate_at: {
+    description: 'Terminate the instance at this time, such as 18:00 or 2026-01-31T18:00.',
+  },
+  max_price: { description: 'Terminate the instance at once if it costs more roubles per hour.' },
 };
 
 /** Builds the JSON Schema (2020-12) for `instances create --file` from the zod schema. */

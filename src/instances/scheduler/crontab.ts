@@ -19,7 +19,7 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
    */
   async function mustRead(): Promise<string[]> {
     const lines = await read();
-    if (lines === undefined) throw new CliError('storage', 'The crontab could not be read.');
+    if (lines === undefined) throw new CliError('storage', 'Could not read the crontab.');
     return lines;
   }
   async function write(lines: readonly string[]): Promise<void> {

@@ -47,7 +47,7 @@ export async function readLists(context: Context): Promise<Lists> {
       faults.push(error);
       context.err.warn(
         'incomplete',
-        `Could not read the ${what}; ${flag} still accepts one: ${error.message}`,
+        `Could not read the ${what}, but ${flag} still works: ${error.message}`,
       );
       return undefined;
     }
@@ -107,7 +107,7 @@ async function takenNames(context: Context): Promise<Lists['names']> {
     ),
     ...named(
       instances.filter((instance) => !isOver(instance)),
-      'an instance known here has that name',
+      'a known instance has that name',
     ),
   ]);
 }

@@ -168,9 +168,9 @@ async function askHardware(
     };
   });
   if (choices.length === 0) {
-    prompts.print(`No ${kind} is known here yet. The web console shows the IDs of ${kind}s.`);
+    prompts.print(`No ${kind} is known yet. The web console shows the IDs of ${kind}s.`);
   }
-  choices.push({ name: 'Another, by its ID', value: 'other' });
+  choices.push({ name: 'Another ID', value: 'other' });
   const chosen = choices.length > 1 ? await choose(question, choices, prompts, before) : 'other';
   if (chosen !== 'other') return chosen;
   const typed = await prompts.text(`ID of the ${kind}`, {
@@ -251,7 +251,7 @@ async function askKeys(
 
 async function addOne(prompts: Prompts, context: Context): Promise<SshKey | undefined> {
   const file = await chooseKeyFile(
-    'Add one to the account?',
+    'Add an SSH key to the account?',
     { none: 'No key', account: [] },
     prompts,
     context,
@@ -280,9 +280,9 @@ async function askRuns(
 ): Promise<Answer> {
   const slugs = templates.map(({ id, slug: name }) => ({ id, name }));
   const runs = await choose<Answer | 'other'>(
-    'What runs on it',
+    'Software',
     [
-      { name: 'Only the base image', value: { flags: {}, text: 'only the base image' } },
+      { name: 'Base image only', value: { flags: {}, text: 'base image only' } },
       ...templates.map(({ id, name, slug: word, description, min_disk_gb, min_cuda_version }) => ({
         name: titleOf(name ?? word, id),
         about: [
@@ -299,7 +299,7 @@ async function askRuns(
           text: `the template ${titleOf(name ?? word, id)}`,
         },
       })),
-      { name: 'A container of your own', value: 'other' },
+      { name: 'Custom container', value: 'other' },
     ],
     prompts,
     before,

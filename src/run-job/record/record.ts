@@ -202,7 +202,7 @@ export async function jobPath(
 
 function unusable(verb: 'read' | 'save', path: string, cause: unknown): CliError {
   return new CliError('storage', `Could not ${verb} the job: ${path} (${faultOf(cause)}).`, {
-    hint: 'check the folder; GPUCLOUD_STATE_DIR selects another',
+    hint: 'check the folder, or set GPUCLOUD_STATE_DIR to another folder',
     cause,
   });
 }

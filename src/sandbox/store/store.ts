@@ -119,7 +119,7 @@ function storageError(file: string, what: string, cause: unknown): CliError {
     // Another process may hold the lock.
     ...(errorCode(cause) === 'ELOCKED'
       ? { retryable: true }
-      : { hint: 'check the folder; GPUCLOUD_STATE_DIR selects another' }),
+      : { hint: 'check the folder, or set GPUCLOUD_STATE_DIR to another folder' }),
     cause,
   });
 }

@@ -351,7 +351,7 @@ describe('instances create by name', () => {
     expect(code).toBe(0);
     expect(requests[0]?.body).toMatchObject({ offer_id: 'rtx-4090', image_id: UBUNTU });
     expect(stderr).toContain(
-      'No offer named "rtx-4090" is known here; sending it as an ID.\nPrice per hour: unknown until created; --max-price sets a limit.\n',
+      'No known offer is named "rtx-4090"; sending the text as an ID.\nPrice per hour: unknown until created; --max-price sets a limit.\n',
     );
   });
 
@@ -359,7 +359,7 @@ describe('instances create by name', () => {
     const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toBe(
-      'error: --offer "RTX 4090": no known offer has that name, and an ID must have at most 200 letters, digits, ".", "_", "~" and "-", and not start with ".", "~" or "-"\nhint: see the known ones: gpucloud catalog list\n',
+      'error: --offer "RTX 4090": no known offer has that name, and an ID must have at most 200 letters, digits, ".", "_", "~" and "-", and not start with ".", "~" or "-"\nhint: list known offers: gpucloud catalog list\n',
     );
   });
 
@@ -428,9 +428,9 @@ describe('an unusable catalog file', () => {
   test.each([
     ['', 'it is empty'],
     ['{"version":1,"names":[', 'it is not JSON'],
-    ['null', 'see the whole'],
-    ['{"version":1,"names":[{"service":"x","kind":"drive","id":"y"}]}', 'see names.0.kind'],
-    ['{"version":2,"names":[]}', 'see version'],
+    ['null', 'check the whole file'],
+    ['{"version":1,"names":[{"service":"x","kind":"drive","id":"y"}]}', 'check names.0.kind'],
+    ['{"version":2,"names":[]}', 'check version'],
   ])('makes catalog verbs fail, and stays unchanged: %j', async (text, words) => {
     await putFile(text);
     for (const argv of [['list'], ['add', 'offer', 'x', '--name', 'n'], ['rm', 'n']]) {

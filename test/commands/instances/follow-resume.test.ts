@@ -48,7 +48,7 @@ describe('instances events --follow during an outage', () => {
     const { code, stdout, stderr } = await follow(stage, OTHER, '-o', 'tsv', '--no-header');
     expect(code).toBe(130);
     expect(stdout.match(new RegExp(`${ID}|${OTHER}`, 'g'))).toEqual([ID, OTHER]);
-    expect(stderr).toContain(`events of ${OTHER} will be shown then`);
+    expect(stderr).toContain(`events of ${OTHER} are delayed`);
   });
 
   test('does not delay other instances, and prints missed events later', async () => {
@@ -78,7 +78,7 @@ describe('instances events --follow during an outage', () => {
       });
       const { code, stderr } = await follow(stage);
       expect(code).toBe(130);
-      expect(stderr).toContain(`requests a pause of ${seconds} s`);
+      expect(stderr).toContain(`Retry-After: ${seconds} s`);
       expect(stage.world.clock.slept).toContain(Number(seconds) * 1000);
     },
   );

@@ -182,7 +182,7 @@ describe('instances events --follow', () => {
     expect(stdout).toBe('e1\ne2\ne3\ne26\ne27\ne28\ne29\ne30\n');
     expect(stderr).toBe(
       inZone(
-        `warning: ${ID}: the log no longer has the last event shown: events before 2026-01-15 12:00:26 +00:00 may be missing.\n`,
+        `warning: ${ID}: the log no longer contains the last event shown, so events before 2026-01-15 12:00:26 +00:00 may be missing.\n`,
       ),
     );
   });
@@ -196,7 +196,7 @@ describe('instances events --follow', () => {
     expect(stdout.trim().split('\n')).toHaveLength(20_000);
     expect(stderr).toBe(
       inZone(
-        `warning: ${ID}: too many new events: skipped those before 2026-01-15 12:16:41 +00:00. To see all: gpucloud instances events ${ID} --all\n`,
+        `warning: ${ID}: too many new events, so events before 2026-01-15 12:16:41 +00:00 were skipped. To see all: gpucloud instances events ${ID} --all\n`,
       ),
     );
   });

@@ -19,7 +19,7 @@ describe('an unknown offer or image', () => {
       const refused = await create(offer);
       expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
       expect(refused.stderr).toBe(
-        `error: --offer "${offer}": no known offer has that name, and it is not an ID\nhint: did you mean RTX 4090? see the known ones: gpucloud catalog list\n`,
+        `error: --offer "${offer}": no known offer has that name, and it is not an ID\nhint: did you mean RTX 4090? list known offers: gpucloud catalog list\n`,
       );
       const json = await create(offer, '--json', '--dry-run');
       expect(json).toMatchObject({ code: 2, requests: [] });
@@ -34,7 +34,7 @@ describe('an unknown offer or image', () => {
   });
 
   test('sends the name as an ID unless known IDs have another form', async () => {
-    const note = 'No image named "image_77" is known here; sending it as an ID.';
+    const note = 'No known image is named "image_77"; sending the text as an ID.';
     const argv = ['instances', 'create', 'box', '--offer', OFFER, '--image', 'image_77'];
     const none = await world.cli(argv);
     expect(none.requests[0]?.body).toMatchObject({ image_id: 'image_77' });

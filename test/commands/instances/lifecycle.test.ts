@@ -51,7 +51,7 @@ describe('start with status STOPPED in the response', () => {
   };
 
   test.each([
-    ['STOPPED', `start it (this bills): gpucloud instances start ${boxId(1)} --wait`],
+    ['STOPPED', `start the instance (this bills): gpucloud instances start ${boxId(1)} --wait`],
     ['ERROR', `see what happened: gpucloud instances events ${boxId(1)}`],
   ])('exits with 12 and a billing warning if the next read shows %s', async (status, hint) => {
     const { code, stdout, stderr } = await answering(status);
@@ -291,7 +291,7 @@ describe('instances terminate', () => {
     expect(going).toMatchObject({
       code: 0,
       stdout: `name,id,status,paid_until\ntrainer,${id},TERMINATING,\n`,
-      stderr: `warning: trainer is already TERMINATING, but not yet TERMINATED. It may still be billing. To make sure: gpucloud instances wait trainer --for terminated\n`,
+      stderr: `warning: trainer is already TERMINATING, but not yet TERMINATED. It may still be billing. To wait: gpucloud instances wait trainer --for terminated\n`,
     });
     const waited = await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait', '--json']);
     expect(JSON.parse(waited.stdout)).toMatchObject({ id, status: 'TERMINATED' });

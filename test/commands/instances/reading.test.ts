@@ -321,7 +321,7 @@ describe('instances list', () => {
       broken = (path) => path === '/storage/drives';
       const { code, stdout, stderr } = await world.cli(['instances', 'list', '-q']);
       expect({ code, stdout }).toEqual({ code: 1, stdout: `${ID}\nother\n` });
-      expect(stderr).toMatch(/^error: The drives could not be read, so instances .* missing: /);
+      expect(stderr).toMatch(/^error: Could not read the drives, so instances .* missing: /);
     });
   });
 

@@ -348,7 +348,7 @@ describe('recover and list with unreadable data', () => {
       { name: 'trainer', outcome: 'rented', id: ID },
       { name: 'lost-box', outcome: 'unknown' },
     ]);
-    expect(stderr).toContain('The list of drives could not be read');
+    expect(stderr).toContain('Could not use the list of drives to recover requests');
   });
 
   test("lists the instances of every account if the key's account is unknown, and rents nothing", async () => {
@@ -380,7 +380,7 @@ describe('recover and list with unreadable data', () => {
       const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject([{ id: NEW, name: 'trainer' }]);
-      expect(stderr).toContain("Can't read the journal file");
+      expect(stderr).toContain('Could not read the journal file');
       expect(await world.cli(['instances', 'list'])).toMatchObject({ stderr: '' });
     }
     expect(await readFile(`${join(root, name ?? '')}.unreadable`, 'utf8')).toBe('null');
@@ -414,7 +414,7 @@ describe('the name of a request with an unknown outcome', () => {
     ]) {
       const { code, stderr, requests } = await world.cli(argv);
       expect({ code, requests }).toEqual({ code: 7, requests: [] });
-      expect(stderr).toContain(`Known with that name: ${ID} (TERMINATED).`);
+      expect(stderr).toContain(`Other instances with this name: ${ID} (TERMINATED).`);
       expect(stderr).toContain('gpucloud instances recover');
     }
     expect((await world.cli(['instances', 'get', ID])).code).toBe(0);
@@ -436,7 +436,7 @@ describe('the name of a request with an unknown outcome', () => {
         code: 'outcome_unknown',
         resource: 'trainer',
         may_be_billing: true,
-        hint: `recover it: gpucloud instances recover trainer; ${verb} one by its ID: gpucloud instances ${verb} ${ID}`,
+        hint: `recover the request: gpucloud instances recover trainer; or use an ID: gpucloud instances ${verb} ${ID}`,
       });
       expect((await world.cli(['instances', 'get', 'trainer', '-q'])).stdout).toBe(`${ID}\n`);
       await world.cli(['instances', verb, ID, '--yes']);
@@ -488,7 +488,7 @@ describe('a request whose process still runs', () => {
     expect((await world.cli(['drives', 'list'], { isAlive })).stderr).not.toContain('unknown');
     const named = await world.cli(['instances', 'terminate', 'trainer', '--yes'], { isAlive });
     expect({ code: named.code, requests: named.requests }).toEqual({ code: 7, requests: [] });
-    expect(named.stderr).toContain('its process is still waiting for the response');
+    expect(named.stderr).toContain('another process is waiting for the response');
     const recover = await world.cli(['instances', 'recover', 'trainer'], { isAlive });
     expect(recover).toMatchObject({ code: 7, stdout: '' });
     expect(recover.stderr).toContain('Another gpucloud process is creating trainer.');

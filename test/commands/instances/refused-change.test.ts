@@ -44,7 +44,7 @@ describe('a refused change', () => {
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({ id: ID, status });
       expect(warningsOf(stderr)).toEqual([
-        expect.stringContaining(`To make sure: gpucloud instances wait ${ID} --for ${goal}`),
+        expect.stringContaining(`To wait: gpucloud instances wait ${ID} --for ${goal}`),
       ]);
     },
   );

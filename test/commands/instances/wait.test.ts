@@ -207,7 +207,7 @@ describe('instances wait during an outage', () => {
     await near.close();
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'b0000000-0000-4000-8000-000000000001\n' });
     expect(stderr).toMatch(
-      /^warning: b0000000-0000-4000-8000-000000000001 could not be read: .+ Still waiting\.\nb0000000-0000-4000-8000-000000000001 is readable again: CREATING\.\n$/,
+      /^warning: Could not read b0000000-0000-4000-8000-000000000001: .+ Still waiting\.\nb0000000-0000-4000-8000-000000000001 is readable again: CREATING\.\n$/,
     );
   });
 
@@ -236,8 +236,7 @@ describe('instances wait during an outage', () => {
     return { ...world, early, asked };
   }
   const WAIT = ['instances', 'wait', boxId(1), '--poll-interval', '500ms'];
-  const asks = (seconds: number) =>
-    `The service limits requests (429) and requests a pause of ${seconds} s (Retry-After).`;
+  const asks = (seconds: number) => `The service limits requests (429, Retry-After: ${seconds} s).`;
 
   // The API client waits for shorter pauses without a warning.
   test.each([120, 20])(
@@ -253,7 +252,7 @@ describe('instances wait during an outage', () => {
       });
       expect(strict.clock.slept).toEqual([500, seconds * 1000]);
       expect(stderr).toBe(
-        `warning: b0000000-0000-4000-8000-000000000001 could not be read: ${asks(seconds)} Trying again in ${seconds} s.\nb0000000-0000-4000-8000-000000000001 is readable again: ACTIVE.\n`,
+        `warning: Could not read b0000000-0000-4000-8000-000000000001: ${asks(seconds)} Trying again in ${seconds} s.\nb0000000-0000-4000-8000-000000000001 is readable again: ACTIVE.\n`,
       );
     },
   );

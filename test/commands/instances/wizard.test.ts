@@ -213,7 +213,7 @@ describe('instances create in a terminal', () => {
       ...['box', 'box-2', 'rtx 4090', 'none', '1', 'none'],
     );
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('an instance known here has that name');
+    expect(stderr).toContain('a known instance has that name');
     expect(stderr).toContain('gpucloud instances create box-2 --offer');
   });
 

@@ -443,7 +443,7 @@ describe('the hint after a refused key', () => {
     for (const argv of [me, ['api', 'GET', '/users/me'], ['billing', 'balance']]) {
       const { code, stderr } = await world.cli(argv, { env });
       expect(code).toBe(4);
-      expect(stderr).toContain('hint: The key comes from GPUCLOUD_API_KEY: correct it there, or ');
+      expect(stderr).toContain('hint: Correct the key in GPUCLOUD_API_KEY, or ');
     }
   });
 
@@ -480,6 +480,6 @@ describe('the hint after a refused key', () => {
       configFile(world),
       JSON.stringify({ ...Object(await stored(world)), current: undefined }),
     );
-    expect(await hint()).toContain('has one: gpucloud profiles use NAME (home, work)\n');
+    expect(await hint()).toContain('has a key: gpucloud profiles use NAME (home, work)\n');
   });
 });

@@ -61,7 +61,7 @@ describe('a single response with a wrong time', () => {
       expect(errorOf(wrong.stderr)).toMatchObject({
         code: 'not_understood',
         message: expect.stringMatching(
-          /^The service's clock is unclear: a response shows .*, and one 3 s later shows 2026-01-15 .*\. Nothing was changed\. The deadline of trainer is not enforced before the next run\.$/,
+          /^The service's clock is inconsistent: one response shows .*, and the next, 3 s later, shows 2026-01-15 .*\. Nothing was changed\. The deadline of trainer is not enforced before the next run\.$/,
         ),
         retryable: true,
         may_be_billing: true,
@@ -70,7 +70,7 @@ describe('a single response with a wrong time', () => {
       expect(heartbeat()).toMatchObject({ at: before?.at, failure: { at: expect.any(String) } });
       expect(JSON.parse((await world.cli(STATUS)).stdout)).toMatchObject({
         armed: false,
-        reason: expect.stringContaining("failed now: The service's clock is unclear"),
+        reason: expect.stringContaining("failed now: The service's clock is inconsistent"),
       });
     }
     expect((await world.cli(REAP)).code).toBe(0);
@@ -177,7 +177,7 @@ describe('a frozen service clock', () => {
     const { code, stderr } = await world.cli(REAP);
     expect(code).toBe(10);
     expect(errorOf(stderr).message).toMatch(
-      /shows 2026-01-15 (\S+ \S+), and one 3 s later shows 2026-01-15 \1\./,
+      /shows 2026-01-15 (\S+ \S+), and the next, 3 s later, shows 2026-01-15 \1\./,
     );
     expect(heartbeat()?.at).toBe(before?.at);
   });

@@ -286,7 +286,7 @@ describe('expire', () => {
       ends_at: world.at(8),
     });
     expect(warningsOf(stderr)).toEqual([
-      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To schedule it: gpucloud instances reap --install',
+      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: gpucloud instances reap --install',
     ]);
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(8) }]);
   });

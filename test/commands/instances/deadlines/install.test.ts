@@ -225,7 +225,7 @@ describe('reap --install', () => {
     program('crontab', `${once}\n${script}`);
     const { code, stderr } = await cli([...REAP, '--install']);
     expect(code).toBe(9);
-    expect(stderr).toContain('The crontab could not be read.');
+    expect(stderr).toContain('Could not read the crontab.');
     expect(read('crontab')).toBe(lines);
   });
 

@@ -252,7 +252,7 @@ describe('reap', () => {
     expect(errorOf(stderr)).toMatchObject({
       code: 'storage',
       resource: last,
-      message: `The deadline of lab-3 (${last}) can't be read.`,
+      message: `Could not read the deadline of lab-3 (${last}).`,
       may_be_billing: true,
     });
     expect(statusOf(last)).toBe('PROVISIONING');
