@@ -164,10 +164,11 @@ function overdueWarning(deadlines: readonly Deadline[], now: number): string | u
   const [first] = [...overdue].sort((a, b) => timeOf(a) - timeOf(b));
   if (first === undefined) return undefined;
   const late = spanText((now - timeOf(first)) / 1000);
+  const reap = gpucloud('instances', 'reap');
   const others = overdue.length - 1;
-  const what = others === 0 ? 'is' : `and ${others} more are`;
-  const them = others === 0 ? 'it' : 'them';
-  return `${first.name} ${what} ${late} past ${others === 0 ? 'its' : 'the'} deadline, and may be billing. To terminate ${them}: ${gpucloud('instances', 'reap')}`;
+  return others === 0
+    ? `${first.name} is ${late} past its deadline, and may be billing. To terminate it: ${reap}`
+    : `${first.name} and ${others} more are past their deadlines by up to ${late}, and may be billing. To terminate them: ${reap}`;
 }
 
 /** Returns NaN for a missing or unreadable deadline. */

@@ -436,6 +436,18 @@ describe('every other command', () => {
     expect((await world.cli(['drives', 'list', '-q'])).stderr).toBe('');
   });
 
+  test('reports the longest delay of several instances as the maximum', async () => {
+    await rentForFourHours(world);
+    world.clock.advance(2 * HOUR);
+    world.rented.newId = () => `${ID.slice(0, -1)}7`;
+    const create = CREATE.map((word) => (word === 'trainer' ? 'second' : word));
+    expect((await world.cli([...create, ...IN_FOUR_HOURS])).code).toBe(0);
+    world.clock.advance(5 * HOUR);
+    expect((await world.cli(['drives', 'list', '-q'])).stderr).toBe(
+      'warning: trainer and 1 more are past their deadlines by up to 3 h, and may be billing. To terminate them: gpucloud instances reap\n',
+    );
+  });
+
   test("prints no warning before the deadline by the service's clock", async () => {
     await rentForFourHours(world);
     world.clock.advance(26 * HOUR);
