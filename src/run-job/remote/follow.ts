@@ -82,7 +82,6 @@ async function followOnce(
     running = await shell.start(FOLLOW, at, signal);
   } catch (error) {
     // ssh can't start during its upgrade, or with too many processes. The command continues.
-    signal.throwIfAborted();
     if (!(error instanceof CliError)) throw error;
     return { end: undefined, begun, reason: error.message };
   }
