@@ -21,7 +21,7 @@ const PROGRAM = [
 /** About a minute of the built program for `npm test`: a rental, the race for one name, faults, kills, ssh. */
 const QUICK = [
   'test/config/{disk,file}.test.ts',
-  'test/e2e/{race,recover,rental,ssh-terminal}.test.ts',
+  'test/e2e/{race,rental,ssh-terminal}.test.ts',
   'test/faults/{kill,network,order}.test.ts',
   'test/output/sink.test.ts',
   'test/programs.test.ts',
@@ -32,12 +32,19 @@ const QUICK = [
 const ALONE = ['test/project/debian.test.ts'];
 
 /** They wait for minutes, so the others run beside them. */
-const LONGEST = ['cron', 'github-action-post', 'run-job-link', 'run-job-faults'];
+const LONGEST = [
+  'e2e/cron',
+  'e2e/github-action-post',
+  'e2e/run-job-link',
+  'e2e/run-job-faults',
+  'docs/command-lines',
+  'faults/deadlines',
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification) =>
-      LONGEST.some((name) => moduleId.endsWith(`/e2e/${name}.test.ts`));
+      LONGEST.some((name) => moduleId.endsWith(`/${name}.test.ts`));
     const sorted = await super.sort(files);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
@@ -99,7 +106,7 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...QUICK, ...ALONE],
           globalSetup: [BUILD],
           // Its tests wait more than they compute.
-          maxWorkers: 5,
+          maxWorkers: 6,
           sequence: { groupOrder: 1 },
         },
       },

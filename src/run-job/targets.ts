@@ -37,12 +37,12 @@ export async function ensureTargets(
     if (isRepeated && kind !== 'file' && kind !== 'folder') {
       throw usageError(`${what}: --fetch-every can't write to ${path} several times`);
     }
-    if (kind === 'stream') await ensureWritable(path, what);
-    if (kind !== 'file' && kind !== 'folder') continue;
+    if (kind === 'stdout' || kind === 'stderr') continue;
+    await ensureWritable(kind === 'stream' ? path : folderOf(path), what);
+    if (kind === 'stream') continue;
     const other = taken.get(path);
     if (other !== undefined) throw bothInto(path, other, remote);
     taken.set(path, remote);
-    await ensureWritable(folderOf(path), what);
   }
   ensureApart(patterns, taken);
 }

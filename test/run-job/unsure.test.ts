@@ -6,6 +6,7 @@ import { NEW } from '../support/renting-service.ts';
 import { no, ok } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { passingClock } from './passing-clock.ts';
 import { ctrlC, exited, followed, LASTS } from './stories.ts';
 
 const OLD = '3f0c5d9e-1111-4222-8333-444455550000';
@@ -68,10 +69,17 @@ describe('the termination after gpucloud run', () => {
 
   test('exits with 7 if the service refuses to terminate', async () => {
     world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
-    const { code, stderr } = await job('true');
+    const clock = passingClock(100);
+    const pauses: number[] = [];
+    const sleep: typeof clock.sleep = (milliseconds, signal) => {
+      if (sent() > 0) pauses.push(milliseconds);
+      return clock.sleep(milliseconds, signal);
+    };
+    const { code, stderr } = await world.run('true', [], { clock: { ...clock, sleep } });
     expect(code).toBe(7);
     expect(stderr).toContain('It may still be billing');
     expect(world.status()).toBe('ACTIVE');
+    expect(pauses).toEqual([2_000, 10_000, 30_000]);
   });
 
   test("terminates if --keep-on-failure can't store the new deadline", async () => {

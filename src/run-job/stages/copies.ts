@@ -73,6 +73,7 @@ export async function fetchAll(
     await fetchEach(job, copying, patienceOf(job, context));
   } finally {
     interrupts.first.removeEventListener('abort', explain);
+    output?.endLine();
   }
 }
 
