@@ -104,9 +104,7 @@ export function createContext(
   };
 }
 
-/**
- * The parts that contexts share, so that a run of several hours keeps its first profile and key.
- */
+/** State shared by contexts, so that a long run keeps its first profile and key. */
 interface Shared {
   readonly settings: SettingsRoom;
   readonly serviceClock: ServiceClock;

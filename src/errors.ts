@@ -176,7 +176,7 @@ const FAULT_HINT = 'this is a bug in gpucloud; run the command with --debug and 
 
 /** Wraps an unexpected error; the thrown value is its cause. */
 export function unforeseen(thrown: unknown): CliError {
-  // The sandbox and parts of Node use WebAssembly, which Node's settings may disable.
+  // The sandbox and parts of Node use WebAssembly, and Node's settings may disable it.
   if (thrown instanceof ReferenceError && thrown.message === 'WebAssembly is not defined') {
     return new CliError('refused', 'Node.js runs without WebAssembly, which gpucloud needs.', {
       hint: 'start node without --jitless (check NODE_OPTIONS too)',

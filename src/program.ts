@@ -14,8 +14,8 @@ interface ProgramSettings {
   readonly width: number;
   readonly isColoured: (command: AnyCommand) => boolean;
   /**
-   * The arguments. Builds only the command that they name, to save start time. If they name none,
-   * as for help, builds all groups.
+   * Arguments. Builds only the command they name, to save start time. Without a command, as for
+   * help, builds all groups.
    */
   readonly words?: readonly string[];
 }

@@ -16,8 +16,8 @@ export interface Program {
    */
   readonly hear?: (text: string, from: 'stdout' | 'stderr') => void;
   /**
-   * Starts the program in its own session, without gpucloud's terminal, which an interactive shell
-   * would take over.
+   * Starts the program in its own session, without gpucloud's terminal: an interactive shell would
+   * take it over.
    */
   readonly ownSession?: boolean;
   /** Text for the program's stdin, if its output is captured. */
@@ -140,7 +140,7 @@ export async function startProgram({
   function tell(code: number | null, signal: NodeJS.Signals | null): void {
     clearTimeout(timer);
     const shown = exitCode(code, signal);
-    // The Ctrl-C that stopped the program also reaches us, and may arrive a moment later.
+    // The Ctrl-C that stopped the program also reaches gpucloud, perhaps a moment later.
     setImmediate(() => resolve(shown));
   }
   child.on('exit', () => afterwards(LAST_WORDS, letGo));
@@ -177,7 +177,7 @@ export interface Piped {
 export interface Leader extends Piped {
   /** The process group's ID. */
   readonly pid: number | undefined;
-  /** The signal that killed the program; null before its exit, or if no signal did. */
+  /** Signal that killed the program; null before its exit, or if no signal did. */
   readonly endSignal: NodeJS.Signals | null;
 }
 

@@ -8,7 +8,10 @@ import { isWebPage, messageOf, oneLine, shortened } from './response/message.ts'
 // Builds the errors of operations: the failure, whether the request was sent, and the service's
 // message. Upper layers choose the next step by `CliError.request`.
 
-/** Whether the service certainly did nothing: a 4xx, except 408, which a proxy may send. */
+/**
+ * Returns true if the service certainly did nothing: a 4xx, except 408, since a proxy may send
+ * that.
+ */
 export function isSureRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408;
 }

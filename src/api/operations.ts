@@ -33,15 +33,15 @@ import { templates } from './schemas/template.ts';
 export interface Operation {
   /** Completes "The service refused …". */
   readonly doing: string;
-  /** The kind of resource that `{id}` in the path identifies: `an instance`. */
+  /** Resource type that `{id}` identifies: `an instance`. */
   readonly of?: string;
-  /** The body field that names the resource in errors; defaults to `id`. */
+  /** Body field to name in errors; defaults to `id`. */
   readonly about?: string;
   readonly query?: Schema<unknown>;
   readonly body?: Schema<unknown>;
   /** Schema of a success's `data`; without a schema, any success is accepted. */
   readonly data?: Schema<unknown>;
-  /** The field of the data, or of its rows, that contains an instance ID. */
+  /** Response field (or row field) that holds the instance ID. */
   readonly instance?: 'id' | 'current_instance_id' | 'instance_id';
   /** The response must be about the requested instance; any other response is rejected. */
   readonly isItself?: true;
@@ -67,7 +67,7 @@ export type Retry =
   | Settling;
 
 export interface Settling {
-  /** The operation that reads the state. */
+  /** Operation to read the state with. */
   readonly read: 'GET /instances/{id}' | 'GET /storage/drives/{id}' | 'GET /ssh-keys';
   /** Returns the result if `state`, read by `read`, shows the operation's effect. */
   shows(state: never, input: Input): object | undefined;
@@ -75,7 +75,7 @@ export interface Settling {
   readonly again: boolean;
 }
 
-/** The input of an operation. Each operation uses some of these fields. */
+/** Operation input. Each operation uses some of these fields. */
 export interface Input {
   readonly id?: string;
   readonly query?: object;

@@ -29,7 +29,7 @@ export interface Request {
   readonly needsState?: boolean | undefined;
 }
 
-/** The request of one operation. */
+/** An operation's request, with the operation and its input. */
 export interface Prepared extends Request {
   readonly operation: Operation;
   readonly input: Input;
@@ -41,7 +41,7 @@ export function changes({ method }: Request): boolean {
 }
 
 /**
- * Builds the request of an operation.
+ * Builds an operation's request.
  *
  * @throws CliError `usage` if the ID could change the path, or the query or body breaks its rules.
  * The error names the field and the rule, never the value, which may be a password.

@@ -24,7 +24,7 @@ import { readResponse } from './response/envelope.ts';
 import { oneLine, shortened } from './response/message.ts';
 import { backoffMs, isDeleted, transmit, waitMs } from './retry.ts';
 
-/** The outcome of a request: done, or one of three failures. */
+/** Request outcome: done, or one of three failures. */
 type Outcome =
   | { readonly kind: 'done'; readonly value: unknown }
   /** The service responded, and the outcome is certain. */

@@ -1,18 +1,18 @@
 import type { NameRecord } from './file.ts';
 
-/** The kinds of resource that a catalog name identifies. */
+/** What a catalog name can identify. */
 export type Kind = 'offer' | 'image';
 
 export const KINDS: readonly Kind[] = ['offer', 'image'];
 
-/** The source of a name: added by the user, seen on an instance, or part of the sandbox. */
+/** Where a name comes from: the user, an instance, or the sandbox. */
 export type Source = 'added' | 'seen' | 'sandbox';
 
 /** The known facts about one offer or base image of a service. */
 export interface CatalogEntry {
   readonly kind: Kind;
   readonly id: string;
-  /** The name that the user added, otherwise the service's own name. */
+  /** The user's name for it, otherwise the service's. */
   readonly name: string | null;
   readonly given_name: string | null;
   readonly service_name: string | null;
@@ -37,7 +37,7 @@ export interface CatalogEntry {
   readonly sources: readonly Source[];
 }
 
-/** The catalog that the sandbox provides. */
+/** The sandbox's built-in catalog. */
 export interface BuiltIn {
   readonly offers: readonly {
     readonly id: string;

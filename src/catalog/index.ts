@@ -24,7 +24,7 @@ export {
 interface CatalogSettings {
   /** Path of catalog.json, which holds the names of all services. */
   readonly file: string;
-  /** The service that the names belong to: its base URL, or `sandbox`. */
+  /** Service with these names: its base URL, or `sandbox`. */
   readonly service: string;
   readonly builtIn?: () => Promise<BuiltIn>;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export type Catalog = ReturnType<typeof openCatalog>;
 export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSettings) {
   let latest: CatalogFile | undefined;
   let isWarned = false;
-  // Stores facts in sequence, so that instances read in parallel write each offer once.
+  // Serializes writes, so that parallel reads store each offer once.
   let last: Promise<void> = Promise.resolve();
 
   async function change(edit: (names: readonly NameRecord[]) => readonly NameRecord[]) {
@@ -131,7 +131,7 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
 
 type Text = string | null | undefined;
 
-/** The instance fields that describe its offer and image. */
+/** An instance's offer and image fields. */
 export interface SeenInstance {
   readonly price_per_hour_snapshot?: Text;
   readonly created_at?: Text;
@@ -151,7 +151,7 @@ export interface SeenInstance {
     | undefined;
 }
 
-/** The facts that one instance shows about an offer or image. */
+/** Offer or image facts read from one instance. */
 export type Lesson = Pick<
   NameRecord,
   | 'kind'

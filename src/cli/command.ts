@@ -10,8 +10,8 @@ export type { Command, OptionValues };
 export { CommanderError, Help, Option };
 
 /**
- * The values that Tab completes for an argument or a flag: known names, files or fixed words.
- * `nothing` if only the user knows the value.
+ * What Tab completes for an argument or flag: known names, files or fixed words. `nothing` if only
+ * the user knows the value.
  */
 export type Completes =
   | NameKind
@@ -20,7 +20,7 @@ export type Completes =
   | 'file'
   /** A local file, or a path on an instance. */
   | 'path'
-  /** The words of a command, or one of these help topics. */
+  /** Words of a command, or one of these help topics. */
   | { readonly topics: readonly string[] }
   | 'nothing'
   | readonly string[]
@@ -32,7 +32,7 @@ type CompletesMap = Readonly<Record<string, Completes>>;
 
 /** Facts about a command that commander does not store. */
 export interface About {
-  /** The layout of the result, for `--columns`, `--sort`, help and completion. */
+  /** Result layout, for `--columns`, `--sort`, help and completion. */
   view?: View<unknown>;
   /** Completions for arguments and flags whose names don't imply one. */
   completes?: CompletesMap;
@@ -48,7 +48,7 @@ export interface About {
   foot?: string;
   /** Exit codes that the rest of the declaration doesn't imply. */
   ends?: readonly Failure[];
-  /** The program whose exit code becomes the command's: `ssh`. */
+  /** Program whose exit code the command returns: `ssh`. */
   passesOn?: string;
   /** Global flags that the command rejects: `--columns`. */
   refuses?: readonly string[];
@@ -239,7 +239,7 @@ export function isLocal(command: AnyCommand): boolean {
   return about(command).local === true || (command.parent !== null && isLocal(command.parent));
 }
 
-/** The root of a new tree. Commands made with `parent.command()` inherit its settings. */
+/** Creates a command tree. Commands made with `parent.command()` inherit its settings. */
 export function newProgram(name: string): Command {
   return new StrictCommand(name);
 }

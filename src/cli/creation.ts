@@ -10,7 +10,7 @@ interface Creation {
   readonly bills: boolean;
 }
 
-/** The resources that requests in flight are creating, by interrupt signal. */
+/** Resources being created by requests in flight, per interrupt signal. */
 const inFlight = new WeakMap<AbortSignal, Set<string>>();
 
 /**

@@ -47,7 +47,7 @@ export interface Verb extends Listed {
 export interface Group extends Refused {
   /** Verbs in the order of the help. */
   readonly verbs: readonly Verb[];
-  /** Full command lines that show the group's purpose. */
+  /** Complete example commands. */
   readonly examples: readonly string[];
 }
 

@@ -40,7 +40,7 @@ export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial
   },
 });
 
-/** The global options that people use most. */
+/** The most used global options. */
 const GLOBAL_OPTIONS = `Global options: --json  -o <format>  -q (only IDs)  --yes  --profile <name>
 All of them: gpucloud help options`;
 

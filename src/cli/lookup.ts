@@ -94,7 +94,7 @@ export async function idOf<T extends Named>(typed: string, lookup: Lookup<T>): P
   return isUuid(typed) ? typed : (await findOne(typed, lookup)).id;
 }
 
-/** The parts of a {@link Lookup} that don't depend on the flag. */
+/** {@link Lookup} fields that don't depend on the flag. */
 type Kind<T extends Named> = Pick<Lookup<T>, 'what' | 'also' | 'hint'>;
 
 export const SSH_KEY: Kind<SshKey> = {

@@ -16,7 +16,7 @@ interface VerbSpec<Args extends unknown[], Flags extends OptionValues> extends V
   run(context: Context, ...given: [...Args, Flags, Invocation]): Promise<void>;
 }
 
-/** The parsed command, for verbs that inspect it or the tree. */
+/** Parsed command, for verbs that inspect it or the tree. */
 interface Invocation {
   /** All arguments, including extra ones that commander would reject. */
   readonly args: readonly string[];

@@ -19,7 +19,7 @@ export async function scriptFor(shell: Shell, root: Place): Promise<string> {
   }
 }
 
-/** The file name that each shell looks for. completions/ uses the same names. */
+/** File name that each shell looks for. completions/ uses the same names. */
 export const SCRIPT_NAMES: Readonly<Record<Shell, string>> = {
   bash: 'gpucloud.bash',
   zsh: '_gpucloud',

@@ -1,7 +1,7 @@
 import { offerText } from './shells/quote.ts';
 import { everyPlace, type Flag, type Place } from './tree.ts';
 
-/** The data that each shell's script generator needs. */
+/** Input for each shell's script generator. */
 export interface Model {
   /** Flags that every command accepts. */
   readonly shared: readonly Flag[];

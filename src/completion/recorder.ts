@@ -19,7 +19,7 @@ interface Used {
   readonly catalog: Catalog | undefined;
 }
 
-/** The fields that Tab shows of a resource. */
+/** Resource fields shown by Tab. */
 interface Seen {
   readonly id: string;
   readonly name?: string | null | undefined;
@@ -52,7 +52,7 @@ export function createRecorder() {
       const name = nameOf(kind, thing);
       own.push({ kind, change: (names) => (untracked.has(name.id) ? names : [name, ...names]) });
     },
-    /** Records the new status of an instance whose ID is known. */
+    /** Updates an instance's status by ID. */
     status(id: string, state: string) {
       const change = (names: readonly KnownName[]) =>
         names.map((known) => (known.id === id ? { ...known, state } : known));

@@ -23,7 +23,7 @@ export type Offer =
   | { readonly kind: 'file' }
   /** A local file, or INSTANCE:PATH; only the instance can be completed. */
   | { readonly kind: 'path' }
-  /** The words of a command, as in `help`, or a topic. */
+  /** Words of a command, as in `help`, or a topic. */
   | { readonly kind: 'command'; readonly topics: readonly string[] }
   /** A value that only the user knows. */
   | { readonly kind: 'free' };
@@ -39,7 +39,7 @@ export interface Flag {
 
 /** A command as completion sees it, as plain data. */
 export interface Place {
-  /** The words of the command without `gpucloud`; empty for the root. */
+  /** The command's words without `gpucloud`; empty for the root. */
   readonly path: readonly string[];
   /** Aliases of the last word. */
   readonly aliases: readonly string[];

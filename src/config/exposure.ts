@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 /** How other users can change a file or folder, and how to prevent that. */
 interface Exposure {
   readonly message: string;
-  /** The command that removes the exposure. */
+  /** Command that removes the exposure. */
   readonly remedy: readonly string[];
 }
 

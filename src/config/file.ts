@@ -13,9 +13,9 @@ export interface Profile {
   base_url: string;
   /** The key. Only {@link keyPlace} determines where a key is stored. */
   api_key?: string;
-  /** The account in the system's keyring that holds the key. */
+  /** Account name of the key in the system's keyring. */
   keyring?: string;
-  /** The words of the command that prints the key. */
+  /** Words of the command that prints the key. */
   key_command?: string[];
   /** The key's account, from GET /users/me at login. */
   account?: { id: string; email?: string | null; name?: string | null };
@@ -29,7 +29,7 @@ export interface Profile {
 
 /** The content of config.json, with its field names. */
 export interface ConfigFile {
-  /** The profile for commands that don't select another; may be `sandbox`. */
+  /** Default profile; may be `sandbox`. */
   current?: string;
   profiles: Record<string, Profile>;
 }

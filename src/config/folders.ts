@@ -62,7 +62,7 @@ export function namedHome(env: Environment, platform: string): string | undefine
 }
 
 interface Place {
-  /** The variable that contains the base folder; '' if there is none. */
+  /** Variable with the base folder; '' if there is none. */
   readonly variable: string;
   /** The base folder below the home folder, used if the variable is not set. */
   readonly base: readonly string[];
@@ -71,7 +71,7 @@ interface Place {
 
 type Places = Readonly<Record<keyof Folders, Place>>;
 
-/** The variables that name the whole folder (`set`) or its parent (`below`). */
+/** Variables that name the whole folder (`set`) or its parent (`below`). */
 const OWN: Readonly<Record<keyof Folders, { set: string; below?: string; what: string }>> = {
   config: { set: 'GPUCLOUD_CONFIG_DIR', what: 'the settings' },
   state: { set: 'GPUCLOUD_STATE_DIR', what: 'the journal of instances' },

@@ -17,7 +17,7 @@ export interface NewKey {
   readonly key: string;
   /** Where to store the key; undefined selects the keyring if there is one, otherwise the file. */
   readonly store: Store | undefined;
-  /** The password manager's command that prints the key. */
+  /** Password manager command that prints the key. */
   readonly command?: readonly string[] | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface KeptKey {
   readonly noKeyring?: CliError;
 }
 
-/** The parts of a Context that storing a key needs. */
+/** Context fields needed to store a key. */
 interface KeyStores {
   config(): Promise<Config>;
   keys(): Promise<Keys>;

@@ -5,10 +5,10 @@ import type { Start } from '../programs.ts';
 import type { KeyPlace } from './file.ts';
 
 interface KeysSettings {
-  /** The program that accesses the system's keyring; undefined if there is none. */
+  /** Program that accesses the system's keyring; undefined if there is none. */
   readonly helper: (() => { file: string; args: readonly string[] }) | undefined;
   readonly start: Start;
-  /** The first interrupt, which stops access to the keyring and password managers. */
+  /** First interrupt: stops access to the keyring and password managers. */
   readonly stop: AbortSignal;
   /** Receives the stderr of a password manager's command. */
   complain(text: string): void;

@@ -33,7 +33,7 @@ export interface Settings {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The global flags that affect the settings, as given. */
+/** Global flags that affect the settings, as given. */
 export interface SettingsFlags {
   readonly profile?: string;
   readonly baseUrl?: string;
@@ -55,7 +55,7 @@ export interface Resolved {
 interface StoredKey {
   readonly profile: string;
   readonly place: KeyPlace;
-  /** The account of the key. */
+  /** The key's account. */
   readonly account: string | undefined;
 }
 

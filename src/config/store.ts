@@ -76,8 +76,7 @@ async function readConfig(path: string): Promise<ConfigFile> {
 }
 
 /**
- * Returns undefined if the file is missing. Rejects a dangling symlink, which a write would
- * replace.
+ * Returns undefined if the file is missing. Rejects a dangling symlink: a write would replace it.
  */
 function statOf(path: string): Stats | undefined {
   try {

@@ -13,7 +13,7 @@ import type { Prompts } from '../prompts/prompts.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { ServiceClock } from './service-clock.ts';
 
-/** The parts of the process that a run needs. `main.ts` and the test harness each create one. */
+/** Process features that a run needs. `main.ts` and the test harness each create one. */
 export interface Host {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
@@ -42,7 +42,7 @@ export interface Host {
   /** Node's version, such as `v20.20.2`; undefined if unknown. */
   readonly nodeVersion?: string;
   readonly pid: number;
-  /** The user whose files are trusted. Undefined if files have no owner and mode (Windows). */
+  /** User whose files are trusted. Undefined if files have no owner and mode (Windows). */
   readonly uid?: number | undefined;
   isAlive(pid: number): boolean;
   readonly interrupts: Interrupts;
@@ -63,7 +63,7 @@ export interface Host {
   openFile?(path: string): Promise<boolean>;
   /** Returns how another process, such as a scheduler, starts gpucloud. */
   self(): Self;
-  /** The program that accesses the system's keyring; undefined if there is none. */
+  /** Program that accesses the system's keyring; undefined if there is none. */
   readonly keyring?: () => { file: string; args: readonly string[] };
 }
 
@@ -129,7 +129,7 @@ export interface Context {
   /** The service's time. Compare times from the service with it, never with `clock`. */
   readonly serviceClock: ServiceClock;
   readonly interrupts: Interrupts;
-  /** The first interrupt, for work that can simply stop. */
+  /** First interrupt, for work that can simply stop. */
   readonly signal: AbortSignal;
   readonly flags: GlobalFlags;
   /**
@@ -146,8 +146,9 @@ export interface Context {
   /** The code passed to {@link endWith}, otherwise 0. */
   readonly exitCode: number;
   /**
-   * The active profile, base URL and key, each with its source. `key: false` omits a key that must
-   * be fetched from the keyring or by a command. Throws CliError(authentication) if fetching fails.
+   * Returns the active profile, base URL and key, each with its source. `key: false` omits a key
+   * that must be fetched from the keyring or by a command. Throws CliError(authentication) if
+   * fetching fails.
    */
   settings(how?: { key?: boolean }): Promise<Settings>;
   config(): Promise<Config>;
@@ -163,7 +164,7 @@ export interface Context {
   readonly isKeyRefused: boolean;
   /** A service with another address or key, for `login`. */
   apiFor(target: ServiceAddress): Promise<Api>;
-  /** The journal of the active account. */
+  /** Opens the active account's journal. */
   journal(): Promise<Journal>;
   /** The journal of another account, for `login`. */
   journalOf(scope: Scope): Promise<Journal>;

@@ -30,7 +30,7 @@ export function driftBetween(a: Reading, b: Reading): number {
  * One response may have a wrong time, so use `serviceTime` before terminating an instance.
  */
 export function createServiceClock(clock: Pick<Clock, 'now' | 'monotonic'>) {
-  /** The reading that sets the clock. */
+  /** Reading that sets the clock. */
   let known: Reading | undefined;
   let last: Reading | undefined;
   let isExact = false;

@@ -11,7 +11,7 @@ export type SettingsRoom = ReturnType<typeof createSettings>;
 /** Folders, config file, keys and the resulting settings. Each is read at its first use. */
 export function createSettings(host: Host, flags: GlobalFlags, { out, err, start }: Terminal) {
   const { env } = host;
-  /** The parts that the run has used so far. */
+  /** What the run has used so far. */
   const used: { areFolders: boolean; config?: Config } = { areFolders: false };
   const folders = lazy(async () => {
     used.areFolders = true;
@@ -59,7 +59,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
     used,
     config,
     keys,
-    /** Returns the settings without fetching a key, which the command may not need. */
+    /** Returns the settings without fetching a key: the command may not need it. */
     resolved,
     settings,
     /** Throws CliError('authentication') if neither a key nor an address is set. Fetches no key. */

@@ -143,7 +143,7 @@ export function createStores(
     journal,
     journalOf,
     catalog,
-    /** The parts that the run has used so far. */
+    /** What the run has used so far. */
     used,
     sandbox,
     /** Warns once per run about requests with an unknown outcome. */

@@ -87,8 +87,8 @@ async function patiently<T>(lock: string, patience: number, acquire: () => Promi
 }
 
 /**
- * Checks whether the holder refreshes its lock. The library instead compares the lock's time with
- * the clock. If the clock is set back by a day, it would respect an abandoned lock for a day.
+ * Checks whether the holder refreshes its lock. The library compares the lock's time with the
+ * clock. If the clock is set back by a day, it would respect an abandoned lock for a day.
  */
 function refreshesOf(lock: string): () => boolean {
   let time: number | undefined;

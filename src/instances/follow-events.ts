@@ -19,7 +19,7 @@ interface FollowInput {
   readonly targets: readonly Target[];
   /** Events per page. */
   readonly limit: number;
-  /** The time of the oldest event to print; undefined for the whole log. */
+  /** Earliest event time to print; undefined for the whole log. */
   readonly beginning: Beginning | undefined;
   /** Types in uppercase; undefined for all. */
   readonly type: readonly string[] | undefined;

@@ -62,7 +62,7 @@ interface ReadHow {
   readonly all: boolean;
   /** IDs of instances to omit. */
   readonly except?: ReadonlySet<string | null>;
-  /** The account's drives, still loading. Each names the instance that it is attached to. */
+  /** The account's drives, still loading. Each names the instance it is attached to. */
   readonly drives: Promise<readonly Drive[]>;
   /** Current time, to compute ages. */
   readonly now: number;

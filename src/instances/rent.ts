@@ -63,7 +63,7 @@ export async function rent(
   }
 }
 
-/** The facts that the response has shown so far. */
+/** Facts in the response so far. */
 interface Seen {
   /** ID of the new instance. Stored on disk, unless the write failed. */
   id?: string;

@@ -94,7 +94,7 @@ export interface Known {
   readonly inFlight: readonly OpenRequest[];
 }
 
-/** The facts that a response shows about an instance. */
+/** Instance facts read from a response. */
 export interface Observation {
   readonly id: string;
   readonly status: string;
@@ -107,7 +107,7 @@ export interface Observation {
   readonly facts?: NonNullable<Snapshot['facts']>;
 }
 
-/** The facts that a response shows about a drive. */
+/** Drive facts read from a response. */
 export interface DriveObservation {
   readonly id: string;
   readonly status?: string | null | undefined;

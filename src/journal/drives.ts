@@ -16,7 +16,7 @@ export function drives({ ownFolder, folders, reading, writing }: Store) {
     const found: DriveRecord[] = [];
     for (const folder of folders()) {
       const files = await filesIn(folderOf(folder));
-      // Skips an unreadable file, which the next observation rewrites.
+      // Skips an unreadable file: the next observation rewrites it.
       found.push(...files.flatMap(({ text }) => parseRecord('drive', text) ?? []));
     }
     return found;

@@ -87,7 +87,7 @@ const schemas = lazy(() => {
        */
       if_idle: z.optional(z.object({ after: z.number().check(z.positive()), uid: text })),
     }),
-    /** The use that `reap` recorded for the rule with this UID. */
+    /** Use that `reap` recorded for the rule with this UID. */
     idle: z.looseObject({
       version: z.literal(1),
       id: resource,
@@ -119,7 +119,7 @@ const schemas = lazy(() => {
       /** Milliseconds that the service's clock was ahead of this computer's at that run. */
       ahead: z.optional(z.number()),
       /**
-       * The scheduler entry that `--install` created and that started the run. Missing for other
+       * Scheduler entry that `--install` created and that started the run. Missing for other
        * schedulers.
        */
       entry: z.optional(text),

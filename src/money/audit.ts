@@ -27,18 +27,16 @@ export interface Check extends CheckResult {
     | 'reserved_balance';
 }
 
-/** The data that the checks examine. */
+/** Data for the checks. */
 interface AuditReading {
   readonly look: Look;
-  /**
-   * The whole journal, including instances that this audit found through a drive, marked `read`.
-   */
+  /** Whole journal. Instances that this audit found through a drive are marked `read`. */
   readonly known: Known;
   /** Possible costs per hour of requests with an unknown outcome. */
   readonly openPrices: readonly (Money | undefined)[];
-  /** The newest instances that this computer saw TERMINATED, read again. */
+  /** The last instances that this computer saw TERMINATED, read again. */
   readonly ended: Awaited<ReturnType<typeof readArchived>>;
-  /** The account's API keys, or the error that prevented reading them. */
+  /** The account's API keys, or the error from reading them. */
   readonly keys: readonly MarkedKey[] | CliError;
   /** undefined without `--exact`. */
   readonly exact: Exact | undefined;
@@ -162,7 +160,7 @@ function rentedElsewhere({ look, known }: AuditReading): CheckResult {
       next: ['instances', 'get', first.id],
     };
   }
-  // The journal shows that these instances are terminated, so they need no read.
+  // Skips reading these instances: the journal shows that they are terminated.
   const over = new Set(known.instances.filter(({ archived }) => archived).map(({ id }) => id));
   const unread = foreign.filter(({ id }) => !read.has(id) && !over.has(id));
   if (unread.length > 0) {

@@ -20,7 +20,7 @@ export interface CheckedCharges extends Window {
   readonly refunded: Money;
   /** The highest possible charges for all known resources in the window, late charges included. */
   readonly atMost: Money;
-  /** The part of `charged` that only the late billing of terminated instances explains. */
+  /** Charges that only late billing of terminated instances explains. */
   readonly late: Money;
   /** The charges above `atMost`; zero if there are none. */
   readonly unexplained: Money;

@@ -27,7 +27,7 @@ export function unknown(message: string, more: Partial<CheckResult> = {}): Check
   return { result: 'unknown', message, ...more };
 }
 
-/** The profile before and after an update that changes nothing, and the instances. */
+/** Instances, and the profile before and after an update without effect. */
 interface ExactReading {
   readonly before: User;
   readonly updated: User;

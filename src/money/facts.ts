@@ -30,7 +30,7 @@ export function moneyFacts({ user, instances, drives, charges, now }: AccountRea
     /** undefined if the profile was not read, or if its balance is not an amount. */
     balance: balance.ok ? balance.value : undefined,
     burn,
-    /** The parts of the burn rate that could be read. */
+    /** Which parts of the burn rate could be read. */
     read: { instances: instances !== undefined, drives: drives !== undefined },
     charges,
     /** RUB per hour of unexplained charges; zero if there are none. */
@@ -57,7 +57,7 @@ export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>) {
     instances_per_hour: known(instances, read.instances),
     drives_per_hour: known(drives, read.drives),
     /**
-     * The burn rate plus the full price of items that may bill. Also null if one of those prices is
+     * Burn rate plus the full price of items that may bill. Also null if one of those prices is
      * unknown.
      */
     per_hour_at_most: known(atMost, isWhole),
@@ -150,7 +150,7 @@ export function chargesJson(charges: CheckedCharges | undefined) {
       };
 }
 
-/** The time that a balance lasts at a rate. */
+/** How long a balance lasts at a rate. */
 interface Runway {
   /** Whole seconds, rounded down; exact at any size. */
   readonly seconds: Money;
@@ -158,7 +158,7 @@ interface Runway {
   readonly endsAt: number | undefined;
 }
 
-/** The end of the year 9999, since later dates need a five-digit year. */
+/** End of the year 9999: later dates need a five-digit year. */
 const LAST = Date.UTC(10_000, 0, 1) - 1;
 
 /**

@@ -17,7 +17,7 @@ export interface Finding {
   readonly message: string;
   /** Arguments of the next command, without "gpucloud". */
   readonly next: readonly string[] | null;
-  /** For an instance: its row with the reason, which an audit prints as evidence. */
+  /** An instance's row with the reason. An audit prints it as evidence. */
   readonly evidence?: string;
   readonly row?: InstanceRow;
 }
@@ -81,7 +81,7 @@ interface Kind<T> {
 const LOW = 24 * 3600;
 /** An hourly charge may be late by this many milliseconds. */
 const LATE = 10 * 60_000;
-/** The age in seconds at which an instance without a deadline may have been forgotten. */
+/** Age in seconds at which an instance without a deadline may have been forgotten. */
 const LONG = 24 * 3600;
 
 /** All kinds of findings, most serious first. */

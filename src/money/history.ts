@@ -67,7 +67,7 @@ export interface RecentHistory {
   /** Each transaction once; may include transactions from before the requested time. */
   readonly entries: readonly Transaction[];
   /**
-   * The time since which the history is complete, in milliseconds since 1970. -Infinity means the
+   * Start of the complete part of the history, in milliseconds since 1970. -Infinity means the
    * whole history, undefined means unknown.
    */
   readonly from: number | undefined;

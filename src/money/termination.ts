@@ -132,7 +132,7 @@ function atStake(instance: Instance, now: number): string {
   return `${name ?? id}: ${facts}`;
 }
 
-/** The document describes reservations only for statuses that bill. */
+/** The API document describes reservations only for statuses that bill. */
 function restOf({ status, price_per_hour_snapshot: price, paid_until }: Instance, now: number) {
   const isPaid = instanceStatus(status).bills === 'yes';
   return isPaid ? restOfHour(price, instant(paid_until), now) : undefined;

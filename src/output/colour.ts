@@ -8,8 +8,8 @@ const unpainted: Paint = (_colour, text) => text;
 export async function paintFor(colour: boolean): Promise<Paint> {
   if (!colour) return unpainted;
   const { Chalk } = await import('chalk');
-  // The caller has decided whether to use colour; chalk would check the environment again. Level 1
-  // is the sixteen colours of the terminal's theme, which are readable on its background.
+  // Uses colour unconditionally: the caller has decided, and chalk would check the environment
+  // again. Level 1 is the terminal theme's sixteen colours, which are readable on its background.
   const chalk = new Chalk({ level: 1 });
   return (name, text) => (name === undefined ? text : chalk[name](text));
 }

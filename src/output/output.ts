@@ -23,7 +23,7 @@ export interface OutputSettings {
 export type Cell = string | number | boolean | null | undefined;
 
 /**
- * The meaning of a value. People see `89.90 ₽`, `3 min ago` or a coloured status; a script sees the
+ * What a value means. People see `89.90 ₽`, `3 min ago` or a coloured status; a script sees the
  * decimal string, the ISO time or the service's word.
  */
 export type Kind =
@@ -54,12 +54,12 @@ export interface Column<T> {
   readonly hidden?: true;
   /** Leave this column out, before later spared columns, if the terminal is too narrow for all. */
   readonly spared?: true | undefined;
-  /** The column's minimum width while rows are still arriving, so that later rows stay aligned. */
+  /** Minimum width while rows are still arriving, so that later rows stay aligned. */
   readonly least?: number;
   value(row: T): Cell;
 }
 
-/** The documented fields of a row that fit in a cell; responses may have others. */
+/** Documented row fields that fit in a cell; responses may have others. */
 type FieldOf<T> = string &
   keyof { [K in keyof T as string extends K ? never : T[K] extends Cell ? K : never]: T[K] };
 
@@ -87,11 +87,11 @@ export interface Section<T> {
 
 export interface View<T> {
   readonly columns: readonly Column<T>[];
-  /** The row's ID, which `-q` prints; null for a row without an ID, which `-q` leaves out. */
+  /** Returns the row's ID for `-q`; null if the row has none, so that `-q` omits it. */
   id(row: T): string | null;
   /** Printed on stderr if a list for people has no rows. */
   readonly empty: string;
-  /** The details view of one row; without sections, one line per column that has a value. */
+  /** One row's details; without sections, one line per column that has a value. */
   readonly sections?: readonly Section<T>[];
   /** Dotted paths of secrets in a row: `connection_info.secrets`, `docker_config.env[].value`. */
   readonly secrets?: readonly string[];

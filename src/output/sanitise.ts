@@ -53,7 +53,7 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Whether {@link clean} would remove anything from a text. */
+/** Returns true if {@link clean} would change the text. */
 export function hasUnseen(text: string): boolean {
   return clean(text) !== text;
 }

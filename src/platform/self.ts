@@ -14,7 +14,7 @@ export interface Self {
   readonly args: readonly string[];
 }
 
-/** The script path that Bun invents inside an executable; no file system has it. */
+/** Script path that Bun invents inside an executable; no file system has it. */
 const INSIDE_EXECUTABLE = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/i;
 
 /** @param script `process.argv[1]`. */
@@ -22,7 +22,7 @@ export function isInExecutable(script: string): boolean {
   return INSIDE_EXECUTABLE.test(script);
 }
 
-/** The argument that makes the executable access the system's keyring; see src/keyring.ts. */
+/** Argument that makes the executable access the system's keyring; see src/keyring.ts. */
 export const ASK_KEYRING = '--ask-keyring';
 
 /**

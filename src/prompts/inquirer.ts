@@ -47,10 +47,9 @@ interface Size {
 }
 
 /**
- * Wraps inquirer, which loads at the first question.
- *
- * After Ctrl-D or the end of stdin, inquirer alone never returns: the process runs out of work and
- * exits with 0. With this wrapper, both cancel the question like Ctrl-C.
+ * Wraps inquirer, which loads at the first question. After Ctrl-D or the end of stdin, inquirer
+ * alone never resolves, and the process exits with 0. With this wrapper, both cancel the question
+ * like Ctrl-C.
  */
 export function asker({
   stdin,
@@ -213,7 +212,7 @@ const COLOURS = /\u001b\[[0-9;]*m/g;
 
 /**
  * Returns a terminal without colours. inquirer can't turn off colours, and ignores NO_COLOR on Node
- * 20. The terminal still moves the cursor, which a question needs.
+ * 20. The terminal still moves the cursor, since questions need that.
  */
 function withoutColours(
   terminal: Writable & { isTTY?: boolean; columns?: number },

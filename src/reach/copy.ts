@@ -6,7 +6,7 @@ export interface Copy {
   /** Paths on this computer or on the instance, depending on `from`. */
   readonly sources: readonly string[];
   readonly target: string;
-  /** The side that has the sources. */
+  /** Which side has the sources. */
   readonly from: 'here' | 'instance';
 }
 

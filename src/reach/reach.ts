@@ -18,7 +18,7 @@ import type { SshOptions } from './ssh-argv.ts';
 export interface HowToReach extends Omit<SshOptions, 'knownHosts' | 'proxy'> {
   readonly user: string | undefined;
   readonly port: number | undefined;
-  /** The limits of the wait for SSH; undefined to connect at once. */
+  /** Time limits for the SSH wait; undefined to connect at once. */
   readonly wait: WaitTimes | undefined;
 }
 

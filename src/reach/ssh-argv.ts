@@ -7,7 +7,7 @@ export interface SshOptions {
   readonly knownHosts: string;
   /** A private key file; without one, ssh chooses among the user's keys. */
   readonly identity?: string | undefined;
-  /** The program whose stdin and stdout are the connection; undefined to connect to the address. */
+  /** Program whose stdin and stdout are the connection; undefined to connect to the address. */
   readonly proxy?: string | undefined;
   /** `Key=value`, as in ssh's configuration. These options override gpucloud's options. */
   readonly options: readonly string[];
@@ -123,9 +123,8 @@ export function tunnelArgv(
 }
 
 /**
- * The user's configuration may forward the SSH agent or the display to every host, so these options
- * turn that off. The user's flags still win: ssh uses the first value of an option, and these
- * options come last.
+ * Turns off agent and display forwarding, which the user's configuration may enable for every host.
+ * The user's flags still win: ssh uses the first value of an option, and these options come last.
  */
 const UNATTENDED = ['ForwardAgent=no', 'ForwardX11=no'];
 

@@ -10,8 +10,8 @@ import type { Reached } from './reach.ts';
 /** PORTS as typed, before the instance is known. */
 interface WantedPorts {
   /**
-   * The local port. undefined: the instance's port number, or any free port if that is in use. 0:
-   * any free port.
+   * Local port. undefined: the instance's port number, or any free port if that is in use. 0: any
+   * free port.
    */
   readonly local: number | undefined;
   /** A port, the name of an endpoint, or undefined for the main endpoint. */
@@ -39,7 +39,7 @@ export function parsePorts(text: string | undefined): WantedPorts {
 
 export interface RemoteEnd {
   readonly port: number;
-  /** The endpoint at that port, if known. */
+  /** The port's endpoint, if known. */
   readonly endpoint: Connection | undefined;
 }
 

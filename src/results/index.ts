@@ -20,8 +20,8 @@ const either =
     z.union(forms.map((form) => form()));
 
 /**
- * The JSON that each command prints, by the command's words. A command without an entry prints
- * text, or the service's response. schemas/results/ is generated from these schemas.
+ * Each command's JSON, by the command's words. A command without an entry prints text, or the
+ * service's response. schemas/results/ is generated from these schemas.
  */
 export const RESULTS: Readonly<Record<string, Any>> = {
   run: either(instances.jobPlan, instances.startedJob),

@@ -3,7 +3,7 @@ import { lazy } from '../lazy.ts';
 import * as z from '../zod.ts';
 import { fields } from './fields.ts';
 
-/** The phases of a job, in order. */
+/** Job phases, in order. */
 export const PHASES = [
   'renting',
   'starting',
@@ -14,7 +14,7 @@ export const PHASES = [
   'terminating',
 ] as const;
 
-/** The content of the `--report` file, also printed in JSON modes. */
+/** Content of the `--report` file, also printed in JSON modes. */
 export type JobReport = Infer<typeof jobReport>;
 
 export const jobReport = lazy(() => {
@@ -61,7 +61,7 @@ const memberReport = lazy(() => {
   });
 });
 
-/** The content of the `--report` file of `run --here`, also printed in JSON modes. */
+/** Content of the `--report` file of `run --here`, also printed in JSON modes. */
 export type HereReport = Infer<typeof hereReport>;
 
 export const hereReport = lazy(() => {

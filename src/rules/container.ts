@@ -78,7 +78,7 @@ export function portClash(
     : { at: second, rule: 'only one port can be the main one' };
 }
 
-/** Finds a variable that is set twice. The rule shows no value, since values are often secret. */
+/** Finds a duplicate variable. Doesn't show values, which may be secret. */
 export function keyClash(keys: readonly string[]): Clash | undefined {
   const at = repeatIn(keys);
   return at === undefined ? undefined : { at, rule: `${keys[at]} is set twice` };

@@ -6,7 +6,7 @@ export interface InstanceStatus {
   readonly bills: 'yes' | 'no' | 'undocumented';
   /** "Server runs, SSH available". */
   readonly ssh: boolean;
-  /** The status that follows a temporary status, unless the provider fails. */
+  /** Status that follows a temporary status, unless the provider fails. */
   readonly becomes: 'ACTIVE' | 'STOPPED' | 'TERMINATED' | undefined;
 }
 

@@ -32,7 +32,8 @@ export function positiveDuration(text: string): Verdict<number> {
 }
 
 /**
- * Shortest idle time: in a shorter pause, a person may be thinking, or a download about to begin.
+ * Minimum idle time. In a shorter pause, a person may be thinking, or a download may be about to
+ * start.
  */
 const SHORTEST_IDLE_MS = 10 * 60_000;
 
@@ -53,7 +54,7 @@ export function schedule(text: string): Verdict<number> {
     : broken('must be a whole number of minutes from 1m to 59m');
 }
 
-/** Shortest pause between two reads of one resource, since rate limits are not documented. */
+/** Minimum pause between two reads of one resource, since rate limits are not documented. */
 const SHORTEST_POLL_MS = 500;
 
 export function pollInterval(text: string): Verdict<number> {

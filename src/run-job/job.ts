@@ -43,7 +43,7 @@ export interface Here {
 
 /** A fully prepared job, before any rental request. */
 export interface JobPlan extends JobInput {
-  /** The words of the command, with the values of its variables masked. */
+  /** The command's words, with the values of its variables masked. */
   readonly command: readonly string[];
   readonly toStart: Command;
   readonly ends: DeadlineFlags;
@@ -60,8 +60,8 @@ export interface JobPlan extends JobInput {
 }
 
 /**
- * The process that follows a job: the `run` that rented the instance, which may exit after starting
- * the job (`detach`), or a later process. `reap` prints no progress.
+ * Process that follows a job: the `run` that rented the instance, which may exit after starting the
+ * job (`detach`), or a later process. `reap` prints no progress.
  */
 type JobOwner = 'run' | 'detach' | 'attach' | 'stop' | 'reap';
 

@@ -77,7 +77,7 @@ export async function superviseToEnd(
   if (by === 'detach' && failure === undefined) return { record: job.record, end: undefined };
   // Stores the exit code first: after the termination, a later process could not read it.
   if (job.exitCode !== undefined) job.record = { ...job.record, exit_code: job.exitCode };
-  // Ignores a full disk, which the end of the job reports.
+  // Ignores a full disk: the end of the job reports it.
   await failuresOf(writeJob(job.record, context));
   if (record.on) {
     const end = endOn(job, failure);

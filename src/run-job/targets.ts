@@ -97,8 +97,8 @@ async function ensureFolder(path: string, what: string, home: string | undefined
 }
 
 /**
- * Checks that the file of `--report` can be written. Empties an older report, which a script could
- * mistake for the report of this run. Throws a usage error.
+ * Checks that the `--report` file is writable. Empties an older report, so that a script can't
+ * mistake it for this run's. Throws a usage error.
  */
 export async function ensureReport(
   path: string,

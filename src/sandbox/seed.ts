@@ -12,7 +12,7 @@ export interface SeedOptions {
   balance?: string | undefined;
   /** Virtual milliseconds per real millisecond. */
   speed?: number | undefined;
-  /** The replaced account's key, so that a running server's key stays valid. */
+  /** Key of the replaced account, so that a running server's key stays valid. */
   token?: string | undefined;
 }
 

@@ -19,7 +19,7 @@ const LIMIT = 20_000;
 /** Number of instances measured at once: each measurement mostly waits for SSH. */
 const AT_ONCE = 16;
 
-/** The only status in which an instance can be idle. */
+/** Only an ACTIVE instance can be idle. */
 const RUNNING = 'ACTIVE';
 
 interface Pass {

@@ -19,7 +19,7 @@ const SHORTEST = 30;
 /** Seconds by which the recorded time of a terminal's last input may lag. */
 const INPUT_LAG = 10;
 
-/** The counters of an instance at one time. */
+/** An instance's counters at one time. */
 interface Counters {
   /** Milliseconds since 1970, by the service's clock. */
   readonly at: number;
@@ -35,7 +35,7 @@ interface Counters {
   readonly traffic: number;
 }
 
-/** The use of an instance at one time. */
+/** An instance's use at one time. */
 export interface Signs extends Omit<Counters, 'at'> {
   /** Highest GPU utilization, in percent. */
   readonly load: number;
@@ -120,7 +120,7 @@ function isBroken(before: Counters, now: Counters, every: number): boolean {
     seconds > longest ||
     byService > longest ||
     Math.abs(byService - seconds) > CLOCKS ||
-    // The instance's clock measures the age of input, so a jump makes that age wrong.
+    // A jump of the instance's clock makes the age of input wrong.
     Math.abs(now.booted - before.booted) > CLOCKS ||
     now.boot !== before.boot ||
     now.cpu < before.cpu ||

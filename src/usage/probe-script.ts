@@ -3,7 +3,7 @@ import { PROBE } from '../run-job/remote/supervisor.ts';
 /** Time limit in seconds for a program that may hang, such as nvidia-smi with a broken driver. */
 export const PROGRAM_LIMIT = 4;
 
-/** The fields of a card, in this order. A comma inside a value makes the line unreadable. */
+/** Card fields, in this order. A comma inside a value makes the line unreadable. */
 const CARD_FIELDS =
   'index,name,utilization.gpu,memory.used,memory.total,temperature.gpu,power.draw';
 

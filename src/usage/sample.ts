@@ -106,7 +106,7 @@ function partsIn(text: string): Map<string, Raw> {
   return parts;
 }
 
-/** The names of the parts in messages. */
+/** Names in messages for the parts of a sample. */
 const SOURCES: Readonly<Record<string, string>> = {
   cards: 'nvidia-smi',
   terminals: 'who',

@@ -9,7 +9,7 @@ import { privateHalves } from '../ssh-keys/private-half.ts';
 
 interface SignIn {
   readonly how: HowToReach;
-  /** The key that ssh tries, for a message: `the key /home/ann/.ssh/work`. */
+  /** Key that ssh tries, for a message: `the key /home/ann/.ssh/work`. */
   readonly tried: string;
 }
 

@@ -78,10 +78,8 @@ const CHUNK = 500;
 
 /**
  * Follows several logs as one stream. Each round reads every log and emits all new events, oldest
- * first, each once.
- *
- * Waits out transient faults once any log has been read. The stream stops when every log has ended
- * or is gone, when the reader of the events is gone, or when it is interrupted. Throws CliError for
+ * first, each once. Waits out transient faults once any log has been read. Stops when every log has
+ * ended or disappeared, when the consumer stops reading, or on an interrupt. Throws CliError for
  * permanent faults.
  */
 export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
@@ -239,7 +237,7 @@ function createJudge<L extends FollowedLog<LogEvent>>({
   };
 }
 
-/** The longest pause, as a multiple of the shortest. */
+/** Maximum poll interval, as a multiple of the minimum. */
 const LONGEST = 5;
 const GROWTH = 1.5;
 /** Randomizes each pause by this share, so that programs don't synchronize. */

@@ -20,7 +20,7 @@ export interface Missed {
   readonly before: number;
 }
 
-/** The result of one read of a log. */
+/** Result of one log read. */
 export interface Look<E extends LogEvent> extends Pick<Walk<E>, 'news' | 'gap'> {
   readonly missed?: Missed | undefined;
 }

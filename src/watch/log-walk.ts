@@ -2,7 +2,7 @@ import { pagesOf } from '../api/pages.ts';
 import { instant } from '../output/time.ts';
 import type { Cursor, Dated } from './cursor.ts';
 
-/** The event fields that the follower needs (API document: Instance event). */
+/** Event fields for the follower (API document: Instance event). */
 export interface LogEvent {
   readonly id: string;
   readonly created_at?: string | null | undefined;

@@ -4,7 +4,7 @@ import { CliError } from '../errors.ts';
 import type { Verdict } from '../rules/rule.ts';
 import { sshHost, sshPort, sshUser } from '../rules/ssh.ts';
 
-/** The instance fields that SSH needs. */
+/** Instance fields for SSH. */
 type Enterable = Pick<Instance, 'id' | 'ip_address' | 'ssh_username' | 'ssh_port'>;
 
 /** An SSH destination. ssh reads no part of it as an option or as another argument. */

@@ -6,7 +6,7 @@ import { inSeconds } from '../output/time.ts';
 import { mayBill } from '../rules/statuses.ts';
 import { poll } from './poll.ts';
 
-/** The instance fields that a wait needs. */
+/** Instance fields for a wait. */
 export type Watched = Pick<Instance, 'id' | 'status' | 'failure_reason'>;
 
 export interface Also<T extends Watched> {

@@ -56,7 +56,7 @@ export class Fault extends Error {
   readonly stopped: boolean;
   /** See {@link faultHint}. */
   readonly hint: string | undefined;
-  /** The part received of a response whose head arrived. */
+  /** Partial response, if its head arrived. */
   readonly partial: RawResponse | undefined;
 
   constructor(

@@ -10,8 +10,8 @@ const SECRET = new Set([
   'metadata',
 ]);
 /**
- * The container's command line, which often contains a token. Masked only in this field: its words
- * may appear in other texts.
+ * The container command, which often contains a token. Masked only in this field: other texts may
+ * contain the same words.
  */
 const COMMAND_LINE = 'run_command';
 /** Fields that hold environment variables. Their values are secret; their names are not. */

@@ -17,7 +17,7 @@ export const fields = lazy(() => ({
   flag: z.nullish(z.boolean()),
   /** An object or list whose shape the document omits or calls "json". */
   open: z.optional(z.unknown()),
-  /** The resource's own ID, the only field that commands require. */
+  /** Resource ID: the only field that commands require. */
   id: z.string().check(z.refine((value) => resourceId(value).ok, 'no id')),
 }));
 

@@ -1,6 +1,6 @@
 interface Setting {
   readonly variables: readonly string[];
-  /** The flag that overrides this variable. */
+  /** Flag that overrides this variable. */
   readonly flag?: string;
   readonly meaning: string;
 }

@@ -46,7 +46,7 @@ export async function styleFor(request: RawRequest, context: Context): Promise<B
 /** A whole body, ready to print. */
 export interface Body {
   readonly text: string;
-  /** The value that a query searches; undefined if the body is not JSON. */
+  /** Parsed body, for queries; undefined if it is not JSON. */
   readonly json?: { readonly value: unknown };
   /** The body is nested too deep to mask its secrets, so it is not shown. */
   readonly isTooDeep?: true;

@@ -24,7 +24,7 @@ interface Field {
   readonly name: string;
   /** The value in a query. */
   readonly text: string;
-  /** The value in a body as JSON text, so that a number keeps all its digits. */
+  /** Value in a body as JSON text, so that a number keeps all its digits. */
   readonly json: string;
 }
 

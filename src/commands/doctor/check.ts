@@ -3,7 +3,7 @@ import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 
-/** The result of a check. */
+/** A check's result. */
 export interface Finding {
   readonly status: 'pass' | 'warn' | 'fail';
   readonly message: string;

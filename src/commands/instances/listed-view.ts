@@ -97,7 +97,7 @@ export const listedView: View<Listed> = {
   }),
 };
 
-/** The last known facts about an instance that could not be read now. */
+/** Last known facts about an instance that could not be read now. */
 function lastFacts({ unread, last }: Listed): NonNullable<Snapshot['facts']> {
   return unread === true ? (last?.facts ?? {}) : {};
 }

@@ -91,7 +91,7 @@ export const instanceView: View<WithDeadline> = {
   json: (i) => ({ ...i, ends_at: endsAt(i) ?? null }),
 };
 
-/** The result of a command that rents. `get` shows more. */
+/** Result of commands that rent. `get` shows more. */
 export const rentedView: View<WithDeadline> = {
   ...instanceView,
   sections: [

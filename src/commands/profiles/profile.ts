@@ -130,7 +130,7 @@ export function givenBaseUrl({ flags, env }: Context): string | undefined {
   return checkedAddress('GPUCLOUD_BASE_URL', text, baseUrl);
 }
 
-/** Returns a profile's address. Ignores an invalid address, which a login replaces. */
+/** Returns a profile's address. Ignores an invalid address, since a login replaces it. */
 export function addressOf(profile: Profile | undefined): string | undefined {
   const verdict = profile === undefined ? undefined : baseUrl(profile.base_url);
   return verdict?.ok === true ? verdict.value : undefined;

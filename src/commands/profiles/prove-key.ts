@@ -14,7 +14,7 @@ import { brokenBaseUrl } from './profile.ts';
 export interface KeySource {
   readonly keyStdin: boolean;
   readonly keyFile: string | undefined;
-  /** The command that prints the key. */
+  /** Command that prints the key. */
   readonly keyCommand: readonly string[] | undefined;
   /** Undefined means the keyring if there is one, otherwise the file. */
   readonly store: Store | undefined;

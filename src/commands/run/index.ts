@@ -61,7 +61,7 @@ function warnOfStdin({ host, err }: Context): void {
   );
 }
 
-/** The flags of a command that runs on an instance. */
+/** Flags only for commands that run on an instance. */
 const OF_REMOTE = ['on', 'detach', 'fetchEvery', 'passEnv', 'keepOnFailure', 'sshArg'];
 
 export const run = action({

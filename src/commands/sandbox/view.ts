@@ -8,7 +8,7 @@ function virtualTime(iso: string): string {
   return local(Date.parse(iso));
 }
 
-/** The state of a sandbox; after `advance`, also the cost. */
+/** Sandbox state; after `advance`, also the cost. */
 interface ShownStatus extends SandboxStatus {
   /** Roubles that this command took from the balance. */
   readonly charged?: string;

@@ -55,7 +55,7 @@ export function mayBillIn(instances: readonly InstanceRow[]): InstanceRow[] {
   return instances.filter(({ id, bills }) => id !== null && bills !== false);
 }
 
-/** Returns at most three next steps. Omits pending requests, which the attention list shows. */
+/** Returns at most three next steps. Omits pending requests: the attention list shows them. */
 function nextSteps(
   living: readonly InstanceRow[],
   drives: readonly DriveRow[],

@@ -40,7 +40,7 @@ export const statusView: View<Overview> = {
   }),
 };
 
-/** The IDs that `-q` prints. */
+/** IDs for `-q`. */
 export const idView: View<InstanceRow> = {
   columns: [],
   id: ({ id }) => id,
@@ -270,7 +270,7 @@ function notCountedText({ burn }: Overview): string {
   const counts = new Map<string, number>();
   let isPriced = true;
   for (const { kind, id, status, reason } of burn.not_counted) {
-    // Omits a pending request, which the attention list describes in detail.
+    // Omits a pending request: the attention list describes it in detail.
     if (id === null) continue;
     isPriced &&= reason !== 'price_not_told';
     const text =

@@ -114,7 +114,7 @@ export async function judge(
   return { isArmed, reason: far === undefined ? undefined : differenceText(far) };
 }
 
-/** Whether the schedule still has its key, which a logout or a removed profile deletes. */
+/** Whether the schedule's key is still stored. Logging out or removing the profile deletes it. */
 async function hasKey(profile: string, context: Context): Promise<boolean> {
   const file = await (await context.config()).read();
   return keyPlace(storedProfile(file, profile)) !== undefined;

@@ -138,7 +138,7 @@ export async function deadlineField(flags: DeadlineFlags, context: Context): Pro
   return { ...(deadline === undefined ? {} : { deadline }), ...idleField(flags) };
 }
 
-/** The change that `expire` makes. Missing fields stay as they are; `never` removes both. */
+/** Change to make with `expire`. Missing fields stay as they are; `never` removes both. */
 export type Expiry = WantedEnds | 'never';
 
 /**

@@ -10,7 +10,7 @@ import { cleanLines } from '../../output/sanitise.ts';
 import { withProfile } from '../../output/shell-line.ts';
 import type { Reaped, Reaping } from './reap.ts';
 
-/** The JSON that the `--notify` command reads. */
+/** JSON input of the `--notify` command. */
 interface NotifyEvent {
   readonly event:
     | 'job_ended'

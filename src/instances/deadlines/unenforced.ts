@@ -58,7 +58,7 @@ async function deadlinesIn(open: () => Promise<Journal>) {
   }
 }
 
-/** Warns if scheduled runs use this key, which the service has refused. */
+/** Warns if scheduled runs use this refused key. */
 export async function warnOfRefusedKey(error: CliError, context: Context): Promise<void> {
   const { apiKey, account } = await context.settings();
   if (apiKey?.source !== 'profile') return;

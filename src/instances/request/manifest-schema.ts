@@ -7,12 +7,12 @@ import { moment, positiveDuration } from '../../rules/times.ts';
 import * as z from '../../zod.ts';
 
 /**
- * The file for `--file`: the fields of POST /instances, and gpucloud's flags that limit the
+ * Schema of a `--file` manifest: the fields of POST /instances, and gpucloud's flags that limit the
  * instance.
  */
 export const manifestSchema = lazy(() =>
   z.extend(createInstanceFields(), {
-    /** The schema's address, with which an editor checks the file. */
+    /** Schema URL, which lets an editor check the file. */
     $schema: z.optional(z.string()),
     offers: z.optional(z.array(filled()).check(z.minLength(1))),
     terminate_after: z.optional(ruled(positiveDuration)),

@@ -5,7 +5,7 @@ import type { Money } from '../../rules/money.ts';
 import { type DeadlineFlags, plannedDeadline } from '../deadlines/deadline.ts';
 import { ensureCanRent } from '../pending.ts';
 
-/** The plan that `--dry-run` prints in addition to the request. */
+/** Plan that `--dry-run` prints in addition to the request. */
 export interface Planned {
   /** The deadline in ISO 8601. */
   readonly deadline: string | null;
@@ -16,7 +16,7 @@ export interface Planned {
   readonly would_send: boolean;
 }
 
-/** The plan if `--if-not-exists` finds the name, so that nothing is sent. */
+/** Plan if `--if-not-exists` finds the name: sends nothing. */
 export const NOTHING_PLANNED = {
   request: null,
   deadline: null,

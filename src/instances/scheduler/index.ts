@@ -7,7 +7,7 @@ import { launchd } from './launchd.ts';
 import { schtasks } from './schtasks.ts';
 import { systemd } from './systemd.ts';
 
-/** The variable that contains the entry's name in scheduled runs. */
+/** Variable with the entry's name in scheduled runs. */
 export const ENTRY = 'GPUCLOUD_REAP_ENTRY';
 
 /**

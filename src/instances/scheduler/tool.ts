@@ -4,7 +4,7 @@ import type { Start } from '../../programs.ts';
 
 const TIMEOUT = 30_000;
 
-/** The output of the scheduler's program. `code` is undefined if the program is missing. */
+/** Scheduler program output. `code` is undefined if the program is missing. */
 export interface Printed {
   readonly code: number | undefined;
   readonly stdout: string;

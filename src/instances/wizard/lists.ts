@@ -12,7 +12,7 @@ export const FIRST_WORDS =
 export const SECOND_WORDS =
   'alder bay birch brook cedar cliff crane delta dune falcon fern field heron ivy lake lark maple otter pine reef ridge river spruce wren';
 
-/** The choices of the wizard. */
+/** The wizard's choices. */
 export interface Lists {
   /** Names not to suggest. Each has the rule that forbids it, if any. */
   readonly names: ReadonlyMap<string, string | undefined>;

@@ -33,7 +33,7 @@ export interface Question {
   ask(before: Answer | undefined): Promise<Answer>;
 }
 
-/** The data that the questions need. */
+/** Data for the questions. */
 export interface Asking {
   readonly flags: CreateFlags;
   readonly lists: Lists;

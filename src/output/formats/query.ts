@@ -36,7 +36,7 @@ export async function compileQuery(expression: string): Promise<Query> {
 
 type Parser = Pick<typeof import('@jmespath-community/jmespath'), 'compile' | 'tokenize'>;
 
-/** Names the first unexpected word, which the parser's error omits. */
+/** Names the first unexpected word, since the parser's error omits it. */
 function parsed(expression: string, { compile, tokenize }: Parser) {
   try {
     return compile(expression);

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { clean } from '../../rules/clean.ts';
 import type { Progress } from '../output.ts';
 
-/** The properties of stderr that a spinner uses. */
+/** stderr properties that a spinner uses. */
 export type Terminal = Writable & { isTTY?: boolean; columns?: number };
 
 interface Spinner {

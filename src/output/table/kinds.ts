@@ -7,8 +7,8 @@ import { NO_CELL, type Shown } from './layout.ts';
 import { withoutRoubleSign } from './rouble.ts';
 
 /**
- * The reader of a table or details. A person at a terminal sees `1,089.90 ₽` and `3 min ago`. In a
- * pipe or a file, amounts are bare decimals, and times are local: an age would soon be wrong.
+ * Who reads a table or details. A person at a terminal sees `1,089.90 ₽` and `3 min ago`. In a pipe
+ * or a file, amounts are bare decimals, and times are local: an age would soon be wrong.
  */
 export interface Reader {
   readonly terminal: boolean;
@@ -113,7 +113,7 @@ export function isNumeric(kind: Kind | undefined): boolean {
   return kind === 'money' || kind === 'bytes' || kind === 'gigabytes' || kind === 'load';
 }
 
-/** The width of a bar in a table. */
+/** Bar width in a table. */
 const BAR_CELLS = 10;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 

@@ -11,7 +11,7 @@ export interface Shown {
 
 export const NO_CELL: Shown = { text: '-', colour: undefined, numeric: undefined };
 
-/** The positions of a table's columns. */
+/** Column positions in a table. */
 export interface Layout {
   readonly columns: readonly LayoutColumn[];
   /** Terminal cells that no column uses; wider texts in later rows can use them. */
@@ -26,7 +26,7 @@ export interface LayoutColumn {
   readonly right: boolean;
   /** Whether the column is narrower than its widest cell. */
   readonly isCut?: true;
-  /** The last column, which wraps on the terminal's next line instead of being cut. */
+  /** Set for the last column if it wraps on the terminal's next line instead of being cut. */
   readonly open?: true;
 }
 

@@ -92,7 +92,7 @@ export function hostBlock(
 /** gpucloud's configuration file for ssh, one per profile. */
 interface HostsFile {
   readonly path: string;
-  /** The line that makes ssh read the files of all profiles. */
+  /** Line that makes ssh read the files of all profiles. */
   readonly include: string;
 }
 

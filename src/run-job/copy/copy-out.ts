@@ -22,7 +22,7 @@ import { type Unpacking, unpack } from './unpack.ts';
 
 /** A path given with `--fetch`. */
 export interface Fetch {
-  /** The path on the instance: absolute, or relative to the folder in which the command runs. */
+  /** Path on the instance: absolute, or relative to the command's working folder. */
   readonly remote: string;
   readonly local: string;
 }

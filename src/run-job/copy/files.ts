@@ -86,7 +86,7 @@ async function walk(folder: string, below: string, ignored: Ignore, found: Found
   }
 }
 
-/** The replacement character for bytes that are not UTF-8; a name with it can't be opened. */
+/** Replaces bytes that are not UTF-8; a name with this character can't be opened. */
 const UNREADABLE = '\uFFFD';
 
 /** Treats a folder that vanished during listing as empty. */

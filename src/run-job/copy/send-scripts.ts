@@ -1,6 +1,6 @@
 import { WORK } from '../remote/supervisor.ts';
 
-// The scripts that send results from an instance; $1 is the path. They are plain POSIX sh.
+// Scripts that send results from an instance, in plain POSIX sh. $1 is the path.
 
 /** Marks the start of the scripts' output. */
 export const BEGIN = 'gpucloud-run sends';

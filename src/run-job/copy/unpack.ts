@@ -11,7 +11,7 @@ import { type Entry, extract, type Headers } from './tar.ts';
 export interface Link {
   /** Relative to the folder, with slashes. */
   readonly path: string;
-  /** The target of the link, as the instance sent it. */
+  /** Link target, as the instance sent it. */
   readonly target: string;
 }
 
@@ -20,7 +20,7 @@ const LONGEST_HEADER = 2 ** 20;
 /** Maximum bytes of all links, which are kept in memory, and the overhead per link. */
 const [MOST_LINK_TEXT, PER_LINK] = [100_000_000, 200];
 
-/** The destination of an archive, and the received entries. */
+/** An archive's destination and the received entries. */
 export interface Unpacking {
   /** An initially empty folder. Every file in it is complete, even if the copy fails. */
   readonly folder: string;

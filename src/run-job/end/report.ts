@@ -8,7 +8,7 @@ import type { JobRecord } from '../record/record.ts';
 /** How a job ended, for its report. */
 export interface JobEnd extends Omit<JobReport, 'fetched' | 'seconds' | 'exit_code' | 'error'> {
   readonly fetched: readonly string[];
-  /** The error of the whole run; undefined for the command's own exit code. */
+  /** The run's error; undefined for the command's own exit code. */
   readonly error: CliError | undefined;
   /**
    * For a job of `--on`: whether the job is complete. Other jobs are complete once their instance

@@ -8,7 +8,7 @@ import { type InventoryFormat, inventoryText } from '../../reach/hosts/inventory
 import { hostEntries } from '../../reach/hosts/ssh-config.ts';
 import { type HowToReach, inventoryHosts } from '../../reach/reach.ts';
 
-/** The file of each format, and the variable with its path. Ansible needs the file extension. */
+/** Each format's file name, and the variable with its path. Ansible needs the file extension. */
 const FILES: Readonly<Record<InventoryFormat, readonly [variable: string, file: string]>> = {
   ansible: ['GPUCLOUD_ANSIBLE_INVENTORY', 'ansible.yaml'],
   parallel: ['GPUCLOUD_SSHLOGINFILE', 'sshlogins'],

@@ -66,7 +66,7 @@ async function finishOne(job: JobRecord, every: number, context: Context): Promi
   if (seen === undefined) return {};
   if (seen.isOver) return noteOver(job, context);
   if (seen.state === 'lost' || seen.state === 'none') return noteLost(job, seen, context);
-  // Skips a kept instance, which a person will inspect.
+  // Skips a kept instance: a person will inspect it.
   if (job.kept === 'command') return {};
   if (seen.state === 'running' && !(await isNearDeadline(job, every, context))) return {};
   const work = async (held: Job) => {

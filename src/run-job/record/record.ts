@@ -19,9 +19,9 @@ export interface JobRecord {
   readonly on: boolean;
   /** The command's words, with the values of variables masked. */
   readonly command: readonly string[];
-  /** The names of `--pass-env` and `--env-file`. Their values are not stored. */
+  /** Variable names from `--pass-env` and `--env-file`. Their values are not stored. */
   readonly variables?: readonly string[] | undefined;
-  /** The folder of `--sync`, as an absolute path. */
+  /** `--sync` folder, as an absolute path. */
   readonly sync: string | null;
   readonly exclude: readonly string[];
   /** `local` is an absolute path. */
@@ -34,9 +34,9 @@ export interface JobRecord {
   readonly keep_on_failure: number | null;
   /** Milliseconds before the deadline at which the command is interrupted. */
   readonly grace: number;
-  /** The file of `--report`, as an absolute path. */
+  /** `--report` file, as an absolute path. */
   readonly report_file: string | null;
-  /** The private key file of `--identity`, or the one that gpucloud found. */
+  /** Private key file: from `--identity`, or found by gpucloud. */
   readonly identity: string | null;
   /** `--user`, and additional arguments for ssh. */
   readonly user: string | null;
@@ -46,9 +46,9 @@ export interface JobRecord {
   readonly started_at: string;
   /** Bytes of each output printed so far. */
   readonly printed: Bytes;
-  /** Bytes at the start of each output that were not kept. */
+  /** Bytes dropped from the start of each output. */
   readonly cut: Bytes;
-  /** The exit code of the command; null until it is known. */
+  /** The command's exit code; null until it is known. */
   readonly exit_code: number | null;
   /**
    * Why the instance was kept after the command exited: `results` if the instance still has
@@ -57,7 +57,7 @@ export interface JobRecord {
   readonly kept: 'command' | 'results' | null;
   /** When gpucloud found that the command disappeared without an exit code (ISO 8601). */
   readonly lost_at: string | null;
-  /** When the job was complete, and its instance terminated unless `--on` (ISO 8601). */
+  /** When the job completed (ISO 8601). Unless `--on`, its instance is terminated by then. */
   readonly ended_at: string | null;
   readonly report: JobReport | null;
 }
@@ -104,7 +104,7 @@ const schema = lazy(() => {
   });
 });
 
-/** Saves the record of a job before anything depends on it. Throws CliError('storage'). */
+/** Saves a job's record to disk. Throws CliError('storage'). */
 export async function writeJob(job: JobRecord, context: Context): Promise<void> {
   const path = await jobPath(job.id, 'json', context);
   try {

@@ -13,7 +13,7 @@ export interface CommandEnd {
   readonly isRunning?: true;
 }
 
-/** The longest line that the follower sends. */
+/** Longest line that the follower sends. */
 const LONGEST_LINE = 100;
 
 /**

@@ -2,7 +2,7 @@ import { lastLine } from './failed-ssh.ts';
 import type { RemoteShell } from './remote-shell.ts';
 import { PROBE } from './supervisor.ts';
 
-/** The state of a job on its instance. */
+/** A job's state on its instance. */
 export interface Probed {
   /**
    * `none`: the command was never started. `lost`: the command disappeared without an exit code.

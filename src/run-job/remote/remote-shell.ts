@@ -7,7 +7,7 @@ import type { SshEndpoint } from '../../watch/ssh-endpoint.ts';
 /** Characters to keep from the end of an output, for an error or a short result. */
 const KEPT = 8_000;
 
-/** The result of a short script. */
+/** A short script's result. */
 export interface Printed {
   readonly code: number;
   readonly stdout: string;
@@ -20,7 +20,7 @@ export interface RemoteShell {
   start(script: string, args: readonly string[], signal: AbortSignal): Promise<Piped>;
   /** Runs a short script to its end; `input` is its stdin. Throws the signal's reason. */
   run(script: string, input: string, signal: AbortSignal): Promise<Printed>;
-  /** The ssh command for a program that starts ssh itself. */
+  /** ssh command for a program that starts ssh itself. */
   readonly ssh: ReturnType<typeof batchSsh>;
 }
 

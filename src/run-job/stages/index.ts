@@ -48,7 +48,7 @@ export async function runOn(
   if (job.exitCode === undefined) throw withoutExitCode(stops);
 }
 
-/** Returns the error for the folder of another job, which an image or drive may contain. */
+/** Returns the error for another job's folder, which may be part of an image or drive. */
 function otherJob(name: string): CliError {
   return new CliError(
     'runFailed',

@@ -1,4 +1,4 @@
-/** An offer of the sandbox's catalog. The sandbox adds the price, which the document lacks. */
+/** A catalog offer. The sandbox adds the price, which the API document lacks. */
 export type PricedOffer = ReturnType<typeof offer>;
 
 /** A hardware configuration as the service shows it (API document: Offer). */
@@ -68,7 +68,7 @@ function offer(hardware: Hardware) {
 
 const H100 = '9d000100-0000-4000-8000-000000000043';
 
-/** The offers of the sandbox, with fixed IDs that documents and scripts can name. */
+/** The sandbox's offers. Their IDs are fixed, so that documents and scripts can name them. */
 export const OFFERS: readonly PricedOffer[] = [
   offer({
     id: '40904090-0000-4000-8000-000000000001',

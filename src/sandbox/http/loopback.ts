@@ -1,7 +1,7 @@
 import type { SshPorts } from '../ssh/ports.ts';
 import type { Answer } from './operations.ts';
 
-/** The fields of an instance that contain its address. */
+/** Instance fields that contain its address. */
 interface Shown extends Record<string, unknown> {
   readonly id: string;
   readonly ip_address: string | null;

@@ -55,7 +55,7 @@ export interface Call {
   body: RawBody;
 }
 
-/** The content of the success envelope. */
+/** Content of the success envelope. */
 export interface Answer {
   code: number;
   data?: unknown;

@@ -6,7 +6,7 @@ import { errorCode } from '../../files/error-code.ts';
 import { notFound, Refusal, refusalBody } from '../refusal.ts';
 import type { Answer, Call, Operation } from './operations.ts';
 
-/** The outcome of a served request, for a log. */
+/** A served request's outcome, for a log. */
 export interface RequestEntry {
   method: string;
   path: string;

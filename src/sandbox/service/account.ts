@@ -4,7 +4,7 @@ import { iso } from '../time.ts';
 import { hashOf } from './api-keys.ts';
 import { available, reserved, roubles, text, topUp, total } from './ledger.ts';
 
-/** The password of a new account, so that users can try changing it. */
+/** A new account's password, so that users can try changing it. */
 export const SANDBOX_PASSWORD = 'sandbox-password';
 
 /** Changes the name, the only field that can be changed (PATCH /users/me). */

@@ -19,7 +19,7 @@ export const PHASES = {
   terminating: 2 * SECOND,
 } as const;
 
-/** Delay after ACTIVE before a failure that was scheduled before the instance ran. */
+/** Delay between ACTIVE and a failure that was scheduled before the instance ran. */
 const FAILS_AFTER = 10 * SECOND;
 
 /** Ends a temporary status. */

@@ -41,7 +41,7 @@ export function serveForwards(client: Connection, pageAt: PageAt): void {
   });
 }
 
-/** The end of a request's header, and the longest accepted header. */
+/** Header terminator, and the longest accepted header in bytes. */
 const [HEAD_END, LONGEST_HEAD] = [/\r?\n\r?\n/, 64 * 1024];
 
 /** Responds to one HTTP request with a page. Bun's HTTP server can't use an existing stream. */

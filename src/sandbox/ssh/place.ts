@@ -9,7 +9,7 @@ import { privateFolder } from '../../files/private-folder.ts';
 import { replaceFile } from '../../files/replace.ts';
 import { NVIDIA_SMI } from './nvidia-smi.ts';
 
-/** The folder of an instance on this computer. */
+/** An instance's folder on this computer. */
 export interface Place {
   readonly folder: string;
   /** The home folder of the instance's user. */
@@ -17,7 +17,7 @@ export interface Place {
   /** A marker file that exists while the instance can run commands. */
   readonly mark: string;
   readonly hostKey: string;
-  /** The file that nvidia-smi reads: a line per card, and the load that `sandbox gpu` set. */
+  /** File that nvidia-smi reads: one line per card, and the load from `sandbox gpu`. */
   readonly cards: string;
   readonly load: string;
   /** A folder with copies of the /proc files that show load. */
@@ -69,7 +69,10 @@ export async function ensureOwn(file: string): Promise<void> {
   }
 }
 
-/** Creates a folder of an instance. Replaces a link, which a command may have put in its place. */
+/**
+ * Creates a folder in an instance's folder. Replaces a link that a command may have put in its
+ * place.
+ */
 export async function realFolder(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats?.isDirectory() === false) await rm(path);

@@ -13,7 +13,7 @@ interface Listening extends Omit<Wire, 'stdin' | 'stdout'> {
 
 export type SshPorts = ReturnType<typeof createSshPorts>;
 
-/** The first port: below the range that systems assign, with room for thousands. */
+/** First port: below the range that systems assign, with room for thousands. */
 const [FIRST_PORT, PORTS] = [20_000, 12_000];
 
 /** Derives the port from the ID, so that programs that follow a job find it again after a restart. */

@@ -7,15 +7,15 @@ import { type Leader, startPiped } from '../../programs.ts';
 import { serveSftp } from './sftp.ts';
 import type { PseudoTtyInfo, ServerChannel, Session } from './ssh2.ts';
 
-/** The dependencies of an SSH connection to a sandbox instance. */
+/** What an SSH connection to a sandbox instance needs. */
 export interface Serving {
   readonly hostKey: string;
-  /** The account's SSH keys that the create request selected. */
+  /** SSH keys selected in the create request. */
   readonly publicKeys: readonly string[];
   readonly home: string;
-  /** The shell prompt, which identifies the instance. */
+  /** Shell prompt, which identifies the instance. */
   readonly prompt: string;
-  /** The environment of the instance's commands. */
+  /** Environment of commands on the instance. */
   readonly env: Readonly<Record<string, string>>;
   readonly platform: string;
 }

@@ -139,7 +139,7 @@ const apiKey = strictObject({
   updatedAt: moment,
 });
 
-/** The content of the state file. Lists are in order of creation, oldest first. */
+/** State file schema. Lists are in order of creation, oldest first. */
 export const stateSchema = strictObject({
   version: literal(1),
   clock: strictObject({
@@ -164,7 +164,7 @@ export const stateSchema = strictObject({
   drives: array(drive),
   transactions: array(transaction),
   faults: array(within(FAULT_NAMES)),
-  /** The number of instances that ever got hardware. Determines an instance's address and provider ID. */
+  /** How many instances ever got hardware. Determines an instance's address and provider ID. */
   machinesMade: number(),
 });
 

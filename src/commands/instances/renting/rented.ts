@@ -27,7 +27,7 @@ export interface Wait {
   readonly times: WaitTimes;
 }
 
-/** The wait, the deadline and the idle rule that the command requests. */
+/** Requested wait, deadline and idle rule. */
 interface Asked extends Wait, WantedEnds {}
 
 /**
