@@ -245,7 +245,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
       const { code, stdout, stderr } = await run(once(), ['box'], more);
       await service.close();
       expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
-      expect(stderr).toContain(`if it is ${id}: gpucloud instances recover box --yes;`);
+      expect(stderr).toContain(`if ${id} is the instance: gpucloud instances recover box --yes;`);
       expect(names).toEqual(['box']);
     });
 
