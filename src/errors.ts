@@ -259,7 +259,7 @@ export function throwAll(errors: readonly CliError[]): void {
   }
 }
 
-/** Returns the error of some work as a list, which is empty on success. */
+/** Returns the callback's error as a list: empty on success. */
 export async function failuresOf(work: Promise<unknown>): Promise<CliError[]> {
   try {
     await work;

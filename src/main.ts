@@ -204,7 +204,7 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
   ['SIGBREAK', 'interrupted', 'Interrupted.'],
 ];
 
-/** Returns a setter for the third signal's action, which by default kills the process. */
+/** Returns a setter for the third signal's action. By default, it kills the process. */
 function listenForInterrupts(
   first: AbortController,
   second: AbortController,

@@ -55,7 +55,7 @@ export function asCliError(error: unknown): CliError {
 }
 
 /**
- * Makes commander's suggestion the hint, and leaves out an unknown flag's value, which may be a
+ * Makes commander's suggestion the hint, and omits an unknown flag's value, since it may be a
  * secret.
  */
 function errorOfCommander(text: string): CliError {

@@ -17,7 +17,7 @@ export interface ApiSettings {
   userAgent: string;
   /** Node's version: `v20.20.2`. */
   nodeVersion?: string;
-  /** Returns the hint for a refused key, which depends on the key's source. */
+  /** Returns the hint for a refused key, by the key's source. */
   keyRemedy?: (status: number) => string;
   /** Receives each request and response, line by line, with secrets masked. */
   trace?: (line: string) => void;
@@ -57,7 +57,7 @@ export interface RawResponse {
   text: string;
   /** The body is incomplete, or reading it was stopped; `text` is the received part. */
   cut?: true;
-  /** This 404 follows an earlier try of the same DELETE, which deleted the resource. */
+  /** An earlier try of this DELETE deleted the resource, hence the 404. */
   isDeleted?: boolean;
   /** An earlier try of this change may have taken effect. */
   doubted?: boolean;

@@ -94,7 +94,7 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
     : { kind: 'inDoubt', why: `could not read the response: ${read.what}`, response };
 }
 
-/** Rejects a response about another instance, which would hide the state of this one. */
+/** Rejects a response about another instance: it would hide this one's state. */
 function aboutOther(data: unknown, { input, isRepeated }: Prepared): Outcome | undefined {
   const { id = '' } = input;
   const found = fieldOf(data, 'id');
@@ -154,7 +154,7 @@ async function settled(call: Call, request: Prepared, how: Settling): Promise<Ou
   };
 }
 
-/** Sends the request again after a 429, which means that the service did nothing. */
+/** Sends the request again after a 429: the service did nothing. */
 async function attemptPastLimit(call: Call, request: Prepared): Promise<Outcome> {
   const first = await attempt(call, request);
   if (first.kind !== 'refused' || first.error.failure !== 'rateLimited') return first;

@@ -30,7 +30,7 @@ export interface CatalogEntry {
   readonly cuda_version: string | null;
   /** Price in roubles as a decimal string, taken from the newest known instance of this offer. */
   readonly price_per_hour: string | null;
-  /** When that instance was created, which fixed its price (ISO 8601). */
+  /** When that instance was created (ISO 8601). Creation fixed its price. */
   readonly price_at: string | null;
   /** When an instance that uses the entry was last read, to the hour (ISO 8601). */
   readonly seen_at: string | null;
@@ -138,7 +138,7 @@ function folded(name: string | null): string {
 /** `RTX 4090` becomes `rtx-4090`, `Ubuntu 22.04` becomes `ubuntu-22-04`. */
 export function slug(name: string | null): string {
   const text = folded(name);
-  // Skips compiling the Unicode classes, which most names don't need.
+  // Skips compiling the Unicode classes: most names don't need them.
   return text
     .split(/^[\u0000-\u007f]*$/.test(text) ? /[^a-z0-9]+/ : /[^\p{L}\p{N}]+/u)
     .filter((part) => part !== '')

@@ -22,7 +22,7 @@ export {
 } from './entry.ts';
 
 interface CatalogSettings {
-  /** Path of catalog.json, which holds the names of all services. */
+  /** Path of catalog.json, with the names of all services. */
   readonly file: string;
   /** Service with these names: its base URL, or `sandbox`. */
   readonly service: string;
@@ -194,7 +194,7 @@ function lesson(kind: Kind, id: Text, texts: Readonly<Record<string, Text>>): Le
   return [{ kind, id, ...Object.fromEntries(facts) }];
 }
 
-/** Dates the price at creation, which fixed it (API document: Instance). */
+/** Dates the price at creation, since creation fixed it (API document: Instance). */
 function priceOf({ price_per_hour_snapshot: price, created_at }: SeenInstance) {
   if (!isMoney(price ?? '')) return {};
   const at = Date.parse(created_at ?? '');

@@ -191,7 +191,7 @@ function asCommanderReads(
     if (isWord) words += 1;
     if (arg === '--' || (isWord && isGroup)) return [...formed, ...args.slice(at)];
     if (words > ownWords) return [...formed, '--', ...args.slice(at)];
-    // Skips the regex, which V8 takes time to compile: most command lines contain no `=`.
+    // Skips compiling the regex: most command lines contain no `=`.
     const [, flags = '', value = ''] =
       (arg.includes('=') && /^(-[a-zA-Z]+|--[^=]+)=(.*)$/s.exec(arg)) || [];
     if (flags !== '') refuseValueOfSwitch(flags, options);
@@ -206,7 +206,7 @@ function asCommanderReads(
   return formed;
 }
 
-/** Rejects `--yes=no` and `-y=no`, which commander would report as an unknown option. */
+/** Rejects `--yes=no` and `-y=no`: commander would report an unknown option. */
 function refuseValueOfSwitch(flags: string, options: AnyCommand['options']): void {
   const name = flags.startsWith('--') ? flags : `-${flags.at(-1) ?? ''}`;
   const option = options.find(({ long, short }) => long === name || short === name);

@@ -133,7 +133,7 @@ export async function writeSecret(
   if (out.unread) throw new CliError('storage', `${lost}: stdout is closed.`, details);
 }
 
-/** Refuses to create a key if nobody could read its secret, which is shown only once. */
+/** Refuses to create a key if nobody could read its secret: it is shown only once. */
 export function refuseLostSecret({ host }: Context, hint: string): void {
   if (!host.isStdoutNull?.()) return;
   throw new CliError(

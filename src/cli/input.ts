@@ -41,7 +41,7 @@ export async function readStdin(
   { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,
   longest = LONGEST,
 ): Promise<string> {
-  // Rejects a folder, which Node reads as an empty stream, and so as an empty list.
+  // Rejects a folder: Node would read it as an empty stream, and so as an empty list.
   if (await isFolder(stdin)) {
     throw usageError(`${flag} "-": stdin is a folder`);
   }

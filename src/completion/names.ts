@@ -87,7 +87,7 @@ export function headed(lines: readonly string[]): string {
   return `\t${names.join('\t')}\n${lines.join('')}`;
 }
 
-/** Matches nearly every name without compiling the Unicode classes below, which is slow. */
+/** Matches nearly every name without the Unicode classes below, since compiling those is slow. */
 const PLAIN_ASCII = /^[a-zA-Z0-9_][a-zA-Z0-9_.+/:@()-]*( [a-zA-Z0-9_.+/:@()-]+)*$/;
 
 /** Matches letters and digits of any script, single spaces, and marks harmless in every shell. */

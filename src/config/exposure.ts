@@ -18,7 +18,7 @@ export function exposureOf(path: string, uid: number | undefined): Exposure | un
   if (found === undefined) return undefined;
   if (found.uid !== uid && found.uid !== 0) {
     const message = `${path} belongs to another user (uid ${found.uid})`;
-    // For root, suggests no chown, which would take the file away from its user.
+    // Doesn't suggest chown to root: it would take the file away from its user.
     const remedy =
       uid === 0 ? ['sudo', '-u', `#${found.uid}`, 'gpucloud'] : ['chown', String(uid), path];
     return { message, remedy };

@@ -85,7 +85,7 @@ export const SANDBOX = 'sandbox';
 
 /**
  * Validates a profile name to add or remove. Rejects `sandbox` in any case, since a paid profile
- * must not look like the free sandbox. Rejects a leading hyphen, which would be read as a flag.
+ * must not look like the free sandbox. Rejects a leading hyphen, since it would be read as a flag.
  */
 export function profileName(text: string): Verdict<string> {
   if (text === '') {

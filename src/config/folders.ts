@@ -56,7 +56,10 @@ function folderOf(
   });
 }
 
-/** Returns the home folder from the environment, which wins. Querying the system is slow. */
+/**
+ * Returns the home folder from the environment. It takes precedence, and querying the system is
+ * slow.
+ */
 export function namedHome(env: Environment, platform: string): string | undefined {
   return platform === 'win32' ? env.USERPROFILE : env.HOME;
 }

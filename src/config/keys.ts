@@ -242,7 +242,7 @@ function parsed(text: string): { fault: string } | { found: unknown } | undefine
   }
 }
 
-/** Explains a missing library, which is optional and not part of gpucloud's package. */
+/** Explains a missing library: it is optional and not part of gpucloud's package. */
 function withoutAnswer(complaint: string): string {
   return /Cannot find (module|native binding)/.test(complaint)
     ? 'its library is not installed (npm install -g @napi-rs/keyring)'

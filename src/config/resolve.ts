@@ -46,7 +46,7 @@ const SANDBOX_SETTINGS = {
   account: undefined,
 } as const;
 
-/** Settings without the stored key, which is fetched only if needed. */
+/** Settings without the stored key, to fetch it only if needed. */
 export interface Resolved {
   readonly settings: Settings;
   readonly storedKey: StoredKey | undefined;
@@ -207,7 +207,7 @@ function checkedKey({ value: text, source }: Sourced<string>, profile = ''): Sou
 function checkedUrl(url: Sourced<string>): Sourced<string> {
   const verdict = baseUrl(url.value);
   if (!verdict.ok) {
-    // Hides an address with a user name, a query or a fragment, which may contain a password or
+    // Hides an address with a user name, a query or a fragment: they may contain a password or
     // token.
     const shown = /[@?#]/.test(url.value) ? '' : ` "${url.value}"`;
     throw usageError(`${nameOf('base-url', url)}${shown}: ${verdict.rule}`);

@@ -89,10 +89,7 @@ function statOf(path: string): Stats | undefined {
   throw unusable(path, 'it is a symlink to a missing file');
 }
 
-/**
- * Opens the file with conf, which defines the file's format and mode, and how it is read and
- * written.
- */
+/** Opens the file with conf. conf defines its format and mode, and reads and writes it. */
 async function openConf(path: string, written: (text: string) => void = () => undefined) {
   const { default: Conf } = await import('conf');
   return new Conf<Record<string, unknown>>({
@@ -112,9 +109,7 @@ async function openConf(path: string, written: (text: string) => void = () => un
   });
 }
 
-/**
- * Parses the file. Throws CliError('storage') with the path but not the text, which may be a key.
- */
+/** Parses the file. Throws CliError('storage') with the path but not the text: it may be a key. */
 function parseConfig(path: string, text: string): ConfigFile {
   if (text.includes('\ufffd')) throw unusable(path, 'it is not UTF-8 text');
   if (text.trim() === '') throw unusable(path, 'it is empty');
@@ -166,7 +161,7 @@ function keepOwner(target: string, fresh: string): void {
   chownSync(fresh, before.uid, before.gid);
 }
 
-/** Removes new files and conf's temporary files, which may contain keys. */
+/** Removes new files and conf's temporary files, since they may contain keys. */
 function removeLeftovers(target: string): void {
   const folder = dirname(target);
   const begin = `${basename(target)}.new`;
@@ -229,7 +224,7 @@ function meaning(error: unknown): string {
   return code === undefined ? 'an unexpected error' : (MEANINGS[code] ?? code);
 }
 
-/** Builds the error for an invalid file, which stays unchanged. */
+/** Builds the error for an invalid file. The file stays unchanged. */
 function unusable(path: string, what: string, cause?: unknown): CliError {
   return new CliError('storage', `${path}: ${what}. The file was not changed.`, {
     hint: 'correct the file, or move it away and run: gpucloud login',
@@ -261,7 +256,7 @@ const profileSchema = lazy(() =>
       }),
     ),
     notify: z.optional(z.array(z.string())),
-    // Rejects an unreadable guard, which must not count as no guard.
+    // Rejects an unreadable guard, so that it can't count as no guard.
     guards: z.optional(
       z.looseObject({
         max_instances: z.optional(z.int().check(z.nonnegative())),

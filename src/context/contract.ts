@@ -19,8 +19,8 @@ export interface Host {
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
   /**
-   * Writes to stdout without creating a stream, which takes longer than writing a short text. Not
-   * for terminals. Returns the number of bytes written; the stream writes the rest.
+   * Writes to stdout without a stream: creating one takes longer than writing a short text. Not for
+   * terminals. Returns the number of bytes written; the stream writes the rest.
    */
   readonly syncWrite?: ((bytes: Uint8Array) => number) | undefined;
   /**
@@ -46,7 +46,7 @@ export interface Host {
   readonly uid?: number | undefined;
   isAlive(pid: number): boolean;
   readonly interrupts: Interrupts;
-  /** Sets the action for the third signal, which otherwise stops the process at once. */
+  /** Sets the action for the third signal. By default, it stops the process at once. */
   onThirdInterrupt?(leave: () => void): void;
   /**
    * For full-screen views: calls `leave` when the process is suspended (Ctrl-Z) or exits, and

@@ -55,7 +55,7 @@ export function createServiceClock(clock: Pick<Clock, 'now' | 'monotonic'>) {
     isEven,
     /** The last reading, even if it did not set the clock. */
     last: () => last,
-    /** Whether the clock is the built-in sandbox's, which users set on purpose. */
+    /** Whether the clock is the built-in sandbox's. Users set that clock on purpose. */
     isExact: () => isExact,
     /** Reads the Date header of a valid response. */
     learn(date: string | undefined) {

@@ -74,7 +74,7 @@ export function createStores(
     };
   });
 
-  /** Opens the journal without fetching a key, which might prompt for a passphrase. */
+  /** Opens the journal without fetching a key, since that might prompt for a passphrase. */
   async function journalAtHand(): Promise<Journal> {
     if (await isKeyAtHand()) return journal();
     const { settings: found, storedKey } = await resolved();

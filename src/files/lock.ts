@@ -67,7 +67,7 @@ export async function withLock<T>(
 }
 
 /**
- * Retries without the library, which would also retry hopeless attempts, such as in a read-only
+ * Retries without the library: it would also retry hopeless attempts, such as in a read-only
  * folder.
  */
 async function patiently<T>(lock: string, patience: number, acquire: () => Promise<T>): Promise<T> {

@@ -17,7 +17,7 @@ import { readPlain } from './plain.ts';
 interface HowToReplace {
   /** Default: 0600. */
   readonly mode?: number;
-  /** Sets the new file's owner, which would otherwise be the current user. */
+  /** Sets the new file's owner; by default, the current user. */
   readonly owner?: { readonly uid: number; readonly gid: number };
   /**
    * Prefix of the temporary file's extension, without a dot. Identifies files that a killed process

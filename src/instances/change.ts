@@ -133,7 +133,7 @@ async function onTheWay(
   );
 }
 
-/** After a failed change, the instance keeps its last known state, which may be billing. */
+/** Assumes the last known state after a failed change, so the instance may be billing. */
 function stillThere(error: CliError, { last }: Target): CliError {
   const isNowhere = last === undefined && error.failure === 'notFound';
   const billing = mayBill(last) && !isNowhere;

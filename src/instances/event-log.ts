@@ -11,7 +11,7 @@ import { type Moment, timeOf } from '../rules/times.ts';
  */
 export type Beginning = () => number;
 
-/** Converts `--since 10m` to service time, which dates the events. */
+/** Converts `--since 10m` to service time, since events have service times. */
 export function beginningAt(
   moment: Moment,
   { serviceClock }: Pick<Context, 'serviceClock'>,

@@ -178,7 +178,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
   let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
   let looks = 0;
 
-  /** Stops the progress line, which would interrupt the rows. */
+  /** Stops the progress line, since it would interrupt the rows. */
   function begin(): void {
     progress?.done();
     progress = undefined;

@@ -21,7 +21,7 @@ export interface Listed {
   readonly last?: Snapshot | undefined;
   /** When the request was sent. Missing for instances. */
   readonly asked_at?: string;
-  /** Request UID, which "untrack" accepts. Missing for instances. */
+  /** Request UID, for "untrack". Missing for instances. */
   readonly uid?: string;
   /** When this computer requested the instance. Missing for an instance that it only found. */
   readonly ordered_at?: string;
@@ -47,7 +47,7 @@ export interface KnownInstances {
   readonly requested: number;
   /** Why instances could not be read. Their rows show the last state seen. */
   readonly faults: readonly CliError[];
-  /** Error from reading the drives, which also name instances. */
+  /** Error from reading the drives. Drives also name instances. */
   readonly driveFault: CliError | undefined;
 }
 
@@ -81,7 +81,7 @@ export async function readKnownInstances(
   api: Api,
   context: Context,
 ): Promise<KnownInstances> {
-  // Handles a rejection before the await below, which would otherwise crash the process.
+  // Handles a rejection early: before the await below, it would crash the process.
   drives.catch(() => undefined);
   const journal = await (given ?? readableJournal(context));
   const known = await journal.read({ archived: all });
@@ -107,7 +107,7 @@ export async function readKnownInstances(
     if (instance === undefined || archived.has(instance.id)) continue;
     context.err.note(`Found an instance through its drive and added it to the list: ${id}.`);
   }
-  // Omits archived instances that are terminated, which drives may still name.
+  // Omits terminated archived instances. Drives may still name them.
   const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && isTerminated(status);
   const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
   const lost = known.unknown.map((rental) => unknownRow(rental, now, context.flags.profile));

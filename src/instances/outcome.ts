@@ -66,7 +66,7 @@ export function billText(status: string | undefined): string {
   }
 }
 
-/** Failures of the wait, which don't affect the instance. */
+/** Failures of the wait only: the instance is not affected. */
 const TIME_IS_OVER: readonly Failure[] = ['deadline', 'rateLimited'];
 
 interface EndedWait {

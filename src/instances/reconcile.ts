@@ -94,8 +94,8 @@ interface Candidate {
 }
 
 /**
- * Whether the instance was known before the request, which can't have created it. Both times are
- * local.
+ * Whether the instance was known before the request, so the request can't have created it. Both
+ * times are local.
  */
 function isOlder(known_at: string | undefined, { asked_at }: OpenRequest): boolean {
   return known_at !== undefined && Date.parse(known_at) < Date.parse(asked_at);

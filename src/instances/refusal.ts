@@ -11,7 +11,7 @@ import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import type { Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 
-/** Limits each explaining read, which delays the refusal. */
+/** Limits each read that explains a refusal, since it delays the refusal. */
 export const BRIEFLY = { timeoutMs: 5000, longestPauseMs: LONGEST_WITHIN_MS };
 
 /**

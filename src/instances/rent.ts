@@ -179,7 +179,7 @@ async function notMade(
     await (isUnknown ? opened.unknown(seen.shown) : opened.notMade());
   } catch (fault) {
     if (!(fault instanceof CliError)) throw fault;
-    // Leaves the request on disk as unknown, which is safe.
+    // Leaves the request on disk as unknown, since that is safe.
     if (!isUnknown) {
       context.err.warn(
         'local_storage',

@@ -129,14 +129,14 @@ export async function waitFor(
 
 /**
  * Waits for SSH: the address may appear after the status, and sshd may start after both. Throws
- * CliError 'notUnderstood' for an invalid address, which never becomes valid.
+ * CliError 'notUnderstood' for an invalid address, since it never becomes valid.
  */
 function sshOf({ sshPort }: Awaited, signal: AbortSignal, context: Context): Also<Instance> {
   return {
     text: 'SSH did not respond',
     before: hasSsh,
     async holds(instance, longest) {
-      // Rejects an empty address, which would mean this computer.
+      // Rejects an empty address, since it would mean this computer.
       if (instance.ip_address == null || instance.ip_address === '') return false;
       // In the sandbox, each connection starts its own server.
       if (await isSandbox(context)) return true;

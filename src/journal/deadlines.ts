@@ -11,8 +11,8 @@ import {
 } from './record.ts';
 
 /**
- * Returns the path of a deadline, which has its own file. Each response rewrites the instance's
- * file and must not restore an earlier deadline.
+ * Returns the path of a deadline's own file. Each response rewrites the instance's file, and must
+ * not restore an earlier deadline.
  */
 export function deadlinePath(folder: string, id: string): string {
   return join(folder, 'deadlines', `${fileName(id)}.json`);
@@ -46,7 +46,7 @@ export async function deadlinesIn(
   const files = await filesIn(join(folder, 'deadlines'));
   return files.map(({ path, name, text }) => {
     const record = parseRecord('deadline', text);
-    // Ignores a file with another instance's ID, which would hide the right deadline.
+    // Ignores a file with another instance's ID, since it would hide the right deadline.
     if (record !== undefined && fileName(record.id) === name) return record;
     spoil(path);
     const id = nameIn(name);
@@ -123,7 +123,7 @@ export function heartbeatOf(state: string, profile: string): Heartbeat | undefin
   return parseRecord('heartbeat', readText(heartbeatPath(state, profile)));
 }
 
-/** Ignores an unreadable file or folder, which proves nothing. */
+/** Ignores an unreadable file or folder: it proves nothing. */
 export async function heartbeatsIn(
   state: string,
 ): Promise<(Heartbeat & { readonly profile: string })[]> {

@@ -27,7 +27,7 @@ interface HeldDeadline extends Ends {
   set(name: string, ends: { deadline?: string; if_idle?: IdleRule }): Promise<void>;
 }
 
-/** An instance's recorded use, which no other process can change while this process holds it. */
+/** An instance's recorded use. Other processes can't change it while this process holds it. */
 interface HeldIdle {
   readonly found: IdleRecord | undefined;
   write(record: Pick<IdleRecord, 'begun' | 'since' | 'last'>): Promise<void>;
@@ -132,7 +132,7 @@ export function known(store: Store) {
     /** Returns the deadlines of instances that are neither terminated nor untracked. */
     deadlines: (): Promise<readonly Deadline[]> =>
       reading(async () => {
-        // Reads requests first, which applies deadlines that resolved requests still have.
+        // Reads requests first, to apply deadlines that resolved requests still have.
         await store.openRequests();
         return [...(await store.deadlines())].map(([id, { name, ...ends }]) => {
           const record = find(id)?.record;
@@ -141,9 +141,9 @@ export function known(store: Store) {
       }),
 
     /**
-     * Runs `work` with an instance's deadline, which can't change until `work` finishes. Also runs
-     * `work` if no lock can be created, as on a full disk. No process can change a deadline then,
-     * and the instance must still be terminated.
+     * Runs `work` with an instance's deadline, and prevents changes to it until `work` finishes.
+     * Also runs `work` if no lock can be created, as on a full disk. No process can change a
+     * deadline then, and the instance must still be terminated.
      */
     withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T> {
       const folder = store.main();
@@ -194,9 +194,7 @@ export function known(store: Store) {
   };
 }
 
-/**
- * Whether a command only read this instance, which was neither rented nor tracked on this computer.
- */
+/** Whether a command only read this instance, and this computer neither rented nor tracked it. */
 function isForeign({ origin }: InstanceRecord): boolean {
   return origin === 'read';
 }

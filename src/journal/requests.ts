@@ -195,7 +195,7 @@ function placeOf(folder: string, request: Named): string {
   return uid === request.uid ? main : aside;
 }
 
-/** Moves a request to the archive, which no command reads. */
+/** Moves a request to the archive. No command reads the archive. */
 export async function archiveRequest({ folder, path, name, uid }: KeptRequest): Promise<void> {
   const archive = join(folder, 'archive');
   await privateFolder(archive);

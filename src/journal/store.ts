@@ -26,7 +26,7 @@ export type Store = ReturnType<typeof openStore>;
 /** Folder that maps key fingerprints to accounts, next to the account folders. */
 const KEYS = '@keys';
 
-/** Opens the files of one account of a service, which all parts of the journal share. */
+/** Opens the files of one account of a service, for all parts of the journal. */
 export function openStore(settings: JournalSettings) {
   const { state, scope, clock } = settings;
   const root = join(state, 'journal');
@@ -125,7 +125,7 @@ export function openStore(settings: JournalSettings) {
     try {
       removeRequest(request.folder, request);
     } catch {
-      // Ignores the fault: the instance names the request, which therefore counts as resolved.
+      // Ignores the fault: the instance names the request, so the request counts as resolved.
     }
   }
 

@@ -105,9 +105,7 @@ export function driveCharge(drive: Drive, known: DriveRecord | undefined): Charg
   };
 }
 
-/**
- * Returns the data to explain charges of a deleted drive, which stopped billing at its deletion.
- */
+/** Returns the data to explain a deleted drive's charges. Billing stopped at the deletion. */
 export function goneCharge(known: DriveRecord): Chargeable {
   return {
     kind: 'drive',

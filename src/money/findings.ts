@@ -235,7 +235,7 @@ function ofDrives({ code, test, message, next }: Kind<DriveRow>) {
       .map((row) => finding(code, row.id, message(row, look), next?.(row)));
 }
 
-/** Skips jobs of terminated instances, which hold no results. */
+/** Skips jobs of terminated instances: those have no results. */
 function ofJobs({ code, test, message, next }: Kind<OpenJob>) {
   return (look: Look): Finding[] =>
     look.jobs

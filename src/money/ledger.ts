@@ -138,7 +138,7 @@ export function createLeftOut() {
       doubt.count += 1;
       if (doubt.names.length < NAMED) doubt.names.push(name);
     },
-    /** Returns lines about uncounted statuses, which are normal. */
+    /** Returns lines about uncounted statuses. Such statuses are normal. */
     notes() {
       const counts = [...statuses].map(([word, count]) => `${count} ${word}`).join(', ');
       return counts === '' ? [] : [`Not counted (only COMPLETED counts): ${counts}.`];

@@ -150,7 +150,7 @@ export interface Fact {
   readonly label: string;
   readonly text: string;
   readonly colour?: Tone | undefined;
-  /** Marks a command, which is never wrapped, so that people can paste it. */
+  /** Marks a command. It is never wrapped, so that people can paste it. */
   readonly command?: true;
 }
 

@@ -65,7 +65,8 @@ type HandleClass = new (kind: 0) => Handle;
  * can wait this way. The read that follows fails with EBADF.
  */
 function watchPipe(fd: number, gone: () => void): () => void {
-  // Open the pipe again instead of duplicating the descriptor, whose shared mode must not change.
+  // Open the pipe again instead of duplicating the descriptor, since the shared mode must not
+  // change.
   const own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   const TcpHandle = handleClass();
   const handle = TcpHandle && new TcpHandle(0);

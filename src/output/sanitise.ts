@@ -13,7 +13,7 @@ export function cleanLines(text: string): string {
     .join('\n');
 }
 
-/** Cleans text for csv and tsv. Keeps tabs and line breaks, which both formats can write. */
+/** Cleans text for csv and tsv. Keeps tabs and line breaks, since both formats can write them. */
 export function cleanData(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return text
@@ -36,7 +36,7 @@ export function escapeUnseen(json: string): string {
   );
 }
 
-/** Replaces lone surrogates, which no reader accepts, with U+FFFD. */
+/** Replaces lone surrogates with U+FFFD, since no reader accepts them. */
 export function wholeCharacters(text: string): string {
   return text.replace(loneSurrogates(), '\ufffd');
 }

@@ -50,7 +50,7 @@ function pageTo(address: string): string {
 `;
 }
 
-/** Starts the browser, which requests the link later. Resolves only if no browser starts. */
+/** Starts the browser; it requests the link later. Resolves only if no browser starts. */
 async function launch(page: string, { host }: Context): Promise<string> {
   if (await host.openFile?.(page)) await new Promise<never>(() => undefined);
   return 'No browser found.';

@@ -48,7 +48,7 @@ function sshOption(text: string): Verdict<string> {
     : broken('must be Key=value, such as ServerAliveInterval=30');
 }
 
-/** Checks a word for ssh, which would read a word without a leading hyphen as the host. */
+/** Checks a word for ssh. Without a leading hyphen, ssh would read it as the host. */
 function sshWord(text: string): Verdict<string> {
   return /^-[^-]/.test(text)
     ? kept(text)

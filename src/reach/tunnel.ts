@@ -91,7 +91,7 @@ async function holdOnce(
   const waiting: string[] = [];
   const print = (line: string) => {
     const text = explained(line, target.name, ports.remote);
-    // A browser retries, which would repeat the warning.
+    // Prints each text once: a browser's retries would repeat it.
     if (!printed.has(text)) context.err.note(text);
     printed.add(text);
   };
@@ -126,7 +126,9 @@ async function holdOnce(
   }
 }
 
-/** Adds the port and the next step, which ssh's message about a port without a listener lacks. */
+/**
+ * Adds the port and the next step, since ssh's message about a port without a listener lacks them.
+ */
 function explained(line: string, name: string, port: number): string {
   const [, failure, reason = ''] =
     /^channel \d+: open failed: ([^:]+?)(?:: *(.*))?$/.exec(line) ?? [];

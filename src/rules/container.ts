@@ -122,7 +122,7 @@ export function environmentKey(text: string): Verdict<string> {
 
 /**
  * Parses `KEY=VALUE`. Keeps the value unchanged; it may be empty and may contain `=`. The rule
- * never repeats the value, which is often a secret.
+ * never repeats the value, since it is often a secret.
  */
 export function environmentVariable(text: string): Verdict<EnvironmentVariable> {
   const at = text.indexOf('=');

@@ -78,8 +78,8 @@ export function isNegative(amount: Amount): boolean {
 }
 
 /**
- * Adds up very many amounts exactly. Counts usual amounts in whole kopecks, which takes a tenth of
- * the time. Moves them to the exact sum before a double loses precision.
+ * Adds up very many amounts exactly. Counts usual amounts in whole kopecks, since that takes a
+ * tenth of the time. Moves them to the exact sum before a double loses precision.
  */
 export interface Sum {
   add(amount: Amount): void;

@@ -27,7 +27,7 @@ const CUT_SHORT = 'the key is incomplete or damaged';
 
 /**
  * Reads the content of a `.pub` file: one key; empty lines and `#` lines around it are allowed. No
- * rule repeats the text, which may be the wrong file.
+ * rule repeats the text, since it may be the wrong file.
  */
 export function publicKey(text: string): Verdict<PublicKey> {
   if (holdsPrivateKey(text)) {

@@ -11,8 +11,8 @@ export const SHORTEST_SECRET = 6;
 export const DEEPEST = 60;
 
 /**
- * Masks every leaf of a JSON value except null and '', which contain nothing. Adds each secret to
- * `found`, since other texts may repeat it. Keeps the texts of fields that `isOpen`.
+ * Masks every leaf of a JSON value except null and ''. Adds each secret to `found`, since other
+ * texts may repeat it. Keeps the texts of fields that `isOpen`.
  */
 export function maskLeaves(
   value: unknown,
@@ -74,7 +74,7 @@ export function withoutKeys(text: string): string {
  * Prefers false positives: matching text is never sent and never printed.
  */
 export function holdsPrivateKey(text: string): boolean {
-  // Windows writes UTF-16, whose zero bytes would hide the words.
+  // Windows writes UTF-16, and its zero bytes would hide the words.
   const plain = text.replaceAll('\0', '');
   // gpucloud checks every word of every command line, so search for a fixed text first.
   return (

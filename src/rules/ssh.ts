@@ -19,7 +19,7 @@ function isIPv4(text: string): boolean {
   return new RegExp(`^${part}(?:\\.${part}){3}$`).test(text);
 }
 
-/** Rejects a zone (`fe80::1%eth0`), which has a meaning on one computer only. */
+/** Rejects a zone (`fe80::1%eth0`), since it is valid on one computer only. */
 function isIPv6(text: string): boolean {
   return /^[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*$/.test(text) && URL.canParse(`http://[${text}]/`);
 }

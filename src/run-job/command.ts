@@ -54,7 +54,7 @@ export async function commandOf(
   return { words, variables: [...passed].map(([key, value]) => ({ key, value })) };
 }
 
-/** Masks the variables' values in the words, except short values, which occur by chance. */
+/** Masks the variables' values in the words, except short values, since those occur by chance. */
 export function shownWords({ words, variables }: Command): string[] {
   const values = variables.map(({ value }) => value);
   return words.map(hider(values.filter(({ length }) => length >= SHORTEST_SECRET)));

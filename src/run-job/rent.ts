@@ -39,7 +39,7 @@ export interface RentedJob extends Pick<JobRecord, 'grace' | 'started_at'> {
   readonly deadline: string;
 }
 
-/** Counts the deadline from the request, which may be sent hours after gpucloud started. */
+/** Counts the deadline from the request: that may be sent hours after gpucloud started. */
 async function rentFrom(offer: Chosen, plan: JobPlan, context: Context): Promise<RentedJob> {
   const body = { ...plan.request, offer_id: offer.id };
   const asked = await runPreflight(context, nothingCreated, () =>

@@ -56,7 +56,7 @@ interface Merged {
 /** Refuses a pattern that could replace files of another fetch. */
 function ensureApart(patterns: readonly Merged[], taken: ReadonlyMap<string, string>): void {
   for (const [at, { remote, folder }] of patterns.entries()) {
-    // Patterns in the same remote folder may match the same file, which is not a conflict.
+    // Allows patterns in the same remote folder: matching the same file is not a conflict.
     const before = patterns.slice(0, at).filter((other) => other.folder === folder);
     const other = before.find((one) => !isOneFolder(one.remote, remote));
     if (other !== undefined) throw bothInto(folder, other.remote, remote);

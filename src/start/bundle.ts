@@ -41,7 +41,7 @@ export function openBundle(file: string): Bundle {
       if (readSync(fd, bytes, 0, length, places[number] ?? 0) < length) {
         throw new Error('the bundle is cut short');
       }
-      // The file is ASCII, which Node reads several times faster than UTF-8.
+      // Reads ASCII: Node does that several times faster than UTF-8.
       return bytes.toString('latin1', 0, length);
     },
   };

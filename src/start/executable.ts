@@ -20,7 +20,7 @@ export function start({ modules, node, keyring }: Inside, argv: readonly string[
   else runModules((number) => modules[number] as Body, node);
 }
 
-/** Prints the version as bin/gpucloud.js does, which reads it from a file. */
+/** Prints the version, as bin/gpucloud.js does from a file. */
 function printedVersion([only, ...more]: readonly string[]): boolean {
   if (more.length > 0 || (only !== '--version' && only !== '-V')) return false;
   const version = `gpucloud ${GPUCLOUD_VERSION}\n`;

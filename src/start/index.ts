@@ -4,7 +4,7 @@ import { type Bundle, openBundle } from './bundle.ts';
 import { type CodeCache, openCodeCache } from './code-cache.ts';
 import { type Body, runModules } from './modules.ts';
 
-// Source of dist/start.cjs, which bin/gpucloud.js loads. No other file in src/ imports it.
+// Source of dist/start.cjs, for bin/gpucloud.js. No other file in src/ imports it.
 
 function start(argv: readonly string[]): void {
   const bundle = openBundle(join(__dirname, 'gpucloud.cjs'));

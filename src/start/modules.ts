@@ -10,16 +10,16 @@ const IS_NUMBER = /^\d/;
 const IS_LATE = /^(?:\d|node:)/;
 
 /**
- * Runs gpucloud, which is module 0. Loads every other module, and each `node:` module, when one of
- * its names is first used. A package that requires a Node module receives it at once. The module
- * may be a class, or the package may list its names.
+ * Runs gpucloud (module 0). Loads every other module, and each `node:` module, when one of its
+ * names is first used. A package that requires a Node module receives it at once. The module may be
+ * a class, or the package may list its names.
  *
  * @param node `require` outside of the bundle.
  */
 export function runModules(bodyOf: (number: number) => Body, node: Require): void {
   const faces = new Map<string, object>();
 
-  /** Returns a stand-in for a module, which loads the module when one of its names is used. */
+  /** Returns a stand-in that loads the module when one of its names is used. */
   function faceOf(id: string): object {
     const known = faces.get(id);
     if (known !== undefined) return known;

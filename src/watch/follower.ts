@@ -27,7 +27,7 @@ export interface Look<E extends LogEvent> extends Pick<Walk<E>, 'news' | 'gap'> 
 
 /** Follows one log. */
 export interface Follower<E extends LogEvent> {
-  /** Whether a page has been read, which shows that the log exists and is readable. */
+  /** Whether a page has been read, so the log exists and is readable. */
   hasStarted(): boolean;
   /** Returns new events, oldest first. Events stay new until they are taken. */
   look(how?: { readonly isSweep?: boolean }): Promise<Look<E>>;

@@ -27,8 +27,8 @@ export interface DatedEvent<E extends LogEvent> extends Dated {
 
 export interface WalkOptions {
   /**
-   * Returns the time at which the first walk's news starts. Computed after the first response,
-   * which sets the service clock that "ten minutes ago" refers to.
+   * Returns the time at which the first walk's news starts. Computed after the first response: "ten
+   * minutes ago" means the service's clock, and that response sets it.
    */
   since?(): number;
   /** Number of known events to walk past in search of late events; Infinity for all. */

@@ -134,8 +134,7 @@ export function answersSsh(
   return new Promise((resolve) => {
     let heard = '';
     const socket = connect({ host, port });
-    // Covers name resolution and a slow instance too, which a timeout for the connection alone
-    // would not.
+    // Covers name resolution and a slow instance too, unlike a timeout for the connection alone.
     const timer = setTimeout(() => end(false), patience);
     const stop = () => end(false);
     const end = (answers: boolean) => {

@@ -8,8 +8,8 @@ const ODD_RESPONSES = 5;
 const GONE_RESPONSES = 2;
 
 /**
- * A longer Retry-After becomes a pause between two reads, which is reported. During a pause within
- * a read, the program would print nothing.
+ * Reports a longer Retry-After as a pause between two reads. During a pause within a read, the
+ * program would print nothing.
  */
 export const LONGEST_WITHIN_MS = 3_000;
 

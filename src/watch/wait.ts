@@ -12,7 +12,7 @@ export type Watched = Pick<Instance, 'id' | 'status' | 'failure_reason'>;
 export interface Also<T extends Watched> {
   /** Completes "The instance is ACTIVE, but …": `SSH did not respond`. */
   readonly text: string;
-  /** Whether the condition may already hold in this status, which comes before the target. */
+  /** Whether the condition may already hold in this status, before the target. */
   before(status: string): boolean;
   /**
    * Whether the condition holds. `longest`: remaining milliseconds of the wait. Throws for

@@ -25,7 +25,7 @@ interface Watching<T, R> {
   faultsIn?(reading: T): readonly CliError[];
   /** Returns notes about this read. */
   warnings?(reading: T): readonly Warning[];
-  /** Whether the data can't change any more, which stops the watch. */
+  /** Whether to stop the watch, since the data can't change any more. */
   isOver?(reading: T): boolean;
 }
 

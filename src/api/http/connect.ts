@@ -198,7 +198,7 @@ const LONGEST = 16 * 1024;
 
 /**
  * Drops "100 Continue" before a connection's first response. undici would close the connection and
- * lose the real response, which may contain a new instance's ID.
+ * lose the real response, and with it a new instance's ID.
  */
 function skipContinue<S extends Readable>(socket: S): S {
   let held = '';
@@ -212,6 +212,6 @@ function skipContinue<S extends Readable>(socket: S): S {
     socket.off('readable', onReadable);
     socket.unshift(Buffer.from(held, 'latin1'));
   }
-  // Runs before undici's own listener, which reads the remaining bytes.
+  // Runs before undici's own listener, since that reads the remaining bytes.
   return socket.on('readable', onReadable);
 }

@@ -6,7 +6,7 @@ import { Fault, faultHint, faultMessage } from './fault.ts';
 
 /** Largest body in bytes. Reading stops at this size. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Bytes kept of an oversized body, which may contain an ID to save. */
+/** Bytes to keep of an oversized body, since it may contain an ID to save. */
 const KEPT_BYTES = 64 * 1024;
 
 export interface HttpResponse extends RawResponse {
@@ -82,7 +82,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Does not wait for undici, which ignores signals while connecting. */
+  /** Does not wait for undici: it ignores signals while connecting. */
   stop(): void {
     this.#stopped = true;
     this.#fail('it was stopped');

@@ -101,7 +101,7 @@ function ensureCertificatesChecked(env: Environment): void {
 /** Fails the requests in flight when a connection is closed. */
 function ending(): Error {
   const error = new ConnectError('UND_ERR_DESTROYED');
-  // Sets the stack, which Node reads: V8 would count all lines of the bundle to build the stack.
+  // Sets the stack, since Node reads it: V8 would count all lines of the bundle to build it.
   error.stack = error.message;
   return error;
 }

@@ -19,7 +19,7 @@ export function messageOf(response: HttpResponse, hide: (text: string) => string
   const cut = (words: string, most: number) =>
     shortened(withoutKeys(hide(oneLine(hide(words)))).trim(), most);
   if (isWebPage(response)) {
-    // Reads only the start of a page, which contains its title.
+    // Reads only the start of a page: the title is there.
     const found = /<title[^>]*>([^<]{1,500})/i.exec(text.slice(0, 20_000))?.[1] ?? '';
     const title = cut(found, LONGEST_TITLE);
     return `an HTML page${title === '' ? '' : ` ("${title}")`}, perhaps from a proxy`;

@@ -4,7 +4,7 @@ import { offerOfArgument, offerOfFlag } from './offers.ts';
 
 const HELP: Flag = { names: ['--help', '-h'], help: 'show this help' };
 
-/** Converts the command tree to data for completion, which offers only what the help shows. */
+/** Converts the command tree to data for completion. Offers only what the help shows. */
 export function placeOf(command: AnyCommand, path: readonly string[] = []): Place {
   const helper = command.createHelp();
   const args = command.registeredArguments;

@@ -109,8 +109,8 @@ export const api = action({
 });
 
 /**
- * Rejects formats with columns, since a response has none. Ignores a format from the environment,
- * which is meant for other commands.
+ * Rejects formats with columns, since a response has none. Ignores a format from the environment:
+ * it is meant for other commands.
  */
 function refuseFormats({ flags }: Context): void {
   const format = flags.quiet === true ? 'id' : flags.output;

@@ -151,7 +151,7 @@ function parted(flag: string, text: string): [name: string, value: string] {
   refuseSecret(flag, text);
   const at = text.indexOf('=');
   if (at < 1) {
-    // Hides the argument, which may be a secret without its name.
+    // Hides the argument: it may be a secret without its name.
     throw usageError(`${flag}: must be NAME=VALUE (the text is not shown)`);
   }
   const name = text.slice(0, at);

@@ -152,7 +152,7 @@ interface Range {
   readonly to: number;
 }
 
-/** Computes `range` after the first response, which sets the service's clock. */
+/** Computes `range` after the first response: that sets the service's clock. */
 async function readBooks(
   step: Step,
   range: () => Range,

@@ -96,7 +96,7 @@ export const doctor = action({
     } finally {
       progress.done();
     }
-    // Discards the results after an interrupt, which also stops the programs that checks started.
+    // Discards the results after an interrupt: it also stopped the checks' programs.
     context.signal.throwIfAborted();
     await show(checks, context);
     const failed = checks.filter(({ status }) => status === 'fail').map(({ id }) => id);

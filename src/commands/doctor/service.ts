@@ -110,7 +110,7 @@ function reached(heard: Heard | undefined, settings: Settings | undefined): Find
   if (heard === undefined) return NO_ADDRESS;
   const { answer, error } = heard;
   if (answer === undefined || answer.status >= 500) {
-    // Replaces the usual hint of these errors, which suggests `doctor` itself.
+    // Replaces these errors' usual hint, since it suggests `doctor` itself.
     const hint = 'check the network, and the results of base_url, proxy and certificates above';
     return { ...failWith(error), hint };
   }

@@ -95,7 +95,7 @@ async function refuseNamesakes(name: string, context: Context): Promise<void> {
 }
 
 /**
- * Returns drives with the same name, which need not be unique (API document: POST /storage/drives).
+ * Returns drives with the same name. Names need not be unique (API document: POST /storage/drives).
  */
 async function namesakes(name: string, context: Context): Promise<readonly Drive[]> {
   const api = await context.api();

@@ -115,7 +115,7 @@ function faultsIn({ faults, driveFault }: KnownInstances): readonly CliError[] {
   return driveFault === undefined ? faults : [...faults, driveFault];
 }
 
-/** Returns the fault with the longest Retry-After, which the next read honours. */
+/** Returns the fault with the longest Retry-After, for the next read to honour. */
 function longestAsking(faults: readonly CliError[]): CliError | undefined {
   return [...faults].sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
 }

@@ -90,7 +90,7 @@ export function topBlocks(rows: readonly TopRow[]): Block[] {
   ];
 }
 
-/** Replaces a value of the whole instance, which only its first row shows. */
+/** Replaces an instance's own value in all rows but its first. */
 const BELOW = ' ';
 
 function cellsOf({ instance, gpu }: CardRow, isFirst: boolean, isIdle: boolean): Cell[] {

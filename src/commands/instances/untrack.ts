@@ -56,7 +56,7 @@ export const untrack = action({
   },
 });
 
-/** Prints one line per item before the prompt, which then fits on a line. */
+/** Prints one line per item before the prompt, so that the prompt fits on one line. */
 async function questionOf(
   lost: readonly OpenRequest[],
   instances: readonly KnownInstance[],

@@ -165,7 +165,7 @@ function imageText({ base_image: image }: Instance): string | null | undefined {
   return facts === '' ? name : `${name} (${facts})`;
 }
 
-/** Formats a key by its name, and adds its fingerprint, which may be null inside an instance. */
+/** Formats a key as its name and fingerprint; the fingerprint may be null inside an instance. */
 function keyText(key: NonNullable<Instance['ssh_keys']>[number]): string {
   const name = key.name ?? key.id ?? 'a key';
   return key.fingerprint == null ? name : `${name} (${key.fingerprint})`;

@@ -75,7 +75,7 @@ function keyFinder(api: Api): (typed: string) => Promise<SshKey> {
   const list = lazy(() => api.sshKeys.list());
   return async (typed) => {
     refuseSecret('KEY', typed);
-    // Loads the rule late, since it imports node:crypto, which lists and help don't need.
+    // Loads the rule late: it imports node:crypto, and lists and help don't need it.
     const { publicKey } = await import('../../rules/public-key.ts');
     return findOne(typed, {
       ...SSH_KEY,

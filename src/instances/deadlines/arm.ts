@@ -16,7 +16,7 @@ import {
 } from '../scheduler/index.ts';
 import { judge, profileOf, serviceName } from './armed.ts';
 
-/** Milliseconds to wait for a scheduled run, whose requests may time out. */
+/** Milliseconds to wait for a scheduled run, since its requests may time out. */
 const LONGEST_RUN = 120_000;
 
 /** Environment variables to pass to the scheduler in addition to the folders. */

@@ -212,7 +212,7 @@ export async function noteFault(every: number, error: CliError, context: Context
   }
 }
 
-/** Saves that a run reached the service, which proves that the schedule and the key work. */
+/** Saves that a run reached the service, as proof that the schedule and the key work. */
 export async function beat(every: number, ahead: number, context: Context): Promise<void> {
   const heartbeat: Omit<Heartbeat, 'version'> = {
     service: await serviceName(context),

@@ -186,7 +186,7 @@ export function named(error: CliError, name: string): CliError {
   return error.message.includes(name) ? error : error.with(`${name}: ${error.message}`);
 }
 
-/** Reports a 404, which does not prove a termination: terminated instances stay readable. */
+/** Reports a 404. It doesn't prove a termination: terminated instances stay readable. */
 function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: CliError): CliError {
   return new CliError(
     'outcomeUnknown',

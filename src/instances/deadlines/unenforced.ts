@@ -18,7 +18,7 @@ export async function warnUnenforced(journal: Journal, context: Context): Promis
 
 /**
  * Warns about an account's deadlines that nothing enforces after its key is removed. Ignores an
- * unreadable journal, which other commands report.
+ * unreadable journal: other commands report it.
  */
 export async function warnOfUnenforcedDeadlines(
   scope: Scope,

@@ -17,8 +17,8 @@ interface Line {
 }
 
 /**
- * Returns the variables of `--env` and `--env-file`; `--env` wins. As in docker, a variable without
- * a value is read from the environment, which keeps secrets out of argv.
+ * Returns the variables of `--env` and `--env-file`; `--env` wins. As in docker, reads a variable
+ * without a value from the environment, to keep secrets out of argv.
  */
 export async function environmentOf(
   { flags, from }: Pick<Given, 'flags' | 'from'>,

@@ -61,7 +61,7 @@ export function commandLine({ command, env }: Pick<Job, 'command' | 'env'>): str
 }
 
 /**
- * Discards the output, which cron would mail every few minutes. `reap --status` shows why a run
+ * Discards the output: cron would mail it every few minutes. `reap --status` shows why a run
  * failed.
  */
 export function cronLine(job: Job): string {

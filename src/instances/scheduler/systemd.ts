@@ -39,7 +39,7 @@ export function systemd({ start, home, configHome }: Computer): Scheduler {
 
 export function serviceUnit({ about, command, env }: Job): string {
   const variables = Object.entries(env).map(([name, value]) => quoted(`${name}=${value}`));
-  // Escapes dollar signs, which start variables only in ExecStart.
+  // Escapes dollar signs, since in ExecStart they start variables.
   const words = command.map((word) => quoted(word).replaceAll('$', '$$$$'));
   return `${HEAD}[Unit]
 Description=${about.replaceAll('%', '%%')}

@@ -40,7 +40,7 @@ export interface Asking {
   /** IDs of the offers that the service has refused. */
   readonly refused: ReadonlySet<string>;
   /**
-   * Whether the instance is for a job, which needs a key that signs in from this computer, and no
+   * Whether the instance is for a job. A job needs a key that signs in from this computer, and no
    * template or drive.
    */
   readonly isJob: boolean;
@@ -88,7 +88,7 @@ export function questionsFor(asking: Asking): Question[] {
   return all.filter(({ isLeftOut }) => isLeftOut !== true);
 }
 
-/** Suggests no longer name, which would be tedious to type. */
+/** Doesn't suggest a longer name: it would be tedious to type. */
 const LONGEST = 64;
 
 interface Named {

@@ -24,7 +24,7 @@ export interface Wish {
    */
   readonly count?: number | undefined;
   /**
-   * Whether the instance is for `run`, which needs a key that signs in from this computer, and no
+   * Whether the instance is for `run`. It needs a key that signs in from this computer, and no
    * template or drive.
    */
   readonly isJob: boolean;

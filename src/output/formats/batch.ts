@@ -27,8 +27,8 @@ export function createBatch(
   { onFlush }: Coming = {},
   beforeFlush?: () => Promise<void> | undefined,
 ) {
-  // Joins the texts at the end. V8 keeps a string that grows row by row as a deep tree, which is
-  // slow to write.
+  // Joins the texts at the end. V8 keeps a string that grows row by row as a deep tree, and writing
+  // that is slow.
   let parts: string[] = [];
   let length = 0;
   let planned = false;

@@ -58,7 +58,7 @@ function writerOf(dialectOf: (forms: { readonly csvSafe: boolean }) => Dialect) 
   return <T>(forms: Forms<T>): Writer<T> => {
     const { columns, header, safe } = forms;
     const dialect = dialectOf(forms);
-    // Caches each cell, which often repeats the cell above it.
+    // Caches each cell, since it often repeats the cell above it.
     const cells = columns.map(() =>
       remembering((value: Cell) => cellText(rawText(value), dialect)),
     );

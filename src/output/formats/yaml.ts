@@ -30,7 +30,7 @@ export async function loadYaml(): Promise<(value: unknown) => string> {
 }
 
 /**
- * Loads a writer of one document. A list is a sequence, whose elements are written as they arrive.
+ * Loads a writer of one document. A list is a sequence: its elements are written as they arrive.
  */
 export async function loadYamlWriter(): Promise<<T>(forms: Forms<T>) => Writer<T>> {
   const yaml = await loadYaml();

@@ -37,7 +37,7 @@ async function startSpinner(
   return ora({
     text: text(),
     stream,
-    // ora uses only the terminal's sixteen colours, which may be unreadable.
+    // ora uses only the terminal's sixteen colours, and they may be unreadable.
     color: false,
     // The caller has checked for a terminal; ora would check the environment again.
     isEnabled: true,

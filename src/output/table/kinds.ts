@@ -56,7 +56,7 @@ export function isShownRaw(kind: Kind | undefined, { terminal }: Reader): boolea
   }
 }
 
-/** Formats a value for details, which have room: times are local and relative. */
+/** Formats a value for details. They have room, so times are both local and relative. */
 export function detailText(value: Cell, kind: Kind | undefined, reader: Reader): string {
   const time = kind === 'time' && typeof value === 'string' ? instant(value) : undefined;
   if (time !== undefined) {

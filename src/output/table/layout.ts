@@ -5,7 +5,7 @@ import { clamp, padding, width } from '../width.ts';
 export interface Shown {
   readonly text: string;
   readonly colour: Colour | undefined;
-  /** Whether the value is a number, which aligns right; undefined if there is no value. */
+  /** Whether to align right, as for a number; undefined if there is no value. */
   readonly numeric: boolean | undefined;
 }
 
@@ -107,7 +107,7 @@ function squeeze(
   columns: readonly { readonly wanted: number; readonly right: boolean; width: number }[],
   room: number,
 ): number {
-  // No text needs more than a whole line, which limits the steps below.
+  // Limits the steps below: no text needs more than a whole line.
   const most = Math.max(room, NARROWEST);
   let taken = 0;
   for (const column of columns) {

@@ -19,7 +19,7 @@ export interface TableStyle extends Reader {
   readonly header: boolean;
   /** The profile from a flag; suggested commands in details include it. */
   readonly profile?: string | undefined;
-  /** Width of a terminal line in cells; Infinity in a pipe, which cuts nothing. */
+  /** Width of a terminal line in cells; Infinity in a pipe, to cut nothing. */
   readonly cells: number;
 }
 
@@ -76,7 +76,7 @@ function cellWriter(
     const text = placed(shownCell(value, kind, style), place, spare, style.paint);
     return text + gap;
   };
-  // Don't cache an age, which changes from one moment to the next.
+  // Don't cache an age, since it keeps changing.
   return kind === 'time' && style.terminal ? cell : remembering(cell);
 }
 

@@ -8,7 +8,7 @@ import { GAP, type Layout, labelledText, layoutOf, type Shown } from './layout.t
 
 interface ScreenStyle extends Reader {
   readonly paint: Paint;
-  /** Width of a terminal line in cells; Infinity in a pipe, which wraps and cuts nothing. */
+  /** Width of a terminal line in cells; Infinity in a pipe, to wrap and cut nothing. */
   readonly cells: number;
   /** Whether to draw bars: a screen reader would read them out. */
   readonly bars: boolean;

@@ -42,7 +42,7 @@ export async function copyIn(files: FileList, copying: CopyingIn): Promise<void>
   await shell.run(MAKE_FOLDER, '', signal);
   await rsync({
     ...copying,
-    // Omits --recursive, which would copy all files of a listed folder.
+    // Omits --recursive, since it would copy all files of a listed folder.
     words: [
       '--dirs',
       '--files-from=-',

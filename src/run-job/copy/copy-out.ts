@@ -154,7 +154,7 @@ async function receiveFolder(
   const { signal } = copying;
   const skipped: Left = { named: [], count: 0 };
   const faults: CliError[] = [];
-  /** Lists the faults after the first one, which has its own message. */
+  /** Lists all faults except the first: that has its own message. */
   const failed: Left = { named: [], count: 0 };
   const into: Unpacking = {
     folder: '',

@@ -142,8 +142,8 @@ interface Writing {
 }
 
 /**
- * Writes to a device or a pipe. Never blocks in a system call, which no signal could interrupt. A
- * pipe without a reader is an error, and a full pipe is retried.
+ * Writes to a device or a pipe. Never blocks in a system call, since no signal could interrupt it.
+ * A pipe without a reader is an error, and a full pipe is retried.
  */
 export async function writeInto(
   path: string,

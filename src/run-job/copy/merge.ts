@@ -114,7 +114,7 @@ async function makeLike(from: string, to: string): Promise<void> {
 }
 
 /**
- * Moves a file to another disk, which is mounted below the folder. The file appears only when
+ * Moves a file to another disk that is mounted below the folder. The file appears only when
  * complete.
  */
 async function moveAcross(from: string, to: string, signal: AbortSignal): Promise<void> {

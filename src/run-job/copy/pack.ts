@@ -58,15 +58,15 @@ async function fill(
   }
 }
 
-/** Omits owners, which have no meaning on the instance. */
+/** Omits owners, since the instance has other users. */
 function headersOf(name: string, { mode, mtime, size }: Stats): Headers {
   return { name, mode: mode & 0o7777, mtime, size };
 }
 
 /**
- * Sets back the time of a file modified in the current second, which may change again within that
- * second. An archive stores whole seconds, and an earlier time makes the next run send the file
- * again.
+ * Sets back the time of a file modified in the current second, since it may change again within
+ * that second. An archive stores whole seconds, and an earlier time makes the next run send the
+ * file again.
  */
 function settledTime({ mtime, mtimeMs }: Stats, now: number): Date {
   const isSettled = Math.floor(mtimeMs / 1000) < Math.floor(now / 1000);

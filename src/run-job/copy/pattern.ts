@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { usageError } from '../../errors.ts';
 import { shellLine } from '../../output/shell-line.ts';
 
-/** Whether REMOTE of `--fetch` is a pattern, which sh expands on the instance. */
+/** Whether REMOTE of `--fetch` is a pattern for the instance's sh to expand. */
 export function isPattern(remote: string): boolean {
   return /[*?[]/.test(remote);
 }

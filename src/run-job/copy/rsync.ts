@@ -18,7 +18,7 @@ export async function isRsyncHere({
   start,
   host,
 }: Pick<Context, 'start' | 'host'>): Promise<boolean> {
-  // Skips rsync on Windows, which uses its own ssh and paths.
+  // Skips rsync on Windows: it uses its own ssh and paths there.
   if (host.platform === 'win32') return false;
   let version = '';
   const hear = (text: string) => {
@@ -79,8 +79,7 @@ export function rsyncPlace({ ssh }: RemoteShell, path: string): string {
 }
 
 /**
- * Quotes a word for `-e`: rsync splits that command at spaces and supports quotes, which are
- * doubled inside a quoted word.
+ * Quotes a word for `-e`: rsync splits that command at spaces. Doubles quotes inside a quoted word.
  */
 function rshWord(word: string): string {
   return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "''")}'`;

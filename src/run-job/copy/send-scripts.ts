@@ -5,7 +5,7 @@ import { WORK } from '../remote/supervisor.ts';
 /** Marks the start of the scripts' output. */
 export const BEGIN = 'gpucloud-run sends';
 
-/** Refuses pipes and devices, which may never end. */
+/** Refuses pipes and devices, since they may never end. */
 export const KIND = `cd ${WORK} || exit
 if [ -d "$1" ]; then echo "${BEGIN} folder $(du -sk "$1/." 2>/dev/null | cut -f 1)"
 elif [ -f "$1" ]; then echo "${BEGIN} file $(stat -L -c %s "$1" 2>/dev/null)"

@@ -17,7 +17,7 @@ export interface Link {
 
 /** Maximum bytes without an entry, since the archive reader keeps a long header in memory. */
 const LONGEST_HEADER = 2 ** 20;
-/** Maximum bytes of all links, which are kept in memory, and the overhead per link. */
+/** Maximum bytes of all links, since they are kept in memory, and the overhead per link. */
 const [MOST_LINK_TEXT, PER_LINK] = [100_000_000, 200];
 
 /** An archive's destination and the received entries. */

@@ -12,7 +12,7 @@ import { typedName } from '../../rules/names.ts';
 import { printJson } from '../output.ts';
 import type { JobRecord } from '../record/record.ts';
 
-/** Prints the instance of a detached job, which keeps billing. */
+/** Prints a detached job's instance, since it keeps billing. */
 export async function noteStarted(
   { id, name, on }: Pick<JobRecord, 'id' | 'name' | 'on'>,
   deadline: string | undefined,

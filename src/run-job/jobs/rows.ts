@@ -60,7 +60,7 @@ function ended(exit_code: number | null): Pick<JobRow, 'status' | 'exit_code'> {
 }
 
 function stateOf(job: JobRecord, seen: Seen | undefined): Pick<JobRow, 'status' | 'exit_code'> {
-  // Keeps a stored exit code, which never changes.
+  // Keeps a stored exit code, since it never changes.
   if (job.exit_code !== null) return ended(job.exit_code);
   if (seen === undefined) return { status: 'UNREACHABLE', exit_code: null };
   if (seen.isOver || seen.state === 'lost') return ended(null);

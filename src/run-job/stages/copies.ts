@@ -77,7 +77,7 @@ export async function fetchAll(
   }
 }
 
-/** Returns the options of a copy of results, which print its warnings. */
+/** Returns options for copying results that print its warnings. */
 export function copyingFrom(
   shell: RemoteShell,
   signal: AbortSignal,
@@ -128,7 +128,7 @@ export async function fetchEach(
   if (failure !== undefined) throw failure;
 }
 
-/** Returns the error for the terminal or pipe of a finished run, which no longer exists. */
+/** Returns the error for a finished run's terminal or pipe: it no longer exists. */
 function noStream(from: 'out' | 'err'): CliError {
   return copyFailed('out', `/dev/std${from} is that of another process: gpucloud jobs attach`);
 }

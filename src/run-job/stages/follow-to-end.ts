@@ -104,7 +104,7 @@ export async function followToEnd(
   }
 }
 
-/** Throws a CliError, which is retryable after a cut connection. */
+/** Throws a CliError; after a cut connection, it is retryable. */
 export async function interruptCommand(shell: RemoteShell, signal: AbortSignal): Promise<void> {
   const { code, stderr } = await shell.run(INTERRUPT, '', signal);
   if (code === 0) return;

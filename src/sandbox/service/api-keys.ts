@@ -46,7 +46,7 @@ export function builtInToken(state: State, now: number, token = newToken()): str
   return state.builtInToken;
 }
 
-/** Creates a key and returns its whole token, which no other response contains (POST /api-keys). */
+/** Creates a key and returns its whole token (POST /api-keys). No other response contains it. */
 export function createApiKey(state: State, name: string, now: number): Record<string, unknown> {
   const token = newToken();
   const key = newApiKey(name, token, now);

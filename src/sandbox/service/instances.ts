@@ -66,7 +66,7 @@ export function reorderInstance(state: State, id: string, newName: string, now: 
   return order(state, offer, { name: newName, imageId: source.imageId, sshKeys }, now);
 }
 
-/** Starts an instance (POST /instances/{id}/start). Reserves the next hour, which begins now. */
+/** Starts an instance (POST /instances/{id}/start). Reserves the next hour, starting now. */
 export function startInstance(state: State, id: string, now: number): Instance {
   const instance = instanceWith(state, id);
   if (instance.status !== 'STOPPED') {

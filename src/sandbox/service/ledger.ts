@@ -122,7 +122,7 @@ function transactionView(entry: Transaction): Record<string, unknown> {
   };
 }
 
-/** Reads an amount of the state or the catalog, which hold only checked decimals. */
+/** Reads an amount of the state or the catalog. Both contain only checked decimals. */
 export function roubles(text: string): Money {
   const verdict = money(text);
   if (!verdict.ok) throw new Error(`${JSON.stringify(text)} is not an amount`);

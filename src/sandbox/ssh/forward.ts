@@ -20,12 +20,13 @@ const MOST_FORWARDS = 128;
 export function serveForwards(client: Connection, pageAt: PageAt): void {
   const own = new Set<number | undefined>();
   client.on('tcpip', (open, refuse, { destIP, destPort, srcPort }) => {
-    // Refuses other hosts, which don't belong to the instance.
+    // Refuses other hosts, since they don't belong to the instance.
     if (!/^(?:localhost|127\.[\d.]+|::1)$/i.test(destIP)) return refuse();
     const page = pageAt(destPort);
     if (page !== undefined) return servePage(open(), page);
-    // Both ends of a tunnel are on this computer, so a tunnel between equal ports would connect to itself.
-    // Tunnels between different ports can still form a loop, which opens connections until the limit.
+    // Both ends of a tunnel are on this computer, so a tunnel between equal ports would connect to
+    // itself. Tunnels between different ports can still form a loop, and open connections up to the
+    // limit.
     if (own.has(srcPort) || own.size >= MOST_FORWARDS) return refuse();
     const socket = connect({ host: destIP, port: destPort });
     socket.once('error', refuse);

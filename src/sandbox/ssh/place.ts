@@ -47,8 +47,8 @@ export function placeOf(file: string, id: string): Place {
 const NOBODY = '#!/bin/sh\n';
 
 /**
- * Throws CliError('storage') if another user can change the files of the instances, which run as programs
- * on this computer. In a shared folder, the first user to create a folder owns it.
+ * Throws CliError('storage') if another user can change the instances' files, since instances run
+ * as programs on this computer. In a shared folder, the first user to create a folder owns it.
  */
 export async function ensureOwn(file: string): Promise<void> {
   const { uid } = userInfo();

@@ -184,9 +184,7 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
   });
 }
 
-/**
- * ssh2's own translation can't open a file for writing without truncating it, which scp requests.
- */
+/** ssh2's own translation can't open a file for writing without truncating it, as scp requests. */
 function flagsOf(flags: number): number {
   const { OPEN_MODE: mode } = utils.sftp;
   const has = (one: number) => (flags & one) !== 0;

@@ -8,7 +8,7 @@ import { replaceFile } from '../../files/replace.ts';
 import { Refusal } from '../refusal.ts';
 import { type State, stateSchema } from './state.ts';
 
-/** Opens the state file, which processes share without losing changes. */
+/** Opens the state file. Processes share it without losing changes. */
 export function openStore(file: string) {
   // Queues the calls of one process, since the lock between processes is polled.
   let last: Promise<unknown> = Promise.resolve();
@@ -74,7 +74,10 @@ function attempt<T>(work: () => T): Outcome<T> {
   }
 }
 
-/** Runs work under the lock. Converts file-system errors, which have a code, into CliErrors. */
+/**
+ * Runs work under the lock. Converts file-system errors into CliErrors, and recognizes them by
+ * their code.
+ */
 async function storing<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
     await privateFolder(dirname(file));

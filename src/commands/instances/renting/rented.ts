@@ -83,7 +83,7 @@ export async function showExisting(
   await waitAndPrint(found, wait, print, context);
 }
 
-/** Reads the existing instance, which must match the request. */
+/** Reads the existing instance. Throws if it doesn't match the request. */
 export async function findUsable(id: string, given: Given, context: Context): Promise<Instance> {
   const found = await (await context.api()).instances.get(id);
   await ensureUsable(found, given, context);
