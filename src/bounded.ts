@@ -1,4 +1,4 @@
-/** Concurrent requests that change something. Low, since no rate limits are documented. */
+/** Maximum concurrent changes. Low, since no rate limits are documented. */
 export const AT_ONCE = 4;
 
 /** Maps items, at most `limit` at a time. Returns results in the items' order. */

@@ -166,7 +166,7 @@ export const ENTRIES = CHAPTERS.flatMap(({ entries }) => entries);
 const NO_CATALOG = `use "${gpucloud('catalog', 'list')}" for known offers and images, or "gpucloud sandbox catalog" for the sandbox`;
 const RESTART = `use "${gpucloud('instances', 'stop', 'NAME', '--wait')}", then "${gpucloud('instances', 'start', 'NAME')}"`;
 
-/** Commands of other tools that people may type by habit. */
+/** Other tools' commands, as people may type them by habit. */
 export const REFUSED: Refused = {
   undocumented: {
     offers: NO_CATALOG,

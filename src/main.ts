@@ -80,7 +80,7 @@ async function main(): Promise<void> {
     process.exitCode = 1;
     host.stderr.write(faultReport(faults.first, argv, env));
   }
-  // Exiting now would cut off output that a slow reader has not read yet.
+  // Exiting now would cut off output to a slow reader.
   if (isStdoutOpen) await written(process.stdout, second.signal);
   if (isStderrOpen) await written(process.stderr, second.signal);
   if (isHungUp(first.signal)) releaseTerminal();

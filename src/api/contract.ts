@@ -10,9 +10,9 @@ export interface ApiSettings {
   /** Deadline of one call in milliseconds, including retries, pauses and reading the body. */
   timeoutMs: number;
   clock: Clock;
-  /** When aborted, stops every call that has no signal of its own. */
+  /** When aborted, stops every call without its own signal. */
   signal: AbortSignal;
-  /** Environment variables that configure proxies, read as curl reads them. */
+  /** Proxy environment variables, read as curl reads them. */
   env: Readonly<Record<string, string | undefined>>;
   userAgent: string;
   /** Node's version: `v20.20.2`. */

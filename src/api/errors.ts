@@ -90,7 +90,7 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
   });
 }
 
-/** Builds the error for a success that does not match the API document. */
+/** Builds the error for an undocumented form of success. */
 export function notUnderstood(request: Request, what: string, response: HttpResponse): CliError {
   return new CliError(
     'notUnderstood',

@@ -1,4 +1,4 @@
-/** Reads a field of a structure whose contents the API document does not define. */
+/** Reads a field of a structure without documented contents. */
 
 export function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)

@@ -45,7 +45,7 @@ export interface Operation {
   readonly instance?: 'id' | 'current_instance_id' | 'instance_id';
   /** The response must be about the requested instance; any other response is rejected. */
   readonly isItself?: true;
-  /** Default page size. Set only for operations that return pages. */
+  /** Default page size. Set only for paged operations. */
   readonly pageSize?: number;
   readonly retry: Retry;
   /** Describes what may have changed if the outcome is unknown. */
@@ -61,7 +61,7 @@ export interface Operation {
 export type Retry =
   /** Safe to repeat: GET, PATCH with absolute values, DELETE. */
   | 'repeat'
-  /** Never resend a request that may have been sent. */
+  /** Never resend a request once it may have been sent. */
   | 'once'
   /** Like `once`, but reading the effect resolves an unknown outcome. */
   | Settling;
@@ -96,8 +96,8 @@ const RENTS = {
 } as const;
 
 /**
- * Builds a change that may be repeated. The service rolls back a failed change, "so the call can be
- * repeated" (States and transitions).
+ * Builds a repeatable change. The service rolls back a failed change, "so the call can be repeated"
+ * (States and transitions).
  */
 function change(goal: 'STOPPED' | 'TERMINATED') {
   return {

@@ -20,7 +20,7 @@ export interface RawRequest {
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'PATCH', 'DELETE', 'POST', 'PUT'];
 
-/** Headers that gpucloud or undici sets. */
+/** Headers set by gpucloud or undici. */
 const OURS =
   /^(x-api-key|host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|accept-encoding)$/i;
 

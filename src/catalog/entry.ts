@@ -104,7 +104,7 @@ export function entry(fields: NameRecord): CatalogEntry {
   };
 }
 
-/** Merges a sandbox entry with the name that the user added, if any. */
+/** Merges a sandbox entry with the user's name for it, if any. */
 export function joined(builtIn: CatalogEntry, own: CatalogEntry | undefined): CatalogEntry {
   if (own === undefined) return builtIn;
   return {

@@ -101,9 +101,7 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
       }
       return entriesIn(latest?.names ?? []);
     },
-    /**
-     * Stores a name that the user chose, and replaces any earlier one. Throws CliError('storage').
-     */
+    /** Stores the user's name, and replaces any earlier one. Throws CliError('storage'). */
     async add(kind: Kind, id: string, name: string): Promise<CatalogEntry> {
       const { names } = await change((before) => {
         const known = before.find(isOf(kind, id));

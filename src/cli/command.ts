@@ -30,11 +30,11 @@ export type Completes =
 /** Keyed by an argument's name (`name`) or a flag (`--for`). */
 type CompletesMap = Readonly<Record<string, Completes>>;
 
-/** Facts about a command that commander does not store. */
+/** Facts about a command in addition to commander's. */
 export interface About {
   /** Result layout, for `--columns`, `--sort`, help and completion. */
   view?: View<unknown>;
-  /** Completions for arguments and flags whose names don't imply one. */
+  /** Completions not implied by an argument's or flag's name. */
   completes?: CompletesMap;
   /**
    * Number of arguments before another command, as in `ssh HOST command`. Flags after them belong
@@ -46,7 +46,7 @@ export interface About {
   examples?: readonly string[];
   /** The command's own last lines of the help, if any. */
   foot?: string;
-  /** Exit codes that the rest of the declaration doesn't imply. */
+  /** Exit codes not implied by the rest of the declaration. */
   ends?: readonly Failure[];
   /** Program whose exit code the command returns: `ssh`. */
   passesOn?: string;
@@ -89,7 +89,7 @@ class StrictCommand extends Command {
     return isKnown ? parsed : { ...parsed, unknown: [] };
   }
 
-  /** Adds a hint for words that are not misspelled: commander suggests only similar spellings. */
+  /** Adds a hint for correctly spelled words: commander suggests only similar spellings. */
   override error(message: string, how?: Parameters<Command['error']>[1]): never {
     if (how?.code === 'commander.missingArgument' || how?.code === 'commander.excessArguments') {
       const usage = [pathOf(this), ...this.registeredArguments.map(argumentTerm)].join(' ');
@@ -228,7 +228,7 @@ function takesNext(arg: string, options: AnyCommand['options']): boolean {
   return at >= 0 && at === letters.length - 1;
 }
 
-/** Returns a command's facts that commander does not store. */
+/** Returns a command's facts in addition to commander's. */
 export function about(command: AnyCommand): About {
   if (!(command instanceof StrictCommand)) throw new TypeError('a command of another tree');
   return command.about;

@@ -14,7 +14,7 @@ export function wordOf(flag: string, rule: string) {
 
 /**
  * Returns a parser for `--type`: types separated by commas or in repeated flags. Accepts a word
- * that resembles no documented type, since the service may add types.
+ * unlike any documented type, since the service may add types.
  */
 export function typesOf(documented: readonly string[]) {
   const each = commaList('--type');
@@ -85,7 +85,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   REMOVED: 'TERMINATED',
 };
 
-/** Maximum number of letters that a typo changes. */
+/** Maximum number of letters in a typo. */
 const SLIPS = 2;
 
 function meantBy(word: string, documented: readonly string[]): string | undefined {
@@ -105,7 +105,7 @@ function isAnother(word: string, documented: string): boolean {
     : word.includes(documented) || documented.endsWith(word);
 }
 
-/** Notes types that the API document lacks; the service may still accept them. */
+/** Notes undocumented types; the service may still accept them. */
 export function noteUndocumented(
   types: readonly string[],
   documented: readonly string[],

@@ -68,7 +68,7 @@ export function addListed(
     .helpGroup(heading);
 }
 
-/** Words that are not commands, each with the command to suggest. */
+/** Unknown words, each with the command to suggest. */
 export interface Refused {
   /** Operations missing from the API document. */
   readonly undocumented?: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { type AnyCommand, about, argumentTerm, Help, type Option } from './command.ts';
 
-/** Marks the flags that every command has. */
+/** Marks the flags of every command. */
 export const GLOBAL_HEADING = 'Global options:';
 
 /**

@@ -29,7 +29,7 @@ export function hintOf(error: CliError): string | undefined {
   }
 }
 
-/** Replaces the ID in a hint with the name that the user typed. */
+/** Replaces the ID in a hint with the typed name. */
 export function calledBy(name: string, error: CliError): CliError {
   const { request } = error;
   if (request?.about === undefined) return error;
@@ -61,12 +61,12 @@ function afterRefusal(
 
 /** Hints for each kind of failure of one operation. */
 interface Steps {
-  /** Hint for an unknown outcome: the command that checks it. */
+  /** Hint for an unknown outcome: how to check it. */
   readonly doubt?: string;
   readonly missing?: string;
   /** Hint for a resource in the wrong state. */
   readonly state?: string;
-  /** Hint if the service failed: the command that tries again. */
+  /** Hint if the service failed: how to try again. */
   readonly again?: string;
   /** Hint if the service refused for another reason. */
   readonly refused?: string;

@@ -10,7 +10,8 @@ import { gpucloud } from '../output/shell-line.ts';
 const LONGEST = 1024 * 1024;
 
 /**
- * Reads a file named by a flag or argument, or stdin for `-`. Throws a usage error that names both.
+ * Reads a file from a flag or argument, or stdin for `-`. Throws a usage error with the flag and
+ * the file.
  */
 export async function readInput(
   flag: string,
@@ -95,7 +96,7 @@ async function isFolder(stdin: Context['stdin']): Promise<boolean> {
   }
 }
 
-/** An argument that stands for the names on stdin. */
+/** Argument for reading the names from stdin. */
 export const STDIN = '-';
 
 /** Added to the argument's help. */

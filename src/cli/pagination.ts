@@ -22,9 +22,9 @@ export function pageView<T>(view: View<T>, page: OnePage): View<T> {
 }
 
 /**
- * Reports pages that are not shown. Outside tables it warns even with `-q`: a sum over one page
- * must not look complete. With --page a note is enough, since the user chose the page. With --limit
- * alone it warns, since the user may expect all rows.
+ * Reports omitted pages. Outside tables it warns even with `-q`: a sum over one page must not look
+ * complete. With --page a note is enough, since the user chose the page. With --limit alone it
+ * warns, since the user may expect all rows.
  */
 export function noteOtherPages(page: OnePage, { out, err }: Context): void {
   const { meta, asked, what } = page;

@@ -18,7 +18,7 @@ interface VerbSpec<Args extends unknown[], Flags extends OptionValues> extends V
 
 /** Parsed command, for verbs that inspect it or the tree. */
 interface Invocation {
-  /** All arguments, including extra ones that commander would reject. */
+  /** All arguments, including extra ones. */
   readonly args: readonly string[];
   readonly runtime: Runtime;
 }

@@ -3,7 +3,7 @@ import { everyPlace, type Flag, type Place } from './tree.ts';
 
 /** Input for each shell's script generator. */
 export interface Model {
-  /** Flags that every command accepts. */
+  /** Flags of every command. */
   readonly shared: readonly Flag[];
   readonly places: readonly ModelPlace[];
   readonly values: readonly ModelValue[];

@@ -25,7 +25,7 @@ export type Offer =
   | { readonly kind: 'path' }
   /** Words of a command, as in `help`, or a topic. */
   | { readonly kind: 'command'; readonly topics: readonly string[] }
-  /** A value that only the user knows. */
+  /** A value known only to the user. */
   | { readonly kind: 'free' };
 
 export interface Flag {

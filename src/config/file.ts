@@ -8,7 +8,7 @@ export interface Guards {
   require_deadline?: boolean;
 }
 
-/** One profile of config.json. Keeps fields that a newer version wrote. */
+/** One profile of config.json. Keeps fields of newer versions. */
 export interface Profile {
   base_url: string;
   /** The key. Only {@link keyPlace} determines where a key is stored. */

@@ -27,7 +27,7 @@ interface FollowInput {
   readonly until: string | undefined;
   /** Whether to read the instances as well, since `until` may be a status. */
   readonly isStatus: boolean;
-  /** File that stores the position for the next run. */
+  /** File with the position for the next run. */
   readonly resume: string | undefined;
   /** Milliseconds. */
   readonly pollInterval: number;
@@ -91,7 +91,7 @@ export async function followEvents(input: FollowInput, context: Context): Promis
   throwAll([...story.gone, ...otherEnds.values()]);
 }
 
-/** Rejects options that need a complete list. */
+/** Rejects options that require a complete list. */
 function refuseWholes({ flags }: Context): void {
   if (flags.sort !== undefined) {
     throw usageError("--sort can't be used with --follow, which sorts by time");

@@ -23,7 +23,7 @@ export interface Listed {
   readonly asked_at?: string;
   /** Request UID, for "untrack". Missing for instances. */
   readonly uid?: string;
-  /** When this computer requested the instance. Missing for an instance that it only found. */
+  /** When this computer requested the instance. Missing if it only found the instance. */
   readonly ordered_at?: string;
   readonly offer_id?: string | null;
   /** Deadline in service time (ISO 8601). */
@@ -43,7 +43,7 @@ export interface KnownInstances {
    * Each part is sorted newest first.
    */
   readonly rows: readonly Listed[];
-  /** Number of rows that required a request to the service. */
+  /** Number of rows read from the service. */
   readonly requested: number;
   /** Why instances could not be read. Their rows show the last state seen. */
   readonly faults: readonly CliError[];

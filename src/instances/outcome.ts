@@ -54,7 +54,7 @@ export async function attempt(
   }
 }
 
-/** States whether an instance that was just read with this status bills. */
+/** States whether an instance with this status bills, just after reading it. */
 export function billText(status: string | undefined): string {
   switch (instanceStatus(status).bills) {
     case 'yes':

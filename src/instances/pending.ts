@@ -30,8 +30,8 @@ export async function ownJournal(
 }
 
 /**
- * Returns the journal for a command that only reads. If the account is unknown, the journal
- * contains the instances of every account used on this computer.
+ * Returns the journal for a read-only command. If the account is unknown, the journal contains the
+ * instances of every account used on this computer.
  */
 export async function readableJournal(
   context: Context,

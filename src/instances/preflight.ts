@@ -70,7 +70,7 @@ export async function knownHere(context: Context): Promise<readonly KnownInstanc
 
 /**
  * Returns a note about the reservation at a start ("funds for the next hour reserved at once", API
- * document: start). Counts only instances that are STOPPED or unread.
+ * document: start). Counts only STOPPED and unread instances.
  */
 export async function reservationNote(targets: readonly Target[], context: Context): Promise<void> {
   const read = await readAll(targets, context);

@@ -11,23 +11,23 @@ import { resourceId, typedName } from '../rules/names.ts';
 import { deadlineText, noteEnds } from './deadlines/deadline.ts';
 
 const AT_ONCE = 8;
-/** Milliseconds that this computer's clock and the service's may differ. */
+/** Maximum difference between this computer's clock and the service's, in milliseconds. */
 const SKEW = 5 * 60_000;
 /** Milliseconds after its request by which an instance must have been created. */
 const LATEST = 3_600_000;
 
-/** A request with an unknown outcome, and the instance that it created if found. */
+/** A request with an unknown outcome, and its instance if found. */
 export interface Resolution {
   readonly request: OpenRequest;
   readonly instance: Instance | undefined;
-  /** Unconfirmed instances that match the request's name and time. */
+  /** Unconfirmed instances with the request's name and time. */
   readonly candidates: readonly Instance[];
 }
 
 /**
- * Finds the instances that open requests created, and resolves those requests. An ID from a
- * response is certain. A name is not: someone else may have used it meanwhile. So tracked instances
- * and those attached to drives are only candidates, which the user confirms or rejects.
+ * Finds the instances of open requests, and resolves those requests. An ID from a response is
+ * certain. A name is not: someone else may have used it meanwhile. So tracked instances and those
+ * attached to drives are only candidates: the user confirms or rejects each.
  */
 export async function reconcile(
   open: readonly OpenRequest[],
@@ -101,7 +101,7 @@ function isOlder(known_at: string | undefined, { asked_at }: OpenRequest): boole
   return known_at !== undefined && Date.parse(known_at) < Date.parse(asked_at);
 }
 
-/** Returns instances that may belong to these requests and to no other request. */
+/** Returns instances that only these requests may have created. */
 async function readCandidates(
   open: readonly OpenRequest[],
   journal: Journal,
@@ -172,8 +172,7 @@ function isOf(
 }
 
 /**
- * Warns that something could not be read. Rethrows errors that prevent every recovery, such as a
- * refused key.
+ * Warns about a failed read. Rethrows errors that prevent every recovery, such as a refused key.
  */
 function warnUnread(what: string, error: unknown, { err, signal }: Context): void {
   const isEnd = !(error instanceof CliError) || ENDS.includes(error.failure) || signal.aborted;

@@ -13,7 +13,7 @@ import { idKey, isSameName, isUuid, resourceId } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 
-/** An instance that a command acts on. */
+/** Target instance of a command. */
 export interface Target {
   readonly id: string;
   /** The known name, otherwise the typed text. */
@@ -176,9 +176,9 @@ async function called(
 }
 
 /**
- * Returns the instances that a name identifies for a change. A terminated instance that was rented
- * or tracked on this computer keeps its name. So terminating it twice never terminates another
- * instance with that name. The other instance needs its ID.
+ * Returns the instances with a name, for a change. A terminated instance that was rented or tracked
+ * on this computer keeps its name. So terminating it twice never terminates another instance with
+ * that name. The other instance needs its ID.
  */
 function meantBy(
   typed: string,

@@ -69,7 +69,7 @@ export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'ori
   readonly deadline: string | undefined;
   /** The idle rule, with the recorded use of the instance. */
   readonly idle?: { readonly rule: IdleRule; readonly found: IdleRecord | undefined };
-  /** UID of the request that created the instance; null if none did. */
+  /** UID of the instance's create request; null if there was none. */
   readonly request: string | null;
   /** Whether the instance was terminated or untracked. */
   readonly archived: boolean;
@@ -90,7 +90,7 @@ export interface Known {
   readonly instances: readonly KnownInstance[];
   /** Requests with an unknown outcome, oldest first. Each may have created an instance. */
   readonly unknown: readonly OpenRequest[];
-  /** Requests whose process is still waiting for a response. */
+  /** Requests still waiting for a response. */
   readonly inFlight: readonly OpenRequest[];
 }
 

@@ -31,7 +31,7 @@ export async function filesIn(folder: string): Promise<FoundFile[]> {
     if (!file.endsWith('.json')) continue;
     const path = join(folder, file);
     const text = readText(path);
-    // Skips a file that another process has moved since the folder was read.
+    // Skips a file if another process has moved it since the folder was read.
     if (text !== undefined || exists(path)) found.push({ path, name: file.slice(0, -5), text });
   }
   return found;
@@ -146,7 +146,7 @@ export function serviceFolder(service: string): string {
   return `${scheme === 'http' ? 'http@' : ''}${fileName(rest)}`;
 }
 
-/** Returns a hash that identifies a key without revealing it. */
+/** Returns a key's fingerprint. It doesn't reveal the key. */
 export function fingerprint(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex').slice(0, 24);
 }

@@ -43,7 +43,7 @@ const schemas = lazy(() => {
       origin: z.enum(['create', 'reorder', 'read', 'track']),
       /** When the instance was requested or first seen. */
       known_at: text,
-      /** UID of the request that created the instance. */
+      /** UID of the instance's create request. */
       request: z.nullable(text),
       untracked_at: z.optional(text),
       last: z.optional(
@@ -116,7 +116,7 @@ const schemas = lazy(() => {
       every: z.number(),
       /** When a run last reached the service with its key, by this computer's clock. */
       at: z.nullable(time),
-      /** Milliseconds that the service's clock was ahead of this computer's at that run. */
+      /** How far the service's clock was ahead of this computer's at that run, in milliseconds. */
       ahead: z.optional(z.number()),
       /**
        * Scheduler entry that `--install` created and that started the run. Missing for other

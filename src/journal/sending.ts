@@ -26,7 +26,7 @@ const SHOWN = 60;
 export function sending(store: Store) {
   const { settings, reading, writing, find, openRequests, removeSettled } = store;
 
-  /** Records the instance that a request created. */
+  /** Records a request's instance. */
   async function madeBy(id: string, request: RequestRecord, folder: string): Promise<void> {
     const kept = find(id);
     const { operation, name, asked_at, uid } = request;
@@ -104,7 +104,7 @@ export function sending(store: Store) {
         });
       }),
 
-    /** Returns instances whose process was killed while saving them. */
+    /** Returns half-saved instances: their process was killed while saving them. */
     unfinished: () => reading(() => store.unfinished()),
 
     /** Returns the open requests, oldest first. */

@@ -23,7 +23,7 @@ import { type KeptRequest, removeRequest, requestsIn } from './requests.ts';
 
 export type Store = ReturnType<typeof openStore>;
 
-/** Folder that maps key fingerprints to accounts, next to the account folders. */
+/** Folder with the account of each key fingerprint, next to the account folders. */
 const KEYS = '@keys';
 
 /** Opens the files of one account of a service, for all parts of the journal. */
@@ -34,7 +34,7 @@ export function openStore(settings: JournalSettings) {
   let learned = scope.account;
   const warned = new Set<string>();
 
-  // Skips hashing for a profile that knows its account, since hashing loads node:crypto.
+  // Skips hashing if the profile contains its account, since hashing loads node:crypto.
   const keyFile = () => scope.apiKey && join(own, KEYS, `${fingerprint(scope.apiKey)}.json`);
 
   /** Returns the account ID if it is known without a request. */

@@ -21,7 +21,7 @@ import {
 } from './charges.ts';
 import { type RecentHistory, readRecentHistory } from './history.ts';
 
-/** An account's balance and costs; a part that could not be read is undefined. */
+/** An account's balance and costs; unreadable parts are undefined. */
 export interface AccountReading {
   /** Milliseconds since 1970, by the service's clock. */
   readonly now: number;
@@ -162,7 +162,7 @@ interface Archived {
 const MOST = 100;
 const AT_ONCE = 20;
 
-/** Reads the newest instances. `left` is the number of older instances that were not read. */
+/** Reads the newest instances. `left` is the number of older, unread instances. */
 export async function readArchived(
   instances: readonly KnownInstance[],
   api: Api,
@@ -199,9 +199,7 @@ const NAMES: Readonly<Record<Part, string>> = {
   transactions: 'the transactions',
 };
 
-/**
- * Groups parts that failed in the same way and lists their names: `The drives, the transactions`.
- */
+/** Groups parts by fault and lists their names: `The drives, the transactions`. */
 export function alikeFaults(faults: readonly PartFault[]) {
   const alike = new Map<string, { error: CliError; parts: Part[] }>();
   for (const { part, error } of faults) {

@@ -107,7 +107,7 @@ function ok(message: string, evidence: readonly string[] = []): CheckResult {
   return { result: 'ok', message, evidence };
 }
 
-/** Checks for requests that may have rented an instance. */
+/** Checks for requests with an unknown outcome. */
 function openRequests({ known, openPrices }: AuditReading): CheckResult {
   const { length } = known.unknown;
   if (length > 0) {

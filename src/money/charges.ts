@@ -24,7 +24,7 @@ export interface CheckedCharges extends Window {
   readonly late: Money;
   /** The charges above `atMost`; zero if there are none. */
   readonly unexplained: Money;
-  /** Groups whose amount is not a known price come first, then larger sums. */
+  /** Groups without a matching known price come first, then larger sums. */
   readonly groups: readonly ChargeGroup[];
   /** Payments of an undocumented type, grouped by type; not part of `charged`. */
   readonly unclear: readonly ChargeGroup[];
@@ -37,7 +37,7 @@ export interface ChargeGroup {
   readonly count: number;
 }
 
-/** A resource that may have been charged, and its lifetime. */
+/** A possibly charged resource, and its lifetime. */
 export interface Chargeable {
   readonly kind: 'instance' | 'drive';
   /** RUB per hour, the service's decimal string. */
@@ -84,12 +84,12 @@ export function archivedCharge(
   };
 }
 
-/** Returns undefined for an instance that may run. */
+/** Returns undefined if the instance may run. */
 function endOf(instance: Instance | undefined, seen: number | undefined): number | undefined {
   return isTerminated(instance?.status) ? (instant(instance?.terminated_at) ?? seen) : undefined;
 }
 
-/** Returns when the instance was last seen. An instance that was never seen explains no charges. */
+/** Returns when the instance was last seen. A never observed instance explains no charges. */
 function lastSeen(last: Snapshot | undefined): number {
   return instant(last?.seen_at) ?? Number.NEGATIVE_INFINITY;
 }

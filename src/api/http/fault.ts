@@ -35,7 +35,7 @@ export function faultMessage(code: string): string {
   return `the connection failed (${code})`;
 }
 
-/** Hints for faults that the network did not cause. */
+/** Hints for faults not caused by the network. */
 export function faultHint(code: string): string | undefined {
   if (code === 'EMFILE') return 'Raise the limit: ulimit -n 1024';
   if (isWithoutWasm(code)) return 'Start node without --jitless (check NODE_OPTIONS too).';

@@ -14,7 +14,7 @@ const SECRET = new Set([
  * contain the same words.
  */
 const COMMAND_LINE = 'run_command';
-/** Fields that hold environment variables. Their values are secret; their names are not. */
+/** Fields with environment variables. Values are secret, names are not. */
 const ENVIRONMENT = new Set(['env', 'env_vars']);
 
 /**
@@ -32,7 +32,7 @@ export function secretsIn(json: string | undefined): Set<string> {
     try {
       masked(JSON.parse(json), found);
     } catch {
-      // Skips text that is not JSON, since it is never shown.
+      // Skips non-JSON text, since it is never shown.
     }
   }
   return found;

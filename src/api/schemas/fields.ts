@@ -21,7 +21,7 @@ export const fields = lazy(() => ({
   id: z.string().check(z.refine((value) => resourceId(value).ok, 'no id')),
 }));
 
-/** A required text in a request body that obeys a rule. */
+/** A required text in a request body, with a rule. */
 export function ruled(rule: Rule<unknown>): z.ZodMiniString {
   const error = ({ input }: { input?: unknown }) => {
     const verdict = rule(String(input));
@@ -46,7 +46,7 @@ export const meta = lazy(() => {
   );
 });
 
-/** A complete pagination object; gpucloud computes the fields that the service omits. */
+/** A complete pagination object; gpucloud computes omitted fields. */
 export interface Meta {
   total: number;
   page: number;

@@ -5,7 +5,7 @@ interface Setting {
   readonly meaning: string;
 }
 
-/** Every variable that gpucloud reads, for the help, the reference and docs/settings.md. */
+/** All of gpucloud's environment variables, for the help, the reference and docs/settings.md. */
 export const ENVIRONMENT: readonly Setting[] = [
   { variables: ['GPUCLOUD_PROFILE'], flag: '--profile', meaning: 'the active profile' },
   {

@@ -14,7 +14,7 @@ export function findCommand(root: AnyCommand, words: readonly string[], hint: st
   return at;
 }
 
-/** Suggests the groups that have the verb, if it was typed without its group. */
+/** Suggests groups for a verb that was typed without its group. */
 function unknown(root: AnyCommand, words: readonly string[], hint: string) {
   const [word = '', ...more] = words;
   const groups = more.length > 0 ? [] : root.commands;

@@ -24,7 +24,7 @@ const THINGS: Readonly<Record<string, Completes>> = {
 const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
   file: 'file',
   path: 'file',
-  // Values that only the user knows.
+  // Values known only to the user.
   url: 'nothing',
   jmespath: 'nothing',
   duration: 'nothing',

@@ -8,7 +8,7 @@ import { cleanLines, escapeUnseen, mask } from '../../output/index.ts';
 import { clean } from '../../rules/clean.ts';
 import { hider, MASK } from '../../rules/secrets.ts';
 
-/** Paths in `data` that contain secrets (API document: Resources). */
+/** Paths of secrets in `data` (API document: Resources). */
 const SECRETS = [
   'secret_key',
   'connection_info.secrets',
@@ -124,7 +124,7 @@ function hiddenIn(value: unknown, style: BodyStyle): unknown {
   );
 }
 
-/** Headers that set sessions. A repeated API key is masked with the other secrets. */
+/** Session headers. A repeated API key is masked with the other secrets. */
 const SECRET_HEADERS = new Set(['set-cookie', 'authorization', 'x-api-key']);
 
 export function headText({ status, headers }: RawResponse, style: BodyStyle): string {

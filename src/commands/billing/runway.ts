@@ -133,7 +133,7 @@ function reportOf(
      * it.
      */
     below,
-    /** Parts that could not be read. */
+    /** Unreadable parts. */
     unread: reading.faults.map(({ part }) => part),
   } satisfies Runway;
 }

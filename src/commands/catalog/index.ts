@@ -155,7 +155,7 @@ async function askedName(kind: Kind, id: string, context: Context): Promise<stri
 }
 
 /**
- * Refuses a chosen name that another entry already has. Allows the service's own name, to choose
+ * Refuses a chosen name if another entry already has it. Allows the service's own name, to choose
  * one of several offers with that name.
  */
 function refuseTaken(

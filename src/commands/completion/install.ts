@@ -36,7 +36,7 @@ export async function install(shell: Shell, script: string, context: Context) {
   return { file, changed };
 }
 
-/** Removes the script that {@link install} wrote. */
+/** Removes the installed script. */
 export async function uninstall(shell: Shell, context: Context) {
   const { env, err } = context;
   const file = fileOf(shell, env);
@@ -90,10 +90,10 @@ async function ownText(file: string): Promise<string | undefined> {
   });
 }
 
-/** Shells that gpucloud starts to check whether a new shell loads the script. */
+/** Shells to start, to check whether a new shell loads the script. */
 type Asked = 'bash' | 'zsh';
 
-/** Marks the line that gpucloud adds to a user's file. */
+/** Marks gpucloud's line in a user's file. */
 const MARK = '# added by gpucloud completion --install';
 
 /**
@@ -198,7 +198,7 @@ function ifMissing(error: unknown): string {
   return '';
 }
 
-/** Removes the line that {@link ensureLoads} added. */
+/** Removes gpucloud's line from the startup file. */
 async function removeLine(shell: Asked, context: Context): Promise<void> {
   const { err } = context;
   const file = (await newShell(shell, context))?.file;

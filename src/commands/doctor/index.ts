@@ -119,7 +119,7 @@ function summaryOf(checks: readonly Check[]): string {
 
 /** Every call's default timeout. */
 const TIMEOUT_MS = 60_000;
-/** Runs checks in parallel. Fails a check that has not finished by the deadline. */
+/** Runs checks in parallel. Fails checks that exceed the deadline. */
 function made(checks: Checks, late: Promise<Finding>): Promise<Check[]> {
   return Promise.all(
     Object.entries(checks).map(async ([id, check]) => {

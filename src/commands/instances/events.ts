@@ -52,7 +52,7 @@ function viewOf(instances: readonly Target[]): View<InstanceEvent> {
 /** API document: Events. Accepts other types, since the service may add some. */
 const TYPES = ['INFO', 'WARNING', 'ERROR', 'STATUS_CHANGE', 'BILLING'] as const;
 
-/** Types that are not statuses, so waiting for one needs no read of the instance. */
+/** Types other than statuses: waiting for one doesn't require reading the instance. */
 const MERE_TYPES: readonly string[] = TYPES.filter((type) => type !== 'ERROR');
 
 const STATUSES_AND_TYPES: readonly string[] = [...INSTANCE_STATUSES, ...MERE_TYPES];

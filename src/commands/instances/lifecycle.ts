@@ -171,7 +171,7 @@ async function change(
   const all = { ...what, onAccepted, onAlready };
   const outcome = await changeEach(all, instances, { until, times }, context);
   const facts = await factsOf?.(outcome.changed);
-  // Omits instances that notes have already reported.
+  // Omits instances reported in notes.
   const isNews = ({ id }: Changed) => !already.has(id) && (until !== undefined || accepted.has(id));
   await show(typed, outcome, context, { facts, isNews });
 }

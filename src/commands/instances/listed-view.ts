@@ -84,7 +84,7 @@ export const listedView: View<Listed> = {
   ],
   id: (row) => row.id,
   empty: `No instances known to this computer. "${gpucloud('audit')}" looks for others; --all shows terminated ones.`,
-  // Ignores values that change with every read: notes contain ages.
+  // Ignores notes, since ages in them change with every read.
   steady: ({ note: _note, idle_seconds: _idle, ...row }) => row,
   secrets: (instanceView.secrets ?? []).map((path) => `instance.${path}`),
   json: (row) => ({
@@ -97,7 +97,7 @@ export const listedView: View<Listed> = {
   }),
 };
 
-/** Last known facts about an instance that could not be read now. */
+/** Last known facts about an unreadable instance. */
 function lastFacts({ unread, last }: Listed): NonNullable<Snapshot['facts']> {
   return unread === true ? (last?.facts ?? {}) : {};
 }

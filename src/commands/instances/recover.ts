@@ -98,7 +98,7 @@ function rowOf({ request, instance, candidates }: Resolution) {
     /** The instance's ID, if found. */
     id: instance?.id ?? null,
     may_be_billing: instance === undefined || mayBill(instance.status),
-    /** Instances that match the request's name and time. */
+    /** Instances with the request's name and time. */
     candidates: candidates.map(({ id, status, created_at }) => ({ id, status, created_at })),
     note: instance === undefined ? unknown : `found instance ${instance.id}, ${instance.status}`,
   } satisfies RecoveredResult;

@@ -21,7 +21,7 @@ const passedName = repeated((text: string, before: string[] = []) => {
   return [...before, check('--pass-env', text, variableName)];
 });
 
-/** Flags that apply only to a new instance. */
+/** Flags for new instances only. */
 const OF_NEW = {
   name: true,
   offer: true,

@@ -7,7 +7,7 @@ import { duration } from '../../rules/times.ts';
 import type { Fault } from '../../sandbox/index.ts';
 import { FAULTS } from '../../sandbox/service/faults.ts';
 
-/** Failures that `fail` can cause. */
+/** Failures for `fail`. */
 export const FAULT_NAMES = Object.keys(FAULTS).filter((name): name is Fault =>
   Object.hasOwn(FAULTS, name),
 );

@@ -15,7 +15,7 @@ export interface TourStep {
 export const FOLDER = '$TOUR';
 /** The private key made for the tour. */
 export const KEY = `${FOLDER}/key`;
-/** Folder that the job copies to the instance and back. */
+/** Folder for the job to copy to the instance and back. */
 export const JOB = `${FOLDER}/job`;
 export const INPUT = 'input.txt';
 const OUTPUT = 'output.txt';

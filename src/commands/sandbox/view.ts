@@ -10,7 +10,7 @@ function virtualTime(iso: string): string {
 
 /** Sandbox state; after `advance`, also the cost. */
 interface ShownStatus extends SandboxStatus {
-  /** Roubles that this command took from the balance. */
+  /** Roubles charged by this command. */
   readonly charged?: string;
 }
 

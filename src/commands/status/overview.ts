@@ -46,7 +46,7 @@ export function overviewOf(look: Look, { typed }: { readonly typed: Typed }) {
       command: typed(words),
       purpose,
     })),
-    /** Parts that could not be read. The most serious fault decides the exit code. */
+    /** Unreadable parts. The most serious fault decides the exit code. */
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
   } satisfies StatusResult;
 }

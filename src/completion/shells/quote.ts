@@ -29,7 +29,7 @@ export function offerText(offer: Offer): string {
   }
 }
 
-/** Code that bash and zsh share. */
+/** Shared code of bash and zsh. */
 
 /** Finds the cache folder and the owner of the names. */
 export const OWNER = `# Finds the cache folder, by gpucloud's own rules.

@@ -5,11 +5,14 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { local } from '../../output/time.ts';
 import { differenceText, FAR, lastAhead } from './armed.ts';
 
-/** Milliseconds that the service's clock and this computer's may differ without a warning. */
+/**
+ * Maximum difference between the service's clock and this computer's without a warning, in
+ * milliseconds.
+ */
 const SAME = 60_000;
-/** Milliseconds that the clock difference may change between two passes. */
+/** Maximum change of the clock difference between two passes, in milliseconds. */
 const MOVED = 10_000;
-/** Milliseconds that the second response may differ from the first. */
+/** Maximum difference between the two responses, in milliseconds. */
 const AGREES = 2_000;
 /** Milliseconds between the two responses: enough to notice a stopped clock. */
 const PAUSE = 3_000;
@@ -19,7 +22,7 @@ export interface ServiceTime {
   now(): number;
   /** Whether the time is still usable: this computer has not slept since. */
   isFresh(): boolean;
-  /** Milliseconds that the service's clock is ahead of this computer's. */
+  /** How far the service's clock is ahead of this computer's, in milliseconds. */
   readonly ahead: number;
 }
 

@@ -191,7 +191,7 @@ async function terminateFailed(
   }
 }
 
-/** Refusals that would repeat with another offer. */
+/** Refusals that another offer would not avoid. */
 const FINAL_CODES: readonly string[] = ['name_taken', 'insufficient_funds', 'authentication'];
 
 /** Whether certainly nothing was rented and another request may succeed. */

@@ -27,9 +27,7 @@ export interface CountFlags {
   readonly minCount?: number | undefined;
 }
 
-/**
- * Throws a usage error for flags that exclude each other. `drive` is the flag that sets a drive.
- */
+/** Throws a usage error for conflicting flags. `drive` is the flag for a drive. */
 export function checkCount({ count, minCount }: CountFlags, drive: string | undefined): void {
   if (count === undefined) {
     if (minCount !== undefined) throw usageError('--min-count needs --count');

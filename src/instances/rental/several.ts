@@ -117,7 +117,7 @@ async function giveAllBack(
   );
 }
 
-/** Returns the outcome for a name whose instance is terminated. */
+/** Returns the outcome for a terminated instance's name. */
 async function outcomeOf(
   one: OneOfSeveral,
   target: Target,
@@ -148,7 +148,7 @@ async function outcomeOf(
   return { ...one, instance, early: one.early && ended(one.early, target) };
 }
 
-/** Builds the error for an instance that was terminated because too few succeeded. */
+/** Builds the error for an instance terminated because too few succeeded. */
 function ended(error: CliError, { id, name }: Target): CliError {
   const why = error.cause instanceof CliError ? error.cause.message : error.message;
   return error.with(`${name} (${id}): ${sentence(why)} It was terminated.`, {

@@ -14,9 +14,7 @@ import { type Chosen, findHardware } from './hardware.ts';
 /** Required flags, as a usage error names them. */
 const NEEDED = { name: 'NAME (or --name)', offer: '--offer', image: '--image' } as const;
 
-/**
- * Returns the required flags that neither the command line nor the file sets, such as `--offer`.
- */
+/** Returns the required flags missing on the command line and in the file, such as `--offer`. */
 export function missingFlags(flags: CreateFlags): string[] {
   const needed = ['name', 'offer', 'image'] as const;
   return needed.filter((flag) => flags[flag] === undefined).map((flag) => NEEDED[flag]);
@@ -121,7 +119,7 @@ async function references(
   };
 }
 
-/** Flags that describe a container and therefore need an image. */
+/** Container flags. They require an image. */
 const PARTS = ['dockerCommand', 'shmSize', 'port', 'env', 'volume'] as const;
 
 /** Builds `docker_config`, or returns undefined if no flag describes a container. */

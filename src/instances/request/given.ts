@@ -32,7 +32,7 @@ export interface CreateFlags extends DeadlineFlags {
   readonly volume?: readonly Volume[] | undefined;
 }
 
-/** Maps each flag to the field of the file that sets the same value. */
+/** Maps each flag to the file's field for the same value. */
 const FIELDS = {
   name: ['instance_name'],
   offer: ['offers'],
@@ -108,7 +108,7 @@ function flagsIn({ fields, at }: Manifest, typed: CreateFlags): CreateFlags {
   };
 }
 
-/** Returns the value of a text that already passed its rule. */
+/** Returns a valid text's value. */
 function valueIn<T>(text: string | undefined, rule: (text: string) => Verdict<T>): T | undefined {
   const verdict = text === undefined ? undefined : rule(text);
   return verdict?.ok ? verdict.value : undefined;
@@ -165,7 +165,7 @@ async function readManifest(path: string, context: Context): Promise<Manifest> {
   try {
     content = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    // YAML also throws for aliases that have no anchor or expand without end.
+    // YAML also throws for aliases without an anchor, and for endless expansion.
     const reason = error instanceof Error ? error.message : String(error);
     throw usageError(`${file}: can't resolve its aliases: ${reason}`);
   }

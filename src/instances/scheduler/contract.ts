@@ -21,7 +21,7 @@ export interface Computer {
   readonly configHome: string | undefined;
 }
 
-/** A scheduler that works without administrator rights. */
+/** A scheduler for users without administrator rights. */
 export interface Scheduler {
   readonly name: 'systemd' | 'launchd' | 'crontab' | 'schtasks';
   /** Printed after installing an entry. */

@@ -3,7 +3,7 @@ import { shellLine } from '../../output/shell-line.ts';
 import type { Computer, Job, Scheduler } from './contract.ts';
 import { mustRun, runTool } from './tool.ts';
 
-/** Maximum line length that every cron reads. */
+/** Maximum line length in any cron. */
 const LONGEST = 990;
 
 /** Schedules with a line in the user's crontab; the comment at its end identifies it. */

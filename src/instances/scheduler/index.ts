@@ -20,7 +20,7 @@ export async function entryName(profile: string, context: Context): Promise<stri
   return `gpucloud-reap-${profile}-${folders}`;
 }
 
-/** Returns the schedulers that this user may use, best first. */
+/** Returns the schedulers available to this user, best first. */
 export function schedulersIn({ start, host, env }: Context): readonly Scheduler[] {
   if (host.home === undefined) throw usageError('there is no home folder, so nothing is scheduled');
   return schedulersOf(host.platform, {
@@ -52,7 +52,7 @@ export async function schedulerHere(all: readonly Scheduler[]): Promise<Schedule
   return undefined;
 }
 
-/** Returns the schedulers that have an entry with this name. */
+/** Returns the schedulers with an entry of this name. */
 export async function schedulersWith(
   name: string,
   all: readonly Scheduler[],

@@ -14,16 +14,16 @@ export const SECOND_WORDS =
 
 /** The wizard's choices. */
 export interface Lists {
-  /** Names not to suggest. Each has the rule that forbids it, if any. */
+  /** Names not to suggest, each with the rule against it, if any. */
   readonly names: ReadonlyMap<string, string | undefined>;
   /** The account's SSH keys; undefined if unreadable. */
   readonly sshKeys: readonly SshKey[] | undefined;
-  /** IDs of keys that can sign in from this computer. */
+  /** IDs of keys for signing in from this computer. */
   readonly usable: ReadonlySet<string>;
   /** A private key with a passphrase, if one exists on this computer. */
   readonly locked: PrivateHalf | undefined;
   readonly templates: readonly Template[];
-  /** Drives that can be mounted. */
+  /** Mountable drives. */
   readonly drives: readonly Drive[];
   readonly catalog: Readonly<Record<Kind, readonly CatalogEntry[]>>;
   /** The balance as sent by the service; undefined if unreadable. */

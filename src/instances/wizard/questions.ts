@@ -37,7 +37,7 @@ export interface Question {
 export interface Asking {
   readonly flags: CreateFlags;
   readonly lists: Lists;
-  /** IDs of the offers that the service has refused. */
+  /** IDs of refused offers. */
   readonly refused: ReadonlySet<string>;
   /**
    * Whether the instance is for a job. A job needs a key that signs in from this computer, and no
@@ -134,7 +134,7 @@ async function askName(
   return { flags: { name }, text: name };
 }
 
-/** Suggests two words that are easy to type and that no known instance has as its name. */
+/** Suggests two easily typed words that are not a known instance's name. */
 function suggestedName(isTaken: (name: string) => boolean, random: () => number): string {
   const one = (words: string) => {
     const all = words.split(' ');

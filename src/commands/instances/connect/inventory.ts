@@ -82,7 +82,7 @@ export const inventory = action({
   },
 });
 
-/** Refuses sign-in flags that have no field in the format. */
+/** Refuses sign-in flags without a field in the format. */
 function ensureWritable(format: InventoryFormat, { identity, user, options, words }: HowToReach) {
   const isAny = identity !== undefined || user !== undefined || options.length > 0;
   if (format === 'hostfile' && (isAny || words.length > 0)) {
@@ -114,7 +114,7 @@ async function entriesOf(
   const { reach } = await import('../../../reach/reach.ts');
   const read = async (text: string) => (await reach(text, how, context)).instance;
   const { done, failed } = await forEach('INSTANCE', typed, read, context);
-  // Merges a name and an ID that identify the same instance.
+  // Merges a name and an ID of the same instance.
   const each = new Map(done.map((instance) => [instance.id, instance]));
   return { entries: hostEntries([...each.values()], user), failed };
 }

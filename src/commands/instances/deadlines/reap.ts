@@ -123,7 +123,7 @@ export const reap = action({
     };
     const inHand = new Set<string>();
     const rounds = new Set<Promise<void>>();
-    /** Starts the jobs that no earlier round is handling. */
+    /** Starts handling jobs, except those an earlier round is handling. */
     const begin = async () => {
       const { finishJobs, openJobs } = await import('../../../run-job/jobs/finish.ts');
       const open = (await openJobs(context)).filter(({ id }) => !inHand.has(id));

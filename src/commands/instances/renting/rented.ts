@@ -170,7 +170,7 @@ async function printEnded(
   nextSteps(instance, context);
 }
 
-/** Reports an instance whose response arrived after Ctrl-C. */
+/** Reports an instance if its response arrived after Ctrl-C. */
 function stillRented(instance: Instance, { signal }: Context): CliError {
   const { id, name } = instance;
   const reason = signal.reason instanceof CliError ? signal.reason : unforeseen(signal.reason);
