@@ -134,6 +134,41 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     },
   );
 
+  test('lets scp and sftp leave the home folder neither by a path nor by a link', async () => {
+    const [id = ''] = await rent(1);
+    const outside = join(computer.home, 'outside');
+    await mkdir(outside);
+    await writeFile(join(outside, 'secret'), 'secret');
+    await writeFile(join(computer.home, 'mine'), 'mine');
+    await ssh(id, `ln -s ${outside} link; ln -s ${outside}/new new; echo here >here`);
+    const scp = (from: string, to: string) =>
+      computer.gpucloud(['instances', 'scp', from, to, ...own], { env });
+    const up = '../'.repeat(3);
+    for (const path of [`${outside}/`, 'link/', 'new', `${up}../outside/x`, '..']) {
+      const { code, stderr } = await scp(join(computer.home, 'mine'), `${id}:${path}`);
+      expect([path, code, stderr]).toEqual([path, 1, expect.stringContaining('Permission denied')]);
+    }
+    for (const path of [`${outside}/secret`, 'link/secret', `${up}../outside/secret`]) {
+      const { code, stderr } = await scp(`${id}:${path}`, join(computer.home, 'stolen'));
+      // scp looks for the file before opening it, and takes any refusal for a missing file.
+      expect([path, code, stderr]).toEqual([path, 1, expect.stringContaining('No such file')]);
+    }
+    expect(existsSync(join(computer.home, 'stolen'))).toBe(false);
+    expect(readdirSync(outside)).toEqual(['secret']);
+    const back = await scp(`${id}:${place(id, 'home', 'here')}`, join(computer.home, 'back'));
+    expect(back.code, back.stderr).toBe(0);
+  });
+
+  test('starts relative paths of rsync and tar in the home folder', needs('rsync'), async () => {
+    const [id = ''] = await rent(1);
+    const { stdout } = await ssh(
+      id,
+      'mkdir in && echo a >in/a && rsync -a in/ copy && tar -c in | tar -x -C copy && ls copy copy/in',
+    );
+    expect(stdout).toBe('copy:\na\nin\n\ncopy/in:\na\n');
+    expect(readdirSync(place(id, 'home')).sort()).toEqual(['copy', 'in']);
+  });
+
   test('writes and deletes nothing through links that a command left', async () => {
     const [id = ''] = await rent(1);
     const kept = join(computer.home, 'kept');

@@ -115,4 +115,9 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     expect(stderr).toBe(`Sandbox addresses can't be reached. ${instead}\n`);
     expect((await done('instances', verb, 'notebook', '--json')).stderr).toBe('');
   });
+
+  test.each(['get', 'endpoints'])('notes nothing in %s without an address', async (verb) => {
+    await done('instances', 'terminate', 'web', '--yes', '--wait');
+    expect((await done('instances', verb, 'web')).stderr).not.toContain('addresses');
+  });
 });

@@ -27,14 +27,17 @@ export const get = action({
   async run(context, typed, flags) {
     const find = instanceFinder(context);
     const { instances } = await context.api();
+    let hasAddress = false;
     const work = async (text: string, options?: CallOptions) => {
       const { id, ends_at, idle } = await find(text);
       const instance = await instances.get(id, options);
+      hasAddress ||= instance.ip_address != null;
       return { ...instance, ends_at, ...idleTime(idle, context.serviceClock.now()) };
     };
     if (flags.watch !== true) {
       await printEach('INSTANCE', typed, { work, view: instanceView }, context);
-      return noteNowhere(context);
+      if (hasAddress) await noteNowhere(context);
+      return;
     }
     const only = onlyTyped(typed);
     if (only === undefined) {

@@ -18,6 +18,7 @@ import {
 } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { errorCode } from '../../files/error-code.ts';
+import { inHome } from './home-path.ts';
 import { type SFTPWrapper, utils } from './ssh2.ts';
 
 /** Bytes of one read; a client requests the rest in further reads. */
@@ -41,14 +42,16 @@ interface Internals {
 type Opened = { readonly file: FileHandle } | { readonly folder: string; names: string[] };
 
 /**
- * Serves files to scp and sftp, with the rights of this computer's user, like a command on the
- * instance. Relative paths begin in the home folder. Ignores owners.
+ * Serves the files of the home folder to scp and sftp, with the rights of this computer's user.
+ * Ignores owners.
  */
 export function serveSftp(sftp: SFTPWrapper, home: string): void {
   const { STATUS_CODE: code } = utils.sftp;
   const opened = new Map<number, Opened>();
   let last = 0;
-  const at = (path: string) => resolve(home, path);
+  const at = (path: string) => inHome(home, path);
+  /** Names a link itself, not its target. */
+  const linkAt = (path: string) => inHome(home, path, false);
 
   function keep(request: number, one: Opened): void {
     last += 1;
@@ -80,7 +83,7 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
 
   sftp.on('OPEN', (request, path, flags, { mode }) =>
     reply(request, async () => {
-      keep(request, { file: await open(at(path), flagsOf(flags), mode ?? 0o666) });
+      keep(request, { file: await open(await at(path), flagsOf(flags), mode ?? 0o666) });
       return DONE;
     }),
   );
@@ -114,14 +117,15 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
       sftp.attrs(request, attributesOf(await read()));
       return DONE;
     });
-  sftp.on('STAT', (request, path) => answerStat(request, () => stat(at(path))));
-  sftp.on('LSTAT', (request, path) => answerStat(request, () => lstat(at(path))));
+  sftp.on('STAT', (request, path) => answerStat(request, async () => stat(await at(path))));
+  sftp.on('LSTAT', (request, path) => answerStat(request, async () => lstat(await linkAt(path))));
   sftp.on('FSTAT', (request, handle) => answerStat(request, () => fileOf(handle).stat()));
   sftp.on('SETSTAT', (request, path, { mode, size, atime, mtime }: Attributes) =>
     reply(request, async () => {
-      if (size !== undefined) await truncate(at(path), size);
-      if (mode !== undefined) await chmod(at(path), mode & 0o7777);
-      if (atime !== undefined && mtime !== undefined) await utimes(at(path), atime, mtime);
+      const file = await at(path);
+      if (size !== undefined) await truncate(file, size);
+      if (mode !== undefined) await chmod(file, mode & 0o7777);
+      if (atime !== undefined && mtime !== undefined) await utimes(file, atime, mtime);
     }),
   );
   sftp.on('FSETSTAT', (request, handle, { mode, size, atime, mtime }: Attributes) =>
@@ -134,8 +138,8 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
   );
   sftp.on('OPENDIR', (request, path) =>
     reply(request, async () => {
-      const names = await readdir(at(path));
-      keep(request, { folder: at(path), names: ['.', '..', ...names] });
+      const folder = await at(path);
+      keep(request, { folder, names: ['.', '..', ...(await readdir(folder))] });
       return DONE;
     }),
   );
@@ -164,14 +168,25 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
     });
   sftp.on('REALPATH', (request, path) =>
     // Resolves a path even if it does not exist yet.
-    answerPath(request, () => realpath(at(path)).catch(() => at(path))),
+    answerPath(request, async () => {
+      const wanted = resolve(await realpath(home), path);
+      return realpath(wanted).catch(() => wanted);
+    }),
   );
-  sftp.on('READLINK', (request, path) => answerPath(request, () => readlink(at(path))));
-  sftp.on('SYMLINK', (request, path, target) => reply(request, () => symlink(target, at(path))));
-  sftp.on('MKDIR', (request, path, { mode }) => reply(request, () => mkdir(at(path), mode)));
-  sftp.on('RMDIR', (request, path) => reply(request, () => rmdir(at(path))));
-  sftp.on('REMOVE', (request, path) => reply(request, () => unlink(at(path))));
-  sftp.on('RENAME', (request, from, to) => reply(request, () => rename(at(from), at(to))));
+  sftp.on('READLINK', (request, path) =>
+    answerPath(request, async () => readlink(await linkAt(path))),
+  );
+  sftp.on('SYMLINK', (request, path, target) =>
+    reply(request, async () => symlink(target, await linkAt(path))),
+  );
+  sftp.on('MKDIR', (request, path, { mode }) =>
+    reply(request, async () => mkdir(await linkAt(path), mode)),
+  );
+  sftp.on('RMDIR', (request, path) => reply(request, async () => rmdir(await linkAt(path))));
+  sftp.on('REMOVE', (request, path) => reply(request, async () => unlink(await linkAt(path))));
+  sftp.on('RENAME', (request, from, to) =>
+    reply(request, async () => rename(await linkAt(from), await linkAt(to))),
+  );
   // scp and sftp wait for an exit status and the channel's end. ssh2 sends neither, and has no
   // method for the exit status.
   sftp.on('end', () => {

@@ -53,8 +53,12 @@ export const endpoints = action({
   async run(context, typed) {
     const find = instanceFinder(context);
     const { instances } = await context.api();
-    const read = async (text: string) =>
-      connectionsOf(await instances.get((await find(text)).id), context);
+    let hasAddress = false;
+    const read = async (text: string) => {
+      const instance = await instances.get((await find(text)).id);
+      hasAddress ||= instance.ip_address != null;
+      return connectionsOf(instance, context);
+    };
     const only = onlyTyped(typed);
     if (only === undefined) {
       const { done, failed } = await forEach('INSTANCE', typed, read, context);
@@ -62,7 +66,7 @@ export const endpoints = action({
     } else {
       await context.out.list(await read(only), connectionView);
     }
-    await noteNowhere(context);
+    if (hasAddress) await noteNowhere(context);
   },
 });
 

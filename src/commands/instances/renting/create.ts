@@ -62,7 +62,7 @@ export const create = action({
     'alone. Ctrl-C stops sending requests and terminates nothing.',
   examples: [
     'gpucloud instances create',
-    'gpucloud instances create trainer --offer ID --image ID --ssh-key laptop --wait=ssh',
+    'gpucloud instances create trainer --offer ID --image ID --wait=ssh',
     'gpucloud instances create lab -f lab.yaml --template jupyterlab --wait',
     'gpucloud instances create web -f web.yaml --docker-image nginx -p 8080:80',
     'gpucloud instances create trainer -f trainer.yaml --max-price 90 --json',
