@@ -53,7 +53,8 @@ export async function checkInput(
   read: Given,
   context: Context,
 ): Promise<{ readonly toStart: Command; readonly files: FileList | undefined }> {
-  if (command.length === 0) {
+  // An empty word comes from an unset variable of a script.
+  if ((command[0] ?? '') === '') {
     throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
   }
   const toStart =

@@ -72,6 +72,8 @@ describe('gpucloud run --here before renting', () => {
     expect(await refused(HERE, './none')).toContain(
       'COMMAND "./none" is not a program on this computer',
     );
+    expect(await refused(HERE, folder)).toContain('is not a program on this computer');
+    expect(await refused(HERE, '')).toContain('COMMAND is missing');
   });
 
   test('lists all instance names and folders with --dry-run', needs('ssh'), async () => {

@@ -275,8 +275,9 @@ describe('gpucloud run before renting', () => {
     expect(await refused(...words)).toContain('--sync: the folder');
   });
 
-  test('exits with 2 if the command is missing', async () => {
-    const { code, stderr } = await world.cli(['run', ...REQUEST, '--terminate-after', '1h']);
+  test.each([[[]], [['--', '']]])('exits with 2 if the command is missing: %j', async (end) => {
+    const argv = ['run', ...REQUEST, '--terminate-after', '1h', ...end];
+    const { code, stderr } = await world.cli(argv);
     expect(code).toBe(2);
     expect(stderr).toContain('COMMAND is missing: put it after --');
   });

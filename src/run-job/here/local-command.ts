@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -38,10 +38,13 @@ async function isProgram(file: string, { env, host }: Context): Promise<boolean>
     ? [resolve(file)]
     : (env.PATH ?? '').split(delimiter).map((folder) => join(folder || '.', file));
   for (const path of paths) {
-    const isHere = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
+    // A folder passes X_OK too.
+    const isHere = await access(path, constants.X_OK)
+      .then(() => stat(path))
+      .then(
+        (found) => found.isFile(),
+        () => false,
+      );
     if (isHere) return true;
   }
   return false;
