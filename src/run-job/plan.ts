@@ -49,7 +49,7 @@ function namesOf(name: string, here: Here | undefined): string[] {
 
 /** Checks the command, the copies and ssh on this computer. Throws CliError. */
 export async function checkInput(
-  { command, passEnv, sync, exclude, fetch, fetchEvery, detach, here }: JobInput,
+  { command, passEnv, sync, exclude, fetch, fetchEvery, detach, here, how }: JobInput,
   read: Given,
   context: Context,
 ): Promise<{ readonly toStart: Command; readonly files: FileList | undefined }> {
@@ -68,7 +68,7 @@ export async function checkInput(
   const targets = here === undefined ? fetch : names.flatMap((name) => fetchInto(fetch, name));
   await ensureTargets(targets, { detach, isRepeated, home: context.host.home });
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
-  await ensureSsh(context);
+  await ensureSsh(how, context);
   if (files !== undefined) noteFiles(files, context);
   return { toStart, files };
 }

@@ -6,10 +6,20 @@ import { ensureSandboxSsh } from '../reach/sandbox-proxy.ts';
 import { lockedKeyError, printedBy, privateHalves } from '../ssh-keys/private-half.ts';
 
 /** Checks the requirements of a job on this computer. Throws before anything is rented. */
-export async function ensureSsh(context: Context): Promise<void> {
+export async function ensureSsh(
+  { options, words }: Pick<HowToReach, 'options' | 'words'>,
+  context: Context,
+): Promise<void> {
   await ensureSandboxSsh(context);
   const { code } = await printedBy('ssh', ['-V'], context);
   if (code !== 0) throw usageError('gpucloud run needs ssh, but could not start it');
+  if (options.length === 0 && words.length === 0) return;
+  const given = [...words, ...options.flatMap((option) => ['-o', option])];
+  // With -G, ssh only parses its options.
+  const parsed = await printedBy('ssh', ['-G', ...given, 'localhost'], context);
+  if (parsed.code === 0) return;
+  const [reason = ''] = parsed.errors.trim().split(/\r?\n/);
+  throw usageError(`--ssh-option, --ssh-arg: ssh rejects them: ${reason}`);
 }
 
 /** Checks that ssh can sign in, and adds the private key file to use. Throws a usage error. */

@@ -68,15 +68,17 @@ async function keyFiles({ host }: Context): Promise<string[]> {
     .map((name) => join(folder, name.slice(0, -4)));
 }
 
-/** Runs a program and returns its output; empty if the program is missing. */
+/** Runs a program and returns what it printed; empty if the program is missing. */
 export async function printedBy(file: string, args: readonly string[], { start }: Context) {
   let text = '';
+  let errors = '';
   const hear = (part: string, from: 'stdout' | 'stderr') => {
     if (from === 'stdout') text += part;
+    else errors += part;
   };
   const code = await start({ file, args, hear, timeout: QUICK }).then(
     ({ ended }) => ended.catch(() => 127),
     () => 127,
   );
-  return { code, text };
+  return { code, text, errors };
 }

@@ -98,9 +98,23 @@ describe('ssh on this computer', () => {
     ['fails the check if it exits with 1', 'exit 1', false],
   ])('%s', async (_how, script, isUsable) => {
     await program('ssh', script);
-    const checked = ensureSsh(context);
+    const checked = ensureSsh(HOW, context);
     if (isUsable) await checked;
     else await expect(checked).rejects.toThrow('gpucloud run needs ssh, but could not start it');
+  });
+
+  test("parses the options: a run with a wrong one rents nothing, and prints ssh's reason", async () => {
+    await program(
+      'ssh',
+      'case "$*" in *-Bad*|*Bad=*) echo "Bad one" >&2; echo usage >&2; exit 255; esac',
+    );
+    await ensureSsh({ options: ['Compression=yes'], words: ['-4'] }, context);
+    for (const how of [
+      { options: ['Bad=1'], words: [] },
+      { options: [], words: ['-Bad'] },
+    ]) {
+      await expect(ensureSsh(how, context)).rejects.toThrow('ssh rejects them: Bad one');
+    }
   });
 
   test('is unavailable in the sandbox on Windows: run exits with 5', async () => {
