@@ -3,7 +3,12 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import type { HowToReach } from '../reach/reach.ts';
 import { ensureSandboxSsh } from '../reach/sandbox-proxy.ts';
-import { lockedKeyError, printedBy, privateHalves } from '../ssh-keys/private-half.ts';
+import {
+  ensureUnlocked,
+  lockedKeyError,
+  printedBy,
+  privateHalves,
+} from '../ssh-keys/private-half.ts';
 
 /** Checks the requirements of a job on this computer. Throws before anything is rented. */
 export async function ensureSsh(
@@ -29,7 +34,10 @@ export async function ensureSignIn(
   context: Context,
 ): Promise<HowToReach> {
   if (ids.length === 0) throw usageError('--ssh-key is missing: run signs in with it');
-  if (how.identity !== undefined) return how;
+  if (how.identity !== undefined) {
+    await ensureUnlocked(how.identity, context);
+    return how;
+  }
   const keys = await (await context.api()).sshKeys.list();
   const chosen = keys.filter(({ id }) => ids.includes(id));
   return { ...how, identity: await findPrivateKey(chosen, context) };

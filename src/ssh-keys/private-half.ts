@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { SshKey } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
+import { shellLine } from '../output/shell-line.ts';
 
 /** Time limit for a program that prints a few lines, in milliseconds. */
 const QUICK = 10_000;
@@ -46,10 +47,28 @@ export async function privateHalves(
 
 /** Returns the error for a key with a passphrase, in a command that can't prompt for one. */
 export function lockedKeyError({ key: { name, id }, file }: PrivateHalf): CliError {
+  return lockedError(`--ssh-key ${name ?? id}`, file);
+}
+
+function lockedError(flag: string, file = ''): CliError {
   return usageError(
-    `--ssh-key ${name ?? id}: private key ${file} has a passphrase, and "gpucloud run" can't prompt for it`,
-    `add the key to the agent: ssh-add ${file}`,
+    `${flag}: private key ${file} has a passphrase, and "gpucloud run" can't prompt for it`,
+    `add the key to the agent: ${shellLine(['ssh-add', file])}`,
   );
+}
+
+/**
+ * Rejects the file of `--identity` if it needs a passphrase and the agent doesn't hold the key.
+ * Without a public key file, any key of the agent may be the right one.
+ */
+export async function ensureUnlocked(file: string, context: Context): Promise<void> {
+  const opened = await printedBy('ssh-keygen', ['-y', '-P', '', '-f', file], context);
+  if (!opened.errors.includes('incorrect passphrase')) return;
+  const blob = blobOf(await readFile(`${file}.pub`, 'utf8').catch(() => ''));
+  const agent = await printedBy('ssh-add', ['-L'], context);
+  const held = agent.code === 0 ? agent.text.split('\n').map(blobOf) : [];
+  if (blob === undefined ? held.length > 0 : held.includes(blob)) return;
+  throw lockedError('--identity', file);
 }
 
 /** Returns the key in base64: the middle of `ssh-ed25519 AAAA… comment`. */

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
@@ -89,6 +89,23 @@ describe('the private key of a job', () => {
     expect(await ensureSignIn({ ...body, ssh_keys: ['k-1'] }, how, context)).toBe(how);
     await expect(ensureSignIn(body, how, context)).rejects.toThrow('--ssh-key is missing');
     expect(world.service.requests).toEqual([]);
+  });
+
+  test('of --identity must not have a passphrase, except if the agent holds it', async () => {
+    await program('ssh-keygen', 'echo "Load key: incorrect passphrase supplied" >&2; exit 255');
+    const file = await pair('a', 'AAAA1');
+    const body = { instance_name: 'job', offer_id: 'a', image_id: 'b', ssh_keys: ['k-1'] };
+    const check = () => ensureSignIn(body, { ...HOW, identity: file }, context);
+    const refusal = `--identity: private key ${file} has a passphrase`;
+    await expect(check()).rejects.toThrow(refusal);
+    await writeFile(join(world.home, 'agent'), 'ssh-ed25519 AAAA2 agent\n');
+    await expect(check()).rejects.toThrow(refusal);
+    await writeFile(join(world.home, 'agent'), 'ssh-ed25519 AAAA1 agent\n');
+    expect(await check()).toMatchObject({ identity: file });
+    await rm(`${file}.pub`);
+    expect(await check()).toMatchObject({ identity: file });
+    await rm(join(world.home, 'agent'));
+    await expect(check()).rejects.toThrow(refusal);
   });
 });
 
