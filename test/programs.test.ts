@@ -105,13 +105,13 @@ describe('a program with a background child', () => {
 });
 
 describe('a program that ignores signals', () => {
-  test('is killed when it times out', async () => {
+  test('kills a program that ignores signals when it times out', async () => {
     const { running } = await hear(DEAF, 500);
     expect(await running.ended).toBeGreaterThan(128);
     expect(running.isLate).toBe(true);
   });
 
-  test('is killed a second after the first signal', async () => {
+  test('kills a program that ignores signals a second after the first signal', async () => {
     const { running, says } = await hear(DEAF);
     await says(/ready/);
     running.kill('SIGINT');
@@ -119,7 +119,7 @@ describe('a program that ignores signals', () => {
     expect(running.isLate).toBe(false);
   });
 
-  test('is killed at once by the second signal', async () => {
+  test('kills a program immediately at the second signal', async () => {
     const { running, says } = await hear(DEAF);
     await says(/ready/);
     // If each signal counted as the first, this test would never end.
@@ -128,7 +128,7 @@ describe('a program that ignores signals', () => {
     clearInterval(again);
   });
 
-  test('is not killed if it shares the terminal', async () => {
+  test('does not kill a program that shares the terminal', async () => {
     const running = await startProgram({
       file: 'sh',
       args: [

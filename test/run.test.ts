@@ -377,7 +377,7 @@ describe('the rouble sign', () => {
     [{ LC_ALL: '', LC_CTYPE: 'ru_RU.KOI8-R', LANG: 'C.UTF-8' }, 'RUB'],
     [{ LC_ALL: 'C.UTF-8', LANG: 'C' }, '₽'],
     [{}, '₽'],
-  ])('appears with %j as %s', async (locale, sign) => {
+  ])('prints the rouble sign with %j as %s', async (locale, sign) => {
     const other = sign === 'RUB' ? '₽' : 'RUB';
     const env = { LC_ALL: undefined, LC_CTYPE: undefined, LANG: undefined, ...locale };
     const cli = async (...argv: string[]) => {

@@ -34,7 +34,7 @@ describe('a command line', () => {
     ],
     [[...CREATE, '--docker-command', 'a\ufffd'], '--docker-command "a\ufffd": must be UTF-8'],
     [[...CREATE, '--docker-command=a\ufffd'], '--docker-command "a\ufffd": must be UTF-8'],
-  ])('is rejected before anything is sent: %j', async (argv, message) => {
+  ])('rejects the command line before sending a request: %j', async (argv, message) => {
     const { code, stdout, stderr, requests } = await world.cli(argv);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr).toContain(`error: ${message}`);

@@ -40,7 +40,7 @@ describe('the generated reference', () => {
     ).toEqual([]);
   });
 
-  test('is included in the package', () => {
+  test('includes the generated reference in the package', () => {
     const { man, files } = JSON.parse(textOf('package.json'));
     expect(man, STALE).toEqual(manPages(reference));
     expect(files).toContain('man/');

@@ -113,7 +113,7 @@ describe('reading names from stdin', () => {
     ['drives', 'resume'],
     ['ssh-keys', 'get'],
     ['templates', 'get'],
-  ])('is rejected in a terminal by %s %s', async (group, verb) => {
+  ])('rejects names from stdin in a terminal: %s %s', async (group, verb) => {
     const { code, stderr, requests } = await world.cli([group, verb, '-'], { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stripVTControlCharacters(stderr)).toMatch(

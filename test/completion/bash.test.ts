@@ -197,7 +197,7 @@ describe('completion with several profiles', () => {
 });
 
 describe('the completion script', () => {
-  test('contains no subshell, pipe, eval or compgen', () => {
+  test('generates a bash script without a subshell, pipe, eval or compgen', () => {
     const code = script('bash')
       .replace(/^\s*#.*$/gm, '')
       .replace(/\$'(?:[^'\\]|\\.)*'|'[^'\n]*'/g, "''");
@@ -205,7 +205,7 @@ describe('the completion script', () => {
     expect(code).not.toMatch(/\beval\b|\bcompgen\b/);
   });
 
-  test('starts no process for 100 names', needs('strace'), async () => {
+  test('completes 100 names without starting a process', needs('strace'), async () => {
     await keep(
       'names/office/instance.tsv',
       Array.from({ length: 100 }, (_, at) => instance(`box-${at}`)),

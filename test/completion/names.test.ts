@@ -145,7 +145,7 @@ describe('the names file', () => {
   });
 
   test.each([['has lost its first line', (text: string) => text.slice(text.indexOf('\n') + 1)]])(
-    'is repaired by the next read if it %s',
+    'repairs a names file that %s in the next read',
     async (_how, spoil) => {
       const own = await mkdtemp(join(world.home, 'spoilt-'));
       const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };

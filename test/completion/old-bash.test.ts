@@ -26,7 +26,7 @@ const script = readFileSync(new URL('../../completions/gpucloud.bash', import.me
   .filter((line) => !/^\s*#/.test(line) && !line.includes('BASH_VERSINFO[0] < 4)) || compopt'))
   .join('\n');
 
-test.each(NEWER)('contains no %s, which bash 3.2 lacks', (pattern, example) => {
+test.each(NEWER)('generates a bash script without %s, which bash 3.2 lacks', (pattern, example) => {
   expect(example).toMatch(pattern);
   expect(pattern.exec(script)?.[0]).toBeUndefined();
 });

@@ -168,50 +168,53 @@ function expectClean({ stdout, stderr }: CliResult, format: Format, what: object
 }
 
 describe('hostile text in every field, error and argument', () => {
-  test.each(some(ENDING))('is cleaned in the output of %s', async (command) => {
-    const service = changeable();
-    prepared = await prepare(command, { change: service.wrap });
-    const { kitchen, argv, stdin, env } = prepared;
-    const list = ENDING.indexOf(command);
-    const isExact = command === 'api';
-    await fc.assert(
-      fc.asyncProperty(hostileText, async (text) => {
-        await poisonConfig(kitchen.home, text);
-        const undo = undoer(kitchen);
-        for (const [manner, change] of fewer([...manners(text).entries()], list)) {
-          service.become(change);
-          // The first two changes leave most commands working.
-          const isWorking = manner < 2;
-          undo();
-          for (const format of isWorking ? FORMATS : FORMATS.slice(0, 2)) {
-            // A pipe gets the body unchanged.
-            if (isExact && format !== 'json') continue;
-            const words = [...argv, '-o', format];
-            if (isWorking) undo();
-            expectClean(await kitchen.cli(words, { stdin, env }), format, { manner, words });
+  test.each(some(ENDING))(
+    'removes control characters from hostile text in the output of %s',
+    async (command) => {
+      const service = changeable();
+      prepared = await prepare(command, { change: service.wrap });
+      const { kitchen, argv, stdin, env } = prepared;
+      const list = ENDING.indexOf(command);
+      const isExact = command === 'api';
+      await fc.assert(
+        fc.asyncProperty(hostileText, async (text) => {
+          await poisonConfig(kitchen.home, text);
+          const undo = undoer(kitchen);
+          for (const [manner, change] of fewer([...manners(text).entries()], list)) {
+            service.become(change);
+            // The first two changes leave most commands working.
+            const isWorking = manner < 2;
+            undo();
+            for (const format of isWorking ? FORMATS : FORMATS.slice(0, 2)) {
+              // A pipe gets the body unchanged.
+              if (isExact && format !== 'json') continue;
+              const words = [...argv, '-o', format];
+              if (isWorking) undo();
+              expectClean(await kitchen.cli(words, { stdin, env }), format, { manner, words });
+            }
+            // Without -y, the command prompts. A command that reads stdin would wait forever in a
+            // terminal.
+            const asking = [...argv.filter((word) => word !== '-y'), '--debug'];
+            const readsStdin = argv.some((word) => word === '-' || word.endsWith('stdin'));
+            const typed = [command.split(' '), ...(readsStdin ? [] : [asking])];
+            for (const words of typed) {
+              if (isWorking) undo();
+              const seen = await kitchen.cli(words, { stdin: CTRL_C, env, terminal: true });
+              const screen = (seen.stdout + seen.stderr).replace(OWN, '').replaceAll('\n', '');
+              const raw = RAW.exec(screen)?.[0];
+              expect({ manner, words, raw }).toEqual({ manner, words, raw: undefined });
+            }
           }
-          // Without -y, the command prompts. A command that reads stdin would wait forever in a
-          // terminal.
-          const asking = [...argv.filter((word) => word !== '-y'), '--debug'];
-          const readsStdin = argv.some((word) => word === '-' || word.endsWith('stdin'));
-          const typed = [command.split(' '), ...(readsStdin ? [] : [asking])];
-          for (const words of typed) {
-            if (isWorking) undo();
-            const seen = await kitchen.cli(words, { stdin: CTRL_C, env, terminal: true });
-            const screen = (seen.stdout + seen.stderr).replace(OWN, '').replaceAll('\n', '');
-            const raw = RAW.exec(screen)?.[0];
-            expect({ manner, words, raw }).toEqual({ manner, words, raw: undefined });
+          for (const format of ['table', 'json'] as const) {
+            const hostile = [[text], ['--profile', text], [`--${text}`], ['--columns', text]];
+            for (const words of some(hostile, list)) {
+              const typed = [...command.split(' '), ...words, '-o', format];
+              expectClean(await kitchen.cli(typed, { stdin, env }), format, { typed });
+            }
           }
-        }
-        for (const format of ['table', 'json'] as const) {
-          const hostile = [[text], ['--profile', text], [`--${text}`], ['--columns', text]];
-          for (const words of some(hostile, list)) {
-            const typed = [...command.split(' '), ...words, '-o', format];
-            expectClean(await kitchen.cli(typed, { stdin, env }), format, { typed });
-          }
-        }
-      }),
-      { numRuns: process.env.GPUCLOUD_SOAK ? 10 : 1, endOnFailure: true },
-    );
-  });
+        }),
+        { numRuns: process.env.GPUCLOUD_SOAK ? 10 : 1, endOnFailure: true },
+      );
+    },
+  );
 });

@@ -117,7 +117,7 @@ describe('a password manager', () => {
     [['--key-command', 'x', '--key-stdin'], "cannot be used with option '--key-stdin'"],
     [['--store', 'command'], '--store command needs --key-command'],
     [['--store', 'file', '--key-command', 'x'], "can't be used with --key-command"],
-  ])('is not started by login %j, a usage error', async (flags, words) => {
+  ])('does not start a password manager for login %j, a usage error', async (flags, words) => {
     const outcome = await computer.gpucloud(['login', '--base-url', url, ...flags]);
     expect(outcome).toMatchObject({ code: 2 });
     expect(outcome.stderr).toContain(words);
@@ -142,7 +142,7 @@ describe('a password manager', () => {
     ['SIGTERM', 143, 'error: Terminated.\n'],
     ['SIGHUP', 129, 'error: The terminal closed.\n'],
   ] as const)(
-    'is ended by %s with %i, whatever it does about that',
+    'exits on %s with %i, whatever the password manager does on the signal',
     async (signal, exit, words) => {
       await login(await manager(`echo ${key}`), 'vault');
       const env = await manager(
@@ -386,7 +386,7 @@ describe('a new API key whose secret would be lost', () => {
     'api-keys create lost >/dev/null',
     'api-keys create lost --json >&-',
     'api POST /api-keys -f name=lost --show-secrets >&-',
-  ])('is not created with %s', async (line) => {
+  ])('does not create an API key with %s', async (line) => {
     const before = await count();
     const { code, stderr } = await computer.bash(`gpucloud ${line}`, { env: env() });
     expect(code).toBe(9);
@@ -395,7 +395,7 @@ describe('a new API key whose secret would be lost', () => {
   });
 
   test.each(['> >(exec true)', '--query data > >(exec true)', '-o jsonl > /dev/full'])(
-    'is named on stderr, with exit 9, after api %s',
+    "prints the created API key's ID to stderr and exits with 9 after api %s",
     async (where) => {
       const line = `gpucloud api POST /api-keys -f name=lost --show-secrets ${where}`;
       const { code, stderr } = await computer.bash(line, { env: env() });

@@ -78,7 +78,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(second.code).toBe(255);
   });
 
-  test('is reachable with plain ssh after ssh-config', async () => {
+  test('accepts plain ssh after ssh-config', async () => {
     const config = join(computer.home, 'hosts.conf');
     await writeFile(config, (await done('instances', 'ssh-config')).stdout);
     const { stdout, stderr } = await computer.bash(

@@ -70,7 +70,7 @@ describe('another user of this computer', {
       ),
     );
 
-  test('can neither read nor change the state and the files of its instances', async () => {
+  test("prevents another user from reading or changing the state and the instances' files", async () => {
     const home = join(shared(), 'test-instances', id, 'home');
     expect(existsSync(join(home, 'secret'))).toBe(true);
     expect((await stranger('ls shared')).stdout).toBe('test-instances\ntest.json\n');
@@ -87,7 +87,7 @@ describe('another user of this computer', {
     }
   });
 
-  test('can not sign in with a key of their own', async () => {
+  test("rejects another user's own key", async () => {
     const folder = join(computer.home, 'theirs');
     await mkdir(folder);
     const key = makeKey(folder, 'stranger');
@@ -100,7 +100,7 @@ describe('another user of this computer', {
     expect(stderr).toContain('Permission denied (publickey).');
   });
 
-  test('is rejected with 401 for the API key of earlier versions', async () => {
+  test('rejects the API key of earlier versions with 401', async () => {
     const url = through.env.GPUCLOUD_BASE_URL;
     const statusWith = async (key = '') =>
       (await fetch(`${url}/ssh-keys`, { headers: { 'x-api-key': key } })).status;

@@ -127,7 +127,7 @@ describe('a changed result schema', () => {
   };
   const { items } = before;
 
-  test('may add fields', () => {
+  test('accepts new fields in a result schema', () => {
     const properties = { ...items.properties, new: { type: 'string' } };
     expect(lost(before, { ...before, items: { ...items, properties } })).toEqual([]);
   });

@@ -236,7 +236,7 @@ describe.each([
 });
 
 describe('GPUCLOUD_API_KEY', () => {
-  test('causes one account request, before the first rental request', async () => {
+  test('fetches the account once for GPUCLOUD_API_KEY, before the first rental request', async () => {
     const first = await world.cli(CREATE);
     expect(first.requests.map(({ path }) => path)).toEqual(['/users/me', '/instances']);
     const second = await world.cli(['instances', 'create', 'lab', ...HARDWARE]);

@@ -231,7 +231,7 @@ describe('a known instance', () => {
     expect(await own.instance(ID)).toMatchObject({ archived: true });
   });
 
-  test('is archived when untracked, and can be tracked again', async () => {
+  test('archives an untracked instance, which can be tracked again', async () => {
     const own = journal();
     expect(await own.add({ id: ID }, 'track')).toBe(true);
     expect(await own.add({ id: ID }, 'track')).toBe(false);
@@ -243,7 +243,7 @@ describe('a known instance', () => {
     expect((await own.read()).instances).toMatchObject([{ id: ID, untracked: false }]);
   });
 
-  test('is not rewritten for ten minutes if nothing changed', async () => {
+  test('skips writes of an unchanged instance for ten minutes', async () => {
     const own = journal();
     await own.add({ id: ID, status: 'ACTIVE' }, 'track');
     const path = folder('instances', `${ID}.json`);
@@ -383,7 +383,7 @@ test('finds an open request by file name in isAny', async () => {
 });
 
 describe('a request from another process', () => {
-  test('is in flight until 10 s after its timeout, if the process lives', async () => {
+  test("counts another process's request as in flight until 10 s after its timeout", async () => {
     const alive = journal({ isAlive: () => true });
     await opened('trainer', alive);
     clock.advance(request.timeout_ms + 9_999);
@@ -403,7 +403,7 @@ describe('a request from another process', () => {
     expect(await journal().requests()).toHaveLength(2);
   });
 
-  test('remains if an untracked earlier request is refused late', async () => {
+  test('keeps a request if an untracked earlier request is refused late', async () => {
     const first = await opened();
     await journal().forget(first.uid);
     const second = await opened();
@@ -411,17 +411,20 @@ describe('a request from another process', () => {
     expect(await journal().requests()).toMatchObject([{ uid: second.uid }]);
   });
 
-  test.each(['shown_id', 'source_id'])('is unreadable if its %s contains a path', async (field) => {
-    await opened();
-    const path = folder('requests', 'trainer.json');
-    const record = JSON.parse(await readFile(path, 'utf8'));
-    await writeFile(path, JSON.stringify({ ...record, [field]: '../users/me' }));
-    await utimes(path, 0, 0);
-    expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: true }]);
-    expect(warnings).toEqual([expect.stringContaining(path)]);
-  });
+  test.each(['shown_id', 'source_id'])(
+    'treats a request as unreadable if its %s contains a path',
+    async (field) => {
+      await opened();
+      const path = folder('requests', 'trainer.json');
+      const record = JSON.parse(await readFile(path, 'utf8'));
+      await writeFile(path, JSON.stringify({ ...record, [field]: '../users/me' }));
+      await utimes(path, 0, 0);
+      expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: true }]);
+      expect(warnings).toEqual([expect.stringContaining(path)]);
+    },
+  );
 
-  test('causes one warning if unreadable, and counts as UNKNOWN', async () => {
+  test('warns once about an unreadable request, and counts it as UNKNOWN', async () => {
     await opened();
     const path = folder('requests', 'trainer.json');
     await writeFile(path, '{');
@@ -442,7 +445,7 @@ describe('an instance', () => {
     expect(await first.doubt(ID, undefined)).toContain('known before');
   });
 
-  test('is rewritten at once only if its status changed', async () => {
+  test('rewrites an instance within ten minutes only if its status changed', async () => {
     const seen = { id: ID, name: 'trainer', status: 'ACTIVE' };
     await journal().add(seen, 'track');
     const path = folder('instances', `${ID}.json`);
@@ -454,7 +457,7 @@ describe('an instance', () => {
     expect((await stat(path)).ino).not.toBe(ino);
   });
 
-  test('is unreadable if its last ID contains a path', async () => {
+  test('treats an instance as unreadable if its last ID contains a path', async () => {
     await journal().add({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
     const path = folder('instances', `${ID}.json`);
     const record = JSON.parse(await readFile(path, 'utf8'));
@@ -463,14 +466,14 @@ describe('an instance', () => {
     expect(warnings).toEqual([expect.stringContaining(path)]);
   });
 
-  test('gets its ID from the file name if the content has another ID', async () => {
+  test("reads an instance's ID from the file name if the content has another ID", async () => {
     await journal().add({ id: ID }, 'track');
     await rename(folder('instances', `${ID}.json`), folder('instances', `${OTHER}.json`));
     expect((await journal().read()).instances).toMatchObject([{ id: OTHER }]);
     expect(warnings).toEqual([expect.stringContaining(OTHER)]);
   });
 
-  test('is found in another folder if its first file is unreadable', async () => {
+  test('finds an instance in another folder if its first file is unreadable', async () => {
     await journal().add({ id: ID }, 'track');
     const later = join(state, 'journal', 'api.example.com', 'user-2', 'instances');
     await mkdir(later, { recursive: true });

@@ -51,7 +51,7 @@ describe.each(ZONES)('the calendar in %s', (zone) => {
 });
 
 describe('a day', () => {
-  test('is left out if the time zone skipped it, in both directions', () => {
+  test('skips a day that the time zone skipped, in both directions', () => {
     inZone('Pacific/Apia');
     const before = startOf('day', Date.parse('2011-12-29T12:00:00-10:00'));
     const after = startOf('day', before, 1);
@@ -62,7 +62,7 @@ describe('a day', () => {
     expect(startOf('day', after, -1)).toBe(before);
   });
 
-  test('has 23 or 25 hours when the clock changes', () => {
+  test('returns days of 23 or 25 hours when the clock changes', () => {
     inZone('Europe/Berlin');
     const length = (day: number, month: number) => {
       const start = startOf('day', new Date(2026, month - 1, day, 12).getTime());
@@ -72,7 +72,7 @@ describe('a day', () => {
     expect([length(24, 10), length(25, 10), length(26, 10)]).toEqual([24, 25, 24]);
   });
 
-  test('starts after midnight if the clock skips midnight', () => {
+  test('starts a day after midnight if the clock skips midnight', () => {
     inZone('Africa/Cairo');
     const start = startOf('day', Date.parse('2026-04-24T09:00:00Z'));
     expect(new Date(start).toISOString()).toBe('2026-04-23T22:00:00.000Z');

@@ -147,7 +147,7 @@ describe('the statement', () => {
     expect(books.rows(END)).toHaveLength(2);
   });
 
-  test('starts on the day of the first transaction if trimmed', () => {
+  test('starts a trimmed statement on the day of the first transaction', () => {
     const created_at = new Date(2026, 0, 5, 12).toISOString();
     const books = booked([{ ...charge, id: 'a', amount: '1', created_at }]);
     const until = new Date(2026, 0, 8).getTime();

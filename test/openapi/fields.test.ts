@@ -298,7 +298,7 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
   const leaves = schemaLeaves(schema);
   const sample = resource.read(samples());
 
-  test('has a unique value in the sample', () => {
+  test('contains a unique value for each documented field in the sample', () => {
     const texts = leaves
       .filter(({ type, words }) => type === 'string' && words === undefined)
       .map(({ path }) => valueAt(sample, path));
@@ -316,29 +316,35 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
     }
   });
 
-  test.each(json)('appears in the JSON of $argv', async ({ changed = {}, isList, ...command }) => {
-    const { run } = await serve(samples());
-    const told = JSON.parse(await run({ ...command, argv: [...command.argv, '--json'] }));
-    const [first] = isList ? told : [told];
-    for (const { name, path } of leaves) {
-      const expected = Object.hasOwn(changed, path[0] ?? '')
-        ? valueAt(changed, path)
-        : Object.hasOwn(masked, name)
-          ? masked[name]
-          : valueAt(sample, path);
-      expect(valueAt(first, path), name).toEqual(expected);
-    }
-  });
+  test.each(json)(
+    'prints each documented field in the JSON of $argv',
+    async ({ changed = {}, isList, ...command }) => {
+      const { run } = await serve(samples());
+      const told = JSON.parse(await run({ ...command, argv: [...command.argv, '--json'] }));
+      const [first] = isList ? told : [told];
+      for (const { name, path } of leaves) {
+        const expected = Object.hasOwn(changed, path[0] ?? '')
+          ? valueAt(changed, path)
+          : Object.hasOwn(masked, name)
+            ? masked[name]
+            : valueAt(sample, path);
+        expect(valueAt(first, path), name).toEqual(expected);
+      }
+    },
+  );
 
-  test.each(json)('appears unmasked in the JSON of $argv with --show-secrets', async (command) => {
-    const { run } = await serve(samples());
-    const argv = [...command.argv, '--json', '--show-secrets'];
-    const whole = JSON.parse(JSON.stringify({ ...Object(sample), ...command.changed }));
-    const told = JSON.parse(await run({ ...command, argv }));
-    expect(told).toEqual(command.isList ? [whole] : whole);
-  });
+  test.each(json)(
+    'prints each documented field unmasked in the JSON of $argv with --show-secrets',
+    async (command) => {
+      const { run } = await serve(samples());
+      const argv = [...command.argv, '--json', '--show-secrets'];
+      const whole = JSON.parse(JSON.stringify({ ...Object(sample), ...command.changed }));
+      const told = JSON.parse(await run({ ...command, argv }));
+      expect(told).toEqual(command.isList ? [whole] : whole);
+    },
+  );
 
-  test('appears in a table or details unless listed as JSON-only', async () => {
+  test('prints each documented field in a table or details unless listed as JSON-only', async () => {
     /** Returns the text output for a resource with this value. */
     const seen = async (value: unknown): Promise<string> => {
       const all = samples();
@@ -417,14 +423,14 @@ describe('a secret', () => {
     ['connection_info.secrets', SECRETS.token, GET],
     ['docker_config.env', SECRETS.env, GET],
     ['connection_info.secrets', SECRETS.token, ['instances', 'endpoints', INSTANCE_ID]],
-  ])('appears in %s only with --show-secrets', async (_field, secret, argv) => {
+  ])('prints a secret in %s only with --show-secrets', async (_field, secret, argv) => {
     const { run } = await serve(samples());
     expect(await run({ argv: [...argv, '--json'] })).not.toContain(secret);
     expect(await run({ argv })).not.toContain(secret);
     expect(await run({ argv: [...argv, '--json', '--show-secrets'] })).toContain(secret);
   });
 
-  test('appears in instances secrets', async () => {
+  test('prints a secret in instances secrets', async () => {
     const { run } = await serve(samples());
     expect(await run({ argv: ['instances', 'secrets', INSTANCE_ID] })).toContain(SECRETS.token);
     expect(await run({ argv: ['instances', 'secrets', INSTANCE_ID, 'NOTEBOOK_TOKEN'] })).toBe(
@@ -432,7 +438,7 @@ describe('a secret', () => {
     );
   });
 
-  test('is the whole output of api-keys create', async () => {
+  test('prints only the secret in api-keys create', async () => {
     const { run } = await serve(samples());
     expect(await run({ argv: ['api-keys', 'create', 'ci'] })).toBe(
       `${samples().createdApiKey.secret_key}\n`,

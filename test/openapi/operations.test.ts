@@ -294,13 +294,16 @@ describe('a request that differs from the description', () => {
       JSON_KEY,
       '{"name":"a","public_key":"ssh-dss AAAA"}',
     ],
-  ] as const)('causes a complaint: %s', async (_what, method, path, headers, body) => {
-    expect(await send(method, path, headers, body)).toBe(400);
-    expect(service.complaints.length).toBeGreaterThan(0);
-    expect(service.seen).toEqual([]);
-  });
+  ] as const)(
+    'reports a request that differs from the description: %s',
+    async (_what, method, path, headers, body) => {
+      expect(await send(method, path, headers, body)).toBe(400);
+      expect(service.complaints.length).toBeGreaterThan(0);
+      expect(service.seen).toEqual([]);
+    },
+  );
 
-  test('causes no complaint once corrected', async () => {
+  test('accepts a request once corrected', async () => {
     expect(await send('PATCH', '/users/me', JSON_KEY, '{"name":"Anna"}')).toBe(200);
     expect(await send('POST', '/instances', JSON_KEY, box({}))).toBe(201);
     expect(await send('GET', `${instance}/events?page=2&limit=3`, KEY)).toBe(200);
@@ -309,7 +312,7 @@ describe('a request that differs from the description', () => {
     expect(service.complaints).toEqual([]);
   });
 
-  test('causes a complaint if a command sends it', async () => {
+  test('reports a different request that a command sends', async () => {
     const { code } = await world.cli([
       'api',
       'POST',
@@ -355,7 +358,7 @@ describe('a response that differs from the description', () => {
       'deleteSshKey',
       { status: 404, body: { statusCode: 404, message: 'x', error: 'y' } },
     ],
-  ])('causes a complaint: %s', (_what, operation, answer) => {
+  ])('reports a response that differs from the description: %s', (_what, operation, answer) => {
     expect(checker.answer(operation, answer)).not.toEqual([]);
   });
 

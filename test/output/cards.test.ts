@@ -50,7 +50,7 @@ async function printed(
 }
 
 describe('a table on a narrow terminal', () => {
-  test('becomes cards with whole IDs', async () => {
+  test('prints a table on a narrow terminal as cards with whole IDs', async () => {
     expect(await printed(ROWS, 40)).toBe(
       [
         'NAME: trainer-a',
@@ -76,7 +76,7 @@ describe('a table on a narrow terminal', () => {
     ]);
   });
 
-  test('stays a table while its columns are readable', async () => {
+  test('keeps a table while its columns are readable', async () => {
     expect((await printed(ROWS, 60)).split('\n')).toHaveLength(3);
     expect(await printed(ROWS, 60)).toContain('NAME       ID');
   });
@@ -119,7 +119,7 @@ describe('a table on a narrow terminal', () => {
     expect([name, id]).toEqual([ROWS[0]?.name, ROWS[0]?.id]);
   });
 
-  test('becomes cards for 300 rows', async () => {
+  test('prints cards for 300 rows', async () => {
     const many = Array.from({ length: 300 }, () => ROWS[0] as Row);
     const page = new Page({ columns: 40 });
     const out = createOutput({

@@ -230,12 +230,12 @@ describe('a cell that a spreadsheet runs as a formula', () => {
     return (await written(settings, (out) => out.list(rows, cell))).stdout.split(/\n(?!=)/);
   };
 
-  it('stays unchanged in csv', async () => {
+  it('keeps a cell that a spreadsheet runs as a formula unchanged in csv', async () => {
     expect((await csv(false)).slice(0, 4)).toEqual(cells.slice(0, 4));
   });
 
   it.each([undefined, '[].{cell: cell}'])(
-    'becomes text with --csv-safe (query %s)',
+    'prints a formula cell as text with --csv-safe (query %s)',
     async (query) => {
       expect(await csv(true, query)).toEqual([
         `"'=1+1"`,

@@ -181,7 +181,7 @@ describe('a live view', () => {
     ],
     ['without rows', () => outputOn(Object.assign(createEmulator(40, 10).stream, { rows: 0 }))],
     ['in JSON lines', () => outputOn(createEmulator(40, 10).stream, { format: 'jsonl' })],
-  ])('is not used %s', async (_where, out) => {
+  ])('shows no live view %s', async (_where, out) => {
     expect(await out().live()).toBeUndefined();
   });
 });

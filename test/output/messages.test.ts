@@ -163,7 +163,7 @@ describe('a spinner', () => {
     ['on a terminal without columns', new Screen({ columns: 0 }), {}],
     ['on a dumb terminal', new Screen({ columns: 80 }), { env: { TERM: 'dumb' } }],
     ['with --debug', new Screen({ columns: 80 }), { quietProgress: true }],
-  ])('stays silent for the first minute %s', async (_where, stderr, options) => {
+  ])('prints no progress for the first minute %s', async (_where, stderr, options) => {
     const progress = messagesOn(stderr, options).progress('Creating');
     await new Promise((resolve) => setTimeout(resolve, 100));
     progress.update('Installing');

@@ -124,7 +124,7 @@ describe('a hostile name', () => {
   const readable = HOSTILE.map(whole).map((name) => ({ name, [`key ${name}`]: name }));
 
   it.each(['json', 'jsonl'] as const)(
-    'contains no raw control characters in %s',
+    'prints a hostile name without raw control characters in %s',
     async (format) => {
       const { stdout } = await written({ format }, (out) => out.list(rows, named));
       expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
@@ -146,7 +146,7 @@ describe('a hostile name', () => {
     expect(JSON.parse(stdout).name).toBe(whole(name));
   });
 
-  it('contains no raw control characters in YAML 1.1 and 1.2', async () => {
+  it('prints no raw control characters in YAML 1.1 and 1.2', async () => {
     const { stdout } = await written({ format: 'yaml' }, (out) => out.list(rows, named));
     expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
     expect(parse(stdout)).toEqual(readable);
@@ -210,7 +210,7 @@ describe('a hostile name', () => {
     expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
   });
 
-  it('is clean in details, labels and headings', async () => {
+  it('removes control characters from details, labels and headings', async () => {
     const nasty = '\u001b]0;x\u0007a\u202eb';
     const { stdout } = await written(
       {},

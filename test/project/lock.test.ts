@@ -34,7 +34,7 @@ test('stores no download URLs in the lock file', () => {
   expect(addressed).toEqual([]);
 });
 
-test('has only devDependencies with exact versions', () => {
+test('contains only devDependencies with exact versions', () => {
   expect(manifest.dependencies).toBeUndefined();
   for (const [name, version] of Object.entries(manifest.devDependencies)) {
     expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);

@@ -127,7 +127,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
     };
   }, 120_000);
 
-  test('has no dependencies or install scripts', async () => {
+  test('installs no dependencies and runs no install scripts', async () => {
     const modules = join(prefix, 'lib', 'node_modules');
     expect(await readdir(modules)).toEqual(['gpucloud']);
     const installed = join(modules, 'gpucloud');

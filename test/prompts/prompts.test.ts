@@ -191,7 +191,7 @@ describe('a prompt', () => {
     ['in colour by default', {}, true],
     ['without colours with NO_COLOR', { env: { NO_COLOR: '1' } }, false],
     ['without colours with --no-color', { colour: false }, false],
-  ])('appears %s', async (_how, options, coloured) => {
+  ])('prints a prompt %s', async (_how, options, coloured) => {
     const person = new Person(options);
     const answer = person.prompts.text('Name?');
     await person.reads('Name?');

@@ -166,7 +166,7 @@ describe('an SSH endpoint from the service', () => {
     expect(entered).toBeGreaterThan(100);
   });
 
-  test('is rejected with a one-line message if invalid', () => {
+  test('rejects an invalid SSH endpoint with a one-line message', () => {
     fc.assert(
       fc.property(instance, (sent) => {
         try {
@@ -210,7 +210,7 @@ describe('an SSH endpoint from the service', () => {
     );
   });
 
-  test('has only an ID as its host if two instances share a name', () => {
+  test('uses only an ID as the ssh host if two instances share a name', () => {
     const box = {
       name: 'box',
       status: 'ACTIVE',

@@ -16,7 +16,7 @@ const report = () => JSON.parse(readFileSync(world.local('report.json'), 'utf8')
 const reporting = () => ['--report', world.local('report.json')];
 
 describe("a job's report", () => {
-  test('contains the exit code, the termination and the cost', async () => {
+  test("writes the exit code, the termination and the cost to a job's report", async () => {
     await world.run('exit 3', reporting());
     expect(report()).toMatchObject({
       stage: 'done',
@@ -29,7 +29,7 @@ describe("a job's report", () => {
   });
 
   test.each([['--json'], ['-o', 'jsonl']])(
-    'is the last line of stderr with %s %s',
+    "prints a job's report as the last line of stderr with %s %s",
     async (...how) => {
       const { stdout, stderr } = await world.run('echo out; exit 3', how);
       expect(stdout).toBe('out\n');
@@ -40,7 +40,7 @@ describe("a job's report", () => {
     },
   );
 
-  test('contains exit code 125 if a result is missing', async () => {
+  test("writes exit code 125 to a job's report if a result is missing", async () => {
     const flags = ['--fetch', `missing:${world.local('x')}`, '--keep-on-failure', '0s'];
     expect(await world.run('true', [...flags, ...reporting()])).toMatchObject({ code: 125 });
     expect(report()).toMatchObject({ stage: 'fetching', command_exit_code: 0, exit_code: 125 });

@@ -156,7 +156,7 @@ describe('the status in jobs get', () => {
     return { status, exit_code, hasEnd: ends_at !== null, seconds, stderr };
   };
 
-  test('is RUNNING, UNREACHABLE or LOST before the job ends', async () => {
+  test('shows RUNNING, UNREACHABLE or LOST in jobs get before the job ends', async () => {
     await world.detach(LASTS);
     await started(world);
     world.advance(60_000);
@@ -178,7 +178,7 @@ describe('the status in jobs get', () => {
     expect(await state()).toMatchObject({ status: 'LOST', exit_code: null, hasEnd: false });
   });
 
-  test('is EXITED with the stored exit code and duration after the command exits', async () => {
+  test('shows EXITED in jobs get with the stored exit code and duration after the command exits', async () => {
     await world.detach('exit 4');
     await exited(world);
     expect(await state()).toMatchObject({ status: 'EXITED', exit_code: 4, hasEnd: true });

@@ -54,14 +54,14 @@ const signIn = (...ssh_keys: string[]) =>
   ensureSignIn({ instance_name: 'job', offer_id: 'a', image_id: 'b', ssh_keys }, HOW, context);
 
 describe('the private key of a job', () => {
-  test('is a key file without a passphrase', async () => {
+  test('selects a key file without a passphrase for a job', async () => {
     await pair('a-locked', 'AAAA1');
     const file = await pair('b', 'AAAA2');
     await pair('c', 'AAAA3');
     expect(await signIn('k-1', 'k-2')).toEqual({ ...HOW, identity: file });
   });
 
-  test('needs no file if the agent holds the key', async () => {
+  test('selects no key file if the agent holds the key', async () => {
     await pair('a-locked', 'AAAA1');
     await writeFile(join(world.home, 'agent'), 'ssh-ed25519 AAAA1 agent\n');
     expect(await signIn('k-1')).toEqual({ ...HOW, identity: undefined });
@@ -78,12 +78,12 @@ describe('the private key of a job', () => {
     await expect(signIn('k-1', 'k-2')).rejects.toThrow('--ssh-key k-2, laptop: its private key');
   });
 
-  test('must not have a passphrase', async () => {
+  test('rejects a private key with a passphrase for a job', async () => {
     const file = await pair('a-locked', 'AAAA1');
     await expect(signIn('k-1')).rejects.toThrow(`private key ${file} has a passphrase`);
   });
 
-  test("is the one of --identity, without reading the account's keys", async () => {
+  test("selects the key of --identity, without reading the account's keys", async () => {
     const how = { ...HOW, identity: '/key' };
     const body = { instance_name: 'job', offer_id: 'a', image_id: 'b' };
     expect(await ensureSignIn({ ...body, ssh_keys: ['k-1'] }, how, context)).toBe(how);
@@ -134,7 +134,7 @@ describe('ssh on this computer', () => {
     }
   });
 
-  test('is unavailable in the sandbox on Windows: run exits with 5', async () => {
+  test('exits with 5 in run in the sandbox on Windows, which lacks ssh', async () => {
     const words = ['run', '--offer', 'a-1', '--image', 'b-1', '--ssh-key', 'k', '--dry-run'];
     const { code, stderr } = await world.cli([...words, '--terminate-after', '1h', '--', 'true'], {
       env: {

@@ -199,7 +199,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     }
   });
 
-  test('starts nothing if its script is cut off', here, async () => {
+  test("starts nothing if the supervisor's script is cut off", here, async () => {
     const shell = localShell(home, sh);
     const running = await shell.start(START, [], never);
     const words = ['touch', 'ran'];

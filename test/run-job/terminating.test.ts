@@ -234,7 +234,7 @@ describe('the warning about an unenforced deadline', () => {
     );
   });
 
-  test('is absent with --unenforced', async () => {
+  test('omits the warning about an unenforced deadline with --unenforced', async () => {
     const { stderr } = await world.run('true', ['--unenforced']);
     expect(stderr).not.toContain('reap --install');
   });

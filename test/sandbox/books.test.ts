@@ -64,7 +64,7 @@ describe('a random sequence of operations', () => {
     );
   });
 
-  test('has the same result with one long jump as with many short ones', () => {
+  test('returns the same books after one long jump as after many short ones', () => {
     fc.assert(
       fc.property(life, fc.integer({ min: 1, max: 50 }), ({ opening, steps }, parts) => {
         const state = freshState(START, { balance: opening });

@@ -8,7 +8,7 @@ async function drive(b: Bench, size_gb: number, name = 'disk'): Promise<string> 
 }
 
 describe('a drive', () => {
-  test('starts AVAILABLE at a price that depends on its size', async () => {
+  test('creates an AVAILABLE drive at a price that depends on its size', async () => {
     const b = await bench();
     const reply = await b.call('POST', '/storage/drives', { name: 'data', size_gb: 50 });
     expect(reply.body).toEqual({
@@ -34,7 +34,7 @@ describe('a drive', () => {
     expect(list.map((one) => one.id)).toEqual([second, reply.data.id]);
   });
 
-  test('costs its exact hourly price at the end of each hour', async () => {
+  test("charges a drive's exact hourly price at the end of each hour", async () => {
     const b = await bench();
     const id = await drive(b, 7);
     await b.sandbox.advance(HOUR - 1);
@@ -70,7 +70,7 @@ describe('a drive', () => {
     expect((await b.call('POST', '/storage/drives', { name: 'd', size_gb })).status).toBe(400);
   });
 
-  test('causes a 404 if it does not exist', async () => {
+  test('responds with 404 to an unknown drive', async () => {
     const b = await bench();
     const path = `/storage/drives/${NOBODY}`;
     for (const reply of [
@@ -113,7 +113,7 @@ describe('a drive on an instance', () => {
     expect((await b.instance(box)).storage_drive).toBeNull();
   });
 
-  test('becomes SYNCING, then AVAILABLE after its instance fails', async () => {
+  test('sets a drive to SYNCING, then AVAILABLE after its instance fails', async () => {
     const b = await bench();
     const id = await drive(b, 10);
     await b.createActive('box', { storage_drive_id: id });
@@ -151,7 +151,7 @@ describe('a drive on an instance', () => {
 });
 
 describe('a drive without funds', () => {
-  test('becomes SUSPENDED with growing debt, then AVAILABLE after a deposit and resume', async () => {
+  test('suspends a drive without funds with growing debt, until a deposit and resume', async () => {
     const b = await bench({ balance: '1.50' });
     const id = await drive(b, 100);
     await b.sandbox.advance(HOUR);
@@ -207,7 +207,7 @@ describe('a drive without funds', () => {
     expect(taken).toContain('"statusCode":409');
   });
 
-  test('is deleted after exactly 7 days, while its debt remains', async () => {
+  test('deletes a drive without funds after exactly 7 days, and keeps its debt', async () => {
     const b = await bench({ balance: '0' });
     const id = await drive(b, 100);
     await b.sandbox.advance(HOUR);
@@ -226,7 +226,7 @@ describe('a drive without funds', () => {
     expect((await b.sandbox.deposit('300')).available).toBe('97.20');
   });
 
-  test('becomes SUSPENDED only after its instance releases it', async () => {
+  test('suspends a drive without funds only after its instance releases it', async () => {
     const b = await bench({ balance: '100' });
     const id = await drive(b, 1000);
     const box = await b.createActive('box', { storage_drive_id: id });

@@ -161,7 +161,7 @@ describe('a request body', () => {
     ['an unknown port field', container({ image: 'a', ports: [{ port: 1 }] }), 'port'],
     ['a list', [good], 'The body'],
     ['null', null, 'The body'],
-  ])('causes a 400 if it contains %s', async (_, body, words) => {
+  ])('responds with 400 to a request body with %s', async (_, body, words) => {
     const b = await bench();
     const reply = await b.call('POST', '/instances', body);
     expect(reply.status).toBe(400);
@@ -173,7 +173,7 @@ describe('a request body', () => {
     expect((await b.sandbox.status()).instances).toEqual([]);
   });
 
-  test('causes a 400 if it is missing, not JSON or of another type', async () => {
+  test('responds with 400 to a body that is missing, not JSON or of another type', async () => {
     const b = await bench();
     const post = async (body: string | null, type = 'application/json') => {
       const response = await fetch(`${b.url}/ssh-keys`, {
@@ -193,7 +193,7 @@ describe('a request body', () => {
     expect((await post(good, 'Application/JSON; charset=utf-8'))[0]).toBe(201);
   });
 
-  test('must be empty or {} for actions, and {} for resume', async () => {
+  test('accepts only an empty body or {} for actions, and only {} for resume', async () => {
     const b = await bench();
     const id = await b.createActive('acted');
     expect((await b.call('POST', `/instances/${id}/stop`, { now: true })).status).toBe(400);
@@ -205,7 +205,7 @@ describe('a request body', () => {
     expect((await b.call('POST', resume, {})).status).toBe(404);
   });
 
-  test('causes a 413 above 1 MiB, even without a length', async () => {
+  test('responds with 413 to a body above 1 MiB, even without a length', async () => {
     const b = await bench();
     const reply = await b.call('POST', '/ssh-keys', { name: 'x'.repeat(1024 * 1024) });
     expect(reply.body).toMatchObject({ statusCode: 413 });

@@ -27,14 +27,14 @@ import {
 const run = promisify(execFile);
 
 describe('the state file', () => {
-  test('has mode 0600 in a folder with mode 0700', async () => {
+  test('writes the state file with mode 0600 in a folder with mode 0700', async () => {
     const b = await bench();
     await b.sandbox.status();
     expect((await stat(b.file)).mode & 0o777).toBe(0o600);
     expect((await stat(dirname(b.file))).mode & 0o777).toBe(0o700);
   });
 
-  test('stays unwritten during reads if nothing is due', async () => {
+  test('does not write the state file during reads if nothing is due', async () => {
     const b = await bench();
     const id = await b.createActive('quiet');
     await b.call('GET', `/instances/${id}`);
@@ -48,7 +48,7 @@ describe('the state file', () => {
     expect([after.ino, after.mtimeNs]).toEqual([before.ino, before.mtimeNs]);
   });
 
-  test('is reread after an external change of the same size and time', async () => {
+  test('reads the state file again after an external change of the same size and time', async () => {
     const b = await bench();
     const id = await b.createActive('first-name');
     const other = openSandbox({ file: b.file, clock: b.clock });
@@ -85,7 +85,7 @@ describe('the state file', () => {
     expect(await instances()).toBe(0);
   });
 
-  test('stays unchanged in every GET operation', async () => {
+  test('leaves the state file unchanged in every GET operation', async () => {
     const b = await bench();
     const id = await b.createActive('trainer');
     const drive = await b.call('POST', '/drives', { name: 'data', size_gb: 10 });
@@ -108,7 +108,7 @@ describe('the state file', () => {
   });
 
   test.each(['', '{', 'null', '[1]', '{"version":2}', '"text"'])(
-    'causes a storage error and stays unchanged if it contains %j',
+    'throws a storage error and keeps the state file if it contains %j',
     async (content) => {
       const b = await bench();
       await b.sandbox.status();
@@ -146,7 +146,7 @@ describe('the state file', () => {
     ['a number as an amount', (text: string) => text.replace('"10500.00"', '10500')],
     ['an unknown status', (text: string) => text.replace('"PROVISIONING"', '"LOST"')],
     ['a missing list', (text: string) => text.replace('"drives"', '"drive"')],
-  ])('causes a storage error and stays unchanged with %s', async (_, spoil) => {
+  ])('throws a storage error and keeps the state file with %s', async (_, spoil) => {
     const b = await bench();
     await b.create('box');
     await b.call('POST', '/instances', {});
@@ -159,7 +159,7 @@ describe('the state file', () => {
     expect(await readFile(b.file, 'utf8')).toBe(bad);
   });
 
-  test('gets a new API key if it contains the shared key of an earlier version', async () => {
+  test('replaces a shared key of an earlier version in the state file', async () => {
     const b = await bench();
     const own = await b.sandbox.apiKey();
     const state = JSON.parse(await readFile(b.file, 'utf8')) as State;
@@ -174,7 +174,7 @@ describe('the state file', () => {
     expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([401, 401, 200]);
   });
 
-  test("causes a storage error if it can't be read or created", async () => {
+  test("throws a storage error if the state file can't be read or created", async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'sandbox.json'));
     await writeFile(join(folder, 'plain'), '');
@@ -187,7 +187,7 @@ describe('the state file', () => {
     }
   });
 
-  test('contains every instance that eight processes create at once', async () => {
+  test('stores every instance that eight processes create at the same time', async () => {
     const folder = await temporaryFolder();
     const file = join(folder, 'state', 'sandbox.json');
     const { entryPoints: _main, ...options } = BUNDLE;

@@ -50,7 +50,7 @@ test('runs every module and finds all its exported names', BUILDING, async () =>
   }
 });
 
-test('contains each large file only once', BUILDING, async () => {
+test('contains each large file only once in the bundle', BUILDING, async () => {
   const { metafile } = await buildModules();
   const places = new Map<string, number>();
   for (const { inputs } of Object.values(metafile.outputs)) {

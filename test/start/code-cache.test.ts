@@ -37,7 +37,7 @@ async function names(): Promise<string[]> {
 }
 
 describe('cached code', () => {
-  test('is used by the next run and readable only by its owner', async () => {
+  test('uses cached code in the next run, readable only by its owner', async () => {
     // Also demonstrates the risk: V8 runs cached code of another source with the same length.
     const file = await poison(at, HELP);
     expect((await at.run(HELP)).stdout).toContain(POISON);
@@ -45,7 +45,7 @@ describe('cached code', () => {
     expect((await stat(join(file, '..'))).mode & 0o777).toBe(0o700);
   });
 
-  test('is written only by the first run', async () => {
+  test('writes cached code only in the first run', async () => {
     const written = async () => {
       const [file = ''] = await at.codeFiles();
       return `${(await stat(file)).ino} ${(await stat(file)).mtimeMs}`;
@@ -56,7 +56,7 @@ describe('cached code', () => {
     expect(await written()).toBe(first);
   });
 
-  test('has one file per command', async () => {
+  test('caches code in one file per command', async () => {
     await at.run(HELP);
     expect(await names()).toEqual(['gpucloud']);
     await at.run(['profiles', 'list', '--json']);
@@ -76,7 +76,7 @@ describe('cached code', () => {
     expect((await stat(file)).mtimeMs).toBe(mtimeMs);
   });
 
-  test('is not written by a failed command, --version, CI or a Node without a cache', async () => {
+  test('does not cache code for a failed command, --version, CI or a Node without a cache', async () => {
     expect((await at.run(['instances', 'nonsense'])).code).toBe(2);
     expect((await at.run(['me', 'get'])).code).toBe(4);
     expect((await at.run(['--version'])).stdout).toMatch(/^gpucloud \d+\.\d+\.\d+\n$/);
@@ -86,12 +86,12 @@ describe('cached code', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('is read in CI', async () => {
+  test('reads cached code in CI', async () => {
     await poison(at, HELP);
     expect((await at.run(HELP, { env: { CI: 'true' } })).stdout).toContain(POISON);
   });
 
-  test('stays complete when eight processes write it at once', async () => {
+  test('writes a complete cache in eight processes at the same time', async () => {
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => at.run(HELP)));
     expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
     expect(outcomes[0]).toMatchObject({ code: 0, stderr: '' });
@@ -101,7 +101,7 @@ describe('cached code', () => {
 });
 
 describe('stale or foreign cached code', () => {
-  test('is ignored after an upgrade to a bundle of the same length', async () => {
+  test('ignores cached code after an upgrade to a bundle of the same length', async () => {
     await at.run(HELP);
     const [, hash = ''] = /^\/\/([0-9a-f]{16})\n/.exec(await readFile(at.bundle, 'latin1')) ?? [];
     // Changes one word and the hash, as a new build does.
@@ -110,27 +110,33 @@ describe('stale or foreign cached code', () => {
     expect((await at.run(HELP)).stdout).toContain(POISON);
   });
 
-  test('has a folder per Node version and processor', async () => {
+  test('caches code in a folder per Node version and processor', async () => {
     const file = await poison(at, HELP);
     const folder = join(file, '..');
     expect(folder).toMatch(new RegExp(`-${process.version}-${process.arch}$`));
   });
 
-  test.each([0, 5, 100, 5000])('is ignored if cut off after %d bytes', async (length) => {
-    const file = await poison(at, HELP);
-    await writeFile(file, (await readFile(file)).subarray(0, length));
-    await soundHelp();
-    // The run has replaced the broken file.
-    expect((await stat(file)).size).toBeGreaterThan(5000);
-    await soundHelp();
-  });
+  test.each([0, 5, 100, 5000])(
+    'ignores cached code that is cut off after %d bytes',
+    async (length) => {
+      const file = await poison(at, HELP);
+      await writeFile(file, (await readFile(file)).subarray(0, length));
+      await soundHelp();
+      // The run has replaced the broken file.
+      expect((await stat(file)).size).toBeGreaterThan(5000);
+      await soundHelp();
+    },
+  );
 
-  test.each([0o620, 0o602])('is ignored if others may write to its file (%o)', async (mode) => {
-    await chmod(await poison(at, HELP), mode);
-    await soundHelp();
-  });
+  test.each([0o620, 0o602])(
+    'ignores cached code if other users can write to its file (%o)',
+    async (mode) => {
+      await chmod(await poison(at, HELP), mode);
+      await soundHelp();
+    },
+  );
 
-  test('is ignored if another user owns its file', needs('root'), async () => {
+  test('ignores cached code if another user owns its file', needs('root'), async () => {
     await chown(await poison(at, HELP), STRANGER, STRANGER);
     await soundHelp();
   });

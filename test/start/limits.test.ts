@@ -36,7 +36,7 @@ describe('a limit on address space', needs('Linux'), () => {
   const limited = `ulimit -v ${ROOM_KIB}; PROGRAM`;
   const done = { code: 0, stdout: `${ID}\n`, stderr: '' };
 
-  test('causes exit code 6 and a working hint before Node 24', async () => {
+  test('exits with 6 and a working hint under a limit on address space before Node 24', async () => {
     const { code, stdout, stderr } = await bash(limited);
     // Node 24 and later need no workaround.
     if (major >= 24) {
@@ -69,7 +69,7 @@ const FULL = `
 `;
 
 describe('a limit on open files', needs('Linux'), () => {
-  test('causes exit code 6 and a hint if it prevents the connection', async () => {
+  test('exits with 6 and a hint if a limit on open files prevents the connection', async () => {
     const full = join(at.root, 'full.cjs');
     await writeFile(full, FULL);
     const low = await bash('ulimit -n 64; PROGRAM', { NODE_OPTIONS: `--require ${full}` });

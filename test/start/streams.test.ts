@@ -38,7 +38,7 @@ function bash(line: string): Promise<Outcome> {
 }
 
 describe('the output of a run', () => {
-  test('arrives completely through a full non-blocking pipe', async () => {
+  test('writes all output through a full non-blocking pipe', async () => {
     expect(JSON.parse(text)).toMatchObject({ name: NAME });
     // dd leaves room in the non-blocking pipe for only a part of the text. The reader starts late.
     const { code, stdout, stderr } = await bash(
@@ -49,7 +49,7 @@ describe('the output of a run', () => {
     expect(stdout.length - text.length).toBe(60_000);
   });
 
-  test('arrives completely at a slow reader', async () => {
+  test('writes all output to a slow reader', async () => {
     const line = (where: string) =>
       bash(`"$0" "${join(at.root, 'bin', 'gpucloud.js')}" commands --json ${where}`);
     const { stdout } = await line('');
@@ -57,7 +57,7 @@ describe('the output of a run', () => {
     expect(await line('| { sleep 0.5; cat; }')).toEqual({ code: 0, stdout, stderr: '' });
   });
 
-  test('arrives completely on stderr too', async () => {
+  test('writes all output to stderr', async () => {
     const { stderr } = await bash('PROGRAM --debug > /dev/null');
     const lines = stderr.split('\n').length;
     expect(lines).toBeGreaterThan(2);
@@ -68,7 +68,7 @@ describe('the output of a run', () => {
     expect(stdout.replaceAll('\0', '').split('\n')).toHaveLength(lines);
   });
 
-  test('causes exit code 9 if a file size limit truncates it', async () => {
+  test('exits with 9 if a file size limit truncates the output', async () => {
     const { code, stderr } = await bash('ulimit -f 4; PROGRAM > out');
     expect(code).toBe(9);
     expect(JSON.parse(stderr).error).toMatchObject({
@@ -80,7 +80,7 @@ describe('the output of a run', () => {
   });
 
   test.each(['> >(exec true)', '> >(head -c 10 > /dev/null)'])(
-    'causes exit code 0 if the reader stops: %s',
+    'exits with 0 if the reader stops: %s',
     async (where) => {
       const { code, stderr } = await bash(`PROGRAM ${where}`);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

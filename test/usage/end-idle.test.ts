@@ -314,7 +314,7 @@ describe('a job that has exited', () => {
 });
 
 describe('evidence', () => {
-  test('is marked as incomplete during the check', async () => {
+  test('marks the evidence file as incomplete during the check', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     const [path = ''] = evidencePaths();
@@ -363,7 +363,7 @@ describe('evidence', () => {
 });
 
 describe('an idle rule', () => {
-  test('is rejected without a scheduled reap', async () => {
+  test('rejects an idle rule without a scheduled reap', async () => {
     await cli(['instances', 'reap', '--uninstall']);
     world.clock.advance(60 * MINUTE);
     const { code, stderr, requests } = await cli([...CREATE, ...RULE, '--json']);
@@ -372,7 +372,7 @@ describe('an idle rule', () => {
     expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
-  test('must be at least ten minutes', async () => {
+  test('rejects an idle rule below ten minutes', async () => {
     const { code, stderr } = await cli([...CREATE, '--if-idle', '9m', '--json']);
     expect({ code, message: errorOf(stderr).message }).toEqual({
       code: 2,
@@ -380,7 +380,7 @@ describe('an idle rule', () => {
     });
   });
 
-  test('is stored before the request, then assigned to the instance', async () => {
+  test('stores an idle rule before the request, then assigns it to the instance', async () => {
     world.rented.posts.push(async () => {
       expect(recordsIn(world, 'requests')).toMatchObject([{ if_idle: 45 * MINUTE }]);
       return { status: 201, body: { success: true, data: world.rented.rent(ID, 'trainer') } };
@@ -392,7 +392,7 @@ describe('an idle rule', () => {
     ]);
   });
 
-  test('causes a warning if --if-not-exists finds an instance without a rule', async () => {
+  test('warns if --if-not-exists finds an instance without an idle rule', async () => {
     await rent();
     const { stderr } = await cli([...CREATE, ...RULE, '--if-not-exists', '--json']);
     expect(warningsOf(stderr)).toContain(
@@ -415,7 +415,7 @@ describe('an idle rule', () => {
     expect(both.code).toBe(2);
   });
 
-  test('appears with the idle time in list, get, status and top', async () => {
+  test('shows an idle rule with the idle time in list, get, status and top', async () => {
     await rent(...RULE);
     expect(await listed(world)).toMatchObject([{ if_idle_seconds: 2700, idle_seconds: null }]);
     expect((await cli(['status'])).stdout).toContain('unknown');

@@ -31,14 +31,14 @@ describe('the cursor of a log', () => {
     expect(cursor.isPast(100)).toBe(false);
   });
 
-  test('stays bounded with more simultaneous events than it can keep', () => {
+  test('limits a cursor with more simultaneous events than it can keep', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     cursor.learn(events(0, 1_000, () => 7));
     expect(cursor.size).toBeLessThanOrEqual(20);
     expect(cursor.isPast(7)).toBe(true);
   });
 
-  test('has the same state after it is saved and restored', () => {
+  test('restores a saved cursor with the same state', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     cursor.learn(events(0, 100));
     const text = JSON.stringify(cursor.saved());

@@ -52,19 +52,19 @@ async function followed(
 }
 
 describe('an event that enters the log late', () => {
-  test('is found by the next read despite many newer events', async () => {
+  test('finds a late event in the next read despite many newer events', async () => {
     const { lost, missed } = await followed([[late(18), arrive(45)], [arrive(45)]]);
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
-  test('is found in a busy log whose total never changes', async () => {
+  test('finds a late event in a busy log whose total never changes', async () => {
     const steps = [[late(16)], ...Array.from({ length: 12 }, () => [arrive(6)])];
     const { lost, missed } = await followed(steps, () => 1_000);
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
   test.each([-2_000, -26 * 3_600_000, 26 * 3_600_000])(
-    'is found at the same read if the clock jumps by %i ms',
+    'finds a late event in the same read if the clock jumps by %i ms',
     async (step) => {
       const steps = [[late(16)], ...Array.from({ length: 40 }, () => [])];
       const { lost, pagesOf } = await followed(steps, () => 1_000, step);
@@ -75,7 +75,7 @@ describe('an event that enters the log late', () => {
     },
   );
 
-  test('is reported once as missed if it is out of reach', async () => {
+  test('reports a late event once as missed if it is out of reach', async () => {
     const busy = Array.from({ length: 10 }, () => [arrive(10)]);
     const { lost, missed } = await followed([...busy, [late(100), late(101)], [], [], []]);
     expect(lost).toHaveLength(2);
@@ -84,7 +84,7 @@ describe('an event that enters the log late', () => {
     expect(missed[0]?.before).toBeGreaterThanOrEqual(newest);
   });
 
-  test("is not reported if the service's list lags behind its count", async () => {
+  test("does not report a late event if the service's list lags behind its count", async () => {
     const steps = Array.from({ length: 8 }, () => [arrive(10)]);
     // At the seventh read, the count includes an event that the list lacks.
     const { lost, missed } = await followed(steps, (total, look) =>
@@ -93,7 +93,7 @@ describe('an event that enters the log late', () => {
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
-  test('causes no extra page reads before it arrives', async () => {
+  test('reads no extra pages before a late event arrives', async () => {
     const { pagesOf } = await followed([[], [arrive(3)], [], []]);
     // Three new and ten known events fill two pages.
     expect(pagesOf.slice(1)).toEqual([1, 2, 1, 1]);

@@ -161,17 +161,17 @@ describe('the start time of a log', () => {
 });
 
 describe('a gap in a log', () => {
-  test('is reported when the log no longer contains known events', async () => {
+  test('reports a gap when the log no longer contains known events', async () => {
     const found = await walk(reader(() => logOf(40).slice(0, 10)).read, memoryOf(logOf(20)));
     expect(found).toMatchObject({ gap: 'pruned', news: { length: 10 } });
   });
 
-  test('is not reported while known events remain', async () => {
+  test('does not report a gap while known events remain', async () => {
     const found = await walk(reader(() => logOf(40).slice(0, 21)).read, memoryOf(logOf(20)));
     expect(found).toMatchObject({ gap: undefined, news: { length: 20 } });
   });
 
-  test('is reported if there are more new events than one walk collects', async () => {
+  test('reports a gap if there are more new events than one walk collects', async () => {
     const log = logOf(30_000);
     const { read, asked } = reader(() => log, 1_000);
     const found = await walk(read, memoryOf(logOf(20)));

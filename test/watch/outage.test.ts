@@ -16,7 +16,7 @@ function outages() {
 }
 
 describe('an outage', () => {
-  test('is reported once, and once more with the pause that the service requests', () => {
+  test('reports an outage once, and once more with the pause that the service requests', () => {
     const { outage, reports } = outages();
     outage.failed(down);
     outage.failed(down);
@@ -25,7 +25,7 @@ describe('an outage', () => {
     expect(reports).toEqual(['lost', undefined, 'lost', 9_000]);
   });
 
-  test('is reported with its requested pause again after a recovery', () => {
+  test('reports an outage with its requested pause again after a recovery', () => {
     const { outage, reports } = outages();
     for (let round = 0; round < 2; round += 1) {
       outage.failed(down);
@@ -36,12 +36,15 @@ describe('an outage', () => {
     expect(reports).toEqual([...once, ...once]);
   });
 
-  test.each([26, -26])('has the same duration if the clock jumps by %i hours', (hours) => {
-    const { clock, outage, reports } = outages();
-    outage.failed(down);
-    clock.advance(5_000);
-    clock.step(hours * 3_600_000);
-    outage.mended();
-    expect(reports).toEqual(['lost', undefined, 'over', 5_000]);
-  });
+  test.each([26, -26])(
+    'reports the same duration of an outage if the clock jumps by %i hours',
+    (hours) => {
+      const { clock, outage, reports } = outages();
+      outage.failed(down);
+      clock.advance(5_000);
+      clock.step(hours * 3_600_000);
+      outage.mended();
+      expect(reports).toEqual(['lost', undefined, 'over', 5_000]);
+    },
+  );
 });

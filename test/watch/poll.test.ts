@@ -88,7 +88,7 @@ describe('a permanent error', () => {
     expect((await turnsOf(['a', missing, 'b', missing, missing])).end).toBe(missing);
   });
 
-  test('is reported without stopping the poll while a person watches', async () => {
+  test('reports a permanent error without stopping the poll while a person watches', async () => {
     const faults = [refused, missing, missing, html, html, html, html, html, html];
     const { shown, end } = await turnsOf(['a', ...faults, 'b'], { isSeen: true });
     expect(shown).toEqual(['a', ...faults, 'b']);

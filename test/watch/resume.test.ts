@@ -28,12 +28,12 @@ describe('the file of --resume', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test('may be empty, as mktemp creates it', async () => {
+  test('accepts an empty --resume file, as mktemp creates it', async () => {
     await writeFile(file, '');
     expect((await openResumeFile(file)).of('a')).toBeUndefined();
   });
 
-  test('is saved through a symlink', async () => {
+  test('saves the --resume file through a symlink', async () => {
     await symlink(file, join(folder, 'link'));
     await writeFile(file, '');
     await (await openResumeFile(join(folder, 'link'))).save(new Map([['a', cursor]]));
@@ -54,7 +54,7 @@ describe('the file of --resume', () => {
     ['of a later version', whole.replace('"version":1', '"version":2')],
     ['valid except for a text as a time', whole.replace(',5]', ',"5"]')],
     ['binary', '\u0000\ufffd\u0001'],
-  ])('causes a storage error and stays unchanged if it is %s', async (_name, text) => {
+  ])('throws a storage error and keeps the --resume file if it is %s', async (_name, text) => {
     await writeFile(file, text);
     await expect(openResumeFile(file)).rejects.toMatchObject({
       failure: 'storage',
@@ -63,14 +63,14 @@ describe('the file of --resume', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  test('causes a storage error if it is a folder or in a missing folder', async () => {
+  test('throws a storage error if the --resume file is a folder or in a missing folder', async () => {
     await mkdir(join(folder, 'sub'));
     for (const path of [join(folder, 'sub'), join(folder, 'none', 'events.json'), '/dev/null']) {
       await expect(openResumeFile(path)).rejects.toMatchObject({ failure: 'storage' });
     }
   });
 
-  test("causes an error about repeated events if it can't be written", async () => {
+  test("warns about repeated events if the --resume file can't be written", async () => {
     const resume = await openResumeFile(file);
     await rm(folder, { recursive: true });
     await expect(resume.save(new Map([['a', cursor]]))).rejects.toMatchObject({
@@ -80,9 +80,13 @@ describe('the file of --resume', () => {
   });
 
   // Root can write to any folder.
-  test('causes a storage error in a read-only folder', needs('an ordinary user'), async () => {
-    await chmod(folder, 0o500);
-    await expect(openResumeFile(file)).rejects.toMatchObject({ failure: 'storage' });
-    await chmod(folder, 0o700);
-  });
+  test(
+    'throws a storage error if the --resume file is in a read-only folder',
+    needs('an ordinary user'),
+    async () => {
+      await chmod(folder, 0o500);
+      await expect(openResumeFile(file)).rejects.toMatchObject({ failure: 'storage' });
+      await chmod(folder, 0o700);
+    },
+  );
 });

@@ -139,7 +139,7 @@ describe('a pause that the service requests', () => {
       retryAfterMs,
     });
 
-  test("is honoured in full unless the program's own pause is longer", async () => {
+  test("waits the full pause that the service requests unless the program's own pause is longer", async () => {
     const statuses = ['CREATING', busy(50_000), unreachable, busy(1_000), 'ACTIVE'];
     const { outcome, slept } = await waiting(statuses, { timeout: 120_000 });
     expect({ outcome, slept }).toEqual({
@@ -148,7 +148,7 @@ describe('a pause that the service requests', () => {
     });
   });
 
-  test('is honoured if it ends exactly at the deadline', async () => {
+  test('waits a requested pause that ends exactly at the deadline', async () => {
     const { outcome, slept } = await waiting(['CREATING', busy(58_000), 'ACTIVE']);
     expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 58_000] });
   });
@@ -166,7 +166,7 @@ describe('a pause that the service requests', () => {
     expect({ faults, slept }).toEqual({ faults: [], slept: [2_000] });
   });
 
-  test('is reported with the fault', async () => {
+  test('reports a requested pause with the fault', async () => {
     const told: number[] = [];
     const onFault = (_fault: CliError, _elapsed: number, pause: number) => void told.push(pause);
     await waiting(['CREATING', busy(30_000), unreachable, 'ACTIVE'], { onFault });

@@ -179,15 +179,18 @@ describe('the last known price of a drive', () => {
     ['update', ['drives', 'update', 'data', '--size', '100'], 1],
     ['list', ['drives', 'list'], 0],
     ['get', ['drives', 'get', 'data'], 0],
-  ])('is stored only by status and update: %s', async (_what, command, count) => {
-    const world = await sandboxWorld();
-    // Stores the account in the journal first.
-    await world.cli(['status']);
-    await world.cli(['drives', 'create', 'data', '--size', '500']);
-    expect(await stored(world)).toEqual([]);
-    expect(await world.cli(command)).toMatchObject({ code: 0 });
-    expect(await stored(world)).toHaveLength(count);
-  });
+  ])(
+    "stores a drive's last known price only in status and update: %s",
+    async (_what, command, count) => {
+      const world = await sandboxWorld();
+      // Stores the account in the journal first.
+      await world.cli(['status']);
+      await world.cli(['drives', 'create', 'data', '--size', '500']);
+      expect(await stored(world)).toEqual([]);
+      expect(await world.cli(command)).toMatchObject({ code: 0 });
+      expect(await stored(world)).toHaveLength(count);
+    },
+  );
 });
 
 it('prints one line per changed drive at a terminal', async () => {

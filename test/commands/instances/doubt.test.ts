@@ -176,7 +176,7 @@ describe('terminating an instance over --max-price', () => {
 
 describe('the ID in the response to create', () => {
   test.each([SOURCE, SOURCE.toUpperCase()])(
-    'is rejected if it belongs to the reordered instance: %s',
+    "rejects the reordered instance's ID in a response: %s",
     async (id) => {
       service.rent(SOURCE, 'old', { status: 'TERMINATED' });
       bend(id);

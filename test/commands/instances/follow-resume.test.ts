@@ -207,7 +207,7 @@ describe('incompatible flags', () => {
     [['--since', 'soon'], '--since "soon"'],
     [['--poll-interval', '1ms'], '--poll-interval "1ms"'],
     [['--columns', 'nonsense'], "--columns: unknown column 'nonsense'"],
-  ])('are rejected with --follow: %j', async (flags, words) => {
+  ])('rejects flags that conflict with --follow: %j', async (flags, words) => {
     const stage = await show(() => logOf(1));
     const { code, stdout, stderr, requests } = await follow(stage, ...flags);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
@@ -223,7 +223,7 @@ describe('incompatible flags', () => {
       [ID, '--since', '1h', '--page', '1'],
       "option '--page <number>' cannot be used with option '--since <time>'",
     ],
-  ])('are rejected without --follow: %j', async (words, complaint) => {
+  ])('rejects flags that require --follow: %j', async (words, complaint) => {
     const stage = await show(() => logOf(1));
     const { code, stderr, requests } = await stage.world.cli(['instances', 'events', ...words]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });

@@ -196,7 +196,7 @@ describe('an unexpected response', () => {
     ['no data', '{"status":"success"}'],
     ['a number as ID', '{"data":{"id":5,"status":"ACTIVE"}}'],
     ['an ID that contains ..', '{"data":{"id":"../..","status":"ACTIVE"}}'],
-  ])('leads to exit code 10: %s', async (_what, body) => {
+  ])('exits with 10 for an unexpected response: %s', async (_what, body) => {
     world = await createWorld({ handler: () => ({ status: 200, body }) });
     const { code, stdout } = await world.cli(['instances', 'get', ID]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });

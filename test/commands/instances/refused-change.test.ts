@@ -127,7 +127,7 @@ describe('a refused change', () => {
   test.each([
     ['a pause of 4 s', 4, 0],
     ['a pause of 2 s after 4 s without a response', 2, 4000],
-  ])('is reported without waiting for %s', async (_what, pause, slow) => {
+  ])('reports a refused change without waiting for %s', async (_what, pause, slow) => {
     await refusing(() => {
       near.clock.advance(slow);
       return { status: 429, headers: { 'retry-after': String(pause) }, body: {} };

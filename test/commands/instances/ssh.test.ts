@@ -291,7 +291,7 @@ describe('the arguments of ssh and scp', () => {
     [['tunnel', ID, '80:'], 'PORTS "80:"'],
     [['scp', 'a', `${ID}:b`, `${ID}:c`], 'must be on this computer'],
     [['scp', `${ID}:a`, 'other:b', '.'], 'must be on the same instance'],
-  ])('are rejected for %j', async (argv, words) => {
+  ])('rejects the ssh and scp arguments %j', async (argv, words) => {
     const world = await worldWith({});
     const { code, stderr, requests } = await run(world, ...argv);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });

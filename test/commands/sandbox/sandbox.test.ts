@@ -252,7 +252,7 @@ describe('sandbox fault', () => {
 });
 
 describe('sandbox reset', () => {
-  test('needs no --yes for an empty sandbox', async () => {
+  test('resets an empty sandbox without --yes', async () => {
     const world = await newWorld();
     await world.cli(['sandbox', 'deposit', '5']);
     const { code, stdout, stderr } = await world.cli([
@@ -299,7 +299,7 @@ describe('sandbox reset', () => {
     expect((await json(world, 'reset', '--yes')).instances).toEqual([]);
   });
 
-  test('needs no --yes for a terminated instance', async () => {
+  test('resets a sandbox with only a terminated instance without --yes', async () => {
     const world = await newWorld();
     await rent(world, 'trainer');
     await world.cli(['instances', 'terminate', 'trainer', '--yes', '--profile', 'sandbox']);

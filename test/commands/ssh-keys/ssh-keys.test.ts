@@ -284,7 +284,7 @@ describe('bad input', () => {
       ['as a flag', (file: string) => ['add', file, `--name=${pem}`], undefined],
       ['as KEY of get', () => ['get', '--', pem], undefined],
       ['as KEY of delete', () => ['delete', '--yes', '--', pem], undefined],
-    ])('is rejected %s', async (_where, argv, stdin) => {
+    ])('rejects a private key %s', async (_where, argv, stdin) => {
       const file = await fileIn(world, 'id_ed25519', pem);
       for (const json of [[], ['--json']]) {
         const result = await world.cli(

@@ -227,7 +227,7 @@ describe('the balance', () => {
     ['269.70', 'balance_low', 'The balance lasts 3 h at this rate: top up'],
     ['0', 'balance_low', 'The balance is used up: top up'],
     ['much', 'balance_unknown', 'The service returned no readable balance'],
-  ])('causes a warning if it is %s', async (balance, code, words) => {
+  ])('warns if the balance is %s', async (balance, code, words) => {
     await known(service.instance('trainer'));
     service.balance = balance;
     const { doc } = await status();

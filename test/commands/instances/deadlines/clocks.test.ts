@@ -134,7 +134,7 @@ describe("a proxy's time", () => {
     ['an HTML 503', [page]],
     ['two HTML 503s', [page, page]],
     ['a JSON 502', [json]],
-  ])('is ignored in %s', async (_what, answers) => {
+  ])("ignores a proxy's time in %s", async (_what, answers) => {
     throughProxy(...answers);
     const { code, stdout, stderr } = await world.cli(REAP);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
@@ -144,7 +144,7 @@ describe("a proxy's time", () => {
   test.each([
     ['an HTML page', '<html>Sign in</html>'],
     ['JSON without data', '{"ok":true}'],
-  ])('leads to exit code 10 in a 200 with %s', async (_what, body) => {
+  ])("exits with 10 for a proxy's time in a 200 with %s", async (_what, body) => {
     throughProxy({ status: 200, body });
     const { code } = await world.cli(REAP);
     expect(code).toBe(10);
@@ -196,7 +196,7 @@ describe('a clock difference confirmed by two responses', () => {
     [26, 'ahead of'],
     [-26, 'behind'],
   ])(
-    'appears in status, reap --status and the heartbeat while it lasts: %i h',
+    'reports a lasting clock difference in status, reap --status and the heartbeat: %i h',
     async (hours, how) => {
       await world.arm('@environment');
       expect(await attention()).toEqual([]);
