@@ -429,7 +429,7 @@ describe('--profile sandbox with an address or a key in the environment', () => 
     expect(catalog.stderr.match(/ignored/g)).toHaveLength(1);
   });
 
-  test('prints no warning for sandbox commands or without these variables', async () => {
+  test('omits the warning for sandbox commands or without these variables', async () => {
     const status = await world.cli(['--profile', 'sandbox', 'sandbox', 'status']);
     expect(status).toMatchObject({ code: 0, stderr: '' });
     const env = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined };

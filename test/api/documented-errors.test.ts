@@ -351,7 +351,7 @@ describe('a mistyped word', () => {
     expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('suggests nothing if no known name is similar', async () => {
+  test('omits the suggestion if no known name is similar', async () => {
     const one = await world(account);
     await one.cli(['instances', 'track', ID]);
     const { code, stderr, requests } = await one.cli(['instances', 'get', 'quite-another']);

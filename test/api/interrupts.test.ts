@@ -23,7 +23,7 @@ describe.each(['settings', 'options'])('a call with a signal in the %s', (where)
     return { api, options: where === 'options' ? { signal } : {} };
   };
 
-  test('sends nothing and throws the abort reason if already aborted', async () => {
+  test('sends nothing if the signal is already aborted, and throws its reason', async () => {
     const server = await scripted(data(instance('PROVISIONING'), 201));
     const { api, options } = using(server.url, AbortSignal.abort(INTERRUPT));
     await expect(api.instances.create(CREATE, options)).rejects.toBe(INTERRUPT);
@@ -62,7 +62,7 @@ describe.each(['settings', 'options'])('a call with a signal in the %s', (where)
     }
   });
 
-  test('writes nothing if aborted while connecting', async () => {
+  test('sends nothing if aborted while connecting', async () => {
     const controller = new AbortController();
     let bytes = 0;
     const server = await rawServer(() => {
@@ -118,7 +118,7 @@ test('fails a read in flight when the client closes, without a retry', async () 
   expect(requests).toBe(1);
 });
 
-test('rejects at once if aborted during a TLS handshake', async () => {
+test('rejects a call immediately if aborted during its TLS handshake', async () => {
   const controller = new AbortController();
   // The server receives the first bytes of the handshake and never responds.
   const server = await rawServer(() => controller.abort(INTERRUPT));

@@ -143,13 +143,16 @@ describe('a field of the wrong type', () => {
       { ssh_keys: null },
       'data.ssh_keys.1 is not of type object',
     ],
-  ])('does not hide the rest of the response: %s', async (_name, given, expected, words) => {
-    const { instance: got, told } = await read({ ...instance('A'), ...given });
-    expect(got).toEqual({ ...instance('A'), ...expected });
-    expect(told).toEqual([odd(words)]);
-  });
+  ])(
+    "keeps a response's other fields if one has the wrong type: %s",
+    async (_name, given, expected, words) => {
+      const { instance: got, told } = await read({ ...instance('A'), ...given });
+      expect(got).toEqual({ ...instance('A'), ...expected });
+      expect(told).toEqual([odd(words)]);
+    },
+  );
 
-  test('warns of the first such field, and counts the others', async () => {
+  test('warns about the first field of the wrong type, and counts the others', async () => {
     const { told } = await read({ ...instance('A'), name: 1, ip_address: 2, offer: 'x' });
     expect(told).toEqual([odd('data.name is not of type string', ' (and 2 more)')]);
   });
@@ -228,7 +231,7 @@ describe('reading the meta of a page', () => {
     expect(await meta(capped, 100, { limit: 1000 })).toEqual(capped);
   });
 
-  test('computes the meta if the response has none', async () => {
+  test("computes a page's meta if the response lacks it", async () => {
     expect(await meta(undefined, 10)).toEqual({ total: 10, page: 1, limit: 10, total_pages: 2 });
     expect(await meta(undefined, 3)).toEqual({ total: 3, page: 1, limit: 10, total_pages: 1 });
     expect(await meta(null, 5, { page: 3, limit: 20 })).toEqual({

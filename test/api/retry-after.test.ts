@@ -75,7 +75,7 @@ describe('Retry-After', () => {
   });
 
   test.each([429, 503])(
-    'fails at once if the pause after a %i exceeds the deadline',
+    'fails immediately if the pause after a %i exceeds the deadline',
     async (code) => {
       const { api, clock, server } = await run([status(code, { 'retry-after': '21' }), data(USER)]);
       const error = await failureOf(api.users.me());

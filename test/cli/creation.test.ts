@@ -51,7 +51,7 @@ test('keeps an internal error, so that --debug shows its stack', async () => {
   expect(unforeseenIn(await failureOf(fault))).toBe(fault);
 });
 
-test('throws nothing if the result was written', async () => {
+test('does not throw if the result was written', async () => {
   await expect(writeCreated(MADE, CONTEXT, async () => undefined)).resolves.toBe(undefined);
 });
 

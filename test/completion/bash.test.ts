@@ -134,7 +134,7 @@ describe('names in completion', () => {
   });
 
   test.each(['$(touch hit)', '`touch hit`', "a'b", '"; touch hit; "', 'a\\', '$HOME', '*'])(
-    'executes nothing from a manipulated file: %j',
+    'executes nothing from a manipulated names file: %j',
     async (name) => {
       await keep('names/office/drive.tsv', [`drive\t${name}\td1\tAVAILABLE`]);
       const words = offered('gpucloud drives get ', env);

@@ -91,7 +91,7 @@ describe('the names file', () => {
     );
   });
 
-  test('does not rewrite the file if nothing changed', async () => {
+  test('does not rewrite the names file if nothing changed', async () => {
     await world.cli(['templates', 'list']);
     const file = join(folder(), 'names', '-env', 'template.tsv');
     const before = await stat(file);

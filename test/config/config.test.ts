@@ -60,14 +60,14 @@ function spoken(error: CliError): string {
   return [error.message, error.hint, error.stack, String(error.cause)].join('\n');
 }
 
-test('treats a missing file as empty, and creates nothing', async () => {
+test("treats a missing config file as empty, and doesn't create one", async () => {
   const config = openConfig(folder);
   expect(config.path).toBe(path);
   expect(await config.read()).toEqual({ profiles: {} });
   await expect(stat(folder)).rejects.toThrow('ENOENT');
 });
 
-test('writes a change with mode 0600, and leaves no other file', async () => {
+test('writes a change with mode 0600, and removes its temporary file', async () => {
   const answer = await openConfig(folder).change((file) => ({ ...addWork(file), current: 'work' }));
   expect(answer).toEqual({ current: 'work', profiles: { work: WORK } });
   expect(await openConfig(folder).read()).toEqual(answer);

@@ -62,7 +62,7 @@ test('starts a key command with the whole environment', async () => {
   expect(requests[0]?.headers['x-api-key']).toBe(TEST_KEY);
 });
 
-test('passes no withheld variable to later programs, even after an interrupt', async () => {
+test('withholds variables from later programs, even after an interrupt', async () => {
   world = await createWorld({ handler });
   const { context } = atTerminal(world, []);
   context.withhold(['GPUCLOUD_BASE_URL']);

@@ -109,7 +109,7 @@ test('does not run a key command from a file that others may write to', async ()
   await expect(rename(join(world.home, 'ran'), file)).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test.each(EXPOSED)('stores no key at login in %s', async (_what, expose, words, remedy) => {
+test.each(EXPOSED)('does not store a key at login in %s', async (_what, expose, words, remedy) => {
   await expose();
   const before = await readFile(file, 'utf8');
   const argv = ['login', '--profile', 'other', '--base-url', world.service.url, '--key-stdin'];
@@ -120,7 +120,7 @@ test.each(EXPOSED)('stores no key at login in %s', async (_what, expose, words, 
   expect(await readFile(file, 'utf8')).toBe(before);
 });
 
-test('stores no key from login or --save-profile in a world-writable folder', async () => {
+test('does not store a key from login or --save-profile in a world-writable folder', async () => {
   await rm(file);
   await chmod(folder, 0o777);
   const base = ['--base-url', world.service.url];
@@ -139,7 +139,7 @@ test('accepts a file that others may only read', async () => {
   expect((await world.cli(['me', 'get'])).code).toBe(0);
 });
 
-test('sends no key from the environment to a base URL in an exposed file', async () => {
+test('does not send a key from the environment to a base URL in an exposed file', async () => {
   await store({});
   await chmod(file, 0o666);
   const env = { GPUCLOUD_API_KEY: TEST_KEY };

@@ -99,7 +99,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       }
     });
 
-    test('completes instances and files for scp, and nothing after the colon', async () => {
+    test('completes instances and files for scp, but no path after the colon', async () => {
       await keepNames('instance', [
         'instance\ttrainer\tid-1\tACTIVE',
         'instance\tmy box\tid-2\tACTIVE',

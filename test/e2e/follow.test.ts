@@ -53,20 +53,23 @@ describe('--follow in the built program', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('exits at once on %s with %i, after printing whole lines', async (signal, code) => {
-    const child = start('-o', 'jsonl');
-    const outcome = outcomeOf(child);
-    await heard(child, 'stdout', /e2/);
-    child.kill(signal);
-    const ended = await outcome;
-    expect(ended.code).toBe(code);
-    expect(
-      ended.stdout
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line).id),
-    ).toEqual(['e1', 'e2']);
-  });
+  ] as const)(
+    'exits immediately on %s with %i, after printing whole lines',
+    async (signal, code) => {
+      const child = start('-o', 'jsonl');
+      const outcome = outcomeOf(child);
+      await heard(child, 'stdout', /e2/);
+      child.kill(signal);
+      const ended = await outcome;
+      expect(ended.code).toBe(code);
+      expect(
+        ended.stdout
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line).id),
+      ).toEqual(['e1', 'e2']);
+    },
+  );
 
   test('prints each line as soon as its event is known', async () => {
     log = (at) => logOf(Math.min(at, 3));
@@ -182,7 +185,7 @@ describe('--follow in the built program', () => {
   });
 });
 
-test('exits with 130 at once on SIGINT during a long pause of --follow', async () => {
+test('exits with 130 immediately on SIGINT during a long pause of --follow', async () => {
   log = (at) => logOf(at);
   const words = FOLLOW.map((word) => (word === '500ms' ? '1h' : word));
   const child = computer.start([...words, '-q'], { env: env() });

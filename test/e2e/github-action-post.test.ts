@@ -19,7 +19,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('terminates at once when the job is cancelled', async () => {
+  test('terminates the instance when the job is cancelled', async () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     const closed = new Promise((resolve) => main.once('close', resolve));
@@ -156,7 +156,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('does not fail post if nothing was rented', async () => {
+  test('passes the post step if nothing was rented', async () => {
     world.renting.posts = [() => no(403, 'Forbidden')];
     expect((await runner.main({ command: 'true' })).code).toBe(4);
     expect(await runner.outputs()).toMatchObject({ 'exit-code': '4', 'instance-id': '' });

@@ -17,7 +17,7 @@ describe('the GitHub Action', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('runs the command, fetches, writes outputs and leaves nothing to terminate', async () => {
+  test('runs the command, fetches results, writes outputs, and terminates the instance', async () => {
     const command = 'echo one >one\necho two >two\necho done\nexit 3\n';
     const { code, stdout } = await runner.main({ command, fetch: 'one\ntwo:second' });
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'done\n' });

@@ -181,7 +181,7 @@ describe('without a keyring', () => {
     expect((await stat(join(computer.home, 'config', 'config.json'))).mode & 0o777).toBe(0o600);
   });
 
-  test('fails if a keyring was required, and stores nothing', async () => {
+  test('fails without a keyring if one was required, and stores nothing', async () => {
     const refused = await login('--store', 'keyring');
     expect(refused).toMatchObject({ code: 9, stdout: '' });
     expect(refused.stderr).toContain('gpucloud login --store file');

@@ -147,7 +147,7 @@ describe('status in a terminal', () => {
     expect(wide).toEqual([]);
   });
 
-  test('uses no cursor movement or colour on a dumb terminal', async () => {
+  test('prints status without cursor movement or colour on a dumb terminal', async () => {
     await SCENES['one machine']?.();
     const { written } = await draw(80, ['status'], { term: 'dumb' });
     expect(written).not.toContain('\u001b');
@@ -214,7 +214,7 @@ describe('billing spend in a terminal', () => {
     await expect(`${shown.join('\n')}\n`).toMatchFileSnapshot(`screens/spend-${columns}.txt`);
   });
 
-  test('draws no bars on a dumb terminal, since a screen reader would read them', async () => {
+  test('omits bars on a dumb terminal, since a screen reader would read them', async () => {
     month();
     const { screen } = await spend(80, { term: 'dumb' });
     expect(screen).not.toContain('█');

@@ -61,7 +61,7 @@ describe('the built program', () => {
     expect(status.reserved).toBe('719.20');
   });
 
-  test('creates no file that other users can access', async () => {
+  test("creates only files that other users can't access", async () => {
     await computer.gpucloud(['instances', 'create', 'trainer', ...HARDWARE], SANDBOX);
     const state = join(computer.home, 'state');
     expect((await stat(state)).mode & 0o777).toBe(0o700);

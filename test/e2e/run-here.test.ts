@@ -132,7 +132,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(await report()).toMatchObject({ command_exit_code: 0, exit_code: 125 });
   });
 
-  test('rents nothing if there is no temporary folder', async () => {
+  test('rents nothing without a temporary folder', async () => {
     const env = { ...world.env, TMPDIR: join(home, 'none') };
     const argv = [...world.words(), '--', 'true'];
     const { code, stderr } = await world.computer.gpucloud(argv, { env });

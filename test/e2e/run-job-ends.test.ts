@@ -102,7 +102,7 @@ describe('gpucloud run after an interrupt', needs('ssh'), () => {
   test.each([
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('terminates the instance at once after %s', async (signal, code) => {
+  ] as const)('terminates the instance immediately after %s', async (signal, code) => {
     const job = await startedJob();
     job.child.kill(signal);
     expect(await job.ended).toBe(code);

@@ -68,7 +68,7 @@ describe('values of passed variables', needs('ssh'), () => {
     },
   );
 
-  test('stores no values, so attach terminates a job killed before its start', async () => {
+  test('does not store the values, so attach terminates a job killed before its start', async () => {
     await world.sshd.stop();
     const argv = [...world.words('--pass-env', 'HF_TOKEN'), '--', 'sh', '-c', WAITS];
     const child = world.computer.start(argv, { env: env() });

@@ -60,7 +60,7 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test("copies the rest after Ctrl-C during the fetch, and exits with the command's code", async () => {
+  test("finishes the fetch after Ctrl-C, and exits with the command's code", async () => {
     await world.replaceThere({ tar: SLOW_TAR });
     const keys = ctrlC();
     const ended = job(copies(), SCRIPT, keys);

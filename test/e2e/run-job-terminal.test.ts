@@ -80,7 +80,7 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     );
   });
 
-  test('rents nothing if a person cancels a question', async () => {
+  test('rents nothing if the user cancels a question', async () => {
     one = sitDown(world.computer, ['run', '--', 'true'], { env: world.env });
     await one.answers(/\? Terminate the instance after/, KEYS.ctrlC);
     expect(await one.ended()).toBe(130);

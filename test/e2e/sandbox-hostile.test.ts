@@ -97,7 +97,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     return ['run', '--name', name, ...RENTED, ...own, ...ends, ...words];
   };
 
-  test('runs 20 instances at once, each closed to the others', async () => {
+  test('runs 20 sandbox instances at the same time, each closed to the others', async () => {
     const ids = await rent(MANY);
     const outcomes = await Promise.all(
       ids.map((id) =>
@@ -125,7 +125,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
   );
 
   test.each(['../../../etc', '..', '.'])(
-    'exits with 3 for the instance ID %j, and writes no load file',
+    'exits with 3 for the instance ID %j, and does not write a load file',
     async (id) => {
       const { code } = await computer.gpucloud(['sandbox', 'connect', id], { env });
       const load = await computer.gpucloud(['sandbox', 'gpu', id, '50'], { env });

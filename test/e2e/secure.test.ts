@@ -192,7 +192,7 @@ describe('instances get', () => {
   });
 
   // With this variable, the executable's runtime prints every header.
-  test('prints no API key if BUN_CONFIG_VERBOSE_FETCH is set', async () => {
+  test('omits the API key if BUN_CONFIG_VERBOSE_FETCH is set', async () => {
     const { code, stdout, stderr } = await gpucloud(GET, { BUN_CONFIG_VERBOSE_FETCH: 'curl' });
     expect(code).toBe(0);
     expect(stdout + stderr).not.toContain(KEY);

@@ -202,7 +202,7 @@ describe('a live view in a terminal', () => {
     await shown.shows(/Status: +STOPPED[\s\S]*\nRead at [\d:]{8}, again/);
   });
 
-  test('shows the Retry-After pause, and exits at once on Ctrl-C', async () => {
+  test('shows the Retry-After pause, and exits immediately on Ctrl-C', async () => {
     await rented(1);
     const shown = watch(['instances', 'get', idOf(0), '--watch', '--interval', '500ms'], {
       columns: 200,

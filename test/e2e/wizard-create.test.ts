@@ -240,7 +240,7 @@ describe('instances create without arguments', () => {
     expect(await instances()).toMatchObject([{ ssh_keys: [{ id: key.id }] }]);
   });
 
-  test('offers no key generation if ~/.ssh/id_ed25519 exists', async () => {
+  test('does not offer to generate a key if ~/.ssh/id_ed25519 exists', async () => {
     await mkdir(join(computer.home, '.ssh'));
     await writeFile(join(computer.home, '.ssh', 'id_ed25519'), 'a private key\n');
     const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);

@@ -72,7 +72,7 @@ describe("the wizard's colours", () => {
   test.each([
     ['NO_COLOR', { NO_COLOR: '1' }, []],
     ['--no-color', {}, ['--no-color']],
-  ])('prints no colours with %s', async (_name, env, flags) => {
+  ])('prints the wizard without colours with %s', async (_name, env, flags) => {
     await prepared();
     const one = person(['instances', 'create', '--dry-run', ...flags], { env });
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);

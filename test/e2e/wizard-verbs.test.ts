@@ -63,7 +63,7 @@ describe('other commands without arguments', () => {
   test.each([
     ['Ctrl-C', ctrlC],
     ['Ctrl-D', ctrlD],
-  ])('creates no drive if cancelled by %s', async (_name, key) => {
+  ])('does not create a drive if cancelled by %s', async (_name, key) => {
     const one = person(['drives', 'create', 'data']);
     await one.answers(/\? Size .* *$/m, key);
     expect(await one.ended()).toBe(130);

@@ -127,7 +127,7 @@ describe('gpucloud --debug', () => {
   const MANNERS: readonly Manner[] = ['well', 'error', 'page', 'hang up'];
 
   test.each(MANNERS)(
-    'prints no secret in any command, response type: %s',
+    'prints no secret in any command with --debug, response type: %s',
     async (manner) => {
       service.manner = manner;
       // Runs a sample, since each read without a response is sent three times.

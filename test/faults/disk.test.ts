@@ -40,7 +40,7 @@ function made(): string {
 }
 
 describe('create with a file size limit of 0', { timeout: 120_000 }, () => {
-  test('exits with 9 and sends nothing if the limit applies from the start', async () => {
+  test('exits with 9 and sends nothing if the file size limit applies from the start', async () => {
     const line = 'ulimit -f 0; exec "$@"';
     const argv = ['-c', line, 'bash', RUNNER, bundle.path, ...CREATE];
     const { code, stderr } = await outcomeOf(

@@ -128,7 +128,7 @@ describe('the fault suite', needs('the npm package'), () => {
     });
   }
 
-  test('finds no violation in the unchanged program', async () => {
+  test('reports no violation in the unchanged program', async () => {
     const same = {
       name: 'nothing',
       file: 'files/replace.ts',

@@ -148,7 +148,7 @@ describe('a rental request', () => {
     expect(fs.statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   });
 
-  test('exits with 9 after a partial write, and leaves no file', async () => {
+  test("exits with 9 after a partial write, and removes the request's file", async () => {
     await journal().open({ ...request, name: 'other' }, new Set());
     halfDisk();
     await expect(journal().open(request, new Set())).rejects.toMatchObject({ exitCode: 9 });

@@ -87,7 +87,7 @@ test('waits as long as another process refreshes the lock', async () => {
   }
 });
 
-test("throws at once if the lock can't be created", async () => {
+test("throws immediately if the lock can't be created", async () => {
   const file = join(folder, 'x'.repeat(300));
   // A retry would wait forever, since the fake timers never fire.
   vi.useFakeTimers({ toFake: ['setTimeout'] });

@@ -42,7 +42,7 @@ describe('readPlain with another kind of file', () => {
     expect(readPlain(folder)).toBeUndefined();
   });
 
-  it('returns undefined at once for a pipe without a writer', needs('POSIX'), () => {
+  it('returns undefined immediately for a pipe without a writer', needs('POSIX'), () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     expect(readPlain(pipe)).toBeUndefined();

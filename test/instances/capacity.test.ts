@@ -95,7 +95,7 @@ test('confirms the termination of a failed instance before trying the next offer
   expect(readBack).toBeLessThan(second);
 });
 
-test("exits with 7 and tries no other offer if the failed instance can't be terminated", async () => {
+test("exits with 7 without another offer if the failed instance can't be terminated", async () => {
   become('ERROR');
   service.terminations = Array.from({ length: 9 }, () => () => no(400, 'no'));
   const { code, shown, error, offers } = await create();
@@ -194,7 +194,7 @@ test('waits for Retry-After before trying the same offer again', async () => {
   expect(world.clock.slept).toContain(400_000);
 });
 
-test('tries no other offer if an instance over --max-price is not terminated', async () => {
+test('does not try another offer if an instance over --max-price is not terminated', async () => {
   service.shows = () => ({ price_per_hour_snapshot: '100.00' });
   service.terminations = [() => ok({ status: 'TERMINATING' })];
   const { code, error, offers } = await create('--max-price', '60');
@@ -220,7 +220,7 @@ test('exits with 7 if the last failed instance stays in ERROR after termination'
   expect(error).toMatchObject({ may_be_billing: true });
 });
 
-test('tries no other offer if the failed instance stays in ERROR after termination', async () => {
+test('does not try another offer if the failed instance stays in ERROR after termination', async () => {
   become('ERROR');
   service.terminations = [() => ok({ status: 'TERMINATING' })];
   const { code, error, offers } = await create();
@@ -228,7 +228,7 @@ test('tries no other offer if the failed instance stays in ERROR after terminati
   expect(error).toMatchObject({ may_be_billing: true });
 });
 
-test('exits with 130 and tries no other offer after Ctrl-C during a refusal', async () => {
+test('exits with 130 without another offer after Ctrl-C during a refusal', async () => {
   const first = new AbortController();
   service.posts = [
     () => {
@@ -317,7 +317,7 @@ test('tries the offers from a file in order', async () => {
   expect((await world.cli(argv)).stderr).toContain('line 1: offers ');
 });
 
-test('prints no attempts and does not wait for a single offer', async () => {
+test('omits attempts and does not wait for a single offer', async () => {
   const { stdout } = await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--json']);
   expect(JSON.parse(stdout)).toMatchObject({ status: 'PROVISIONING' });
   expect(JSON.parse(stdout)).not.toHaveProperty('attempts');

@@ -265,7 +265,7 @@ describe('profiles set', () => {
   const NONE = { max_instances: null, max_burn: null, require_deadline: false };
   const shown = async () => JSON.parse((await cli('profiles', 'get', 'work', '--json')).stdout);
 
-  test('changes one guard at a time, and removes it with none', async () => {
+  test('changes one guard at a time, and removes it with the value none', async () => {
     expect((await shown()).guards).toEqual({ ...NONE });
     await guard('--max-instances', '2');
     await guard('--max-burn', '500');

@@ -152,11 +152,14 @@ describe('an ID prefix', () => {
 });
 
 describe('an ambiguous name or ID prefix', () => {
-  test.each(['twin', 'aaaa'])('exits with 2 and changes no instance: %s', async (text) => {
-    const { code, stderr, posts } = await changes('stop', text);
-    expect({ code, posts }).toEqual({ code: 2, posts: [] });
-    for (const id of TWINS) expect(stderr).toContain(`twin ${id}`);
-  });
+  test.each(['twin', 'aaaa'])(
+    'exits with 2 for an ambiguous name or ID prefix: %s',
+    async (text) => {
+      const { code, stderr, posts } = await changes('stop', text);
+      expect({ code, posts }).toEqual({ code: 2, posts: [] });
+      for (const id of TWINS) expect(stderr).toContain(`twin ${id}`);
+    },
+  );
 
   test.each(['twin', 'aaaa'])(
     'selects the only instance that is not TERMINATED: %s',

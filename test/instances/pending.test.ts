@@ -34,7 +34,7 @@ describe.each([
   ['create', CREATE],
   ['reorder', REORDER],
 ])('%s with the name of a known instance', (_verb, argv) => {
-  test('exits with 5 (name_taken), prints the ID and sends nothing', async () => {
+  test("exits with 5 (name_taken), prints the known instance's ID and sends nothing", async () => {
     await world.cli(CREATE);
     const { code, stdout, stderr, requests } = await world.cli([...argv, '--json']);
     expect({ code, stdout, posts: posts(requests) }).toEqual({ code: 5, stdout: '', posts: 0 });
@@ -141,7 +141,7 @@ describe.each([
   ['create', CREATE],
   ['reorder', REORDER],
 ])('%s with the name of an unresolved request', (_verb, argv) => {
-  test('exits with 7 and sends nothing when not interactive', async () => {
+  test("exits with 7 for an unresolved request's name when not interactive, and sends nothing", async () => {
     await lose();
     const { code, stderr, requests } = await world.cli(argv);
     expect({ code, posts: posts(requests) }).toEqual({ code: 7, posts: 0 });

@@ -55,7 +55,7 @@ describe('reconcile', () => {
   });
 
   test.each([[[]], [[{ id: 'd1', current_instance_id: ID }]]])(
-    "asks nothing about another request's instance, drives: %j",
+    "does not prompt for another request's instance, drives: %j",
     async (drives) => {
       await lose([]);
       world.clock.advance(60_000);
@@ -75,7 +75,7 @@ describe('reconcile', () => {
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at }]);
   });
 
-  test('sets no deadline if the user declines it', async () => {
+  test('does not set the requested deadline if the user declines it', async () => {
     await lose(IN_FOUR_HOURS, ID);
     world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
     const { stderr } = await recover(['yes', 'no']);

@@ -95,7 +95,7 @@ describe.each([
     expect(await failure(argv)).toMatchObject({ exit: 1, code: 'refused', http_status: 409 });
   });
 
-  test('leaves no UNKNOWN request in the list', async () => {
+  test('omits a refused request from the list', async () => {
     await failure(argv);
     expect(await listed()).toEqual([]);
   });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => rig.world.close());
 
 describe('create --count with a failure', () => {
-  test('terminates no other instance without --min-count', async () => {
+  test('does not terminate other instances without --min-count', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { code, shown, errors, requests } = await rig.create(['--count', '3']);
     expect(code).toBe(5);
@@ -248,7 +248,7 @@ describe('create --count after Ctrl-C', () => {
     );
   });
 
-  test('terminates nothing with --min-count', async () => {
+  test('does not terminate instances after Ctrl-C with --min-count', async () => {
     const { interrupts, press } = interruptible();
     rig.become();
     rig.service.posts = [

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rig.world.close());
 
 describe('create --count', () => {
-  test('rents NAME-1 to NAME-N at once, and prints an array', async () => {
+  test('rents NAME-1 to NAME-N at the same time, and prints an array', async () => {
     const held = rig.holdCreates(3);
     const created = rig.create(['--count', '3']);
     await held.arrived;

@@ -46,7 +46,7 @@ describe('Tab', () => {
     expect(await offered('terminated')).toEqual([id]);
   });
 
-  test('offers no untracked instance, even after list --all', async () => {
+  test('does not complete an untracked instance, even after list --all', async () => {
     await create('kept');
     const id = await create('dropped');
     await world.cli(['instances', 'untrack', id, '--yes']);

@@ -74,7 +74,7 @@ test('replaces an unreadable file', async () => {
   expect(await journal.drives()).toMatchObject([{ price: '5.00', before: null }]);
 });
 
-test('stores nothing while the account is unknown', async () => {
+test('skips storing drives while the account is unknown', async () => {
   const other = journalOf({ home, clock: manualClock() }, { service: SCOPE.service });
   await other.observeDrives([drive('10.00')], day(1), { whole: true });
   expect(await other.drives()).toEqual([]);

@@ -136,14 +136,14 @@ describe('request records', () => {
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
   });
 
-  test('lists a request as UNKNOWN at once if the clock was set back', async () => {
+  test('lists a request as UNKNOWN immediately if the clock was set back', async () => {
     await opened();
     clock.advance(-86_400_000);
     const alive = journal({ isAlive: () => true });
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
   });
 
-  test('lists a request as UNKNOWN at once if its process stopped waiting', async () => {
+  test('lists a request as UNKNOWN immediately if its process stopped waiting', async () => {
     await (await opened()).unknown();
     const alive = journal({ isAlive: () => true });
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }] });

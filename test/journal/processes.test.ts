@@ -36,7 +36,7 @@ const journal = (settings: Partial<JournalSettings> = {}): Journal =>
 const requestPath = (file: string) =>
   join(state, 'journal', '@sandbox', 'user-1', 'requests', `${file}.json`);
 
-test('lists an unreadable request as UNKNOWN at once if its name was freed', async () => {
+test('lists an unreadable request as UNKNOWN immediately if its name was freed', async () => {
   const first = await journal().open(request, NOBODY);
   await journal().open(request, new Set([first?.uid ?? '']));
   await writeFile(requestPath(`trainer~${first?.uid}`), '{');

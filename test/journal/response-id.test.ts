@@ -30,7 +30,7 @@ describe('responseId', () => {
     }
   });
 
-  test('returns the whole ID or nothing, wherever the response is cut', () => {
+  test('returns the whole ID or undefined, wherever the response is cut', () => {
     const fields = fc.shuffledSubarray(Object.entries(instance), { minLength: 5 });
     fc.assert(
       fc.property(fields, fc.constantFrom(0, 2, '\t'), fc.nat(), (entries, space, cut) => {

@@ -33,7 +33,7 @@ test('rounds the hourly rate of unexplained charges up', () => {
 test.each([
   ['instances', { instances: undefined }],
   ['drives', { drives: undefined }],
-])('returns no runway if the %s were not read', (_what, missing) => {
+])('omits the runway if the %s were not read', (_what, missing) => {
   const json = runwayJson(moneyFacts({ ...reading, ...missing }));
   expect(json).toMatchObject({ hours_left: null, hours_left_unknown: 'not_read' });
 });

@@ -124,7 +124,7 @@ async function doubts(): Promise<Row[]> {
   return rows.filter((row) => !isLong(row));
 }
 
-test('reports no audit finding for any history of tracked instances', {
+test('passes the audit for any history of tracked instances', {
   timeout: 1_200_000,
 }, async () => {
   await fc.assert(

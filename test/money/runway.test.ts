@@ -38,13 +38,13 @@ describe('runwayOf', () => {
     expect(runway?.endsAt).toBeUndefined();
   });
 
-  test('does not round a fraction up to a second', () => {
+  test('rounds a runway down to whole seconds', () => {
     // Two seconds at this rate, minus a millionth of a rouble.
     const runway = of('19999999999999999999999999.999999', '36000000000000000000000000000');
     expect(runway?.seconds.toFixed()).toBe('1');
   });
 
-  test('returns undefined if nothing is spent', () => {
+  test('returns no runway if nothing is spent', () => {
     expect(of('100', '0')).toBeUndefined();
     expect(of('-100', '0')).toBeUndefined();
   });

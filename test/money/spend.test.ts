@@ -139,7 +139,7 @@ describe('the statement', () => {
     expect(books.rows(END).at(-1)?.count).toBe(1);
   });
 
-  test('adds no empty days up to a transaction in the year 9999', () => {
+  test('omits empty days before a transaction in the year 9999', () => {
     const books = booked([
       { ...charge, id: 'a', amount: '1', created_at: '2026-01-02T00:00:00Z' },
       { ...charge, id: 'b', amount: '1', created_at: '9999-01-02T00:00:00Z' },

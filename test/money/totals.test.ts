@@ -11,7 +11,7 @@ function totalsOf(...rows: Partial<Transaction>[]): readonly string[] {
 }
 
 describe('createTotals', () => {
-  it('prints nothing for an empty list', () => {
+  it('prints no totals for an empty list', () => {
     expect(totalsOf()).toEqual([]);
   });
 

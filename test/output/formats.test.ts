@@ -184,7 +184,7 @@ describe('a single result', () => {
     );
   });
 
-  it('removes terminal controls from a text', async () => {
+  it('removes control characters from a text', async () => {
     const { stdout } = await written({ format: 'json' }, (out) =>
       out.text('#!/bin/sh\n\u001b[2J\u202eecho\r\n'),
     );

@@ -150,7 +150,7 @@ describe('a live view', () => {
     expect(await emulator.screen()).toMatch(/^… \d more lines belo…$/m);
   });
 
-  test('draws nothing while the window has no width, then continues', async () => {
+  test('skips frames while the window has no width, then continues', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);
     await live.draw(table(rows('CREATING')), foot('now'));
@@ -164,7 +164,7 @@ describe('a live view', () => {
     expect(await emulator.screen()).toContain('box-0  ACTIVE');
   });
 
-  test('prints no control characters from the service', async () => {
+  test("removes the service's control characters from a frame", async () => {
     const emulator = createEmulator(60, 10);
     const live = await liveOn(emulator);
     const hostile = { name: 'a\u001b[2J\u001b]0;x\u0007b', status: 'A\u202eB\nC' };

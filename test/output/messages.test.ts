@@ -39,7 +39,7 @@ describe('createMessages', () => {
     expect(stderr.text).toBe('\u001b[33mwarning:\u001b[39m low\n');
   });
 
-  it('prints JSON objects at once in JSON modes', () => {
+  it('prints JSON objects immediately in JSON modes', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr, { json: true, profile: 'work' });
     messages.note('made');

@@ -41,7 +41,7 @@ describe('--query', () => {
     );
   });
 
-  test('prints text in tsv unquoted and without terminal controls', async () => {
+  test('prints --query text in tsv without quotes and control characters', async () => {
     expect(await found('--query', '[0].name', '-o', 'tsv')).toBe('laptop\n');
     expect(await found('--query', '[1].name', '-o', 'tsv')).toBe('tab\\tname\n');
     expect(await found('--query', '[1].name')).toBe('"tab\\tname\\u001b[31m"\n');

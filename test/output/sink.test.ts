@@ -107,7 +107,7 @@ describe('a closed stdout', () => {
     expect(returned).toBe(true);
   });
 
-  it('receives no further output, and no note about an empty list', async () => {
+  it('prints no further output after stdout closes, and no note about an empty list', async () => {
     const stdout = new Failing(0, 'EPIPE');
     const notes: string[] = [];
     const out = outputOn(stdout, {}, undefined, (text) => notes.push(text));
@@ -120,12 +120,15 @@ describe('a closed stdout', () => {
   });
 });
 
-it.each(['EPIPE', 'ECONNRESET'])('sets unread and throws nothing on %s', async (code) => {
-  const { told, rows } = endless();
-  const out = outputOn(new Failing(1, code), { format: 'jsonl' });
-  await out.list(rows, view);
-  expect({ ...told, unread: out.unread }).toMatchObject({ stopped: true, unread: true });
-});
+it.each(['EPIPE', 'ECONNRESET'])(
+  'sets unread and does not throw on %s from stdout',
+  async (code) => {
+    const { told, rows } = endless();
+    const out = outputOn(new Failing(1, code), { format: 'jsonl' });
+    await out.list(rows, view);
+    expect({ ...told, unread: out.unread }).toMatchObject({ stopped: true, unread: true });
+  },
+);
 
 describe('a failed write', () => {
   it.each(['ENOSPC', 'EIO'])(
@@ -174,11 +177,14 @@ describe('a failing source', () => {
     expect(stdout.taken.join('')).toContain('a1b2');
   });
 
-  it.each(['json', 'yaml', 'table'] as const)('prints nothing in %s', async (format) => {
-    const stdout = new Failing(Number.POSITIVE_INFINITY, '');
-    await expect(outputOn(stdout, { format }).list(broken(), view)).rejects.toThrow('page 2');
-    expect(stdout.taken.join('')).toBe('');
-  });
+  it.each(['json', 'yaml', 'table'] as const)(
+    'prints nothing in %s if a source fails',
+    async (format) => {
+      const stdout = new Failing(Number.POSITIVE_INFINITY, '');
+      await expect(outputOn(stdout, { format }).list(broken(), view)).rejects.toThrow('page 2');
+      expect(stdout.taken.join('')).toBe('');
+    },
+  );
 });
 
 describe('writing a result', () => {
@@ -220,7 +226,7 @@ describe('writing a result', () => {
     expect(seen).toBe(`${JSON.stringify(row)}\n`);
   });
 
-  it('passes the rest of a partial write to the stream', async () => {
+  it('passes the remainder of a partial write to the stream', async () => {
     const stdout = new Failing(Number.POSITIVE_INFINITY, '');
     let taken = '';
     const plain = (bytes: Uint8Array) => {
@@ -276,7 +282,7 @@ describe('writing a result', () => {
     expect(goes).toBeUndefined();
   });
 
-  it('throws nothing if an unused stream fails', () => {
+  it('does not throw if an unused stream fails', () => {
     const stdout = new Failing(0, 'EPIPE');
     let ended = false;
     createSink(() => stdout).onEnd(() => {

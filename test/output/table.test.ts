@@ -61,7 +61,7 @@ describe('a table in a terminal', () => {
     );
   });
 
-  it('truncates nothing in a pipe', async () => {
+  it('prints whole values in a pipe', async () => {
     const name = 'x'.repeat(5000);
     const { stdout } = await written({}, (out) => out.list([{ name, note: 'end' }], names));
     expect(stdout).toBe(`NAME${' '.repeat(4996)}  NOTE\n${name}  end\n`);
@@ -256,7 +256,7 @@ describe('a live table', () => {
     expect(page.text).toBe(seen[1]);
   });
 
-  it('prints a row once if the list ends at once', async () => {
+  it('prints a row once if a list is complete at once', async () => {
     const { stdout } = await written({}, async (out) => {
       await out.list(streamed([{ name: 'one', note: 'a' }]), names, { live: true });
       await new Promise((resolve) => setTimeout(resolve, 20));

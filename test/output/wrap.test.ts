@@ -38,7 +38,7 @@ describe('wrapped', () => {
     );
   });
 
-  test('changes nothing if the width is unknown', () => {
+  test('returns the text unchanged if the width is unknown', () => {
     const text = 'word '.repeat(100);
     for (const columns of [undefined, 0]) expect(wrapped(text, columns)).toBe(text);
   });

@@ -94,7 +94,7 @@ for (const { target, runner, lacks } of CASES.filter((one) => one.target !== HER
       expect(JSON.parse(stdout).status).toMatch(/^TERMINAT(?:ING|ED)$/);
     });
 
-    test('writes stdout to a file, and leaves no doctor file in the state folder', async () => {
+    test("writes stdout to a file, and removes doctor's test file from the state folder", async () => {
       await mkdir(join(folder, 'state'), { recursive: true, mode: 0o700 });
       // A shell opens the file: spawn would pass a pipe.
       const words = [...runner, executableOf(target), 'doctor'].map((word) => `'${word}'`);

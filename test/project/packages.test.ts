@@ -252,7 +252,7 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
     });
   });
 
-  test('follows no redirect to http', needs('curl'), async () => {
+  test('rejects a redirect to http', needs('curl'), async () => {
     const asked: string[] = [];
     const plain = createServer((request, response) => {
       asked.push(request.url ?? '');
@@ -308,7 +308,7 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
 });
 
 describe('the executable', { timeout: 60_000 }, () => {
-  test('reads no configuration from the current folder', async () => {
+  test('ignores configuration in the current folder', async () => {
     const computer = await createComputer();
     try {
       const lines = ['GPUCLOUD_BASE_URL=https://other.example', 'GPUCLOUD_OUTPUT=yaml'];
@@ -329,7 +329,7 @@ describe('the executable', { timeout: 60_000 }, () => {
     }
   });
 
-  test('runs no script from BUN_OPTIONS', async () => {
+  test('ignores scripts in BUN_OPTIONS', async () => {
     const script = join(folder, 'first.js');
     const hit = join(folder, 'first-ran');
     await writeFile(script, `require('fs').writeFileSync(${JSON.stringify(hit)}, '')`);

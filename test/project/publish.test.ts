@@ -139,7 +139,7 @@ test('adds the checksum of each archive to both install scripts', () => {
   }
 });
 
-test('writes no file that names a missing archive', () => {
+test('omits files that name a missing archive', () => {
   const of = (...targets: string[]) => {
     const some = [...SUMS].filter(([name]) => targets.some((target) => name.includes(target)));
     return [...published(new Map(some)).keys()];

@@ -162,7 +162,7 @@ describe('cancelling a prompt', () => {
     });
   }
 
-  it('rejects at once if stdin has ended', async () => {
+  it('rejects a prompt immediately if stdin has ended', async () => {
     const person = new Person();
     person.stdin.end();
     person.stdin.resume();

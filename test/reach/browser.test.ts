@@ -7,7 +7,7 @@ import { no } from '../support/service.ts';
 
 const LINK = 'http://203.0.113.7:8888/?token=f00dfeedf00dfeed';
 
-test("redirects to the link only at the page's address and writes no token to disk", async () => {
+test("redirects to the link only at the page's address, and doesn't write the token to disk", async () => {
   const world = await createWorld({ handler: () => no(500, 'unexpected') });
   const { context } = atTerminal(world, []);
   const visited: unknown[] = [];

@@ -111,7 +111,7 @@ const OURS = [
 ];
 
 describe('an SSH endpoint from the service', () => {
-  test('adds no option or argument to ssh, scp or a tunnel', () => {
+  test("passes no option or argument from the service's endpoint to ssh, scp or a tunnel", () => {
     let entered = 0;
     fc.assert(
       fc.property(instance, (sent) => {

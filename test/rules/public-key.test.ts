@@ -150,7 +150,7 @@ describe('a private key', () => {
     },
   );
 
-  test('finds no private key in a public key with a misleading comment', () => {
+  test('accepts a public key with a comment that looks like a private key', () => {
     for (const type of TYPES) expect(holdsPrivateKey(`${key(type)} PRIVATE KEY`)).toBe(false);
   });
 });

@@ -75,7 +75,7 @@ describe('--sync', () => {
   });
 
   test.each([['--sync'], ['--fetch']])(
-    'exits with 125 before the command if %s needs tar and the instance has none',
+    'exits with 125 before the command if %s needs tar and the instance lacks it',
     async (flag) => {
       const source = await folder();
       await leaveThere(...NEEDED);

@@ -74,7 +74,7 @@ describe("the notification of a job's end", () => {
     expect(heard.message).toContain(message);
   });
 
-  test('sends no event after the third Ctrl-C or if nothing was rented', async () => {
+  test('skips the job_ended notification after the third Ctrl-C or if nothing was rented', async () => {
     const { context } = atTerminal(world, []);
     const left = { terminated: 'unknown', error: failed('interrupted') } as const;
     await notifyOfEnd({ ...ended, ...left, command_exit_code: null }, 'now', context);
@@ -146,7 +146,7 @@ describe('a job that ends early', () => {
     expect(end.error).toBeInstanceOf(CliError);
   });
 
-  test('stops at once if Ctrl-C was already pressed twice', () => {
+  test('stops immediately if Ctrl-C was already pressed twice', () => {
     const interrupts = {
       first: AbortSignal.abort(new CliError('interrupted', 'first')),
       second: AbortSignal.abort(new CliError('interrupted', 'second')),
@@ -227,14 +227,14 @@ describe('the deadline of a job', () => {
     expect(times).toEqual([56, 58, 60]);
   });
 
-  test('interrupts before the original deadline if none is stored', async () => {
+  test('interrupts the command before the original deadline if no other deadline is stored', async () => {
     const { near, half, last, close } = stopsFor(later(10));
     const times = await Promise.all([near, half, last].map(aborted));
     close();
     expect(times).toEqual([6, 8, 10]);
   });
 
-  test("interrupts no command until the service's clock can be read", async () => {
+  test("waits until the service's clock can be read before it interrupts the command", async () => {
     isDown = true;
     const { near, last, close } = stopsFor(later(10));
     while (minutes() < 15 && !last.aborted) await new Promise((resolve) => setImmediate(resolve));
@@ -247,7 +247,7 @@ describe('the deadline of a job', () => {
     expect(last.reason).toMatchObject({ failure: 'deadline' });
   });
 
-  test('sends no final stop after the deadline is removed', async () => {
+  test('skips the final stop after the deadline is removed', async () => {
     await set(later(60));
     let removed = Promise.resolve();
     // Waits for the removal to reach the disk before time passes.

@@ -94,7 +94,7 @@ describe('a cut connection', () => {
     expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: 'ran\n' });
   });
 
-  test('exits with 125 and runs nothing if another job has just started there', async () => {
+  test('exits with 125 and runs nothing if another job has just started on the instance', async () => {
     world.ssh.refuse = (script) => {
       if (script.includes('eval')) mkdirSync(join(world.job, 'started/other'), { recursive: true });
       return undefined;

@@ -182,7 +182,7 @@ describe('Ctrl-C during gpucloud run --here', () => {
   test.each([
     ['stdin', () => ({ stdin: Object.assign(new PassThrough(), { isTTY: true }) })],
     ['stderr', () => ({ terminal: createEmulator(80, 20) })],
-  ])('sends no second SIGINT to a command in a terminal (%s)', async (_at, terminal) => {
+  ])('does not send a second SIGINT to a command in a terminal (%s)', async (_at, terminal) => {
     const { interrupts, press } = ctrlC();
     const script = `trap 'exit 9' INT; touch up; until [ -e go ]; do sleep 0.1; done; exit 3`;
     const ended = here(script, [], { interrupts, ...terminal() });
@@ -231,7 +231,7 @@ describe('Ctrl-C during gpucloud run --here', () => {
     await until(() => world.service.requests.length > before + 1);
   });
 
-  test('prints during the fetch that another press skips the rest', async () => {
+  test('prints during the fetch that another Ctrl-C skips the remaining results', async () => {
     const { interrupts, press } = ctrlC();
     world.ssh.refuse = (script) => {
       if (script.includes('result') && !interrupts.first.aborted) press();

@@ -129,7 +129,7 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     });
   });
 
-  test('creates no symlink in place of a folder or below another symlink', async () => {
+  test('does not create a symlink in place of a folder or below another symlink', async () => {
     await mkdir(join(local, 'kept'));
     const { skipped } = await fetchEntries(
       link('d', '.'),
@@ -140,7 +140,7 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({ 'd/': '', 'd/d/': '', 'd/d/l': '-> ../..', 'kept/': '' });
   });
 
-  test('creates no symlink below a symlink that it could not replace', async () => {
+  test('does not create a symlink below a symlink that it could not replace', async () => {
     await symlink(victim, join(local, 'x'));
     const skipped: string[] = [];
     await makeLinks(local, [{ path: 'x/l', target: 'a' }], (path) => skipped.push(path));
@@ -148,7 +148,7 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     expect(await readdir(victim)).toEqual([]);
   });
 
-  test('sets no owner or special mode, and creates no devices or pipes', async () => {
+  test('ignores owners and special modes in an archive, and skips devices and pipes', async () => {
     const types = ['3', '4', '6', 'S', 'V'];
     const specials = types.map((type) => ({ name: `type-${type}`, type, size: 0 }));
     const { skipped } = await fetchEntries(
@@ -273,7 +273,7 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({ 'a/': '', 'a/both': '2', 'a/new': '2', 'a/old': '1' });
   });
 
-  test('merges results that twelve jobs fetch at once', async () => {
+  test('merges results that twelve jobs fetch at the same time', async () => {
     const script = `#!/bin/sh
 own=$(mktemp -d "$HOME/own-XXXXXX")
 mkdir -p "$own/a/b/c" && touch "$own/a/b/c/$(basename "$own")"

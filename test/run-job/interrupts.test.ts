@@ -31,7 +31,7 @@ function pressingAtFetch(reason?: CliError) {
 const fetching = () => ['--fetch', `result:${world.local('result')}`];
 
 describe('Ctrl-C before the instance is ready', () => {
-  test('exits with 130 during --retry-for and rents nothing', async () => {
+  test('exits with 130 on Ctrl-C during --retry-for, and rents nothing', async () => {
     const { interrupts, press } = ctrlC();
     const clock = passingClock(100);
     const sleep: Clock['sleep'] = (milliseconds, signal) => {

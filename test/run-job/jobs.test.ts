@@ -148,7 +148,7 @@ test('reports exit code 125 for a lost command after jobs stop', async () => {
   expect(readReport(report)).toMatchObject({ command_exit_code: null, exit_code: 125 });
 });
 
-test('keeps an end that another process recorded and terminates nothing', async () => {
+test('keeps an end that another process recorded, and terminates nothing', async () => {
   const report = local('report.json');
   const ended = world.run('echo up; touch up; until [ -e go ]; do sleep 0.1; done; exit 3', [
     '--report',

@@ -58,7 +58,7 @@ describe('a partly failed fetch', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({ a: '1', c: '-> a', z: '2' });
   });
 
-  test('lists the first unwritten files and counts the rest', async () => {
+  test('lists the first six unwritten files and counts the others', async () => {
     const bad = Array.from({ length: 8 }, (_, at) => ({ name: `a/${at}`, content: 'x' }));
     const fault = await faultOf(fetchEntries({ name: 'a', content: '1' }, ...bad));
     expect(fault.message).toMatch(

@@ -75,7 +75,7 @@ describe('a pattern of --fetch', () => {
     expect(await treeOf(local)).toEqual({ 'a[1].txt': 'x' });
   });
 
-  test('rejects with notFound if nothing matches', async () => {
+  test('rejects a pattern with notFound if nothing matches', async () => {
     const fault = await faultOf(fetchFile('results/*.csv', `${local}/`));
     expect(fault.failure).toBe('notFound');
     expect(fault.message).toContain('results/*.csv matches nothing on the instance');

@@ -90,7 +90,7 @@ test('still shows the phase after a lost connection', async () => {
   expect(screens[1]).toMatch(/^warning: .*; trying again\.\n. Fetching r$/m);
 });
 
-test('shows no phase after a detached job has started', async () => {
+test('clears the phase once a detached job has started', async () => {
   const words = ['--detach', '--unenforced'];
   expect(await world.run('true', words, { terminal })).toMatchObject({ code: 0 });
   const screen = await shows(/gpucloud jobs attach job/);

@@ -318,7 +318,7 @@ describe('jobs attach', () => {
 });
 
 describe('reap', () => {
-  test('interrupts no command with --grace 0s', async () => {
+  test('does not interrupt the command with --grace 0s', async () => {
     await world.detach(LASTS, '--grace', '0s');
     await started(world);
     world.advance(59.5 * 60_000);

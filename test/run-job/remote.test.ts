@@ -96,7 +96,7 @@ describe('afterLine', () => {
     expect(chunks.join('')).toBe('one\nmark\ntwo');
   });
 
-  test('passes on nothing before the complete marker line', async () => {
+  test('withholds output until the marker line is complete', async () => {
     expect(await passedOn('mark\n', 1000)).toEqual(['']);
     expect(await passedOn('mark', 1000)).toEqual([]);
   });

@@ -37,7 +37,7 @@ describe('terminating the instance', () => {
     expect(stored).toBe(3);
   });
 
-  test('succeeds even if nothing can be stored on this computer', async () => {
+  test('terminates even if nothing can be stored on this computer', async () => {
     await mkdir(world.local('state'));
     await writeFile(world.local('state/jobs'), 'in the way');
     const { code, stderr } = await world.run('true', []);

@@ -46,7 +46,7 @@ describe('billing an instance', () => {
     [20 * MINUTE + 1, ['USAGE_CHARGE 29.97']],
     [HOUR - 1, ['USAGE_CHARGE 89.88']],
   ])(
-    'settles a terminate %i ms into the hour with %j and releases the rest',
+    'settles a terminate %i ms into the hour with %j and releases the remaining funds',
     async (ms, charges) => {
       const b = await bench();
       const id = await b.createActive('short');
@@ -65,7 +65,7 @@ describe('billing an instance', () => {
     },
   );
 
-  test('charges the used time at a stop and nothing while stopped', async () => {
+  test('charges the used time at a stop, and nothing while stopped', async () => {
     const b = await bench();
     const id = await b.createActive('rests');
     await b.sandbox.advance(90 * MINUTE);

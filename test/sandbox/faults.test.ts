@@ -49,7 +49,7 @@ describe('an injected failure', () => {
     expect(await b.books()).toHaveLength(4);
   });
 
-  test('waits for the next instance if none is running', async () => {
+  test('applies a failure to the next instance if no instance is running', async () => {
     const b = await bench();
     await b.sandbox.inject('fail-running');
     expect((await b.sandbox.status()).faults).toEqual(['fail-running']);

@@ -30,7 +30,7 @@ test.each([
     (folder: string) => mkdir(folder).then(() => chmod(folder, 0o777)),
   ],
   ['that is a link', (folder: string) => symlink('/tmp', folder)],
-])('deletes nothing in a folder %s', async (_what, make) => {
+])('deletes nothing in an instance folder %s', async (_what, make) => {
   const file = join(await temporaryFolder(), 'sandbox.json');
   const folder = file.replace('.json', '-instances');
   await make(folder);

@@ -68,7 +68,7 @@ describe('the state file', () => {
     expect(types).toContain('DEPOSIT');
   });
 
-  test('keeps nothing from a failed operation', async () => {
+  test('stores nothing from a failed operation in the state file', async () => {
     const b = await bench();
     await b.sandbox.status();
     const store = openStore(b.file);

@@ -114,7 +114,7 @@ test('runs a module again if it threw', () => {
   expect(tried).toEqual(['1: Error: no memory', 'one']);
 });
 
-test('loads `node:` and slow modules at first use, and other Node modules at once', () => {
+test('loads `node:` and slow modules at first use, and other Node modules immediately', () => {
   const loaded: string[] = [];
   const node = (id: string) => {
     loaded.push(id);

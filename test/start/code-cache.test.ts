@@ -143,7 +143,7 @@ describe('stale or foreign cached code', () => {
 });
 
 describe('an unwritable cache', () => {
-  test('changes no output without a home or with a file in its place', async () => {
+  test('prints the same output without a home or with a file in place of the cache', async () => {
     const nowhere = { GPUCLOUD_STATE_DIR: undefined, GPUCLOUD_CONFIG_DIR: undefined };
     for (const env of [
       { ...nowhere, HOME: '/proc/nowhere' },
@@ -166,7 +166,7 @@ describe('an unwritable cache', () => {
   });
 
   // Root runs the program as another user, who can't write to the folder.
-  test('changes no output in a folder without write permission', needs('root'), async () => {
+  test('prints the same output if the home folder is read-only', needs('root'), async () => {
     const home = join(at.root, 'home');
     await mkdir(home, { mode: 0o555 });
     await chmod(home, 0o555);
@@ -186,7 +186,7 @@ describe('an unwritable cache', () => {
   });
 
   test(
-    'changes no output on a full disk and leaves no temporary file',
+    'prints the same output on a full disk, and removes its temporary file',
     needs('the right to mount'),
     async () => {
       const disk = await mountSmallDisk('512k');

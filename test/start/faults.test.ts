@@ -128,7 +128,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     expect(JSON.parse(stderr).error.message).toBe('Unexpected failure: Error: bang');
   });
 
-  test('exits with 1 from a command that handles no such signal', async () => {
+  test('exits with 1 if an uncaught error follows a signal without a handler', async () => {
     strikes = () => false;
     const ended = run('sandbox', 'serve', '--port', '0');
     await new Promise((resolve) => child?.stdout?.once('data', resolve));

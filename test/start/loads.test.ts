@@ -109,7 +109,7 @@ async function told(hook: string, argv: readonly string[]) {
   return JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
 }
 
-test('compiles none of the bundle for --version', async () => {
+test('compiles no part of the bundle for --version', async () => {
   const { bytes, modules } = await loaded('--version');
   expect(bytes).toBe(0);
   expect(modules.filter((name) => !['vm', 'os'].includes(name))).toEqual([]);

@@ -259,7 +259,7 @@ describe('the probe script', () => {
       samples,
     );
 
-  test('reads every part and leaves no file', () => {
+  test('reads every part of a sample and deletes its files', () => {
     const before = readdirSync(home, { recursive: true });
     const sample = probe(3);
     for (const part of Object.values(sample))
@@ -316,7 +316,7 @@ describe('the probe script', () => {
     expect(probe().job).toEqual({ value: false });
   });
 
-  test('reports missing files and reads the rest', () => {
+  test('reports missing files and reads the other parts', () => {
     rmSync(join(home, 'proc'), { recursive: true });
     const sample = probe();
     expect(sample.cpu).toEqual({ fault: '/proc/stat failed with exit code 1' });

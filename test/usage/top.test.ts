@@ -170,7 +170,7 @@ test('reports the key that an instance refused', async () => {
   );
 });
 
-test('exits with 10 but prints the rest of a row if nvidia-smi is missing', async () => {
+test('exits with 10 but prints the other cells of a row if nvidia-smi is missing', async () => {
   const id = add(1);
   ssh.program(1, 'nvidia-smi', 'exit 127');
   const { code, stdout } = await top([id, '--json']);

@@ -43,6 +43,6 @@ test('saves the position once the events are written', async () => {
   expect(await followed(true)).toEqual(steps);
 });
 
-test("saves no position and stops if the events can't be written", async () => {
+test("does not save the position if the events can't be written, and stops", async () => {
   expect(await followed(false)).toEqual(['e1 is shown', 'flush']);
 });

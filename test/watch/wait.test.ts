@@ -71,7 +71,7 @@ describe('waiting for a status', () => {
     expect(slept.reduce((sum, pause) => sum + pause, 0)).toBe(60_000);
   });
 
-  test('reports no status for an instance that was never read', async () => {
+  test('omits the status of an instance that was never read', async () => {
     const { outcome } = await waiting([unreachable]);
     expect(outcome).toMatchObject({
       failure: 'deadline',
@@ -125,7 +125,7 @@ describe('waiting for a status', () => {
     expect((await waiting([missing, 'ACTIVE'], { after: 'PROVISIONING' })).outcome).toBe('ACTIVE');
   });
 
-  test('fails at once if the key is refused', async () => {
+  test('fails a wait immediately if the key is refused', async () => {
     const refused = new CliError('authentication', 'The key was refused.');
     expect((await waiting(['CREATING', refused])).outcome).toBe(refused);
   });
@@ -153,7 +153,7 @@ describe('a pause that the service requests', () => {
     expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 58_000] });
   });
 
-  test('fails the wait at once if it exceeds the deadline', async () => {
+  test('fails a wait immediately if a requested pause exceeds the deadline', async () => {
     const { outcome, faults, slept } = await waiting(['CREATING', busy(58_001), 'ACTIVE']);
     expect(outcome).toMatchObject({
       failure: 'rateLimited',

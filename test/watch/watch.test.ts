@@ -78,7 +78,7 @@ describe('--watch of several requests', () => {
 describe('instances list --watch when not in a terminal', () => {
   const [A_ID, B_ID] = [1, 2].map((n) => `${n}0000000-1111-4222-8333-444455556666`);
 
-  test.each(['json', 'csv'])('prints no row for a failed read in %s', async (format) => {
+  test.each(['json', 'csv'])('omits the row of a failed read in %s', async (format) => {
     const interrupt = new AbortController();
     let reading = 0;
     world = await createWorld({

@@ -79,7 +79,7 @@ describe('in the sandbox', () => {
     ]);
   });
 
-  test('creates no key if stdout is closed or /dev/null, since its secret would be lost', async () => {
+  test('creates no API key if stdout is closed or /dev/null, since its secret would be lost', async () => {
     for (const argv of [
       ['api-keys', 'create', 'ci'],
       ['api', 'POST', '/api-keys', '-f', 'name=ci', '--show-secrets'],
@@ -257,7 +257,7 @@ describe('create', () => {
     expect(config).not.toContain(SECRET);
   });
 
-  test('reports a key that may exist after a lost response, and leaves no file', async () => {
+  test("reports a key that may exist after a lost response, and doesn't create the key file", async () => {
     world = await keyWorld('hangUp');
     const path = join(world.home, 'ci.key');
     const result = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
@@ -317,7 +317,7 @@ describe('create', () => {
 });
 
 describe('list', () => {
-  test('marks no key if several have the same prefix, and masks secrets', async () => {
+  test('marks no key as in use if several have the same prefix, and masks secrets', async () => {
     const world = await createWorld({
       handler: () => ({
         status: 200,

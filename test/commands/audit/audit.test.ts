@@ -60,7 +60,7 @@ describe('audit of four known instances', () => {
     });
   });
 
-  test('finds the price of an unknown fifth instance at once with --exact', async () => {
+  test('determines the hourly price of an unknown fifth instance with --exact', async () => {
     await rent(...FOUR);
     await world.sandbox.rogue('rogue');
     const { code, stderr, row, results, requests } = await audit('--exact');

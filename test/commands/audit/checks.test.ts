@@ -34,15 +34,18 @@ describe('--exact', () => {
     });
   });
 
-  test.each([null, '', '  '])('sends no update for an account named %j', async (name) => {
-    service.profile = { name };
-    const { code, row, requests } = await at.audit('--exact');
-    expect({ code, row: row('reserved_balance') }).toMatchObject({
-      code: 10,
-      row: { result: 'unknown', command: 'gpucloud me update --name NAME' },
-    });
-    expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
+  test.each([null, '', '  '])(
+    'skips the update with --exact for an account named %j',
+    async (name) => {
+      service.profile = { name };
+      const { code, row, requests } = await at.audit('--exact');
+      expect({ code, row: row('reserved_balance') }).toMatchObject({
+        code: 10,
+        row: { result: 'unknown', command: 'gpucloud me update --name NAME' },
+      });
+      expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    },
+  );
 
   test('does not resend a failed update', async () => {
     service.broken.set('PATCH /users/me', no(503, 'Later'));
@@ -292,7 +295,7 @@ test('returns unknown while another process waits for the response to a create',
   });
 });
 
-test('exits with 6 if nothing can be read', async () => {
+test("exits with 6 if the audit can't read anything", async () => {
   at.handler = () => 'hangUp';
   const { code, rows } = await at.audit();
   expect({ code, rows }).toEqual({ code: 6, rows: [] });

@@ -77,7 +77,7 @@ describe('billing spend', () => {
     expect((await world.cli(['billing', 'spend', ...since])).code).toBe(0);
   });
 
-  test("counts up to the service's time if the computer's clock is two days behind", async () => {
+  test("ends the period at the service's time if the computer's clock is two days behind", async () => {
     await twoDaysAhead();
     service.transaction('USAGE_CHARGE', '10', 2 * HOUR);
     service.transaction('USAGE_CHARGE', '5', DAY);
@@ -225,7 +225,7 @@ describe('billing runway', () => {
     },
   );
 
-  test('passes if nothing bills, unless the balance is negative', async () => {
+  test('passes --fail-below if nothing bills, unless the balance is negative', async () => {
     service.balance = '0.00';
     const { code, doc } = await runway('--fail-below', '24h');
     expect(code).toBe(0);
@@ -271,7 +271,7 @@ describe('billing runway', () => {
     },
   );
 
-  test("shows no hours if an instance can't be read", async () => {
+  test("omits the hours if an instance can't be read", async () => {
     await known(service.instance('told'));
     const unread = service.instance('unread');
     service.broken.set(`/instances/${unread}`, FAULT);

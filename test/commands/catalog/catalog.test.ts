@@ -179,7 +179,7 @@ describe('learning from instances', () => {
     ['nulls', { offer: null, base_image: null, price_per_hour_snapshot: null }],
     ['no IDs', { offer: { name: 'x' }, base_image: {} }],
     ['invalid IDs', { offer: { id: '../x', name: 'x' }, base_image: { id: '' } }],
-  ])('learns nothing from an instance with %s', async (_what, changes) => {
+  ])('stores nothing from an instance with %s', async (_what, changes) => {
     const { offer: _offer, base_image: _image, ...bare } = instance(INSTANCE);
     instances.set(INSTANCE, { ...bare, ...changes });
     expect(await see()).toMatchObject({ code: 0, stderr: '' });

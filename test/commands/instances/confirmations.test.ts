@@ -68,7 +68,7 @@ describe('instances terminate', () => {
     expect(stderr).not.toContain('billing');
   });
 
-  test('prints no refund if the paid hour ends before the response', async () => {
+  test('omits the refund if the paid hour ends before the response', async () => {
     const late = await createSandboxWorld((handler) => (request) => {
       if (request.path.endsWith('/terminate')) late.clock.advance(HOUR);
       return handler(request);
@@ -123,13 +123,13 @@ describe('instances terminate', () => {
     expect(requests.filter(({ path }) => path.includes('/events')).length).toBeLessThan(5);
   });
 
-  test('prints no refund with --yes and without --wait', async () => {
+  test('omits the refund with --yes and without --wait', async () => {
     await instance('trainer');
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     expect(stderr).toBe('');
   });
 
-  test('shows no refund for a stopped instance', async () => {
+  test('omits the refund for a stopped instance', async () => {
     await instance('trainer');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -196,7 +196,7 @@ describe('instances start', () => {
   });
 
   test.each(['STOPPING', 'ERROR', 'TERMINATED'])(
-    'shows no reservation if the instance is %s',
+    'omits the reservation if the instance is %s',
     async (status) => {
       const id = '3f0c5d9e-1111-4222-8333-444455556666';
       const data = { id, status, price_per_hour_snapshot: '89.90' };

@@ -26,7 +26,7 @@ async function journal(home: string): Promise<Record<string, unknown>[]> {
 }
 
 describe('instances create', () => {
-  test('exits with 5 if funds are short, and leaves no open request', async () => {
+  test('exits with 5 if funds are short, and removes the stored request', async () => {
     await world.sandbox.reset({ balance: '50.00' });
     const { code, stdout, stderr } = await world.cli([
       'instances',

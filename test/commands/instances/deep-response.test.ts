@@ -38,7 +38,7 @@ describe('a deeply nested response', () => {
     );
   });
 
-  test.each(FORMATS)('prints the response up to the limit: -o %s', async (format) => {
+  test.each(FORMATS)('prints a response nested up to the limit: -o %s', async (format) => {
     answer = (path) => (path.startsWith('/instances/') ? instance(MOST - 1) : undefined);
     const { code, stdout } = await world.cli(['instances', 'get', NEW, '-o', format]);
     expect(code).toBe(0);

@@ -232,7 +232,7 @@ describe('incompatible flags', () => {
 });
 
 describe('instances events without --follow', () => {
-  test('reads no more pages than --since and --type need, newest first', async () => {
+  test('reads only the pages that --since and --type need, newest first', async () => {
     const stage = await show(() => [event('b', 900, 'BILLING'), ...logOf(850)]);
     const since = await stage.world.cli([
       ...['instances', 'events', ID, '--since', '2026-01-15T12:14:09Z', '-q'],

@@ -272,7 +272,7 @@ describe('instances events --follow at its end', () => {
     expect((await follow(stage)).code).toBe(143);
   });
 
-  test('exits with 3 at once for an unknown instance', async () => {
+  test('exits with 3 immediately for an unknown instance', async () => {
     const stage = await show(() => missing);
     const { code, stdout, stderr, requests } = await follow(stage);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });

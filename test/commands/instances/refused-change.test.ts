@@ -214,14 +214,17 @@ describe('an interrupt while the key is fetched', () => {
     [['create', 'box', '--offer', ID, '--image', OTHER, '-y']],
     [['create', 'box', '--offer', ID, '--image', OTHER, '-y', '--ssh-key', 'laptop']],
     [['reorder', ID, 'box-2']],
-  ])('reports for %j that nothing was created', async (words) => {
-    const { error } = JSON.parse(await interrupted(['instances', ...words, '--json']));
-    expect(error).toMatchObject({
-      code: 'interrupted',
-      message: 'Interrupted. Nothing was sent, so nothing was created.',
-      may_be_billing: false,
-    });
-  });
+  ])(
+    'reports for %j that nothing was created if interrupted while the key is fetched',
+    async (words) => {
+      const { error } = JSON.parse(await interrupted(['instances', ...words, '--json']));
+      expect(error).toMatchObject({
+        code: 'interrupted',
+        message: 'Interrupted. Nothing was sent, so nothing was created.',
+        may_be_billing: false,
+      });
+    },
+  );
 });
 
 describe('an interrupt after the request', () => {
@@ -250,12 +253,15 @@ describe('an interrupt after the request', () => {
     });
   });
 
-  test.each(['stop', 'terminate'])('does not claim that nothing was sent: %s', async (verb) => {
-    const { code, stderr } = await interruptedAt('GET', verb, 'ACTIVE');
-    const error = errorOf(stderr);
-    expect({ code, error }).toMatchObject({ code: 130, error: { may_be_billing: true } });
-    expect(error.message).not.toContain('sent');
-  });
+  test.each(['stop', 'terminate'])(
+    "doesn't print that nothing was sent if interrupted after the request: %s",
+    async (verb) => {
+      const { code, stderr } = await interruptedAt('GET', verb, 'ACTIVE');
+      const error = errorOf(stderr);
+      expect({ code, error }).toMatchObject({ code: 130, error: { may_be_billing: true } });
+      expect(error.message).not.toContain('sent');
+    },
+  );
 
   test('waits for the response to a start, since the instance may bill from then on', async () => {
     const { stdout } = await interruptedAt('POST', 'start', 'STARTING');

@@ -150,7 +150,7 @@ describe('Ctrl-C during a create', () => {
     return names.flatMap((name) => /(requests|instances)\/.*\.json$/.exec(name)?.[1] ?? []);
   };
 
-  test('exits with 130 and sends nothing if pressed before the request', async () => {
+  test('exits with 130 and sends nothing if Ctrl-C is pressed before the request', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     stop(first);

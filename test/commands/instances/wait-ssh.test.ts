@@ -94,7 +94,7 @@ describe('instances wait --for ssh', () => {
     ['SSH port', { ip_address: '127.0.0.1', ssh_port: 70_000 }],
     ['address', { ip_address: '-oProxyCommand=id', ssh_port: 22 }],
   ])(
-    'exits at once for an invalid %s, and reports the instance as billing',
+    'exits immediately for an invalid %s, and reports the instance as billing',
     async (what, instance) => {
       const { near, close } = await besideSshd(() => ({ status: 'ACTIVE', ...instance }));
       const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);

@@ -108,7 +108,7 @@ describe('instances wait', () => {
   test.each([
     [[], ['PROVISIONING (60 s)', 'PROVISIONING (120 s)']],
     [['--json'], []],
-  ])('prints a line per minute when not in a terminal, none with %j', async (flags, phases) => {
+  ])('prints a line per minute when not in a terminal, and none with %j', async (flags, phases) => {
     await world.sandbox.inject('slow-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli([
@@ -257,7 +257,7 @@ describe('instances wait during an outage', () => {
     },
   );
 
-  test('exits with 11 at once for a Retry-After beyond the deadline', async () => {
+  test('exits with 11 immediately for a Retry-After beyond the deadline', async () => {
     const strict = await strictWorld(120, 'ACTIVE');
     const { code, stdout, stderr, requests } = await strict.cli([
       ...WAIT,

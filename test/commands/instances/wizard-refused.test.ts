@@ -159,7 +159,7 @@ describe('instances create without an SSH key in the account', () => {
     expect(stderr).toContain('--ssh-key anna@laptop --wait=ssh\n');
   });
 
-  test('adds no key with --dry-run', async () => {
+  test('does not add a key with --dry-run', async () => {
     const { code, stderr, requests } = await create(
       ['box', '--image', 'image-1', '--dry-run'],
       ...['offer-1', '1'],

@@ -197,7 +197,7 @@ describe('instances create in a terminal', () => {
       );
     });
 
-    test('rents nothing if the deadline is not answered', async () => {
+    test('rents nothing if the user cancels the deadline prompt', async () => {
       const { prompts } = atTerminal(world, []).context;
       const person = await prompts();
       if (person === undefined) throw new Error('a person has prompts');
@@ -230,7 +230,7 @@ describe('instances create in a terminal', () => {
     expect(stderr).not.toContain('datasets');
   });
 
-  test('preselects the only key, but none of several', async () => {
+  test('preselects a single key, but does not preselect any of several', async () => {
     await done('ssh-keys', 'delete', 'laptop', '--yes');
     const keys = ['ssh-ed25519', 'ecdsa-sha2-nistp256'] as const;
     for (const [at, words] of [
@@ -394,7 +394,7 @@ describe('instances terminate without a name', () => {
     });
   });
 
-  test('terminates nothing after No', async () => {
+  test('terminates nothing if the user answers No', async () => {
     await rent('one');
     const { code } = await answered(['instances', 'terminate'], '1', 'no');
     expect(code).not.toBe(0);

@@ -94,7 +94,7 @@ describe('login with all values', () => {
     expect(await readdir(join(world.home, 'config'))).toEqual(['config.json']);
   });
 
-  test('prints the profile without its key with --json, and nothing else', async () => {
+  test('prints nothing except the profile without its key with --json', async () => {
     const world = await newWorld();
     const { stdout, stderr } = await login(world, BORIS_KEY, '--profile', 'work', '--json');
     expect(JSON.parse(stdout)).toEqual({

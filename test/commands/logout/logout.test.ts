@@ -47,7 +47,7 @@ describe('logout', () => {
     expect((await stat(configFile(world))).mode & 0o777).toBe(0o600);
   });
 
-  test('succeeds without a key, and writes nothing', async () => {
+  test("succeeds without a key, and doesn't write the config file", async () => {
     const world = await signedIn();
     await world.cli(['logout']);
     const before = await stat(configFile(world));

@@ -191,7 +191,7 @@ describe('sandbox advance', () => {
   });
 
   test.each(['1', '1.5h', '-1h', '1h30m', 'an hour', '367d', '0x10s'])(
-    'exits with 2 for the duration %s, and creates nothing',
+    "exits with 2 for the duration %s, and doesn't create a state file",
     async (text) => {
       const world = await newWorld();
       const { code, stdout, stderr } = await world.cli(['sandbox', 'advance', '--', text]);

@@ -186,7 +186,7 @@ describe('sandbox serve', () => {
     expect(JSON.parse(stdout)).toMatchObject({ now: '2026-01-15T12:00:00.000Z', speed: 0 });
   });
 
-  test('exits with 2 at once for a port in use, and leaves the state unchanged', async () => {
+  test('exits with 2 immediately for a port in use, and leaves the state unchanged', async () => {
     const world = await newWorld();
     const port = new URL(world.service.url).port;
     const { code, stdout, stderr } = await world.cli([

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe('sandbox tour', () => {
-  test('runs a whole rental, and leaves no files', async () => {
+  test('runs a whole rental, and deletes its files', async () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], { env: NO_SSH });
     expect({ code, errors: stderr.match(/^(error|warning).*/gim) }).toEqual({
       code: 0,

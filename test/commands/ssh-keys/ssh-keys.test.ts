@@ -151,7 +151,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(given.stdout).toBe('Рабочий ключ\n');
   });
 
-  test('deletes all given keys or none', async () => {
+  test('deletes all given SSH keys, or none of them if one is unknown', async () => {
     for (const [name, line] of [
       ['one', ED25519],
       ['two', RSA],

@@ -128,7 +128,7 @@ describe('unexplained charges', () => {
   });
 
   test.each(['none', 'oldest first'] as const)(
-    'checks no charges if a long history has the order: %s',
+    'skips the check of charges if a long history has the order: %s',
     async (order) => {
       service.order = order;
       await known(service.instance('trainer'));
@@ -164,7 +164,7 @@ describe('unexplained charges', () => {
 });
 
 describe('a deposit', () => {
-  test("prints no warning if a deposit pays a suspended drive's debt of a week", async () => {
+  test("omits the warning if a deposit pays a suspended drive's debt of a week", async () => {
     service.drive('data', { created_at: service.ago(40 * DAY) });
     service.transaction('DEPOSIT', '5000.00', HOUR);
     // Charges 160 hours at 6.00 at once.

@@ -60,7 +60,7 @@ describe('status', () => {
     expect(stdout).toBe(`${ids[0]}\n${ids[1]}\n`);
   });
 
-  test('prints no ID with -q if nothing bills', async () => {
+  test('omits IDs with -q if nothing bills', async () => {
     expect(await world.cli(['status', '-q'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 

@@ -28,7 +28,7 @@ describe('a deadline', () => {
   test.each([
     ['create', CREATE],
     ['reorder', ['instances', 'reorder', OLD, 'trainer']],
-  ])('makes %s exit with 2 without a schedule, and send nothing', async (_verb, argv) => {
+  ])('rejects a deadline in %s without a schedule, and sends nothing', async (_verb, argv) => {
     for (const flag of [
       ['--terminate-after', '4h'],
       ['--terminate-at', '2026-01-15T18:00Z'],
@@ -163,7 +163,7 @@ describe('create with a deadline', () => {
     expect(stderr).toContain('The instance would be terminated after 4 h.');
   });
 
-  test('sets no deadline on an existing instance with --if-not-exists, and prints a note', async () => {
+  test('ignores a deadline for an existing instance with --if-not-exists, and prints a note', async () => {
     world.rented.rent(ID, 'trainer');
     await world.cli(['instances', 'track', ID]);
     const { code, stderr } = await world.cli([...CREATE, ...IN_FOUR_HOURS, '--if-not-exists']);
@@ -291,7 +291,7 @@ describe('expire', () => {
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(8) }]);
   });
 
-  test('prints no warning while a schedule runs', async () => {
+  test('omits the warning about enforcement while a schedule runs', async () => {
     await world.arm();
     const { stderr } = await world.cli([
       'instances',
@@ -313,7 +313,7 @@ describe('expire', () => {
     expect(await listed(world)).toMatchObject([{ ends_at: null }]);
   });
 
-  test('exits with 5 for a terminating instance, and changes nothing', async () => {
+  test('exits with 5 for a terminating instance, and keeps its deadline', async () => {
     world.rented.terminate(ID);
     const { code, stderr } = await world.cli(['instances', 'expire', 'trainer', '--after', '8h']);
     expect(code).toBe(5);

@@ -383,7 +383,7 @@ describe('Windows Task Scheduler', () => {
 });
 
 describe('reap --uninstall', () => {
-  test('removes the timer, and stops enforcing deadlines at once', async () => {
+  test('removes the timer, and stops enforcing deadlines immediately', async () => {
     systemctlLeaving({ account: 'user-1', at: now() });
     await cli([...REAP, '--install']);
     const { code, stderr } = await cli([...REAP, '--uninstall']);
@@ -393,7 +393,7 @@ describe('reap --uninstall', () => {
     expect((await cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
   });
 
-  test('succeeds if nothing is scheduled', async () => {
+  test('succeeds in reap --uninstall if nothing is scheduled', async () => {
     expect((await cli([...REAP, '--uninstall'])).code).toBe(0);
   });
 });
@@ -437,7 +437,7 @@ describe('schedules of several state folders', () => {
     expect(await status()).toMatchObject({ armed: true });
   });
 
-  test('reports no enforcement after a schedule is removed by hand, despite a recent heartbeat', async () => {
+  test('reports deadlines as unenforced after a schedule is removed by hand, despite a recent heartbeat', async () => {
     crontabWith();
     await cli([...REAP, '--install']);
     await runByCron(NAME);

@@ -99,7 +99,7 @@ describe('profiles set --notify', () => {
     expect(warningsOf(stderr)).toEqual([expect.stringContaining('ENOENT')]);
   });
 
-  test('stores separate words, hides the arguments, and removes the command with "none"', async () => {
+  test('stores separate words of --notify, hides its arguments, and removes it with "none"', async () => {
     const set = async (value: string) =>
       JSON.parse(
         (await world.cli(['profiles', 'set', 'work', '--notify', value, '--json'])).stdout,

@@ -448,7 +448,7 @@ describe('every other command', () => {
     );
   });
 
-  test("prints no warning before the deadline by the service's clock", async () => {
+  test("omits the overdue warning before the deadline by the service's clock", async () => {
     await rentForFourHours(world);
     world.clock.advance(26 * HOUR);
     world.ahead = -26 * HOUR;
