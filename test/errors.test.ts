@@ -20,7 +20,7 @@ test('keeps all fields when an error message is extended', () => {
   expect(extended.cause).toBe(error);
 });
 
-test('keeps mayBeBilling when it combines errors into the most serious one', () => {
+test('keeps mayBeBilling when errors are combined into the most serious one', () => {
   const several = new SeveralErrors([
     new CliError('notFound', 'gone', { retryable: true, retryAfterMs: 9000 }),
     new CliError('outcomeUnknown', 'lost', { mayBeBilling: true, retryAfterMs: 1000 }),

@@ -89,7 +89,7 @@ describe('a program with a background child', () => {
     expect(said()).toBe(then);
   });
 
-  test('does not keep gpucloud running', async () => {
+  test("lets gpucloud exit while the program's background child still runs", async () => {
     const child = ours(`
       const { ended } = await startProgram({
         file: 'sh',

@@ -92,7 +92,7 @@ describe('a mistyped command line', () => {
       ['help', 'nothing'],
       'error: unknown command \'nothing\'\nhint: "gpucloud --help" lists the commands; the topics are options, exit-codes, environment, output, scripting, deadlines\n',
     ],
-  ])('%j', async (argv, stderr) => {
+  ])('prints an error and a hint for a mistyped command: %j', async (argv, stderr) => {
     expect(await world.cli(argv)).toEqual({ code: 2, stdout: '', stderr, requests: [] });
   });
 
@@ -326,7 +326,7 @@ describe('`-o=json`', () => {
     [['instances', 'create', 'trainer', '-ye', '-o=json', '--offer', 'x'], /missing --image/],
     [['profiles', 'list', '-o==json'], /^error: --output "=json"/],
     [['profiles', 'list', '--', '-o=json'], /too many arguments/],
-  ])('exits with 2 in %j', async (argv, told) => {
+  ])('exits with 2 for -o in %j', async (argv, told) => {
     const { code, stderr } = await world.cli(argv);
     expect(code).toBe(2);
     expect(stderr).toMatch(told);
@@ -350,7 +350,7 @@ describe('a group without a verb', () => {
     });
   });
 
-  test('prints its help in every other format', async () => {
+  test("prints a group's help in every other format", async () => {
     for (const argv of [['instances'], ['instances', '-o', 'csv'], ['-q', 'instances']]) {
       const { code, stdout, stderr } = await world.cli(argv);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -398,7 +398,7 @@ describe('the rouble sign', () => {
 });
 
 describe('-q', () => {
-  test('prints the ID and no notes, unlike -o id', async () => {
+  test('prints with -q the ID and no notes, unlike -o id', async () => {
     const create = ['--profile', 'sandbox', 'instances', 'create'];
     const env = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined };
     const quiet = await world.cli([...create, 'quiet', ...HARDWARE, '-q'], { env });
@@ -412,7 +412,7 @@ describe('-q', () => {
 describe('--profile sandbox with an address or a key in the environment', () => {
   const list = ['--profile', 'sandbox', 'drives', 'list'];
 
-  test('prints a one-line warning', async () => {
+  test('prints a one-line warning for --profile sandbox with an address or key in the environment', async () => {
     const { code, stderr, requests } = await world.cli(list);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     expect(stderr).toMatch(

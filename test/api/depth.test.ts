@@ -30,7 +30,7 @@ describe('isTooDeep', () => {
     expect(values.map((value) => isTooDeep(value))).toEqual([false, true]);
   });
 
-  test('ignores brackets inside strings', () => {
+  test('does not count brackets inside strings as nesting', () => {
     const brackets = '[{'.repeat(DEEPEST);
     for (const text of [brackets, `\\"${brackets}`, `${brackets}\\\\`]) {
       const json = `{"a":"${text}","${text}":[]}`;

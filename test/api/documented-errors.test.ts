@@ -300,13 +300,13 @@ describe("a proxy's page", () => {
     if (status !== 200) expect(stderr).toContain('("Sign in — Corp &amp; Co")');
   });
 
-  test('reports the page without its title if the title contains a key', async () => {
+  test("omits a proxy page's title if it contains a key", async () => {
     const one = await world(page(502, 'svc_sk_test_0123456789abcdef'));
     const { stderr } = await one.cli(['me', 'get']);
     expect(stderr).not.toContain('0123456789abcdef');
   });
 
-  test('exits with 7 if the page answers a create', async () => {
+  test("exits with 7 if a create returns a proxy's page", async () => {
     const one = await world(page(502));
     const { code, stderr } = await one.cli([
       ...['instances', 'create', 'box', '--offer', ID, '--image', KEY],
@@ -342,7 +342,7 @@ describe('a mistyped word', () => {
     [['drives', 'get', 'dataset'], 3, 'did you mean "datasets"?'],
     [[...CREATE, '--template', 'jupiterlab'], 3, 'did you mean "jupyterlab"?'],
     [[...CREATE, '--ssh-key', 'lapto'], 3, 'did you mean "laptop"?'],
-  ])('suggests the nearest word for %j', async (argv, exit, words) => {
+  ])('suggests the nearest known name for %j', async (argv, exit, words) => {
     const one = await world(account);
     await one.cli(['instances', 'track', ID]);
     const { code, stderr, requests } = await one.cli(argv);

@@ -16,7 +16,7 @@ test.each([
   expect(error.message).toContain('an earlier attempt may have taken effect');
 });
 
-test('reports rateLimited if the pause is too long and no try changed anything', async () => {
+test('reports rateLimited if the pause is too long and no attempt changed anything', async () => {
   const limited = await api(status(429), status(429, { 'retry-after': '7200' }));
   expect((await failureOf(limited.users.update({ name: 'Ann' }))).failure).toBe('rateLimited');
 });

@@ -84,7 +84,7 @@ test.each([
   [get, 402, 'gpucloud billing balance'],
   [(api: Api) => api.instances.create(CREATE), 500, 'gpucloud instances recover'],
   [(api: Api) => api.instances.create(CREATE), 500, 'gpucloud instances list'],
-])('suggests the next command: %#', async (send, code, hint) => {
+])('suggests the next command after error %#', async (send, code, hint) => {
   const server = await scripted(status(code));
   const found = hintOf(await failureOf(send(apiFor(server.url)))) ?? '';
   expect(withProfile(found, undefined)).toContain(hint);
@@ -133,11 +133,11 @@ describe("the service's message", () => {
       json(422, { message: 'a\u001b]52;c;x\u0007b\u009b31m\u202ec\u200bd\r\n\te\u007f' }),
       'abcd e.',
     ],
-  ])('finds the message in %s', async (_name, step, words) => {
+  ])("finds the service's message in %s", async (_name, step, words) => {
     expect(await messageOf(step)).toBe(words);
   });
 
-  test('cuts the message to 200 characters', async () => {
+  test("truncates the service's message to 200 characters", async () => {
     const message = await messageOf(json(422, { message: '🙂'.repeat(5000) }));
     expect([...message]).toHaveLength(200);
     expect(message.endsWith('🙂…')).toBe(true);
@@ -153,7 +153,7 @@ describe("the service's message", () => {
   });
 
   test.each(['hunter2hunter2', 'two  spaces in it'])(
-    'hides the password %j if the message repeats it',
+    "hides the password %j if the service's message repeats it",
     async (password) => {
       const server = await scripted(json(422, { message: `${password} is too weak` }));
       const error = await failureOf(

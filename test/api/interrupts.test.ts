@@ -107,7 +107,7 @@ test.each(['GET', 'POST'])('never sends a %s that was aborted while connecting',
   expect(texts).toHaveLength(1);
 });
 
-test('fails a read in flight when the client closes, without a retry', async () => {
+test('fails a read in flight without a retry when the client closes', async () => {
   let requests = 0;
   const server = await rawServer(() => {
     requests += 1;

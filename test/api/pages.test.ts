@@ -34,7 +34,7 @@ describe('reading a list page by page', () => {
     expect(asked).toEqual([1, 2]);
   });
 
-  test('stops at an empty page, even if total_pages is higher', async () => {
+  test('stops reading at an empty page, even if total_pages is higher', async () => {
     const pages: number[] = [];
     const read = async (page: number) => {
       pages.push(page);

@@ -44,7 +44,7 @@ describe('proxy selection', () => {
     ['https://a.example', { https_proxy: 'http://proxy.example:80/' }, 'proxy.example:80'],
     ['https://a.example', { https_proxy: 'https://proxy.example' }, 'proxy.example:443'],
     ['https://a.example', { https_proxy: 'http://u:p%40:x@proxy.example:8' }, 'proxy.example:8'],
-  ])('picks %s with %j: %s', (target, env, expected) => {
+  ])('selects for %s with variables %j the proxy %s', (target, env, expected) => {
     expect(chosen(target, env)).toBe(expected);
   });
 

@@ -36,7 +36,7 @@ test.each([
   ['PATCH', 2],
   ['DELETE', 2],
   ['PUT', 1],
-])('sends a %s %i times if it fails', async (method, sent) => {
+])('tries a failing %s request %i times', async (method, sent) => {
   const server = await scripted(status(503), data(1));
   await apiFor(server.url).call({ method, path: '/x' });
   expect(server.seen).toHaveLength(sent);

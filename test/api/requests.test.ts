@@ -6,7 +6,7 @@ import { apiFor, CREATE, closedPort, failureOf, ID } from './harness.ts';
 const api = async () => apiFor(await closedPort());
 
 test.each(['', '..', '.', 'a/b', 'a?b', 'a#b', 'a b', '%2e%2e', '../users', 'a\r\nx: y', 'я'])(
-  'rejects the ID %j before it reaches a path',
+  'rejects the ID %j before building a path',
   async (id) => {
     const { instances, drives, sshKeys } = await api();
     const calls = [
@@ -46,7 +46,7 @@ test.each([
   ],
   ['docker_config.env.0.key breaks', docker({ env: [{ key: 'A=B', value: '' }] })],
   ['docker_config.env.0.value is missing', docker({ env: [{ key: 'A' }] })],
-])('reports a body that breaks a rule as a usage error: %s', async (words, body) => {
+])('reports an invalid body as a usage error: %s', async (words, body) => {
   const { instances } = await api();
   const error = await failureOf(instances.create(body as CreateInstanceBody));
   expect(error.failure).toBe('usage');

@@ -42,7 +42,7 @@ test.each<[string, unknown, string]>([
   ['no status', { id: ID }, 'data.status is missing.'],
   ['a list', [], 'data is not of type object.'],
   ['null', null, 'data is not of type object.'],
-])('rejects %s, and reports the path without the value', async (_name, value, words) => {
+])("rejects %s, and reports the field's path without its value", async (_name, value, words) => {
   expect(await unclear(data(value))).toBe(words);
 });
 
@@ -67,7 +67,7 @@ describe('a response about another instance', () => {
   const goals = { start: 'ACTIVE', stop: 'STOPPED', terminate: 'TERMINATED' } as const;
   const verbs = ['start', 'stop', 'terminate'] as const;
 
-  test.each(verbs)('reads the requested instance after %s', async (verb) => {
+  test.each(verbs)('reads the requested instance if %s returns another', async (verb) => {
     const status = goals[verb];
     const done = await scripted(data({ id: other, status }), data({ id: ID, status }));
     expect(await apiFor(done.url).instances[verb](ID)).toEqual({ status });
@@ -75,7 +75,7 @@ describe('a response about another instance', () => {
   });
 
   test.each(verbs)(
-    'leaves the outcome of %s unknown unless the status shows the effect',
+    'reports the outcome of %s as unknown unless the status shows the effect',
     async (verb) => {
       const server = await scripted(
         ...[1, 2].flatMap(() => [
@@ -103,7 +103,7 @@ describe('a response about another instance', () => {
   );
 });
 
-test('warns of a field of the wrong type in the response to a POST', async () => {
+test('warns about a field of the wrong type in the response to a POST', async () => {
   const warnings: string[] = [];
   const { url } = await scripted(data({ id: ID, status: 'PROVISIONING', name: ['a'] }, 201));
   const api = apiFor(url, { warn: (line) => warnings.push(line) });
@@ -170,7 +170,7 @@ describe("a number that a double can't represent", () => {
     ['1.50e2', 150],
     ['-0.0', -0],
     ['"9007199254740993 and \\" 1e400"', '9007199254740993 and " 1e400'],
-  ])('keeps every digit of %s', async (number, expected) => {
+  ])('keeps every digit of the number %s', async (number, expected) => {
     const text = `{"data":{"id":"${ID}","status":"A","metadata":{"n":${number}}}}`;
     const instance = await got(plain(text));
     expect(instance.metadata).toEqual({ n: expected });
@@ -200,11 +200,11 @@ describe('DELETE', () => {
     ['200 without data', json(200, { status: 'success', code: 200 })],
     ['200 with data', data(null)],
     ['204 without a body', plain('', 204)],
-  ])('accepts %s as success', async (_name, step) => {
+  ])('accepts %s as a successful deletion', async (_name, step) => {
     await expect(apiFor((await scripted(step)).url).sshKeys.delete('k')).resolves.toBeUndefined();
   });
 
-  test('rejects an HTML sign-in page', async () => {
+  test('rejects an HTML sign-in page as the response to a deletion', async () => {
     const api = apiFor((await scripted(plain('<html>'))).url);
     expect((await failureOf(api.sshKeys.delete('k'))).failure).toBe('notUnderstood');
   });
@@ -224,7 +224,7 @@ describe('reading the meta of a page', () => {
     return (await apiFor((await scripted(step)).url).instances.events(ID, query)).meta;
   };
 
-  test('returns the meta of the response', async () => {
+  test("returns a page's meta", async () => {
     const told = { total: 0, page: 1, limit: 10, total_pages: 0 };
     expect(await meta(told, 0)).toEqual(told);
     const capped = { total: 250, page: 1, limit: 100, total_pages: 3 };
@@ -244,7 +244,7 @@ describe('reading the meta of a page', () => {
     expect(await meta(undefined, 50)).toMatchObject({ total: 50, total_pages: 1 });
   });
 
-  test('computes missing meta fields', async () => {
+  test('computes the missing meta fields of a page', async () => {
     expect(await meta({ total: 41, limit: null }, 10)).toEqual({
       total: 41,
       page: 1,
@@ -253,13 +253,13 @@ describe('reading the meta of a page', () => {
     });
   });
 
-  test('fails if a field has the wrong type', async () => {
+  test('fails if a meta field has the wrong type', async () => {
     const error = await failureOf(meta({ total: '41' }, 1));
     expect(error.message).toContain('meta.total is not of type number');
   });
 });
 
-test("learns the service's time from valid responses only, not from errors or proxy pages", async () => {
+test("sets the service's time from valid responses only, not from errors or proxy pages", async () => {
   const dates: (string | undefined)[] = [];
   const day = (date: number) => new Date(Date.UTC(2026, 0, date)).toUTCString();
   const dated =

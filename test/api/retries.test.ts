@@ -30,7 +30,7 @@ const DRIVE = { id: 'drive-1', name: 'data', status: 'AVAILABLE' };
 const USER = { id: 'user-1' };
 
 describe('GET, PATCH, DELETE', () => {
-  test.each([408, 429, 500, 502, 503, 504])('retries after status %i', async (code) => {
+  test.each([408, 429, 500, 502, 503, 504])('retries a read after status %i', async (code) => {
     const { api, server, clock } = await run([status(code), status(code), data(USER)]);
     await expect(api.users.me()).resolves.toEqual(USER);
     expect(server.calls()).toHaveLength(3);
@@ -38,13 +38,16 @@ describe('GET, PATCH, DELETE', () => {
     expect(clock.sleeps).toEqual([250, 500]);
   });
 
-  test.each([400, 401, 404, 409, 422, 501, 302])('does not retry after status %i', async (code) => {
-    const { api, server } = await run([status(code), data(USER)]);
-    await failureOf(api.users.me());
-    expect(server.calls()).toHaveLength(1);
-  });
+  test.each([400, 401, 404, 409, 422, 501, 302])(
+    'does not retry a read after status %i',
+    async (code) => {
+      const { api, server } = await run([status(code), data(USER)]);
+      await failureOf(api.users.me());
+      expect(server.calls()).toHaveLength(1);
+    },
+  );
 
-  test('gives up after three tries, and reports a retryable refusal', async () => {
+  test('stops after three tries, and reports a retryable refusal', async () => {
     const { api, server } = await run([status(503), status(503), status(503), data(USER)]);
     const error = await failureOf(api.users.me());
     expect(error).toMatchObject({
@@ -56,7 +59,7 @@ describe('GET, PATCH, DELETE', () => {
     expect(server.calls()).toHaveLength(3);
   });
 
-  test('retries a cut connection', async () => {
+  test('retries a read after cut connections', async () => {
     const { api } = await run([cut, cut, data(USER)]);
     await expect(api.users.me()).resolves.toEqual(USER);
   });
@@ -68,7 +71,7 @@ describe('GET, PATCH, DELETE', () => {
     expect(error.message).toContain('Nothing was changed');
   });
 
-  test('retries PATCH', async () => {
+  test('retries a PATCH after a cut connection and a 500', async () => {
     const { api, server } = await run([cut, status(500), data(DRIVE)]);
     await api.drives.update('drive-1', { name: 'data', size_gb: 1 });
     expect(server.calls()).toEqual(Array(3).fill('PATCH /storage/drives/drive-1'));
@@ -131,7 +134,7 @@ describe('an error after all tries', () => {
     ['503', status(503, { 'retry-after': '7' })],
     ['503 with a page', page503],
     ['429', status(429, { 'retry-after': '7' })],
-  ])('includes the Retry-After of a %s', async (_what, step) => {
+  ])('includes the Retry-After of a %s in the error after all tries', async (_what, step) => {
     const { api } = await run([step, step, step]);
     expect((await failureOf(api.users.me())).retryAfterMs).toBe(7_000);
   });

@@ -13,13 +13,13 @@ async function run(steps: Step[]) {
 describe('Retry-After', () => {
   const SENT = { date: 'Thu, 15 Jan 2026 10:00:00 GMT' };
 
-  test('waits for the whole number of seconds', async () => {
+  test('waits for the whole number of seconds in Retry-After', async () => {
     const { api, clock } = await run([status(429, { 'retry-after': '7' }), data(USER)]);
     await api.users.me();
     expect(clock.sleeps).toEqual([7000]);
   });
 
-  test('does not wait for a date in the past', async () => {
+  test('does not wait for a Retry-After date in the past', async () => {
     const past = { 'retry-after': 'Thu, 15 Jan 2026 09:59:00 GMT' };
     const { api, clock } = await run([status(503, { ...past, ...SENT }), data(USER)]);
     await api.users.me();
@@ -36,7 +36,7 @@ describe('Retry-After', () => {
   });
 
   test.each([26, -26])(
-    "measures a date by the Date header, %i hours from this computer's clock",
+    "measures a Retry-After date by the Date header, %i hours from this computer's clock",
     async (ahead) => {
       const at = (seconds: number) =>
         new Date(Date.parse(SENT.date) + ahead * 3_600_000 + seconds * 1000).toUTCString();
@@ -68,7 +68,7 @@ describe('Retry-After', () => {
     },
   );
 
-  test.each(['-1', 'soon', '1e3', ''])('ignores the value %j', async (value) => {
+  test.each(['-1', 'soon', '1e3', ''])('ignores the Retry-After value %j', async (value) => {
     const { api, clock } = await run([status(429, { 'retry-after': value }), data(USER)]);
     await api.users.me();
     expect(clock.sleeps).toEqual([250]);

@@ -28,7 +28,7 @@ test('traces requests and responses', async () => {
   expect(lines.at(-1)).toContain('"status":"ACTIVE"');
 });
 
-test('masks every secret, wherever the response repeats it', async () => {
+test('masks every secret in the trace, wherever the response repeats it', async () => {
   const answer = {
     ...instance('PROVISIONING'),
     name: `echo ${KEY}`,
@@ -66,7 +66,7 @@ test('masks every secret, wherever the response repeats it', async () => {
   expect(all).toContain('"TOKEN":"********"');
 });
 
-test('masks new keys and passwords', async () => {
+test('masks new keys and passwords in the trace', async () => {
   const { api, lines } = await traced(
     json(201, { data: { id: 'k', secret_key: 'other_form_of_key' } }),
   );
@@ -79,7 +79,7 @@ test('masks new keys and passwords', async () => {
   expect(all).toContain('"current_password":"********"');
 });
 
-test('shows only the size of a non-JSON body, and no control characters', async () => {
+test('traces only the size of a non-JSON body, and no control characters', async () => {
   const { api, lines } = await traced((_request, response) => {
     response.writeHead(500, { 'retry-after': '1\t', 'content-type': 'text/plain' });
     response.end('{"secret_key":"cut-off-secret');

@@ -22,7 +22,7 @@ const INSTANCE = JSON.stringify(envelope(instance('PROVISIONING'), 201));
 
 describe('redirects', () => {
   test.each([301, 302, 303, 307, 308])(
-    'never sends the key after a %i to another host',
+    'never sends the key to another host after a %i redirect',
     async (code) => {
       const other = await scripted(data({ id: 'thief' }));
       const server = await scripted(status(code, { location: `${other.url}/users/me?key=${KEY}` }));
@@ -86,7 +86,7 @@ describe('the deadline', () => {
     expect(error.message).toContain('0.4 s');
   });
 
-  test('stops waiting for response headers', async () => {
+  test('stops waiting for response headers at the deadline', async () => {
     const server = await rawServer(() => undefined);
     const error = await failureOf(apiFor(server.url, { timeoutMs: 200 }).users.me());
     expect(error.failure).toBe('unreachable');
@@ -104,7 +104,7 @@ describe('the deadline', () => {
     expect(error.message).toContain('within 0.15 s');
   });
 
-  test('stops waiting for a connection, and reports that the POST was not sent', async () => {
+  test('stops waiting for a connection at the deadline, and reports that the POST was not sent', async () => {
     // Accepts the connection but never responds to the TLS hello.
     let isAsked = false;
     const server = await rawServer(() => {
@@ -159,26 +159,29 @@ describe('100 Continue', () => {
       'an interim response with header fields',
       'HTTP/1.1 100 Continue\r\ndate: now\r\nx: 1\r\n\r\n',
     ],
-  ])('keeps all bytes of the response after %s, however they are split', async (_what, before) => {
-    const text = before + whole;
-    for (const at of [0, 1, 10, 12, before.length - 1, before.length, before.length + 9]) {
-      const server = await rawServer(async (socket) => {
-        socket.setNoDelay(true);
-        if (at > 0) socket.write(text.slice(0, at));
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        socket.end(text.slice(at));
-      });
-      const made = await apiFor(server.url).instances.create(CREATE);
-      expect(made.id, `split at ${at}`).toBe(ID);
-      expect(server.connections()).toBe(1);
-    }
-  });
+  ])(
+    'keeps all bytes of the response after %s, however the bytes are split',
+    async (_what, before) => {
+      const text = before + whole;
+      for (const at of [0, 1, 10, 12, before.length - 1, before.length, before.length + 9]) {
+        const server = await rawServer(async (socket) => {
+          socket.setNoDelay(true);
+          if (at > 0) socket.write(text.slice(0, at));
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          socket.end(text.slice(at));
+        });
+        const made = await apiFor(server.url).instances.create(CREATE);
+        expect(made.id, `split at ${at}`).toBe(ID);
+        expect(server.connections()).toBe(1);
+      }
+    },
+  );
 
   test.each([
     ['alone', head],
     ['cut', head.slice(0, -3)],
     ['without a line end', `HTTP/1.1 100 ${'x'.repeat(20_000)}`],
-  ])('leaves the outcome of a POST unknown if it arrives %s', async (_what, text) => {
+  ])('reports the outcome of a POST as unknown if 100 Continue arrives %s', async (_what, text) => {
     const server = await rawServer((socket) => void socket.end(text));
     const error = await failureOf(apiFor(server.url).instances.create(CREATE));
     expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
@@ -198,7 +201,7 @@ describe('a cut body', () => {
   };
 
   test.each(Object.entries(heads))(
-    'never counts as success if framed by %s',
+    'never counts a cut body as success if framed by %s',
     async (_name, head) => {
       const server = await rawServer((socket, text) => {
         const whole = text.startsWith('POST') ? INSTANCE : USER;
@@ -227,7 +230,7 @@ describe('a cut body', () => {
 });
 
 describe('a POST that rents', () => {
-  test('uses a new connection, since the server may be closing an idle connection', async () => {
+  test('sends a create over a new connection, since the server may be closing an idle connection', async () => {
     const ports: (number | undefined)[] = [];
     const server = await scripted(
       (request, response) => {
@@ -247,7 +250,7 @@ describe('a POST that rents', () => {
     expect(new Set(ports).size).toBe(2);
   });
 
-  test('never resends the POST after the connection closes', async () => {
+  test('never resends a create after the connection closes', async () => {
     let requests = 0;
     const server = await rawServer((socket) => {
       requests += 1;
@@ -268,7 +271,7 @@ describe('a POST that rents', () => {
     }
   });
 
-  test('sends each of eight concurrent POSTs once', async () => {
+  test('sends each of eight concurrent creates once', async () => {
     const server = await scripted(...Array(8).fill(data(instance('PROVISIONING'), 201)));
     const api = apiFor(server.url);
     const sent = await Promise.all(
@@ -304,7 +307,7 @@ test('calls onSending before the first byte, and sends nothing if onSending thro
 });
 
 describe('reading a response body', () => {
-  test('stops reading after 16 MiB', async () => {
+  test('stops reading a response body after 16 MiB', async () => {
     let written = 0;
     const server = createServer((request, response) => {
       request.resume();
@@ -347,7 +350,7 @@ describe('reading a response body', () => {
     expect((await failureOf(apiFor(server.url).users.me())).failure).toBe('notUnderstood');
   });
 
-  test('rejects invalid UTF-8', async () => {
+  test('rejects invalid UTF-8 in a response body', async () => {
     const server = await scripted((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(Buffer.from('{"data":{"id":"user-1","name":"\xff"}}', 'latin1'));
@@ -355,13 +358,13 @@ describe('reading a response body', () => {
     expect((await failureOf(apiFor(server.url).users.me())).message).toContain('UTF-8');
   });
 
-  test('accepts a byte order mark', async () => {
+  test('accepts a byte order mark in a response body', async () => {
     const server = await scripted((_request, response) => void response.end(`\uFEFF${USER}`));
     expect((await apiFor(server.url).users.me()).id).toBe('user-1');
   });
 });
 
-test('hides undici internals, headers and the key from errors', async () => {
+test("hides undici's internals, headers and the key in errors", async () => {
   const server = await rawServer((socket) => void socket.end('SSH-2.0-OpenSSH_9\r\n'));
   const error = await failureOf(apiFor(server.url).users.me());
   expect(error.failure).toBe('unreachable');

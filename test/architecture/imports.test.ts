@@ -270,11 +270,11 @@ describe('import rules', () => {
     ['run.ts', 'node:vm', 'node:vm is reached through'],
     ['context.ts', './start/code-cache.ts', 'context may not import start'],
     ['start/index.ts', '../run.ts', 'the start imports'],
-  ])('keep src/%s from importing %s', (from, to, rule) => {
+  ])('keeps src/%s from importing %s', (from, to, rule) => {
     expect(brokenRule({ from, to })).toContain(rule);
   });
 
-  test('checks each form of import', () => {
+  test('detects a forbidden import in each form', () => {
     const source = `
       import a from 'one';
       import type { b } from "two";
@@ -333,7 +333,7 @@ describe('src/api', () => {
     expect(found).toEqual([]);
   });
 
-  test('finds a command in a hint, but not in a comment', () => {
+  test('detects a command in a hint, but not in a comment', () => {
     expect(commandLinesIn("  hint: 'gpucloud drives list',\n  // gpucloud drives list")).toEqual([
       "  hint: 'gpucloud drives list',",
     ]);
@@ -345,7 +345,7 @@ describe('the files of src/', () => {
     expect(circleIn(allImports())).toBeUndefined();
   });
 
-  test('finds a cycle of three files', () => {
+  test('detects an import cycle of three files', () => {
     const imports = [
       { from: 'a.ts', to: './b/c.ts' },
       { from: 'b/c.ts', to: '../d.ts' },
@@ -355,7 +355,7 @@ describe('the files of src/', () => {
     expect(circleIn(imports)).toEqual(['a.ts', 'b/c.ts', 'd.ts', 'a.ts']);
   });
 
-  test('limits folders to 15 files', () => {
+  test('limits folders in src/ to 15 files', () => {
     const counts = new Map<string, number>();
     for (const file of sourceFiles()) {
       counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
@@ -395,7 +395,7 @@ describe('process, console and computed imports', () => {
     'const page = await fetch(url);',
     'const get = fetch;',
     "const url = 'https://x'; process.exit(1);",
-  ])('catches %s', (source) => {
+  ])('detects %s', (source) => {
     expect(forbiddenWords(source)).not.toEqual([]);
   });
 

@@ -32,15 +32,18 @@ test.each([
     new TypeError('x is not a function'),
     `The instance ${ID} was created. Unexpected failure: TypeError: x is not a function`,
   ],
-])('reports the ID after %s while writing the result', async (_what, thrown, words) => {
-  const error = await failureOf(thrown);
-  expect(error.message).toBe(words);
-  expect(error).toMatchObject({ resource: ID, mayBeBilling: true });
-  expect(error.failure).toBe(thrown instanceof CliError ? thrown.failure : 'refused');
-  expect(report(error, { json: false, profile: undefined, debug: false })).toContain(ID);
-});
+])(
+  "reports the new resource's ID after %s while writing the result",
+  async (_what, thrown, words) => {
+    const error = await failureOf(thrown);
+    expect(error.message).toBe(words);
+    expect(error).toMatchObject({ resource: ID, mayBeBilling: true });
+    expect(error.failure).toBe(thrown instanceof CliError ? thrown.failure : 'refused');
+    expect(report(error, { json: false, profile: undefined, debug: false })).toContain(ID);
+  },
+);
 
-test("prefers the error's hint to the command that terminates", async () => {
+test("prefers the error's hint to the command that terminates the instance", async () => {
   const full = new CliError('storage', 'the disk is full', { hint: 'make room' });
   expect((await failureOf(full)).hint).toBe('make room');
   expect((await failureOf(new CliError('interrupted', 'Interrupted.'))).hint).toBe('end it');

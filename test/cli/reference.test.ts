@@ -27,7 +27,7 @@ function filesIn(folder: string): string[] {
 }
 
 describe('the generated reference', () => {
-  test("matches this program's command tree", () => {
+  test('matches the generated reference to the command tree', () => {
     const files = referenceFiles(reference);
     const written = [...filesIn('docs/commands/'), ...filesIn('man/')];
     expect([...written, 'schemas/stderr.schema.json'].sort(), STALE).toEqual(
@@ -46,7 +46,7 @@ describe('the generated reference', () => {
     expect(files).toContain('man/');
   });
 
-  test('links only to existing headings', () => {
+  test('links only to existing headings in the reference', () => {
     const pages = filesIn('docs/commands/');
     const headings = new Map(
       pages.map((page) => [
@@ -71,7 +71,7 @@ describe('the generated reference', () => {
     }
   });
 
-  test('escapes text that could end a table, a quote or a roff line', () => {
+  test('escapes text in the reference that could end a table, a quote or a roff line', () => {
     const evil = 'a|b <c> *d* `e` \\f\n.SH EVIL\n\'g "h" – ~^';
     const command = reference.commands.find(({ words }) => words[0] === 'instances');
     if (command === undefined) throw new Error('there are no commands');

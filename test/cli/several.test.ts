@@ -43,7 +43,7 @@ describe('reading names from stdin', () => {
     }
   });
 
-  test('skips blank lines, and accepts CRLF and names in arguments', async () => {
+  test('skips blank lines on stdin, and accepts CRLF and names in arguments', async () => {
     await rent('box-a');
     await rent('box-b');
     await rent('box-c');
@@ -91,7 +91,7 @@ describe('reading names from stdin', () => {
     expect(json).toEqual({ code: 0, stdout: '[]\n', stderr: '', requests: [] });
   });
 
-  test("requires --yes with terminate, since stdin can't also answer a prompt", async () => {
+  test("requires --yes for terminate with names on stdin, since stdin can't also answer a prompt", async () => {
     const id = await rent('box-a');
     for (const stdin of [`${id}\n`, '']) {
       const { code, stderr, requests } = await world.cli(['instances', 'terminate', '-'], {
@@ -185,7 +185,7 @@ describe('reading names from stdin in a command for one item', () => {
     },
   );
 
-  test('resumes the other drives if one is refused, and exits with the worst code', async () => {
+  test('resumes the other drives if one is refused, and exits with the highest-priority code', async () => {
     await world.sandbox.reset({ balance: '5' });
     for (const name of ['one', 'two']) {
       await world.cli(['drives', 'create', name, '--size', '100GB']);

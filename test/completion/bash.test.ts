@@ -89,7 +89,7 @@ describe('commands and flags', () => {
     ['gpucloud api P', ['POST', 'PUT', 'PATCH']],
     ['gpucloud completion z', ['zsh']],
     ['gpucloud instances -- li', ['list']],
-  ])('completes %j', (line, words) => {
+  ])('completes the command line %j', (line, words) => {
     expect(offered(line).sort()).toEqual([...words].sort());
   });
 });

@@ -51,7 +51,7 @@ describe('completion SHELL --install', () => {
     ['zsh', '.local/share/zsh/site-functions/_gpucloud'],
     ['fish', '.config/fish/completions/gpucloud.fish'],
     ['powershell', '.local/share/gpucloud/completions/gpucloud.ps1'],
-  ] as const)('installs for %s in ~/%s', async (shell, path) => {
+  ] as const)('installs the completion script for %s in ~/%s', async (shell, path) => {
     const file = join(world.home, path);
     const first = await install(shell);
     expect(JSON.parse(first.stdout)).toEqual({ shell, file, changed: true });
@@ -65,7 +65,7 @@ describe('completion SHELL --install', () => {
     ['zsh', { XDG_DATA_HOME: '/HOME/data' }, 'data/zsh/site-functions/_gpucloud'],
     ['fish', { XDG_CONFIG_HOME: '/HOME/xc' }, 'xc/fish/completions/gpucloud.fish'],
     ['fish', { XDG_CONFIG_HOME: 'relative' }, '.config/fish/completions/gpucloud.fish'],
-  ] as const)('installs for %s with %j', async (shell, variables, path) => {
+  ] as const)('installs the completion script for %s with %j', async (shell, variables, path) => {
     const env = Object.fromEntries(
       Object.entries(variables).map(([name, value]) => [name, value.replace('/HOME', world.home)]),
     );
@@ -109,7 +109,7 @@ describe('completion SHELL --install', () => {
     ['/usr/bin/zsh', 'zsh'],
     ['/opt/homebrew/bin/fish', 'fish'],
     ['pwsh', 'powershell'],
-  ])('detects %s from $SHELL', async (path, shell) => {
+  ])('detects the shell %s from $SHELL', async (path, shell) => {
     const env = { HOME: world.home, PATH: world.home, SHELL: path };
     const { code, stdout } = await world.cli(['completion', '--install', '--json'], { env });
     expect(code).toBe(0);
@@ -166,7 +166,7 @@ describe('completion SHELL --uninstall', () => {
   );
 
   test.each(['--install', '--uninstall'])(
-    "leaves the user's own file in place (%s)",
+    "keeps the user's own completion file (%s)",
     async (flag) => {
       const file = join(world.home, '.config/fish/completions/gpucloud.fish');
       await mkdir(dirname(file), { recursive: true });

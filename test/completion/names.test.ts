@@ -34,7 +34,7 @@ async function names(slot: string, shelf: string): Promise<string[]> {
 }
 
 describe('commands that read names', () => {
-  test('stores an instance until it is terminated', async () => {
+  test("stores an instance's name until the instance is terminated", async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     expect(await names('sandbox', 'instance')).toEqual(['instance trainer PROVISIONING']);
@@ -46,7 +46,7 @@ describe('commands that read names', () => {
     expect(await names('sandbox', 'instance')).toEqual([]);
   });
 
-  test('stores drives and templates, even if only looked up', async () => {
+  test('stores the names of drives and templates, even if only looked up', async () => {
     await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
     await world.cli(['templates', 'get', 'vllm']);
     expect(await names('-env', 'drive')).toEqual(['drive my data AVAILABLE']);
@@ -71,7 +71,7 @@ describe('commands that read names', () => {
     expect((await names('sandbox', 'offer')).length).toBeGreaterThan(0);
   });
 
-  test('stores profiles, the active profile first', async () => {
+  test('stores profile names, the active profile first', async () => {
     await world.cli(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
     await world.cli(['profiles', 'use', 'sandbox']);
     expect(await readFile(join(folder(), 'profiles.tsv'), 'utf8')).toBe(
@@ -81,7 +81,7 @@ describe('commands that read names', () => {
 });
 
 describe('the names file', () => {
-  test('writes only names, IDs and states, with mode 0600', async () => {
+  test('writes only names, IDs and states to the names file, with mode 0600', async () => {
     await world.cli(['drives', 'create', 'data', '--size', '10', '-y']);
     const file = join(folder(), 'names', '-env', 'drive.tsv');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -99,13 +99,13 @@ describe('the names file', () => {
     expect((await stat(file)).ino).toBe(before.ino);
   });
 
-  test("does not fail a command if the file can't be written", async () => {
+  test("does not fail a command if the names file can't be written", async () => {
     await mkdir(dirname(folder()), { recursive: true });
     await writeFile(folder(), 'a file in the place of the folder');
     expect(await world.cli(['templates', 'list', '-q'])).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('replaces an invalid file', async () => {
+  test('replaces an invalid names file', async () => {
     const file = join(folder(), 'names', '-env', 'template.tsv');
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, '\u0000\u0001\n\t\t\t\t\t\nkind\tname\ndrive\t\n');
@@ -158,7 +158,7 @@ describe('the names file', () => {
     },
   );
 
-  test('omits a terminated instance, even if another process wrote it again', async () => {
+  test('omits a terminated instance, even if another process stored it again', async () => {
     const own = await mkdtemp(join(world.home, 'raced-'));
     const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
     learnNames(own, SLOT, [seen(name)]);

@@ -31,7 +31,7 @@ test.each(NEWER)('generates a bash script without %s, which bash 3.2 lacks', (pa
   expect(pattern.exec(script)?.[0]).toBeUndefined();
 });
 
-test('calls compopt only through its version check', () => {
+test('calls compopt only through a function that checks the bash version', () => {
   expect(script).toContain('__gpucloud_compopt -o nospace');
   expect(script).not.toMatch(/(?<!__gpucloud_)\bcompopt\b/);
 });

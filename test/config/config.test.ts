@@ -76,7 +76,7 @@ test('writes a change with mode 0600, and removes its temporary file', async () 
   expect([await mode(folder), await mode(path)]).toEqual(['700', '600']);
 });
 
-test('restricts the mode of a readable file at the next change', async () => {
+test('restricts the mode of a readable config file at the next change', async () => {
   await mkdir(folder);
   await writeFile(path, '{"profiles":{}}', { mode: 0o666 });
   await chmod(path, 0o666);
@@ -111,7 +111,7 @@ test.each(['__proto__', 'constructor', 'a.b', 'prototype'])(
   },
 );
 
-test('accepts a byte order mark', async () => {
+test('accepts a byte order mark in the config file', async () => {
   await mkdir(folder);
   await writeFile(path, '\ufeff{"profiles":{}}');
   expect(await openConfig(folder).read()).toEqual({ profiles: {} });
@@ -156,24 +156,27 @@ test.each<[string, string | Buffer, string]>([
     '{"profiles":{"__proto__":{"base_url":1}}}',
     'profiles.__proto__.base_url',
   ],
-])('rejects %s in the file, and leaves it unchanged', async (_name, content, words) => {
-  await mkdir(folder);
-  await writeFile(path, content);
-  const before = await readFile(path);
-  const config = openConfig(folder);
-  for (const work of [() => config.read(), () => config.change(addWork)]) {
-    const error = await refusal(work);
-    expect(error.failure).toBe('storage');
-    expect(error.exitCode).toBe(9);
-    expect(error.message).toContain(path);
-    expect(error.message).toContain(words);
-    expect(spoken(error)).not.toContain('canary');
-  }
-  expect((await readFile(path)).equals(before)).toBe(true);
-  expect(await readdir(folder)).toEqual(['config.json']);
-});
+])(
+  'rejects %s in the config file, and leaves the file unchanged',
+  async (_name, content, words) => {
+    await mkdir(folder);
+    await writeFile(path, content);
+    const before = await readFile(path);
+    const config = openConfig(folder);
+    for (const work of [() => config.read(), () => config.change(addWork)]) {
+      const error = await refusal(work);
+      expect(error.failure).toBe('storage');
+      expect(error.exitCode).toBe(9);
+      expect(error.message).toContain(path);
+      expect(error.message).toContain(words);
+      expect(spoken(error)).not.toContain('canary');
+    }
+    expect((await readFile(path)).equals(before)).toBe(true);
+    expect(await readdir(folder)).toEqual(['config.json']);
+  },
+);
 
-test('rejects a folder in place of the file', async () => {
+test('rejects a folder in place of the config file', async () => {
   await mkdir(join(path, 'inside'), { recursive: true });
   const config = openConfig(folder);
   for (const work of [() => config.read(), () => config.change(addWork)]) {
@@ -184,14 +187,14 @@ test('rejects a folder in place of the file', async () => {
   expect(await readdir(path)).toEqual(['inside']);
 });
 
-test('rejects a pipe in place of the file, without waiting for it', async () => {
+test('rejects a pipe in place of the config file, without waiting for the pipe', async () => {
   await mkdir(folder);
   execFileSync('mkfifo', [path]);
   const error = await refusal(() => openConfig(folder).read());
   expect(error.message).toContain('not a regular file');
 });
 
-test('rejects a file in place of the folder', async () => {
+test('rejects a file in place of the config folder', async () => {
   await writeFile(folder, 'mine');
   const config = openConfig(folder);
   for (const work of [() => config.read(), () => config.change(addWork)]) {
@@ -202,7 +205,7 @@ test('rejects a file in place of the folder', async () => {
   expect(await readFile(folder, 'utf8')).toBe('mine');
 });
 
-test('writes through a symlink to its target', async () => {
+test('writes the config file through a symlink to its target', async () => {
   const real = join(folder, '..', 'dotfiles', 'gpucloud.json');
   await mkdir(join(real, '..'));
   await mkdir(folder);
@@ -215,7 +218,7 @@ test('writes through a symlink to its target', async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('keeps every change through a file and a symlink to it', async () => {
+test('keeps every change through the config file and a symlink to it', async () => {
   const names = Array.from({ length: 10 }, (_, at) => `profile-${at}`);
   const linked = join(folder, 'linked', 'config.json');
   await mkdir(join(folder, 'linked'), { recursive: true });
@@ -231,7 +234,7 @@ test('keeps every change through a file and a symlink to it', async () => {
   expect(Object.keys(profiles).sort()).toEqual([...names, 'work']);
 });
 
-test('does not overwrite a dangling symlink', async () => {
+test('does not overwrite a dangling symlink to the config file', async () => {
   await mkdir(folder);
   await symlink(join(folder, 'missing', 'gpucloud.json'), path);
   for (const work of [() => openConfig(folder).read(), () => openConfig(folder).change(addWork)]) {
@@ -279,7 +282,7 @@ test("removes a killed process's temporary files, and no others", async () => {
   expect((await readdir(folder)).sort()).toEqual(['config.json', ...theirs].sort());
 });
 
-test('reports a folder in place of its temporary file', async () => {
+test('reports a folder in place of the temporary config file', async () => {
   const config = openConfig(folder);
   await config.change(addWork);
   const before = await readFile(path);
@@ -302,7 +305,7 @@ test('keeps all of twenty concurrent changes in one process', async () => {
   expect(Object.keys((await config.read()).profiles)).toHaveLength(20);
 });
 
-test("keeps the file's owner when root changes it", needs('root'), async () => {
+test("keeps the config file's owner when root changes the file", needs('root'), async () => {
   await mkdir(folder);
   await writeFile(path, '{"profiles":{}}');
   await chown(path, 65534, 65534);
@@ -311,7 +314,7 @@ test("keeps the file's owner when root changes it", needs('root'), async () => {
   expect([uid, gid, await mode(path)]).toEqual([65534, 65534, '600']);
 });
 
-test('keeps the previous file if the disk writes only half of the new one', async () => {
+test('keeps the previous config file if the disk writes only half of the new one', async () => {
   const config = openConfig(folder);
   await config.change(addWork);
   const before = await readFile(path, 'utf8');
@@ -329,7 +332,7 @@ test('keeps the previous file if the disk writes only half of the new one', asyn
   expect(await readFile(path, 'utf8')).toBe(before);
 });
 
-test("reports a lock that stays held or can't be created", () => {
+test("reports a lock that another process holds or that can't be created", () => {
   expect(notLocked('/c.json', new Error('held'), true)).toMatchObject({
     failure: 'storage',
     message:

@@ -110,7 +110,7 @@ test('keeps every change of eight processes that each make twenty', {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('leaves valid JSON if killed at any moment', { timeout: 60_000 }, async () => {
+test('leaves a valid config file if killed at any moment', { timeout: 60_000 }, async () => {
   await mkdir(folder);
   await writeFile(path, ONE);
   let before = 1;
@@ -130,7 +130,7 @@ test('leaves valid JSON if killed at any moment', { timeout: 60_000 }, async () 
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('creates the folder with mode 0700 and the file with 0600 under any umask', async () => {
+test('creates the config folder with mode 0700 and the file with 0600 under any umask', async () => {
   expect(await shell('umask 000; "$1" "$2" fill "$3" 10')).toEqual([{ profiles: 1 }]);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -141,7 +141,7 @@ test('creates the folder with mode 0700 and the file with 0600 under any umask',
 // A file size limit truncates a write without an error, like a full disk. SNAP makes conf write in
 // place.
 test.each([{}, { SNAP: '/snap/x' }])(
-  'reports an incomplete write, and leaves the file unchanged (%j)',
+  'reports an incomplete write, and leaves the config file unchanged (%j)',
   async (env) => {
     await mkdir(folder);
     await writeFile(path, ONE);
@@ -155,7 +155,7 @@ test.each([{}, { SNAP: '/snap/x' }])(
   },
 );
 
-test('syncs the file before renaming it', needs('strace'), async () => {
+test('syncs the config file before renaming it', needs('strace'), async () => {
   await mkdir(folder);
   const trace = join(place, 'trace');
   const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2';
@@ -180,7 +180,7 @@ function last(call: string): string {
 }
 
 test(
-  'leaves the file unchanged on a full disk, and accepts a change later',
+  'leaves the config file unchanged on a full disk, and accepts a change later',
   needs('mount namespaces'),
   async () => {
     await mkdir(folder);
@@ -217,7 +217,7 @@ test(
 );
 
 test(
-  'reads from a read-only disk, and reports failed changes',
+  'reads the config file from a read-only disk, and reports failed changes',
   needs('mount namespaces'),
   async () => {
     await mkdir(folder);
@@ -233,7 +233,7 @@ test(
   },
 );
 
-test('reads from a read-only folder, and reports failed changes', async () => {
+test('reads the config file from a read-only folder, and reports failed changes', async () => {
   await ownedFile(ONE, 0o600);
   await chmod(folder, 0o500);
   expect(await bound('read', folder)).toEqual([{ profiles: 1 }]);
@@ -244,7 +244,7 @@ test('reads from a read-only folder, and reports failed changes', async () => {
   expect(await readFile(path, 'utf8')).toBe(ONE);
 });
 
-test("succeeds if a lock can't be released, and takes over the lock later", async () => {
+test("saves a change if a lock can't be released, and takes over the lock later", async () => {
   await ownedFile(ONE, 0o600);
   expect(await bound('shut', folder)).toEqual([{ profiles: 1 }]);
   expect(await readdir(folder)).toEqual(['config.json', 'config.json.lock']);
@@ -255,7 +255,7 @@ test("succeeds if a lock can't be released, and takes over the lock later", asyn
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test("reports a folder that can't be created", async () => {
+test("reports a config folder that can't be created", async () => {
   await chmod(place, 0o555);
   const [answer] = await bound('fill', folder, '10');
   expect(answer).toMatchObject({ failure: 'storage', exitCode: 9 });
@@ -263,7 +263,7 @@ test("reports a folder that can't be created", async () => {
   await chmod(place, 0o755);
 });
 
-test("reports a file that can't be read, and never overwrites it", async () => {
+test("reports a config file that can't be read, and never overwrites it", async () => {
   await ownedFile(ONE, 0o000);
   for (const args of [
     ['read', folder],

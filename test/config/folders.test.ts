@@ -79,7 +79,7 @@ test.each<[string, Env, string, string, ReturnType<typeof all>]>([
     'linux',
     LINUX,
   ],
-])('uses %s', (_name, env, home, platform, expected) => {
+])('uses the folder from %s', (_name, env, home, platform, expected) => {
   expect(all(env, home, platform)).toEqual(expected);
 });
 
@@ -89,7 +89,7 @@ test.each<[string | undefined, string]>([
   ['ann', 'linux'],
   [undefined, 'darwin'],
   [undefined, 'win32'],
-])('reports home %j on %s at first use, and names the variable to set', (home, platform) => {
+])('reports home %j on %s at first use, and suggests the variable to set', (home, platform) => {
   const found = folders({}, home, platform);
   for (const [folder, variable] of [
     ['config', 'GPUCLOUD_CONFIG_DIR'],

@@ -13,7 +13,7 @@ const impatient: Start = (program) => start({ ...program, timeout: 300 });
 const run = (script: string, how: Start) =>
   runKeyCommand(['sh', '-c', script], 'the profile "work"', how, never, () => undefined);
 
-test('kills a command at the timeout, and reports it without the key', async () => {
+test('kills a key command at the timeout, and reports it without the key', async () => {
   const deaf = `trap '' TERM; echo ${KEY}; while :; do sleep 0.05; done`;
   const error = await run(deaf, impatient).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({
@@ -24,13 +24,13 @@ test('kills a command at the timeout, and reports it without the key', async () 
   expect(JSON.stringify(error)).not.toContain(KEY);
 });
 
-test('reports exit code 143 of a command that was not killed', async () => {
+test('reports exit code 143 of a key command that was not killed', async () => {
   await expect(run(`echo ${KEY}; exit 143`, start)).rejects.toMatchObject({
     message: expect.stringContaining('it exited with code 143'),
   });
 });
 
-test("reports an interrupt instead of the command's result", async () => {
+test("reports an interrupt instead of the key command's result", async () => {
   const stop = new AbortController();
   const reason = new Error('interrupted');
   const interrupting: Start = async (program) => {

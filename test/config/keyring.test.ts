@@ -58,7 +58,7 @@ const keep = (key: string, config: Config) =>
     },
   );
 
-test("stores a profile's second key next to the first", async () => {
+test("stores a profile's second key beside the first in the keyring", async () => {
   const first = await keys.putIntoKeyring('work', 'one');
   const second = await keys.putIntoKeyring('work', 'two');
   expect(await keys.read('work', first)).toBe('one');
@@ -94,7 +94,7 @@ test('removes the replaced key from the keyring', async () => {
   expect([...entries.values()]).toEqual(['two']);
 });
 
-test("removes the new key if the config file can't be changed", async () => {
+test("removes the new key from the keyring if the config file can't be changed", async () => {
   const config = openConfig(folder);
   await keep('one', config);
   const full: Config = {

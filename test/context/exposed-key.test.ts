@@ -96,7 +96,7 @@ test('rejects a symlink to a file in a world-writable folder', async () => {
   expect(stderr).toContain(`hint: chmod 700 ${shared}\n`);
 });
 
-test('does not run a key command from a file that others may write to', async () => {
+test('does not run a key command from a file that other users can write to', async () => {
   await store({ key_command: ['touch', join(world.home, 'ran')] });
   await chmod(file, 0o666);
   const env = { PATH: '/usr/bin:/bin' };
@@ -133,7 +133,7 @@ test('does not store a key from login or --save-profile in a world-writable fold
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('accepts a file that others may only read', async () => {
+test('accepts a config file that other users can only read', async () => {
   await chmod(file, 0o644);
   await chmod(folder, 0o755);
   expect((await world.cli(['me', 'get'])).code).toBe(0);
@@ -149,7 +149,7 @@ test('does not send a key from the environment to a base URL in an exposed file'
   expect((await world.cli(['me', 'get'], { env: both })).code).toBe(0);
 });
 
-test('accepts only a file of this user or root', async () => {
+test('accepts only a config file that this user or root owns', async () => {
   const own = process.geteuid?.() ?? 0;
   // Root changes the owner, since files of root are always accepted.
   if (own === 0) await chown(file, 4711, 4711);

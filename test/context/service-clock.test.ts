@@ -14,20 +14,20 @@ test("uses the computer's clock until a response shows another time", () => {
   expect(service.now()).toBe(NOON + 2 * 3_600_000 + 1_000);
 });
 
-test('keeps the time if the header is missing or is not a date', () => {
+test("keeps the service's time if the Date header is missing or invalid", () => {
   const service = createServiceClock(manualClock());
   service.learn(undefined);
   service.learn('soon');
   expect(service.now()).toBe(NOON);
 });
 
-test('ignores a difference below two seconds, the resolution of the header', () => {
+test('ignores a difference below two seconds, the resolution of the Date header', () => {
   const service = createServiceClock(manualClock('2026-01-15T12:00:01.900Z'));
   service.learn('Thu, 15 Jan 2026 12:00:00 GMT');
   expect(service.now()).toBe(NOON + 1_900);
 });
 
-test('prefers an exact time to any header', () => {
+test('prefers an exact time to any Date header', () => {
   const service = createServiceClock(manualClock());
   service.set(NOON + 86_400_000);
   service.learn('Thu, 15 Jan 2026 12:00:00 GMT');
@@ -35,7 +35,7 @@ test('prefers an exact time to any header', () => {
 });
 
 test.each([26, -26])(
-  'ignores one response that is %i hours off, and follows two in a row',
+  'ignores one response that is %i hours off, and accepts the time of two in a row',
   (hours) => {
     const at = (hoursLater: number) => new Date(NOON + hoursLater * HOUR).toUTCString();
     const service = createServiceClock(manualClock());
@@ -51,7 +51,7 @@ test.each([26, -26])(
   },
 );
 
-test('continues after a clock change, but reports the time as unknown', () => {
+test("continues after a clock change, but reports the service's time as unknown", () => {
   const clock = manualClock();
   const service = createServiceClock(clock);
   service.learn('Thu, 15 Jan 2026 12:00:00 GMT');
@@ -73,7 +73,7 @@ test('continues after a clock change, but reports the time as unknown', () => {
 });
 
 test.each(['1', '2026-01-15', '15 Jan 2026 14:00:00 +0300', 'Thu, 15 Jan 2026 14:00:00'])(
-  'ignores %j, which is not an HTTP date',
+  'ignores the Date header %j, which is not an HTTP date',
   (text) => {
     const service = createServiceClock(manualClock());
     service.learn(text);

@@ -55,7 +55,7 @@ describe('the built program', () => {
 
   const MANY = WRITING.filter((command) => recipe(command).once !== true);
 
-  test.each(MANY)('exits without an error if the reader of %s is gone', async (command) => {
+  test.each(MANY)('exits without an error if the reader of %s exits', async (command) => {
     const { code, stderr } = await led(command, '> >(exec true)', '--json');
     expect(recipe(command).ends ?? [0]).toContain(code);
     for (const line of stderrLines(stderr)) expect(line).toEqual({ warning: expect.any(Object) });

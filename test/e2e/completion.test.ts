@@ -129,7 +129,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
     });
 
     // The cache never contains such a name, but the script must handle it.
-    test('inserts a hostile name as one harmless word', async () => {
+    test('inserts a hostile name as one quoted word', async () => {
       const record = {
         bash: 'gpucloud() { printf "%s\\n" "$@" > got; };',
         zsh: 'gpucloud() { print -rl -- "$@" > got };',
@@ -191,7 +191,7 @@ describe('descriptions in fish', needs('fish'), () => {
 });
 
 describe('Tab in bash without a PATH', () => {
-  test('completes a hundred names without a program', async () => {
+  test('completes a hundred names in bash without starting a program', async () => {
     await keepNames(
       'instance',
       Array.from({ length: 100 }, (_, at) => `instance\tbox-${at}\tid-${at}\tACTIVE`),

@@ -71,7 +71,7 @@ describe('--follow in the built program', () => {
     },
   );
 
-  test('prints each line as soon as its event is known', async () => {
+  test('prints each event as soon as the service returns it', async () => {
     log = (at) => logOf(Math.min(at, 3));
     const child = start('-q');
     const outcome = outcomeOf(child);
@@ -197,14 +197,14 @@ test('exits with 130 immediately on SIGINT during a long pause of --follow', asy
 
 // Other systems report a closed pipe only at the next write.
 describe('a reader that exits', needs('Linux'), () => {
-  test('exits when the reader is gone, even without a new event', async () => {
+  test('exits when the reader exits, even without a new event', async () => {
     log = () => logOf(1);
     const line = `gpucloud ${FOLLOW.join(' ')} -q | head -1; echo "code \${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await computer.bash(line, { env: env() });
     expect({ stdout, stderr }).toEqual({ stdout: 'e1\ncode 0\n', stderr: '' });
   });
 
-  test('exits if the pipe was never written to, or is a named pipe', async () => {
+  test('exits when the reader exits if the pipe was never written to, or is a named pipe', async () => {
     log = () => [];
     const line = (to: string) => `gpucloud ${FOLLOW.join(' ')} -q ${to}; echo "code $?"`;
     const nothing = { stdout: 'code 0\n', stderr: '' };
@@ -215,7 +215,7 @@ describe('a reader that exits', needs('Linux'), () => {
     expect(await computer.bash(early, { env: env() })).toMatchObject(nothing);
   });
 
-  test('exits if stdout is a socket', async () => {
+  test('exits when the reader exits if stdout is a socket', async () => {
     log = () => logOf(1);
     // Node gives child processes sockets as streams.
     const child = start('-q');

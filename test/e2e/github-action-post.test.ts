@@ -52,7 +52,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     expect(await runner.state()).toMatchObject({ ended: 'true' });
   });
 
-  test('terminates in post if the runner killed main during the termination', async () => {
+  test('terminates the instance in the post step if the runner killed main during the termination', async () => {
     world.renting.terminations = [() => new Promise(() => undefined)];
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
@@ -67,7 +67,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('terminates in post the instance that a killed main rented', async () => {
+  test('terminates the instance of a killed main in the post step', async () => {
     const main = runner.startMain({ name: 'nightly', command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);
@@ -78,7 +78,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('finds the instance in post if the response was lost', async () => {
+  test('finds the instance in the post step if the response was lost', async () => {
     let isRented = false;
     world.renting.posts = [
       ({ body }) => {
@@ -99,7 +99,9 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     expect(world.rentals()).toBe(1);
   });
 
-  test('fails post if the instance may still be billing', { timeout: 60_000 }, async () => {
+  test('fails the post step if the instance may still be billing', {
+    timeout: 60_000,
+  }, async () => {
     world.renting.posts = [() => 'hangUp'];
     expect((await runner.main({ command: 'true' })).code).toBe(7);
     const { name } = await runner.state();
@@ -115,7 +117,9 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     ]);
   });
 
-  test('prints the ID in post if the network is down', { timeout: 60_000 }, async () => {
+  test('prints the instance ID in the post step if the network is down', {
+    timeout: 60_000,
+  }, async () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);
@@ -132,7 +136,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     expect(lines.length).toBeGreaterThan(3);
   });
 
-  test("uses main's service and profile in post, even if a later step sets others", async () => {
+  test("uses main's service and profile in the post step, even if a later step sets others", async () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);
@@ -144,7 +148,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('retries in post if the service refuses to terminate', async () => {
+  test('retries the termination in the post step if the service refuses it', async () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);

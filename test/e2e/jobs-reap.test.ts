@@ -152,7 +152,7 @@ describe('reap with jobs', needs('ssh'), () => {
   });
 
   test(
-    'finishes a job after kill -9 of earlier passes, with complete results',
+    'finishes a job after kill -9 of earlier reaps, with complete results',
     async () => {
       const fill = 'mkdir out; for i in 1 2 3; do head -c 3000000 /dev/zero >out/$i; done';
       await detached(`${fill}; echo done`, '--fetch', 'out');

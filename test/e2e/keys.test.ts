@@ -52,7 +52,7 @@ describe('a password manager', () => {
   const login = (env: Record<string, string>, command: string) =>
     computer.gpucloud(['login', '--base-url', url, '--key-command', command], { env });
 
-  test('uses the first printed line as the key, and neither stores nor shows it', async () => {
+  test("uses a password manager's first printed line as the key, and neither stores nor shows it", async () => {
     const env = await manager(
       `echo "$@" >> "$HOME/calls"; echo unlocking ${key} >&2; echo ${key}; echo note: x`,
     );
@@ -172,7 +172,7 @@ describe('without a keyring', () => {
   const login = (...flags: string[]) =>
     computer.gpucloud(['login', '--base-url', url, '--key-stdin', ...flags], { stdin: key });
 
-  test('saves the key to a private file, and prints a note', async () => {
+  test('saves the key to a private file without a keyring, and prints a note', async () => {
     const signed = await login();
     expect(signed).toMatchObject({ code: 0 });
     expect(signed.stderr).toMatch(
@@ -188,7 +188,7 @@ describe('without a keyring', () => {
     await expect(configOf()).rejects.toThrow();
   });
 
-  test('exits with 4 for a key in a keyring, and removes its reference at logout', async () => {
+  test('exits with 4 if a key is in a missing keyring, and removes its reference at logout', async () => {
     await mkdir(join(computer.home, 'config'), { mode: 0o700 });
     await writeFile(
       join(computer.home, 'config', 'config.json'),
@@ -326,7 +326,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
     });
   });
 
-  test('exits with 4 if the entry is gone, until a new login', async () => {
+  test('exits with 4 if the keyring entry is missing, until a new login', async () => {
     const { code, stdout } = await session(`
       ${LOGIN} > /dev/null 2>&1
       entry=$(sed -n 's/.*"keyring": "\\(.*\\)".*/\\1/p' config/config.json)
@@ -341,7 +341,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
     expect(stdout).toMatch(/\nexit 0\n$/);
   });
 
-  test('keeps one entry and no other copy after a second login', async () => {
+  test('keeps one keyring entry and no other copy after a second login', async () => {
     const { code, stdout, stderr } = await session(`
       get() { printf '{"op":"get","service":"gpucloud","account":"%s"}' "$1" | keyring; }
       entry() { sed -n 's/.*"keyring": "\\(.*\\)".*/\\1/p' config/config.json; }

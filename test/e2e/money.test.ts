@@ -221,7 +221,7 @@ describe('billing spend in a terminal', () => {
     expect(screen).toMatch(/1,724\.505 ₽/);
   });
 
-  test('shows all amounts but no bars in 24 columns', async () => {
+  test('omits bars but shows all amounts in 24 columns', async () => {
     month();
     const { screen } = await spend(24);
     expect(screen).not.toContain('█');

@@ -173,7 +173,7 @@ describe('stdout and signals', () => {
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const)(
-    'ends a wait on %s with %i, and reports the instance as billing',
+    'stops waiting on %s, exits with %i, and reports the instance as billing',
     async (signal, code) => {
       await computer.gpucloud(['sandbox', 'fault', 'slow-provisioning']);
       const child = computer.start(

@@ -52,7 +52,7 @@ describe('stdin of gpucloud run', needs('ssh', 'Linux'), () => {
     ['an empty pipe that is closed', `: | ${RUN}`],
     ['a pipe into which nobody writes', `exec 3> >(${RUN}); wait $!`],
     ['its own input', `${RUN.replace('--dry-run', '-f - --dry-run')} <<<'{}'`],
-  ])('does not warn of %s', async (_, line) => {
+  ])('does not warn about %s', async (_, line) => {
     expect(await warnings(line)).toBe(0);
   });
 

@@ -88,7 +88,7 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     expect(world.rentals()).toBe(0);
   });
 
-  test('shows a quiet command until its first output', async () => {
+  test('shows a phase for a quiet command until its first output', async () => {
     person([], 'sleep 2; echo up; sleep 2');
     await one.reads(/^. Running sh -c 'sleep 2; echo up; sleep 2'$/m);
     await one.reads(/^up$/m);

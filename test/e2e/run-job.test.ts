@@ -12,7 +12,7 @@ describe('gpucloud run', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('runs a command on a new instance, passes on its output and exit code, and terminates', async () => {
+  test('runs a command on a new instance, prints its output, exits with its code and terminates', async () => {
     const { code, stdout, stderr } = await world.run(
       [],
       ['sh', '-c', 'echo out; echo err >&2; exit 3'],
@@ -68,7 +68,7 @@ describe('gpucloud run', needs('ssh'), () => {
     });
   });
 
-  test("exits with the command's own 7 if the instance is terminated", async () => {
+  test("exits with the command's own code 7 if the instance is terminated", async () => {
     const { code } = await world.run(['--report', 'report.json'], ['sh', '-c', 'exit 7']);
     const report = await readFile(join(world.computer.home, 'report.json'), 'utf8');
     expect(code).toBe(7);

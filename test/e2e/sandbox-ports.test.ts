@@ -91,7 +91,7 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     expect(connections).toBeLessThanOrEqual(128);
   });
 
-  test('shows the pages of its template and its container through a tunnel', async () => {
+  test("shows the pages of an instance's template and container through a tunnel", async () => {
     const get = 'printf "GET / HTTP/1.0\\r\\n\\r\\n" >&5; cat <&5';
     const read = (name: string, ...ports: string[]) =>
       through(name, ports, `exec 5<>/dev/tcp/127.0.0.1/$port; ${get}`);

@@ -63,7 +63,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
   const sleeps = (seconds: number) =>
     spawnSync('pgrep', ['-f', `sleep ${lasting(seconds)}`]).status === 0;
 
-  test('runs commands in its home, and passes on streams and exit codes', async () => {
+  test("runs commands in the instance's home, and passes on streams and exit codes", async () => {
     const first = await computer.gpucloud(
       ['instances', 'ssh', ...own, 'box', '--', 'cat; pwd; echo no >&2; exit 7'],
       { env, stdin: 'typed\n' },
@@ -88,7 +88,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(stdout, stderr).toMatch(/^in \S+\/home$/m);
   });
 
-  test('hides the settings of gpucloud and other variables', async () => {
+  test("hides gpucloud's settings and other variables from a command", async () => {
     const { stdout } = await ssh('env');
     expect(stdout).toMatch(/^HOME=\S+\/home$/m);
     expect(stdout).not.toMatch(/GPUCLOUD_(?!PROC=)|SECRET_OF_MINE/);
@@ -224,7 +224,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     });
   });
 
-  test('stops its processes on terminate, and deletes its folder without following links', async () => {
+  test("stops an instance's processes on terminate, and deletes its folder without following links", async () => {
     await create('doomed');
     const kept = join(computer.home, 'kept');
     await mkdir(kept);
@@ -247,7 +247,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(readFileSync(join(kept, 'file'), 'utf8')).toBe('mine');
   });
 
-  test('keeps running after its server was killed, until a stop', async () => {
+  test('keeps an instance running after its server was killed, until a stop', async () => {
     await create('orphan');
     const child = computer.start(
       ['instances', 'ssh', ...own, 'orphan', '--', `echo up; trap "" PIPE; sleep ${lasting(4003)}`],
@@ -286,7 +286,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(await state()).toBe('EXITED');
   });
 
-  test('writes its load to the folder in GPUCLOUD_PROC', async () => {
+  test("writes the instance's load to the folder in GPUCLOUD_PROC", async () => {
     const script =
       'cd $GPUCLOUD_PROC; cat stat; sleep 1.5; cat stat uptime loadavg meminfo net/dev; who';
     const busyTicks = async () => {
@@ -306,7 +306,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     await done('sandbox', 'gpu', 'box', 'auto');
   });
 
-  test('shows its GPUs and their set load in nvidia-smi', async () => {
+  test("shows the instance's GPUs and their set load in nvidia-smi", async () => {
     const query = '--query-gpu=index,name,utilization.gpu,memory.total --format=csv,noheader';
     const { stdout } = await ssh(`nvidia-smi ${query},nounits; nvidia-smi; nvidia-smi -L`);
     expect(stdout).toContain('0, NVIDIA A100 80GB, 0, 81920\n');

@@ -209,7 +209,7 @@ describe('instances get', () => {
 });
 
 describe('HTTPS_PROXY', () => {
-  test('sends its user and password to the proxy', async () => {
+  test('sends the user and password in HTTPS_PROXY to the proxy', async () => {
     const at = await listen(proxy('open', 'me:p@ss'));
     const { code, stdout } = await gpucloud(CREATE, {
       HTTPS_PROXY: `http://me:p%40ss@127.0.0.1:${at}`,

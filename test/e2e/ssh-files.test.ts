@@ -126,7 +126,7 @@ describe('instances scp', needs('ssh'), () => {
     [['a:x', 'b', '.'], 'all sources must be on the same instance'],
     [['a:x'], 'needs at least two paths'],
     [['root@box:x', '.'], 'set the user with --user'],
-  ])('rejects %j before any request', async (paths, words) => {
+  ])('rejects scp %j before any request', async (paths, words) => {
     const before = world.service.requests.length;
     const { code, stderr } = await world.gpucloud(['instances', 'scp', ...paths]);
     expect(code).toBe(2);
@@ -203,7 +203,7 @@ describe('instances ssh-config', needs('ssh'), () => {
     ).toMatchObject({ code: 9 });
   });
 
-  test('updates addresses, adds new instances and removes terminated ones when run again', async () => {
+  test("updates ssh-config's addresses, adds new instances and removes terminated ones when run again", async () => {
     await install();
     const { instances } = world.service;
     instances.set(ID, box(2222, { ip_address: '192.168.7.7' }));

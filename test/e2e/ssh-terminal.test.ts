@@ -65,7 +65,7 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
     expect(screen.scrollback()).toContain('Connection to 127.0.0.1 closed.');
   });
 
-  test('allocates a terminal for a command only with -t', async () => {
+  test('allocates a terminal for a remote command only with -t', async () => {
     const screen = open('-t', ID, '--', 'tty; stty size; exit 3');
     await screen.shows(/^\/dev\/.+\n27 91$/m);
     expect(await screen.ended()).toBe(3);

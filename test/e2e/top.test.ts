@@ -33,7 +33,7 @@ describe('instances top', needs('ssh'), () => {
     expect(code).toBe(10);
   });
 
-  test('exits with 1 and names the key that the instance refused', async () => {
+  test('exits with 1 and prints the key that the instance refused', async () => {
     const other = ['--identity', `${site.clientKey}-of-nobody`];
     const { execFileSync } = await import('node:child_process');
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', other[1] ?? '']);

@@ -55,7 +55,7 @@ describe('create with a file size limit of 0', { timeout: 120_000 }, () => {
   });
 
   test(
-    'exits with 9 and prints the instance ID if the limit starts during the request',
+    'exits with 9 and prints the instance ID if the file size limit starts during the request',
     needs('prlimit'),
     async () => {
       let pid: number | undefined;

@@ -115,7 +115,7 @@ describe('SIGKILL', { timeout: 1_800_000 }, () => {
     ['several offers', SEVERAL_OFFERS, 1],
     ['several instances', SEVERAL_INSTANCES, 3],
   ])(
-    'never leaves two instances with one name, or one that list does not show: %s',
+    'never leaves two instances with one name, or one missing from the list, after SIGKILL: %s',
     async (_what, argv, most) => {
       const count = runs(60, 3);
       let kills = 0;

@@ -61,7 +61,7 @@ function halfDisk(): void {
 }
 
 describe('replaceFile', () => {
-  test('syncs the file before renaming it, and then its folder', async () => {
+  test('syncs a file before renaming it, and then its folder', async () => {
     const calls = watched();
     await replaceFile(join(folder, 'a'), 'new');
     expect(calls).toEqual(['fsync a.tmp', 'rename a.tmp a', 'fsync ']);
@@ -141,7 +141,7 @@ describe('a rental request', () => {
       warn: () => undefined,
     });
 
-  test('syncs its file, which has mode 0600, and then the folder', async () => {
+  test("syncs a request's file, which has mode 0600, and then the folder", async () => {
     const calls = watched();
     await journal().open(request, new Set());
     expect(calls.slice(-2)).toEqual([`fsync ${file}`, `fsync ${requests}`]);
@@ -155,7 +155,7 @@ describe('a rental request', () => {
     expect(await readdir(join(folder, requests))).toEqual(['other.json']);
   });
 
-  test('renames and syncs the earlier request before it takes the name', async () => {
+  test('renames and syncs the earlier request before reusing its name', async () => {
     const first = await journal().open(request, new Set());
     const uid = first?.uid ?? '';
     const calls = watched();
@@ -166,7 +166,7 @@ describe('a rental request', () => {
     expect(calls.indexOf(`fsync ${file}`)).toBeGreaterThan(moved + 1);
   });
 
-  test('removes its file after a refusal, and syncs the folder', async () => {
+  test("removes a request's file after a refusal, and syncs the folder", async () => {
     const opened = await journal().open(request, new Set());
     const calls = watched();
     await opened?.notMade();

@@ -61,7 +61,7 @@ test.each([3, 26])('takes over a stale lock dated %i hours in the future', async
   }
 });
 
-test('waits as long as another process refreshes the lock', async () => {
+test('waits while another process refreshes the lock', async () => {
   const file = join(folder, 'state.json');
   const refreshed = async () => (await stat(`${file}.lock`)).mtimeMs;
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
@@ -101,7 +101,7 @@ test("throws immediately if the lock can't be created", async () => {
   }
 });
 
-test('calls otherwise while the lock is held', async () => {
+test('runs the fallback while another process holds the lock', async () => {
   const file = join(folder, 'missing', 'state.json');
   const otherwise = async (_error: unknown, isHeld: boolean) => `otherwise ${isHeld}`;
   const done = await withLock(file, () =>
@@ -139,7 +139,7 @@ describe.each([
     },
   ],
 ])('a lock %s while held', (_how, spoil) => {
-  test("returns the callback's result", async () => {
+  test("returns the callback's result despite a changed lock file", async () => {
     const file = join(folder, 'state.json');
     const work = async () => {
       await spoil(`${file}.lock`);
@@ -148,7 +148,7 @@ describe.each([
     expect(await withLock(file, work)).toBe('done');
   });
 
-  test("throws the callback's own error", async () => {
+  test("throws the callback's own error despite a changed lock file", async () => {
     const file = join(folder, 'state.json');
     const work = async () => {
       await spoil(`${file}.lock`);

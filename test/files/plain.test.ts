@@ -26,7 +26,7 @@ describe('readPlain', () => {
     expect(readPlain(file('123456'), 5)).toBeUndefined();
   });
 
-  it('reads a file that reports no size to its end', needs('Linux'), () => {
+  it('reads a file to its end if it reports no size', needs('Linux'), () => {
     const path = '/proc/self/cmdline';
     expect(readPlain(path)).toEqual(readFileSync(path));
     expect(readPlain(path)?.length).toBeGreaterThan(0);

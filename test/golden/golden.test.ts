@@ -88,7 +88,7 @@ function withCommand(
 
 describe("a result's schema", () => {
   test.each(Object.keys(RESULTS))(
-    'matches the generated file, and keeps all earlier fields: %s',
+    "matches a result's schema to the generated file, and keeps all earlier fields: %s",
     (command) => {
       const file = new URL(`../../${resultSchemaOf(command.split(' '))}`, import.meta.url);
       const now = resultJsonSchema(command);

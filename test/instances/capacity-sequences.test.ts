@@ -173,7 +173,7 @@ async function playAll(
 }
 
 describe('instances create after kill -9 or Ctrl-C', { timeout: 1_800_000 }, () => {
-  test('never leaves two instances, or one missing from the list', async () => {
+  test('never leaves two instances, or one missing from the list, after kill -9 or Ctrl-C', async () => {
     const offers = OFFERS.flatMap((offer) => ['--offer', offer]);
     const argv = ['instances', 'create', 'trainer', ...IMAGE, ...offers, '--retry-for', '30m'];
     const seen = await playAll(() => [...argv, '--json'], {
@@ -188,7 +188,7 @@ describe('instances create after kill -9 or Ctrl-C', { timeout: 1_800_000 }, () 
     expect(seen.killed).toBeGreaterThan(0);
   });
 
-  test('never leaves more than --count instances, or one missing from the list', async () => {
+  test('never leaves more than --count instances, or one missing from the list, after kill -9 or Ctrl-C', async () => {
     const argv = ['instances', 'create', 'gpu', ...HARDWARE, '--count', '3', '--wait', '--json'];
     const seen = await playAll(
       ({ minCount }) => [

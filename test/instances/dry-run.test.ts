@@ -81,7 +81,7 @@ describe.each(COMMANDS)('%s --dry-run', (verb, argv) => {
     expect((await dry(argv)).code).toBe(0);
   });
 
-  test('exits with 7 if an earlier request with this name has no response', ssh, async () => {
+  test('exits with 7 if an earlier request with this name is unresolved', ssh, async () => {
     service.posts.push(() => 'hangUp');
     expect((await cli(...CREATE)).code).toBe(7);
     expect(await refusedAlike(argv)).toEqual({ code: 7, error: 'outcome_unknown' });

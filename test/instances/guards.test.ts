@@ -299,7 +299,7 @@ describe('profiles set', () => {
     [['work', '--max-burn', '-1'], '--max-burn "-1"'],
     [['work', '--max-burn', 'lots'], '--max-burn "lots"'],
     [['sandbox', '--max-instances', '1'], 'built in'],
-  ])('exits with 2 for %j', async (argv, message) => {
+  ])('exits with 2 for profiles set %j', async (argv, message) => {
     const { code, stderr } = await cli('profiles', 'set', ...argv);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   });

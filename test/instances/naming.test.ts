@@ -50,7 +50,7 @@ async function changes(...argv: string[]) {
 }
 
 describe('a name that is also an ID prefix', () => {
-  test('selects the instance with that name, never the one with that prefix', async () => {
+  test('selects the instance with a name, never the one with that ID prefix', async () => {
     const first = await changes('terminate', 'face', '--yes');
     expect(first).toMatchObject({ code: 0, posts: [`/instances/${FACE}/terminate`] });
     const second = await changes('terminate', 'face', '--yes');
@@ -127,7 +127,7 @@ test('finds a tracked ID in capital letters, and lists it once', async () => {
 });
 
 describe('an ID prefix', () => {
-  test('exits with 2 with --yes when not interactive', async () => {
+  test('exits with 2 for an ID prefix with --yes when not interactive', async () => {
     const { code, stderr, sent } = await changes('terminate', '2222', '--yes');
     expect({ code, sent }).toEqual({ code: 2, sent: 0 });
     expect(stderr).toContain(
@@ -135,7 +135,7 @@ describe('an ID prefix', () => {
     );
   });
 
-  test('exits with 2 with --yes in a terminal, and asks without --yes', async () => {
+  test('exits with 2 for an ID prefix with --yes in a terminal, and asks without --yes', async () => {
     const argv = ['instances', 'terminate', '2222', '--yes'];
     const { code, requests } = await world.cli(argv, { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -143,7 +143,7 @@ describe('an ID prefix', () => {
     expect(stderr).toContain('Terminate CAFE (22222222-0000-4000-8000-000000000004) and its disk?');
   });
 
-  test('selects the instance in stop, which needs no --yes', async () => {
+  test('selects an instance by ID prefix in stop without --yes', async () => {
     expect(await changes('stop', '2222')).toMatchObject({
       code: 0,
       posts: [`/instances/${LAB}/stop`],
@@ -181,7 +181,7 @@ describe('an unknown name or ID', () => {
     ['events', 'first'],
     ['reorder', 'first', 'second'],
     ['ssh', 'first'],
-  ])('exits with 3 before any request: %s %s', async (...argv) => {
+  ])('exits with 3 for an unknown name or ID before any request: %s %s', async (...argv) => {
     const { code, stderr, sent } = await changes(...argv);
     expect({ code, sent }).toEqual({ code: 3, sent: 0 });
     expect(stderr).toContain('no instance with that name or ID is known on this computer.');
@@ -189,19 +189,19 @@ describe('an unknown name or ID', () => {
     expect(stderr).not.toContain('billing');
   });
 
-  test('suggests the nearest name', async () => {
+  test('suggests the nearest instance name', async () => {
     const { stderr } = await changes('stop', 'prod-bd');
     expect(stderr).toContain('did you mean prod-db?');
   });
 
-  test('exits with 3, and still terminates the known instances', async () => {
+  test('exits with 3 for an unknown name, and still terminates the known instances', async () => {
     const { code, stderr, sent } = await changes('terminate', 'one', 'prod-db', 'two', '--yes');
     expect({ code, sent }).toEqual({ code: 3, sent: 1 });
     expect(stderr.match(/^error: INSTANCE "(?:one|two)"/gm)).toHaveLength(2);
     expect(statuses.get(PROD)).toBe('TERMINATED');
   });
 
-  test('sends a request if the ID is a UUID', async () => {
+  test('sends a request for an unknown ID if it is a UUID', async () => {
     const { code, sent } = await changes('get', STRANGER);
     expect({ code, sent }).toEqual({ code: 3, sent: 1 });
   });

@@ -22,7 +22,7 @@ function orders<T>(rows: readonly T[]): T[][] {
 }
 
 describe('newestFirst', () => {
-  test('sorts by creation time, newest first', () => {
+  test('sorts rows by creation time, newest first', () => {
     const last = { id: 'c', name: 'c', status: 'STOPPED', created_at: at(2), seen_at: at(9) };
     const rows = [
       instance('a', at(1)),

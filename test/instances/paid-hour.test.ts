@@ -10,11 +10,14 @@ describe('restOfHour', () => {
     ['89.90', 30, '44.95'],
     ['89.90', 1, '1.49'],
     ['0.001', 59, '0'],
-  ])('returns the value at %s per hour with %i minutes left: %s', (price, minutes, amount) => {
-    const rest = restOfHour(price, NOW + minutes * MINUTE, NOW);
-    expect(rest?.amount.toFixed()).toBe(amount);
-    expect(rest?.left).toBe(minutes * MINUTE);
-  });
+  ])(
+    "returns the paid hour's value at %s per hour with %i minutes left: %s",
+    (price, minutes, amount) => {
+      const rest = restOfHour(price, NOW + minutes * MINUTE, NOW);
+      expect(rest?.amount.toFixed()).toBe(amount);
+      expect(rest?.left).toBe(minutes * MINUTE);
+    },
+  );
 
   test('returns undefined without a paid hour in progress', () => {
     expect(restOfHour('89.90', NOW, NOW)).toBeUndefined();

@@ -47,7 +47,7 @@ describe.each([
     expect(await listed()).toMatchObject([{ id: NEW }]);
   });
 
-  test('sends the request with --yes', async () => {
+  test("sends the request for a known instance's name with --yes", async () => {
     await world.cli(CREATE);
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
     const { code, requests } = await world.cli([...argv, '--yes']);
@@ -56,7 +56,7 @@ describe.each([
   });
 
   test.each(['TERMINATED', 'TERMINATING'])(
-    'sends the request if the instance is now %s',
+    "sends the request for a known instance's name if the instance is now %s",
     async (status) => {
       await world.cli(CREATE);
       service.rent(NEW, 'trainer', { status });
@@ -155,7 +155,7 @@ describe.each([
     });
   });
 
-  test('asks before sending, with No as the default', async () => {
+  test("asks before sending an unresolved request's name, with No as the default", async () => {
     await lose();
     const no = await world.cli(argv, { terminal: true, stdin: '\r' });
     expect({ code: no.code, posts: posts(no.requests) }).toEqual({ code: 130, posts: 0 });
@@ -167,7 +167,7 @@ describe.each([
     expect(posts(yes.requests)).toBe(1);
   });
 
-  test('sends the request with --yes, and still lists the earlier request', async () => {
+  test('sends the request for an unresolved name with --yes, and still lists the earlier one', async () => {
     await lose();
     expect((await world.cli([...argv, '--yes'])).code).toBe(0);
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
@@ -209,7 +209,7 @@ describe.each([
 ])("%s with a terminated instance's name", (_verb, argv) => {
   const journal = () => journalOf(world, { service: world.service.url, account: 'user-1' });
 
-  test('reads namesakes before it reserves the name', async () => {
+  test('reads instances with the same name before it reserves the name', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     const held: number[] = [];

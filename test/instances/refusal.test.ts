@@ -155,7 +155,7 @@ describe('a refusal with data.id', () => {
     expect(await listed()).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
   });
 
-  test('ignores an instance that was terminated earlier', async () => {
+  test('ignores an instance in a refusal that was terminated earlier', async () => {
     service.rent(ID, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
     world.clock.advance(1000);
@@ -178,7 +178,7 @@ describe('a refusal with data.id', () => {
     ['not a UUID', { id: 'trainer' }],
     ['missing', undefined],
     ['the offer of the request', { id: HARDWARE[1] }],
-  ])('ignores an ID that is %s', async (_what, data) => {
+  ])("ignores a refusal's ID that is %s", async (_what, data) => {
     refuse(data);
     expect((await failure(CREATE)).message).not.toContain('The response names');
     expect(await listed()).toEqual([]);
@@ -240,7 +240,7 @@ describe('create --if-not-exists', () => {
     };
     beforeEach(() => world.cli(CREATE));
 
-    test('exits with 5 and names the different offer and image', async () => {
+    test("exits with 5 and reports the existing instance's different offer and image", async () => {
       const other = { status: 'ACTIVE', offer: OTHERS, base_image: { id: 'img-1' } };
       service.rent(NEW, 'trainer', other);
       expect(await refused()).toMatchObject({
@@ -256,14 +256,17 @@ describe('create --if-not-exists', () => {
     test.each([
       ['it costs 20.01 ₽ per hour, over --max-price 20.00', '20.01'],
       ['its price is unreadable, which counts as over --max-price 20.00', 'much'],
-    ])('exits with 5 and reports that %s', async (words, price_per_hour_snapshot) => {
-      service.rent(NEW, 'trainer', { status: 'ACTIVE', price_per_hour_snapshot });
-      expect(await refused('--max-price', '20')).toMatchObject({
-        exit: 5,
-        code: 'name_taken',
-        message: expect.stringContaining(words),
-      });
-    });
+    ])(
+      'exits with 5 for an existing instance and reports that %s',
+      async (words, price_per_hour_snapshot) => {
+        service.rent(NEW, 'trainer', { status: 'ACTIVE', price_per_hour_snapshot });
+        expect(await refused('--max-price', '20')).toMatchObject({
+          exit: 5,
+          code: 'name_taken',
+          message: expect.stringContaining(words),
+        });
+      },
+    );
 
     test('exits with 12 if the instance is in ERROR', async () => {
       service.rent(NEW, 'trainer', { status: 'ERROR', offer: OTHERS });

@@ -25,27 +25,31 @@ const JOB: Job = {
 };
 
 describe('the systemd unit', () => {
-  test('passes systemd-analyze verify', needs('systemd-analyze'), () => {
-    const files = { service: serviceUnit(JOB), timer: timerUnit(JOB) };
-    const paths = Object.entries(files).map(([kind, text]) => {
-      const path = join(folder, `${JOB.name}.${kind}`);
-      writeFileSync(path, text);
-      return path;
-    });
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--user', ...paths], {
-      encoding: 'utf8',
-      env: { ...process.env, XDG_RUNTIME_DIR: folder },
-    });
-    const own = stderr.split('\n').filter((line) => line.includes(JOB.name));
-    expect({ status, own }).toEqual({ status: 0, own: [] });
-  });
+  test(
+    'generates a systemd unit that systemd-analyze verify accepts',
+    needs('systemd-analyze'),
+    () => {
+      const files = { service: serviceUnit(JOB), timer: timerUnit(JOB) };
+      const paths = Object.entries(files).map(([kind, text]) => {
+        const path = join(folder, `${JOB.name}.${kind}`);
+        writeFileSync(path, text);
+        return path;
+      });
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--user', ...paths], {
+        encoding: 'utf8',
+        env: { ...process.env, XDG_RUNTIME_DIR: folder },
+      });
+      const own = stderr.split('\n').filter((line) => line.includes(JOB.name));
+      expect({ status, own }).toEqual({ status: 0, own: [] });
+    },
+  );
 
-  test('runs every five minutes, and catches up on missed runs', () => {
+  test('runs the systemd unit every five minutes, and catches up on missed runs', () => {
     expect(timerUnit(JOB)).toMatch(/^OnCalendar=\*:0\/5$/m);
     expect(timerUnit(JOB)).toMatch(/^Persistent=true$/m);
   });
 
-  test('escapes arguments and variables', () => {
+  test('escapes arguments and variables in the systemd unit', () => {
     const unit = serviceUnit(JOB);
     expect(unit).toContain(`"a b %%d $$HOME \\"quoted\\" it's <&> \\\\n"`);
     expect(unit).toContain(`"GPUCLOUD_CONFIG_DIR=/home/a b %%d $HOME \\"quoted\\" it's <&> \\\\n"`);
@@ -78,7 +82,7 @@ describe('the Windows task', () => {
     env: { GPUCLOUD_CONFIG_DIR: folders, GPUCLOUD_STATE_DIR: 'D:\\state' },
   };
 
-  test('runs every five minutes, also on battery power', needs('python3'), () => {
+  test('runs the Windows task every five minutes, also on battery power', needs('python3'), () => {
     const path = join(folder, 'task.xml');
     writeFileSync(path, `\ufeff${taskFile(job)}`, 'utf16le');
     const script = `import json, sys, xml.etree.ElementTree as tree
@@ -102,7 +106,7 @@ print(json.dumps({e.tag.split("}")[1]: e.text for e in tree.parse(sys.argv[1]).i
     });
   });
 
-  test('sets the variables before the command', () => {
+  test("sets the Windows task's variables before the command", () => {
     expect(cmdArguments(job)).toBe(
       `/d /v:off /s /c "set "GPUCLOUD_CONFIG_DIR=${folders}"&set "GPUCLOUD_STATE_DIR=D:\\state"&` +
         `"C:\\Program Files\\gpucloud.exe" "--every" "5m""`,

@@ -209,7 +209,7 @@ describe('create --min-count', () => {
 });
 
 describe('create --count after Ctrl-C', () => {
-  test('waits for the responses in flight, and sends no more requests', async () => {
+  test('waits for the responses in flight, and does not send more requests', async () => {
     const { interrupts, press } = interruptible();
     const held = rig.holdCreates(4);
     const created = rig.create(['--count', '6'], { interrupts });

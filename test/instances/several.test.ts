@@ -80,7 +80,7 @@ describe('create --count', () => {
     expect(RESULTS['instances create']?.().safeParse(shown).success).toBe(true);
   });
 
-  test('sets a deadline on each instance, and prints the deadline once', async () => {
+  test('sets a deadline for each instance, and prints the deadline once', async () => {
     const ends = ['--terminate-after', '2h', '--unenforced'];
     const { shown } = await rig.create(['--count', '2', ...ends]);
     for (const { ends_at } of shown) expect(ends_at).toMatch(/^\d{4}-/);
@@ -133,7 +133,7 @@ describe('create --count before any request', () => {
     [['--min-count', '1'], '--min-count needs --count'],
     [['--count', '2', '--min-count', '3'], '--min-count 3: must not exceed --count 2'],
     [['--count', '2', '--drive', 'data'], "--drive can't be combined with --count 2: a drive can"],
-  ])('exits with 2 for %j', async (flags, message) => {
+  ])('exits with 2 for create --count with %j', async (flags, message) => {
     const { code, stdout, stderr, requests } = await refused(...flags);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr).toContain(message);
@@ -262,7 +262,7 @@ describe('create --count --if-not-exists', () => {
     expect(rig.statuses()).toEqual({ 'gpu-1': 'PROVISIONING' });
   });
 
-  test('prints an instance that another process created in between', async () => {
+  test('prints an instance that another process created during the command', async () => {
     const id = '33333333-1111-4222-8333-444455550001';
     rig.service.posts = [
       async () => {

@@ -27,7 +27,7 @@ const terminate = (name: string) =>
   world.cli(['instances', 'terminate', name, '--yes', '--wait', '-q']);
 
 describe('Tab', () => {
-  test('offers terminated instances only for reorder, even after a later list', async () => {
+  test('completes terminated instances only for reorder, even after a later list', async () => {
     await create('first');
     await create('second');
     await terminate('first');
@@ -38,7 +38,7 @@ describe('Tab', () => {
     }
   });
 
-  test('offers the ID of a terminated instance if a live one has its name', async () => {
+  test('completes the ID of a terminated instance if a live one has its name', async () => {
     const id = await create('trainer');
     await terminate('trainer');
     await create('trainer');

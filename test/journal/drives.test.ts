@@ -41,7 +41,7 @@ test('keeps a higher earlier price for a day after it ended', async () => {
   ]);
 });
 
-test('forgets the earlier price when the price rises', async () => {
+test('deletes the earlier price when the price rises', async () => {
   await see(day(1), drive('9.00'));
   await see(day(2), drive('10.00'));
   expect(await journal.drives()).toMatchObject([{ price: '10.00', before: null }]);
@@ -65,7 +65,7 @@ test('stores when a drive was last seen SUSPENDED', async () => {
   expect(await journal.drives()).toMatchObject([{ suspended_at: day(2) }]);
 });
 
-test('replaces an unreadable file', async () => {
+test('replaces an unreadable drive file', async () => {
   await see(day(1), drive('10.00'));
   const folder = join(home, 'state', 'journal', 'api.example.com', 'user-1', 'drives');
   await writeFile(join(folder, 'drive-1.json'), '{"version": 1, "id"');

@@ -196,7 +196,7 @@ describe('request records', () => {
 });
 
 describe('doubt', () => {
-  test("returns a reason for a known ID, the source's ID, or another name", async () => {
+  test("returns a reason for doubt for a known ID, the source's ID, or another name", async () => {
     await journal().add({ id: OTHER, status: 'ACTIVE' }, 'track');
     clock.advance(1000);
     const reordered = await journal().open(
@@ -211,7 +211,7 @@ describe('doubt', () => {
     expect(await reordered?.doubt(fresh, undefined)).toBeUndefined();
   });
 
-  test('returns undefined if a list has just found the instance', async () => {
+  test('returns no reason for doubt if a list has just found the instance', async () => {
     const own = await opened();
     clock.advance(1);
     await journal().observe({ id: ID, status: 'CREATING' });
@@ -220,7 +220,7 @@ describe('doubt', () => {
 });
 
 describe('a known instance', () => {
-  test('keeps its last state, and is archived once TERMINATED', async () => {
+  test("keeps a known instance's last state, and archives it once TERMINATED", async () => {
     const own = journal();
     expect(await own.add({ id: ID, status: 'ACTIVE', price_per_hour: '9' }, 'track')).toBe(true);
     await own.observe({ id: ID, status: 'TERMINATED' });
@@ -279,7 +279,7 @@ describe('the journal of an account', () => {
     expect(await readFile(join(state, 'journal', file), 'utf8')).not.toContain('canary');
   });
 
-  test('shows all records of the service while unknown', async () => {
+  test('shows all records of the service while the account is unknown', async () => {
     await journal().add({ id: ID }, 'track');
     await opened();
     const own = journal({ scope: { service: SERVICE, apiKey: KEY } });
@@ -292,7 +292,7 @@ describe('the journal of an account', () => {
 });
 
 describe('an unreadable file', () => {
-  test("keeps the instance's ID, warns once, and rewrites the file at the next read", async () => {
+  test('keeps the instance ID of an unreadable file, warns once, and rewrites the file at the next read', async () => {
     await journal().add({ id: OTHER }, 'track');
     await writeFile(folder('instances', `${ID}.json`), '{"version":1,"id":"torn');
     const own = journal();
@@ -347,7 +347,7 @@ describe('an unreadable file', () => {
     expect(await journal().requests()).toMatchObject([{ name: 'one' }]);
   });
 
-  test("forgets the key's account until it is fetched again", async () => {
+  test("forgets the key's account until the account is fetched again", async () => {
     const scope = { service: SERVICE, apiKey: KEY };
     await journal({ scope }).learnAccount('user-1');
     const [file = ''] = files();
@@ -392,7 +392,7 @@ describe('a request from another process', () => {
     expect(await alive.requests()).toMatchObject([{ isInFlight: false }]);
   });
 
-  test('frees its name for only one of two new requests', async () => {
+  test("frees a request's name for only one of two new requests", async () => {
     const { uid } = await opened();
     const agreed = new Set([uid]);
     const both = await Promise.all([
@@ -437,7 +437,7 @@ describe('a request from another process', () => {
 });
 
 describe('an instance', () => {
-  test('raises a doubt if another request created it', async () => {
+  test('reports a doubt about an instance that another request created', async () => {
     const first = await opened('first');
     clock.advance(1);
     const second = await opened('second');

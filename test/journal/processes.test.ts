@@ -77,7 +77,7 @@ test('lets only one process change a deadline at a time', async () => {
   expect(error).toMatchObject({ failure: 'storage', retryable: true });
 });
 
-test('keeps the time when an instance was first seen TERMINATED', async () => {
+test('keeps the time when an instance was first read as TERMINATED', async () => {
   await journal().add({ id: ID, status: 'TERMINATED' }, 'track');
   const seen = (await journal().instance(ID))?.last?.seen_at;
   clock.advance(11 * 60_000);
@@ -85,7 +85,7 @@ test('keeps the time when an instance was first seen TERMINATED', async () => {
   expect((await journal().instance(ID))?.last?.seen_at).toBe(seen);
 });
 
-test('raises a doubt about an instance that was known before the request', async () => {
+test('reports a doubt about an instance that was known before the request', async () => {
   await journal().add({ id: ID }, 'track');
   const made = await journal().open(request, NOBODY);
   expect(await made?.doubt(ID, 'trainer')).toContain('known before');

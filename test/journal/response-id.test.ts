@@ -17,7 +17,7 @@ const body = JSON.stringify(envelope(instance, 201));
 const whole = body.indexOf(ID) + ID.length + 1;
 
 describe('responseId', () => {
-  test('returns the ID in lower case', () => {
+  test("returns a response's ID in lower case", () => {
     const loud = body.replaceAll(ID, ID.toUpperCase());
     expect(responseId(loud)?.id).toBe(ID);
     expect(responseId(loud.slice(0, whole))?.id).toBe(ID);
@@ -41,7 +41,7 @@ describe('responseId', () => {
     );
   });
 
-  test('returns the ID without an envelope', () => {
+  test('returns the ID of a response without an envelope', () => {
     expect(responseId(JSON.stringify(instance))).toEqual({ id: ID, name: 'trainer' });
   });
 
@@ -53,7 +53,7 @@ describe('responseId', () => {
     ['an ID that is null', `{"data":{"id":null,"offer":{"id":"${NESTED}"}}}`],
     ['the ID of a nested object, cut', `{"data":{"offer":{"id":"${NESTED}"},"na`],
     ['a list', `{"data":[{"id":"${ID}"}]}`],
-  ])('returns undefined for %s', (_what, text) => {
+  ])('returns no ID for %s', (_what, text) => {
     expect(responseId(text)).toBeUndefined();
   });
 
@@ -62,7 +62,7 @@ describe('responseId', () => {
     ['quotation marks', '"'],
     ['invalid IDs', '"id":'],
     ['spaces', ' '],
-  ])('takes linear time for %s', (_what, piece) => {
+  ])('searches %s for an ID in linear time', (_what, piece) => {
     expect(responseId(`{"data":{${piece.repeat(400_000)}`)).toBeUndefined();
   });
 });

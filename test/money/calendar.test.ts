@@ -31,7 +31,7 @@ function inZone(zone: string): void {
 }
 
 describe.each(ZONES)('the calendar in %s', (zone) => {
-  test.each(STEPS)('puts each moment into exactly one %s', (step) => {
+  test.each(STEPS)('assigns each time to exactly one %s', (step) => {
     inZone(zone);
     const moment = fc.integer({ min: Date.UTC(2005, 0, 1), max: Date.UTC(2035, 0, 1) });
     fc.assert(
@@ -88,13 +88,13 @@ describe('a week', () => {
     ['2027-01-03', '2026-W53'],
     ['2027-01-04', '2027-W01'],
     ['2024-12-30', '2025-W01'],
-  ])('includes %s in %s', (day, week) => {
+  ])('includes the day %s in the week %s', (day, week) => {
     inZone('Europe/Moscow');
     expect(labelOf('week', startOf('week', Date.parse(`${day}T12:00:00+03:00`)))).toBe(week);
   });
 });
 
-test("returns the zone's name and offset", () => {
+test("returns the time zone's name and offset", () => {
   inZone('Asia/Tehran');
   expect(zoneText(Date.UTC(2026, 0, 1))).toBe('Asia/Tehran, UTC+03:30');
   inZone('America/New_York');

@@ -94,7 +94,7 @@ describe('checkCharges', () => {
     expect(explain(new Big('250'), shrunk(26), WINDOW, false)?.unexplained.toFixed()).toBe('200');
   });
 
-  test('returns undefined for an unknown price, unless the instance ended earlier', () => {
+  test('returns undefined for an unknown price, unless the instance was terminated earlier', () => {
     const untold = { kind: 'instance', price: null, from: undefined } as const;
     expect(explain(new Big('1'), [{ ...untold, to: undefined }], WINDOW, false)).toBeUndefined();
     const ended = { ...untold, to: WINDOW.from - 2 * HOUR };

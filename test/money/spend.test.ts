@@ -107,7 +107,7 @@ describe('the statement', () => {
     ]);
   });
 
-  test('lists the transactions that it does not count', () => {
+  test('lists the transactions that the statement does not count', () => {
     const { left } = booked([
       {
         ...charge,
@@ -128,7 +128,7 @@ describe('the statement', () => {
     ]);
   });
 
-  test('includes its start time and excludes its end time', () => {
+  test("includes the statement's start time and excludes its end time", () => {
     const books = openBooks({ step: 'day', from: START, to: END });
     const times = { first: START, before: START - 1, last: END - 1, after: END };
     for (const [id, at] of Object.entries(times)) {

@@ -17,7 +17,7 @@ describe('deletionOf', () => {
     ]);
   });
 
-  test('returns undefined times if the needed fields are missing', () => {
+  test('returns undefined times if the required fields are missing', () => {
     expect(deletionOf({ paid_until: null, updated_at: 'soon' })).toEqual({
       earliest: undefined,
       latest: undefined,

@@ -8,14 +8,14 @@ import { MUTATIONS, mutated, sourceOf } from './index.mjs';
 
 const TESTS = join(import.meta.dirname, '..');
 
-test('matches the source exactly once, and leaves a valid program', async () => {
+test('matches the source of each mutation exactly once, and leaves a valid program', async () => {
   for (const mutation of MUTATIONS) {
     const source = readFileSync(sourceOf(mutation), 'utf8');
     await transform(mutated(source, mutation), { loader: 'ts' });
   }
 });
 
-test('names test files that exist', () => {
+test('lists only existing test files', () => {
   const missing = MUTATIONS.flatMap(({ tests }) => tests).filter(
     (name) => !existsSync(join(TESTS, name)) && !existsSync(join(TESTS, `${name}.test.ts`)),
   );

@@ -362,7 +362,7 @@ describe('a response that differs from the description', () => {
     expect(checker.answer(operation, answer)).not.toEqual([]);
   });
 
-  test('rejects a description that is not valid OpenAPI', async () => {
+  test('rejects an API description that is not valid OpenAPI', async () => {
     const spoilt = copyOfDescription();
     Object.assign(spoilt.paths ?? {}, { '/users/me': { get: { responses: 5 } } });
     await expect(createChecker(spoilt)).rejects.toThrow('not valid OpenAPI');

@@ -81,7 +81,7 @@ describe('a table on a narrow terminal', () => {
     expect(await printed(ROWS, 60)).toContain('NAME       ID');
   });
 
-  test('drops an unrequested optional column before it becomes cards', async () => {
+  test('omits an optional column before it prints cards', async () => {
     const spared: View<Row> = {
       ...view,
       columns: view.columns.map((column) =>
@@ -101,7 +101,7 @@ describe('a table on a narrow terminal', () => {
     expect(await printed(ROWS, 36, true, spared, { columns })).toContain('ID: af2c5d9e-1111');
   });
 
-  test('drops optional columns one by one', async () => {
+  test('omits optional columns one by one', async () => {
     const both: View<Row> = {
       ...view,
       columns: view.columns.map((column) =>

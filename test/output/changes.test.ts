@@ -46,7 +46,7 @@ const b = { id: 'b', status: 'CREATING' };
 const READINGS = [[a, b], [a, b], [a, { ...b, status: 'ACTIVE' }], [a]];
 
 describe('a change', () => {
-  test('prints a line of JSON, even for a removed row', async () => {
+  test('prints a line of JSON for a change, even for a removed row', async () => {
     expect(await printed(READINGS, {})).toBe(
       '{"id":"a","status":"ACTIVE"}\n{"id":"b","status":"CREATING"}\n' +
         '{"id":"b","status":"ACTIVE"}\n{"id":"b","removed":true}\n',
@@ -59,7 +59,7 @@ describe('a change', () => {
     ['table', 'ID  STATUS\na   ACTIVE\nb   CREATING\nb   ACTIVE\n'],
     ['id', 'a\nb\nb\n'],
     ['yaml', '- id: a\n  status: ACTIVE\n- id: b\n  status: CREATING\n- id: b\n  status: ACTIVE\n'],
-  ] as const)('prints a row in %s', async (format, text) => {
+  ] as const)('prints a changed row in %s', async (format, text) => {
     expect(await printed(READINGS, { format })).toBe(text);
   });
 
@@ -70,7 +70,7 @@ describe('a change', () => {
     expect(await printed([[a], [later]], { columns: ['status'] })).toBe('{"status":"ACTIVE"}\n');
   });
 
-  test('masks secrets', async () => {
+  test('masks secrets in a changed row', async () => {
     expect(await printed([[{ ...a, token: 'hunter22' }]], {})).not.toContain('hunter22');
   });
 
@@ -87,7 +87,7 @@ describe('a change', () => {
     expect(await printed(one, { query: 'status', format: 'tsv' }, true)).toBe('CREATING\nACTIVE\n');
   });
 
-  test('rejects --sort', async () => {
+  test('rejects --sort with changes', async () => {
     await expect(printed(READINGS, { sort: 'id' })).rejects.toMatchObject({ failure: 'usage' });
   });
 });

@@ -36,7 +36,7 @@ describe('commandLines', () => {
 describe('gpucloud', () => {
   const hint = `connect: ${gpucloud('instances', 'ssh', 'a b')}; all: ${gpucloud('audit')}`;
 
-  test('quotes each word', () => {
+  test('quotes each word of a command', () => {
     expect(withProfile(hint, undefined)).toBe(
       "connect: gpucloud instances ssh 'a b'; all: gpucloud audit",
     );
@@ -48,7 +48,7 @@ describe('gpucloud', () => {
     );
   });
 
-  test('escapes its marker in an argument, and ignores the marker in other text', () => {
+  test('escapes the profile marker in an argument, and ignores the marker in other text', () => {
     expect(withProfile('n\ufdd0 x', 'work')).toBe('n\ufdd0 x');
     expect(withProfile(gpucloud('scp', 'a\ufdd0b'), 'work')).toBe(
       "gpucloud --profile work scp $'a\\xef\\xb7\\x90b'",

@@ -30,7 +30,7 @@ test('never cuts a wide character', () => {
   expect(fold('漢字漢字', 3)).toEqual(['漢', '字', '漢', '字']);
 });
 
-test('keeps all text, and makes no line too wide', () => {
+test('keeps all text, and limits each line to the width', () => {
   const painted = fc.array(
     fc.oneof(
       fc.string({ unit: fc.constantFrom('a', 'b', ' ', '₽', '漢', '字') }),

@@ -102,7 +102,7 @@ describe('an empty list', () => {
     ['tsv', 'id\tname\tstatus\tprice\tgpus\tpaid_until\n', []],
     ['yaml', '[]\n', []],
     ['id', '', []],
-  ] as const)('prints its empty form as %s', async (format, stdout, notes) => {
+  ] as const)('prints an empty list as %s', async (format, stdout, notes) => {
     for (const rows of [[], streamed<Instance>([])]) {
       const result = await written({ format }, (out) => out.list(rows, view));
       expect([result.stdout, result.notes]).toEqual([stdout, notes]);
@@ -264,7 +264,7 @@ describe('a row with secrets', () => {
   };
 
   it.each(['json', 'jsonl', 'yaml'] as const)(
-    'masks secrets in %s, even inside a link',
+    "masks a row's secrets in %s, even inside a link",
     async (format) => {
       const { stdout } = await written({ format }, (out) => out.list(rows, view));
       expect(stdout).toContain('TOKEN');

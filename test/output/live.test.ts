@@ -116,7 +116,7 @@ describe('a live view', () => {
     [10, 4],
     [6, 2],
   ])(
-    'fits a window of %i columns and %i rows, and erases the old frame',
+    'fits a frame into %i columns and %i rows, and erases the old frame',
     async (columns, height) => {
       const emulator = createEmulator(40, 10);
       const live = await liveOn(emulator);

@@ -133,7 +133,7 @@ describe('mask', () => {
     });
   });
 
-  it('does not change the row itself', () => {
+  it('does not change the masked row itself', () => {
     const row = { metadata: { token: 'secret-1' }, message: 'secret-1' };
     const before = structuredClone(row);
     masked(row);

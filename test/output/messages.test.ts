@@ -65,7 +65,7 @@ describe('createMessages', () => {
     expect(stderr.text).toBe('warning: dear\n');
   });
 
-  it('waits while a view holds messages back, then prints each once', () => {
+  it('holds messages back while a view is open, then prints each once', () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const held = messages.hold();
@@ -109,7 +109,7 @@ describe('a spinner', () => {
     expect(stderr.text).toBe(ended);
   });
 
-  it('prints notes above itself and continues', async () => {
+  it('prints notes above a spinner and continues', async () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const progress = messages.progress('Waiting');
@@ -119,7 +119,7 @@ describe('a spinner', () => {
     progress.done();
   });
 
-  it('neither appears nor loads for short work', async () => {
+  it('neither shows nor loads a spinner for short work', async () => {
     let aborted = false;
     const patient: Clock = {
       ...clock,
@@ -139,7 +139,7 @@ describe('a spinner', () => {
     expect(stderr.text).toBe('');
   });
 
-  it('shows each task on its own line, and can start again', async () => {
+  it('shows each task of a spinner on its own line, and can start again', async () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const outer = messages.progress('outer');

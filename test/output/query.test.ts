@@ -25,7 +25,7 @@ async function found(...argv: string[]): Promise<string> {
 }
 
 describe('--query', () => {
-  test('shapes JSON and implies --json', async () => {
+  test('prints the --query result as JSON and implies --json', async () => {
     expect(await found('--query', '[].id')).toBe('[\n  "k1",\n  "k2"\n]\n');
     expect(await found('--query', 'sort_by(@, &name)[*].not_null(name, id) | length(@)')).toBe(
       '2\n',
@@ -34,7 +34,7 @@ describe('--query', () => {
     expect(await found('--query', 'length(@)', '-o', 'yaml')).toBe('2\n');
   });
 
-  test('writes a line per element in jsonl and tsv', async () => {
+  test('writes a line per element of a --query result in jsonl and tsv', async () => {
     expect(await found('--query', '[].{i: id}', '-o', 'jsonl')).toBe('{"i":"k1"}\n{"i":"k2"}\n');
     expect(await found('--query', '[].[id, is_default, fingerprint]', '-o', 'tsv')).toBe(
       'k1\ttrue\tSHA256:a\nk2\tfalse\t\n',
@@ -69,7 +69,7 @@ describe('--query', () => {
     [['--query', '[].{n: sum()}'], 'Invalid arity: sum()'],
     [['--query', '[?size(@) > `1`]'], 'Unknown function: size()'],
     [['--query', '[]', '-q'], '--query "[]": works with json, jsonl, yaml, csv, tsv, not id'],
-  ])('rejects %j before any request', async (argv, words) => {
+  ])('rejects the query %j before any request', async (argv, words) => {
     const { code, stdout, stderr, requests } = await world.cli(['ssh-keys', 'list', ...argv]);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr.replaceAll('\\"', '"')).toContain(words);

@@ -86,7 +86,7 @@ describe.each([
   ['in a terminal', { columns: 200 }],
   ['in a terminal that is nearly too narrow', { columns: 44 }],
 ])('a long table %s', (_name, terminal) => {
-  test('prints the same lines as cell-by-cell formatting', async () => {
+  test('prints a long table like cell-by-cell formatting does', async () => {
     const reader = { terminal: terminal !== undefined, now: () => NOW };
     const shown = (given: Row): Shown[] =>
       KINDS.map((kind, at) => {

@@ -34,7 +34,7 @@ describe('clean', () => {
     ['lone surrogates', 'a\ud83db\ude00c', 'abc'],
     ['tags', 'a\u{e0041}b', 'ab'],
     ['nothing from plain text', 'Ночной 机器 🚀 é', 'Ночной 机器 🚀 é'],
-  ])('removes %s', (_what, text, expected) => {
+  ])('removes %s from a text', (_what, text, expected) => {
     expect(clean(text)).toBe(expected);
   });
 
@@ -140,7 +140,7 @@ describe('a hostile name', () => {
     },
   );
 
-  it('keeps JSON escapes that it spells out', async () => {
+  it('keeps JSON escapes that are part of a hostile name', async () => {
     const name = '\\ud83d \\\\ud83d 🚀 \\\ud83d';
     const { stdout } = await written({ format: 'json' }, (out) => out.item({ name }, named));
     expect(JSON.parse(stdout).name).toBe(whole(name));
@@ -153,7 +153,7 @@ describe('a hostile name', () => {
     expect(parse(stdout, { version: '1.1' })).toEqual(readable);
   });
 
-  it('survives a yaml round trip with any text', async () => {
+  it('keeps any text through a yaml round trip', async () => {
     await fc.assert(
       fc.asyncProperty(anyText({ maxLength: 30 }), async (name) => {
         const { stdout } = await written({ format: 'yaml' }, (out) => out.item({ name }, named));
@@ -177,7 +177,7 @@ describe('a hostile name', () => {
     expect(texts[2]).toBe('');
   });
 
-  it('survives a tsv round trip with one line per row', async () => {
+  it('prints one line per row in tsv, and keeps any text through a round trip', async () => {
     const { stdout } = await written({ format: 'tsv', header: false }, (out) =>
       out.list(rows, named),
     );
@@ -200,7 +200,7 @@ describe('a hostile name', () => {
     ['table', undefined],
     ['table', { columns: 80 }],
     ['id', undefined],
-  ] as const)('prints one clean line as %s', async (format, terminal) => {
+  ] as const)('prints a hostile name on one clean line as %s', async (format, terminal) => {
     const { stdout } = await written(
       { format, header: false },
       (out) => out.list(rows, named),

@@ -12,7 +12,7 @@ describe('--columns', () => {
     [{ columns: [] }, `--columns needs at least one of: ${VALID}`],
     [{ sort: 'prize' }, `--sort: unknown column 'prize'; available columns: ${VALID}`],
     [{ sort: '-' }, `--sort: unknown column ''; available columns: ${VALID}`],
-  ])('rejects an unknown column before any output: %j', async (settings, message) => {
+  ])('rejects an unknown column in --columns before any output: %j', async (settings, message) => {
     const refusal = { failure: 'usage', message };
     expect(() => checkColumns(view, settings)).toThrow(expect.objectContaining(refusal));
     const acts: ((out: Output) => Promise<void>)[] = [
@@ -30,11 +30,11 @@ describe('--columns', () => {
     }
   });
 
-  it('accepts visible and hidden columns', () => {
+  it('accepts visible and hidden columns in --columns', () => {
     expect(() => checkColumns(view, { columns: ['used', 'id'], sort: '-size' })).not.toThrow();
   });
 
-  it('accepts the first word of an ID or header if only one matches', () => {
+  it("accepts a column's first word in --columns if only one matches", () => {
     expect(chosenColumns(view, { columns: ['paid', 'NAME'] }).map(({ id }) => id)).toEqual([
       'paid_until',
       'name',
@@ -43,7 +43,7 @@ describe('--columns', () => {
     expect(() => checkColumns(both as typeof view, { columns: ['paid'] })).toThrow("'paid'");
   });
 
-  it('limits the fields of objects in JSON', async () => {
+  it('limits the fields of objects in JSON to --columns', async () => {
     const settings = { format: 'jsonl', columns: ['price', 'paid_until', 'size'] } as const;
     const { stdout } = await written(settings, (out) => out.list(instances, view));
     expect(stdout).toBe(
@@ -78,7 +78,7 @@ describe('sorting', () => {
     ['used', 'A b a c'],
     ['paid_until', 'a b c A'],
     ['-paid_until', 'c b a A'],
-  ])('sorts by %s', async (sort, expected) => {
+  ])('sorts rows by %s', async (sort, expected) => {
     for (const given of [rows, streamed(rows)]) {
       const settings = { format: 'tsv', header: false, columns: ['name'], sort } as const;
       const { stdout } = await written(settings, (out) => out.list(given, view));
@@ -125,7 +125,7 @@ describe('wantsColour', () => {
     [pipe, { NO_COLOR: '1', TERM: 'dumb' }, 'always', true],
     [terminal, { FORCE_COLOR: '1' }, 'never', false],
     [terminal, { FORCE_COLOR: '1' }, false, false],
-  ] as const)('returns the documented choice for case %#', (stream, env, flag, expected) => {
+  ] as const)('returns the documented colour choice for case %#', (stream, env, flag, expected) => {
     expect(wantsColour(stream, env, flag)).toBe(expected);
   });
 });

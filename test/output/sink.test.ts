@@ -60,16 +60,19 @@ it("writes through the stream if it can't examine the descriptor", async () => {
 });
 
 describe('a closed stdout', () => {
-  it.each(STREAMING)('stops the source of %s rows without an error', async (format) => {
-    const stdout = new Failing(1, 'EPIPE');
-    const { told, rows } = endless();
-    await outputOn(stdout, { format }).list(rows, view);
-    expect(told.stopped).toBe(true);
-    expect(told.given).toBeGreaterThan(10);
-    expect(told.given).toBeLessThan(200_000);
-  });
+  it.each(STREAMING)(
+    'stops the source of %s rows without an error if stdout closes',
+    async (format) => {
+      const stdout = new Failing(1, 'EPIPE');
+      const { told, rows } = endless();
+      await outputOn(stdout, { format }).list(rows, view);
+      expect(told.stopped).toBe(true);
+      expect(told.given).toBeGreaterThan(10);
+      expect(told.given).toBeLessThan(200_000);
+    },
+  );
 
-  it('stops a long list early', async () => {
+  it('stops a long list early if stdout closes', async () => {
     let looked = 0;
     const counting = {
       ...view,
@@ -84,7 +87,7 @@ describe('a closed stdout', () => {
     expect(looked).toBeLessThan(50_000);
   });
 
-  it('stops waiting for a source that never ends', async () => {
+  it('stops waiting for an endless source if stdout closes', async () => {
     const stdout = new Failing(0, 'EPIPE');
     let returned = false;
     const rows = {
@@ -132,7 +135,7 @@ it.each(['EPIPE', 'ECONNRESET'])(
 
 describe('a failed write', () => {
   it.each(['ENOSPC', 'EIO'])(
-    'throws a storage error on %s, in every format and for later writes',
+    'throws a storage error if a write fails with %s, in every format and for later writes',
     async (code) => {
       for (const format of STREAMING) {
         const { told, rows } = endless();
@@ -149,7 +152,7 @@ describe('a failed write', () => {
     },
   );
 
-  it('throws a storage error for a single result', async () => {
+  it('throws a storage error if writing a single result fails', async () => {
     const out = outputOn(new Failing(0, 'ENOSPC'), { format: 'json' });
     await expect(out.item(row, view)).rejects.toMatchObject({ failure: 'storage' });
   });
@@ -169,13 +172,16 @@ describe('a failing source', () => {
     throw new Error('page 2');
   }
 
-  it.each(['jsonl', 'csv', 'tsv', 'id'] as const)('prints earlier rows in %s', async (format) => {
-    const stdout = new Failing(Number.POSITIVE_INFINITY, '');
-    await expect(outputOn(stdout, { format, header: false }).list(broken(), view)).rejects.toThrow(
-      'page 2',
-    );
-    expect(stdout.taken.join('')).toContain('a1b2');
-  });
+  it.each(['jsonl', 'csv', 'tsv', 'id'] as const)(
+    'prints earlier rows in %s before a source fails',
+    async (format) => {
+      const stdout = new Failing(Number.POSITIVE_INFINITY, '');
+      await expect(
+        outputOn(stdout, { format, header: false }).list(broken(), view),
+      ).rejects.toThrow('page 2');
+      expect(stdout.taken.join('')).toContain('a1b2');
+    },
+  );
 
   it.each(['json', 'yaml', 'table'] as const)(
     'prints nothing in %s if a source fails',

@@ -48,7 +48,7 @@ describe('a table in a terminal', () => {
     );
   });
 
-  it('shrinks the widest text but never an amount', async () => {
+  it('truncates the widest text but never an amount', async () => {
     const rows = [{ ...(instances[0] as Instance), name: 'x'.repeat(5000), price: '123456789.01' }];
     const columns = ['id', 'name', 'price'];
     const { stdout } = await written({ columns }, (out) => out.list(rows, view), { columns: 40 });
@@ -114,7 +114,7 @@ describe('a table with wide characters', () => {
   it.each([
     ['a pipe', undefined],
     ['a terminal', { columns: 80 }],
-  ])('aligns its columns in %s', async (_where, terminal) => {
+  ])('aligns columns with wide characters in %s', async (_where, terminal) => {
     const { stdout } = await written({ header: false }, (out) => out.list(rows, names), terminal);
     const lines = stdout.split('\n').slice(0, -1);
     expect(lines).toHaveLength(rows.length);
@@ -166,7 +166,7 @@ describe('a long table', () => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => row(at));
 
   it.each([undefined, { columns: 80 }])(
-    'looks the same just below and above 200 rows',
+    'prints a table the same way just below and above 200 rows',
     async (terminal) => {
       const [short, long] = await Promise.all(
         [200, 201].map((count) => written({}, (out) => out.list(many(count), names), terminal)),
@@ -187,7 +187,7 @@ describe('a long table', () => {
     expect(page.writes).toBeLessThan(60);
   });
 
-  it('sets its column widths from the first rows while more arrive', async () => {
+  it("sets a table's column widths from the first rows while more arrive", async () => {
     const { stdout } = await written({}, (out) => out.list(streamed(many(1001)), names), {
       columns: 80,
     });
@@ -199,7 +199,7 @@ describe('a long table', () => {
 });
 
 describe('a live table', () => {
-  it('flushes on request', async () => {
+  it('flushes a live table on request', async () => {
     for (const format of ['table', 'json', 'jsonl', 'yaml', 'csv', 'id'] as const) {
       const page = new Page();
       const out = outputOn(page, { format });
@@ -218,7 +218,7 @@ describe('a live table', () => {
     }
   });
 
-  it('reserves minimum column widths, and truncates no line', async () => {
+  it('reserves minimum column widths, and never truncates a line', async () => {
     const page = new Page();
     const out = outputOn(Object.assign(page, { isTTY: true, columns: 30 }), {});
     const view = {

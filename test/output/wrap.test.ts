@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { paragraph, terminalColumns, wrapped } from '../../src/output/width.ts';
 
 describe('wrapped', () => {
-  test('breaks between words, and indents the next lines', () => {
+  test('wraps a text between words, and indents the next lines', () => {
     expect(wrapped('error: one two three four', 14, 7)).toBe(
       'error: one two\n       three\n       four',
     );
@@ -31,7 +31,7 @@ describe('wrapped', () => {
     expect(wrapped('costs 89.90 RUB/h now', 12)).toBe('costs\n89.90 RUB/h\nnow');
   });
 
-  test('counts cells, not characters, and ignores colours', () => {
+  test('measures a line in cells, not characters, and ignores colours', () => {
     expect(wrapped('日本 日本 日本', 10)).toBe('日本 日本\n日本');
     expect(wrapped('\u001b[33mwarning:\u001b[39m low', 12)).toBe(
       '\u001b[33mwarning:\u001b[39m low',

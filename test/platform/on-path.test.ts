@@ -23,7 +23,7 @@ test.each<[string, string, () => string]>([
   ['a file with its own extension', 'vault.bat', () => at('second', 'vault.bat')],
   ['the System32 path instead of a folder', 'tar', () => MISSING],
   ['a path unchanged', '.\\tar.exe', () => '.\\tar.exe'],
-])('returns %s on Windows', (_what, file, expected) => {
+])('finds %s on the PATH of Windows', (_what, file, expected) => {
   const env = { Path: `${at('none')};"${at('first')}";${at('second')}` };
   expect(onPath(file, env, 'win32')).toBe(expected());
 });
@@ -35,6 +35,6 @@ test.each(['', '.', 'first;.\\second', undefined])('skips relative folders in PA
   );
 });
 
-test('returns the name unchanged on Linux', () => {
+test('returns the program name unchanged on Linux', () => {
   expect(onPath('ssh', { PATH: at('first') }, 'linux')).toBe('ssh');
 });

@@ -59,20 +59,24 @@ describe('the .deb', DEBIAN, () => {
     ['zsh', 'zsh'],
     ['fish', 'fish'],
   ] as const) {
-    test(`completes commands in a new ${shell}`, needs(lacks), async () => {
-      const computer = await createComputer();
-      const opened = await freshShell(shell, computer);
-      try {
-        opened.type('gpucloud inst\t');
-        await opened.shows(/^ready> gpucloud instances/m);
-      } finally {
-        await opened.close();
-        await computer.remove();
-      }
-    });
+    test(
+      `completes commands in a new ${shell} after the .deb is installed`,
+      needs(lacks),
+      async () => {
+        const computer = await createComputer();
+        const opened = await freshShell(shell, computer);
+        try {
+          opened.type('gpucloud inst\t');
+          await opened.shows(/^ready> gpucloud instances/m);
+        } finally {
+          await opened.close();
+          await computer.remove();
+        }
+      },
+    );
   }
 
-  test('removes all its files', { timeout: 60_000 }, async () => {
+  test('removes all files of the .deb', { timeout: 60_000 }, async () => {
     const files = (await readFile(FILES, 'utf8')).trimEnd().split('\n');
     expect(files).toContain('/usr/share/man/man1/gpucloud.1.gz');
     await apt('remove', 'gpucloud');

@@ -179,7 +179,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
     expect(stderr).toMatch(/^Terminated run-\S+ after .*It cost at most/m);
   });
 
-  test('includes completions and man pages', async () => {
+  test('includes completions and man pages in the package', async () => {
     const installed = join(prefix, 'lib', 'node_modules', 'gpucloud');
     expect((await readdir(join(installed, 'completions'))).sort()).toEqual([
       '_gpucloud',

@@ -172,7 +172,7 @@ describe('install.sh', { timeout: 60_000 }, () => {
     ['Darwin', 'x86_64', 'no', 'darwin-x64'],
     ['Darwin', 'arm64', 'no', 'darwin-arm64'],
     ['FreeBSD', 'amd64', 'no', undefined],
-  ])('chooses for %s %s with %s libc the target %s', async (system, machine, libc, target) => {
+  ])('selects for %s %s with %s libc the target %s', async (system, machine, libc, target) => {
     const path = await mkdtemp(join(folder, 'programs-'));
     const script = (text: string) => ({ mode: 0o755, text: `#!/bin/sh\n${text}\n` });
     for (const [name, { mode, text }] of Object.entries({

@@ -49,7 +49,7 @@ function pause(): Promise<void> {
 }
 
 describe('a text prompt', () => {
-  it('returns the typed text', async () => {
+  it('returns the text typed at a prompt', async () => {
     const person = new Person();
     const answer = person.prompts.text('Name?');
     await person.reads('Name?');
@@ -59,7 +59,7 @@ describe('a text prompt', () => {
     expect(person.stdin.raw).toBe(false);
   });
 
-  it('returns the initial text on Enter', async () => {
+  it("returns a prompt's initial text on Enter", async () => {
     const person = new Person();
     const answer = person.prompts.text('Size?', { initial: '8' });
     await person.reads('Size? (8)');
@@ -84,7 +84,7 @@ describe('a text prompt', () => {
 });
 
 describe('a secret prompt', () => {
-  it("hides the typed text, even after inquirer's reveal key", async () => {
+  it("hides a typed secret, even after inquirer's reveal key", async () => {
     const person = new Person();
     const answer = person.prompts.secret('Key?', (text) => (text === '' ? 'a key' : undefined));
     await person.reads('Key?');
@@ -105,7 +105,7 @@ describe('a confirmation', () => {
     ['', true, true],
     ['y', false, true],
     ['n', true, false],
-  ])('reads %j with the default %s as %s', async (typed, initial, expected) => {
+  ])('interprets %j with the default %s as %s', async (typed, initial, expected) => {
     const person = new Person();
     const answer = person.prompts.confirm('Terminate?', initial);
     await person.reads(initial ? 'Terminate? (Y/n)' : 'Terminate? (y/N)');
@@ -173,7 +173,7 @@ describe('cancelling a prompt', () => {
     expect(person.raw).toBe('');
   });
 
-  it('rejects with the reason of the aborted signal', async () => {
+  it('rejects a prompt with the reason of the aborted signal', async () => {
     const signals = new AbortController();
     const person = new Person({ signal: signals.signal });
     const answer = person.prompts.text('Q?');

@@ -4,7 +4,7 @@ import { rowsOf } from '../../src/prompts/prompts.ts';
 const offer = (name: string, ...about: string[]) => ({ name, about, value: undefined });
 
 describe('a list with one very long row', () => {
-  test('aligns the other rows and limits every row to the width', () => {
+  test('aligns the other rows beside a very long one, and limits every row to the width', () => {
     const rows = rowsOf(
       [
         offer('RTX 4090', '89.90 ₽/h on 2026-01-15', 'ru-1', 'Ada'),

@@ -17,7 +17,7 @@ describe('a Windows path', () => {
     expect(parseCopy(['x', 'C:data'], 'linux')).toMatchObject({ instance: 'C', target: 'data' });
   });
 
-  test('keeps its drive letter in the LOCAL of --fetch', () => {
+  test('keeps a Windows drive letter in the LOCAL of --fetch', () => {
     expect(parseFetch('results:C:\\out')).toEqual({ remote: 'results', local: 'C:\\out' });
     expect(parseFetch('out/*.csv:D:\\tables')).toEqual({
       remote: 'out/*.csv',

@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('the Include line in ~/.ssh/config', () => {
-  test('adds the line once, above the unchanged content', { timeout: 60_000 }, async () => {
+  test('adds the Include line once, above the unchanged content', { timeout: 60_000 }, async () => {
     await mkdir(join(folder, '.ssh'));
     const line = fc.constantFrom(
       'Host *',
@@ -56,20 +56,20 @@ describe('the Include line in ~/.ssh/config', () => {
     expect(await readdir(join(folder, '.ssh'))).toEqual(['config']);
   });
 
-  test('adds the line even if a Host block already contains it', async () => {
+  test('adds the Include line even if a Host block already contains it', async () => {
     await mkdir(join(folder, '.ssh'));
     await writeFile(config, `Host one\n  ${OURS}\n`);
     expect(await addInclude(config, OURS)).toBe(true);
     expect(await readFile(config, 'utf8')).toBe(`${OURS}\nHost one\n  ${OURS}\n`);
   });
 
-  test('creates a missing config with mode 0600', async () => {
+  test('creates a missing ssh config with mode 0600', async () => {
     await addInclude(config, OURS);
     expect((await stat(join(folder, '.ssh'))).mode & 0o777).toBe(0o700);
     expect((await stat(config)).mode & 0o777).toBe(0o600);
   });
 
-  test('keeps the symlink and the mode of its target', async () => {
+  test('keeps a symlinked ssh config and the mode of its target', async () => {
     await mkdir(join(folder, '.ssh'));
     await mkdir(join(folder, 'dotfiles'));
     const real = join(folder, 'dotfiles', 'ssh');

@@ -254,7 +254,7 @@ describe('ssh -G', needs('ssh'), () => {
       : host.toLowerCase();
   }
 
-  test('reads the same settings from the command line and the config file', {
+  test('reads the same ssh settings from the command line and the config file', {
     timeout: 120_000,
   }, () => {
     fc.assert(

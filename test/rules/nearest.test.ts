@@ -11,6 +11,6 @@ test.each([
   ['sxm', '8x H100 80GB SXM5'],
   ['80', undefined],
   ['B200', undefined],
-])('suggests for %j: %j', (word, meant) => {
+])('returns the nearest name to %j: %j', (word, meant) => {
   expect(nearest(word, OFFERS)).toBe(meant);
 });

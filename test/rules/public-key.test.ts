@@ -92,7 +92,7 @@ describe('an invalid key', () => {
     ['ssh-dss AAAA', 'The type is one of ssh-rsa, ssh-ed25519, ecdsa-sha2-nistp256'],
     ['sk-ssh-ed25519@openssh.com AAAA', 'not an OpenSSH public key'],
     ['ssh-ed25519-cert-v01@openssh.com AAAA', 'not an OpenSSH public key'],
-  ])('reports the broken rule for %j', (text, rule) => {
+  ])('rejects %j as a public key and reports the broken rule', (text, rule) => {
     expect(ruleFor(text)).toContain(rule);
   });
 
@@ -113,7 +113,7 @@ describe('an invalid key', () => {
     expect(ruleFor(lineOf(type, Buffer.concat([field(type), ...parts])))).toContain(rule);
   });
 
-  test("rejects a blob whose type differs from the line's", () => {
+  test("rejects a key blob whose type differs from the line's", () => {
     expect(ruleFor(ed25519().replace('ssh-ed25519', 'ssh-rsa'))).toContain('damaged');
     expect(ruleFor(lineOf('ssh-rsa', field('hunter2-secret')))).toContain('damaged');
   });
@@ -199,7 +199,7 @@ describe('hostile text', () => {
 });
 
 describe('sameKey', () => {
-  test('compares keys without their comments', () => {
+  test('compares public keys without their comments', () => {
     const line = key('ssh-ed25519');
     expect(sameKey(`${line} a`, ` ${line}\tb\n`)).toBe(true);
     expect(sameKey(line, key('ssh-rsa'))).toBe(false);

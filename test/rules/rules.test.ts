@@ -79,7 +79,7 @@ describe('name rules', () => {
 
 describe('the ID rule', () => {
   test.each(['3f0c5d9e-1111-4222-8333-444455556666', 'tpl_1', 'a.b', '_x', '7'])(
-    'accepts %s',
+    'accepts the ID %s',
     (id) => {
       expect(accepted(resourceId, id)).toBe(id);
     },
@@ -99,7 +99,7 @@ describe('the ID rule', () => {
     'a\nb',
     'я',
     'x'.repeat(201),
-  ])('rejects %j', (id) => expect(resourceId(id).ok).toBe(false));
+  ])('rejects the ID %j', (id) => expect(resourceId(id).ok).toBe(false));
 
   test('accepts only IDs that stay one path segment in a URL', () => {
     fc.assert(
@@ -122,12 +122,12 @@ describe('number rules', () => {
     ['1', 1],
     ['65535', 65535],
     ['080', 80],
-  ])('accepts port %s', (text, port) => {
+  ])('accepts the port number %s', (text, port) => {
     expect(accepted(portNumber, text)).toBe(port);
   });
 
   test.each(['0', '65536', '1.5', '0x10', '1e3', '-1', '+1', '', ' 1', '١'])(
-    'rejects port %j',
+    'rejects the port number %j',
     (text) => {
       expect(ruleBrokenBy(portNumber, text)).toContain('1 to 65535');
     },
@@ -141,7 +141,7 @@ describe('number rules', () => {
     ['16.5GB', 16.5],
     // The API document does not limit the number of decimals.
     ['0.1234567', 0.1234567],
-  ])('accepts shared memory %s', (text, gb) => {
+  ])('accepts %s GB of shared memory', (text, gb) => {
     expect(accepted(sharedMemoryGb, text)).toBe(gb);
   });
 
@@ -161,7 +161,7 @@ describe('number rules', () => {
     '8 g',
     '99999999999999999999',
     '1000000',
-  ])('rejects shared memory %j', (text) =>
+  ])('rejects --shm-size %j', (text) =>
     expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('must be 0.1 to 999999 GB'),
   );
 
@@ -208,11 +208,11 @@ describe('the port rule', () => {
     ['[::1]:80:80', 'must be EXTERNAL:INTERNAL'],
     ['8000-8010:8000-8010', 'the port must be a whole number'],
     ['80:80-90', 'the port must be a whole number'],
-  ])('rejects the docker syntax %s with a reason', (text, reason) => {
+  ])('rejects the docker port syntax %s with a reason', (text, reason) => {
     expect(ruleBrokenBy(publishedPort, text)).toContain(reason);
   });
 
-  test('accepts a protocol in upper or lower case', () => {
+  test("accepts a port's protocol in upper or lower case", () => {
     expect([accepted(protocol, 'udp'), accepted(protocol, 'TCP')]).toEqual(['UDP', 'TCP']);
     expect(ruleBrokenBy(protocol, 'icmp')).toContain('tcp or udp');
   });
@@ -226,7 +226,7 @@ describe('rules for environment and volumes', () => {
     expect(environmentKey(key).ok).toBe(false),
   );
 
-  test('keeps everything after the first = as the value', () => {
+  test("keeps everything after the first = as the variable's value", () => {
     expect(accepted(environmentVariable, 'A=b=c ')).toEqual({ key: 'A', value: 'b=c ' });
     expect(accepted(environmentVariable, 'A=')).toEqual({ key: 'A', value: '' });
   });
@@ -306,7 +306,7 @@ describe('rules for the address and the key', () => {
     ['http://localhost:8080', 'http://localhost:8080'],
     ['http://127.0.0.1:1/', 'http://127.0.0.1:1'],
     ['http://[::1]:1', 'http://[::1]:1'],
-  ])('accepts the address %s', (text, url) => expect(accepted(baseUrl, text)).toBe(url));
+  ])('accepts the base URL %s', (text, url) => expect(accepted(baseUrl, text)).toBe(url));
 
   test.each([
     ['api.example.com', 'complete address'],
@@ -321,7 +321,7 @@ describe('rules for the address and the key', () => {
     ['https://api.example.com/?a=b', 'query'],
     ['https://api.example.com/#x', 'fragment'],
     ['https://api.example.com/?', 'query'],
-  ])('rejects the address %j', (text, words) =>
+  ])('rejects the base URL %j', (text, words) =>
     expect(ruleBrokenBy(baseUrl, text)).toContain(words),
   );
 

@@ -13,7 +13,7 @@ describe('sizeGb', () => {
     ['2TB', 2000],
     ['2tB', 2000],
     ['999999999TB', 999_999_999_000],
-  ])('parses %s as %d GB', (text, gb) => {
+  ])('parses the drive size %s as %d GB', (text, gb) => {
     expect(sizeGb(text)).toEqual({ ok: true, value: gb });
   });
 
@@ -35,14 +35,14 @@ describe('sizeGb', () => {
     '٥',
     '1000000000',
     '500\n',
-  ])('rejects %j and shows the valid form', (text) => {
+  ])('rejects the drive size %j and shows the valid form', (text) => {
     expect(sizeGb(text)).toEqual({
       ok: false,
       rule: 'must be a whole number of GB or TB, such as 500, 500GB or 2TB (1 TB = 1000 GB)',
     });
   });
 
-  it.each(['0', '000', '0GB', '0TB'])('rejects a size of zero: %s', (text) => {
+  it.each(['0', '000', '0GB', '0TB'])('rejects a drive size of zero: %s', (text) => {
     expect(sizeGb(text)).toEqual({ ok: false, rule: 'must be more than zero' });
   });
 });

@@ -38,7 +38,7 @@ async function fetchFile(remote: string, local: string, shell = localShell(home,
   return seen;
 }
 
-test('reports fetched and total bytes of a file', async () => {
+test("reports a file's fetched and total bytes", async () => {
   await writeFile(join(home, WORK, 'model.bin'), Buffer.alloc(300_000, 'x'));
   const local = join(home, 'here.bin');
   const seen = await fetchFile('model.bin', local);

@@ -51,7 +51,7 @@ test('runs a job without files if the instance lacks tar', async () => {
 });
 
 describe('--sync', () => {
-  test('sends only changed files', async () => {
+  test('sends only changed files with --sync', async () => {
     const source = await folder();
     world.renting.rent(NEW, 'dev');
     const run = () => world.runOn('cat a b', '--sync', source);

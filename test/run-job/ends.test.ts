@@ -32,7 +32,7 @@ describe('the cost of a job', () => {
     [3_600_000, '89.90'],
     [3_600_001, '179.80'],
     [7_100_000, '179.80'],
-  ])('charges every started hour, after %i ms', (passed, cost) => {
+  ])('charges every started hour of a job, after %i ms', (passed, cost) => {
     expect(costAtMost(instance, start + passed)).toBe(cost);
   });
 });
@@ -65,7 +65,7 @@ describe("the notification of a job's end", () => {
     ],
     ['in doubt', { terminated: 'unknown', error: failed('outcomeUnknown') }, 'outcome_unknown', ''],
     ['refused', { terminated: 'unknown', error: failed('refused') }, 'terminate_failed', ''],
-  ] as const)('reports the outcome: %s', async (_how, end, event, message) => {
+  ] as const)("reports the job's outcome to --notify: %s", async (_how, end, event, message) => {
     const { context } = atTerminal(world, []);
     await notifyOfEnd({ ...ended, ...end, command_exit_code: 3 }, 'now', context);
     await notifyOfEnd({ ...ended, ...end, command_exit_code: 3 }, 'now', context);
@@ -219,7 +219,7 @@ describe('the deadline of a job', () => {
   const stopsFor = (deadline: string, clock: Clock = world.clock) =>
     createStops({ id: ID, deadline, grace: 4 * MINUTE, leaves: false }, { ...context, clock });
 
-  test('interrupts before the stored deadline if it is later than the original', async () => {
+  test('interrupts the command before the stored deadline if it is later than the original', async () => {
     await set(later(60));
     const { near, half, last, close } = stopsFor(later(10));
     const times = await Promise.all([near, half, last].map(aborted));

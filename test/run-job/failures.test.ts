@@ -52,7 +52,7 @@ test('prints one line per phase, then a summary', async () => {
 });
 
 describe('signing in', () => {
-  test('exits with 125 after 40 refused connections', async () => {
+  test('exits with 125 after 40 refused SSH connections', async () => {
     world.ssh.refuse = () => REFUSED;
     const { code, stderr } = await world.run('true', [], { clock: withoutPauses(3_000) });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
@@ -60,7 +60,7 @@ describe('signing in', () => {
     expect(world.ssh.scripts).toHaveLength(40);
   });
 
-  test('exits with 125 after --wait-timeout', async () => {
+  test('exits with 125 if signing in exceeds --wait-timeout', async () => {
     world.ssh.refuse = () => REFUSED;
     const flags = ['--wait-timeout', '60s'];
     const { code, stderr } = await world.run('true', flags, { speed: 100 });
@@ -90,7 +90,7 @@ describe('copying in', () => {
   test.each([
     ["tar's error", 'echo "tar: a: No space left on device" >&2; exit 2', 'tar: a: No space'],
     ['an empty reason if tar prints none', 'exit 2', ''],
-  ])('exits with 125 and %s', async (_what, script, reason) => {
+  ])('exits with 125 if copying in fails: %s', async (_what, script, reason) => {
     replace('tar', script);
     const { code, stdout, stderr } = await world.run('echo ran', folder());
     expect({ code, stdout, status: world.status() }, stderr).toEqual({
@@ -116,7 +116,7 @@ describe('copying in', () => {
     expect(stderr).not.toContain('Could not copy');
   });
 
-  test('retries after a refused connection', async () => {
+  test('retries copying in after a refused connection', async () => {
     let tries = 0;
     world.ssh.refuse = (script) =>
       script.includes('tar -xf') && tries++ === 0 ? REFUSED : undefined;
@@ -124,7 +124,7 @@ describe('copying in', () => {
     expect({ code, bytes: stdout.trim(), tries }).toEqual({ code: 0, bytes: '3000000', tries: 2 });
   });
 
-  test('exits 125 without retrying if the instance was terminated', async () => {
+  test('exits with 125 without copying in again if the instance was terminated', async () => {
     let tries = 0;
     world.ssh.refuse = (script) => {
       if (!script.includes('tar -xf')) return undefined;
@@ -139,7 +139,7 @@ describe('copying in', () => {
 });
 
 describe('copying out', () => {
-  test('warns about a file that changed during the copy, and keeps the exit code', async () => {
+  test('warns about a file that changed while copying out, and keeps the exit code', async () => {
     replace('tar', 'real "$@"; echo "tar: ./a: file changed as we read it" >&2; exit 1');
     const { code, stderr } = await world.run('mkdir out; echo x >out/a; exit 3', fetching());
     expect(code, stderr).toBe(3);
@@ -147,7 +147,7 @@ describe('copying out', () => {
     expect(got('a')).toBe('x\n');
   });
 
-  test("exits with 125 and tar's error if tar fails", async () => {
+  test("exits with 125 and tar's error if tar fails while copying out", async () => {
     replace(
       'tar',
       'real "$@"; echo "tar: ./a: file changed as we read it" >&2; echo "tar: ./b: Cannot open" >&2; exit 1',
@@ -176,7 +176,7 @@ describe('copying out', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'out\nresult' });
   });
 
-  test('exits with 125 without retrying if the instance was terminated', async () => {
+  test('exits with 125 without copying out again if the instance was terminated', async () => {
     world.ssh.refuse = (script) => {
       if (!script.includes("'./out'")) return undefined;
       world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
@@ -190,7 +190,7 @@ describe('copying out', () => {
 });
 
 describe("a run that can't store the output", () => {
-  test("warns and keeps the exit code if a file can't be written", async () => {
+  test("warns and keeps the exit code if an output file can't be written", async () => {
     mkdirSync(world.local(`state/jobs/${NEW}.err.new`), { recursive: true });
     const { code, stderr } = await world.run('exit 3', []);
     expect(code, stderr).toBe(3);
@@ -319,7 +319,7 @@ describe('Ctrl-C during gpucloud run', () => {
     );
   });
 
-  test('exits with 7 at the third press during an unanswered termination', async () => {
+  test('exits with 7 at the third Ctrl-C during an unanswered termination', async () => {
     await notifying(world);
     let leave: (() => void) | undefined;
     let answer: (() => void) | undefined;
@@ -362,13 +362,13 @@ describe('unreadable output', () => {
     },
   });
 
-  test('exits with 125 and terminates the instance in gpucloud run', async () => {
+  test("exits with 125 and terminates the instance if run can't read the output", async () => {
     const { code, stderr } = await world.run(LASTS, [], { programs: programs() });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
     expect(stderr).toContain('The output of the command could not be read: an unknown frame: junk');
   });
 
-  test('exits with 7 and leaves the job running in jobs attach', async () => {
+  test("exits with 7 and leaves the job running if jobs attach can't read the output", async () => {
     await world.detach(LASTS);
     await started(world);
     const argv = ['jobs', 'attach', 'job'];

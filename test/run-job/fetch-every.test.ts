@@ -18,7 +18,7 @@ const here = (file: string, text: string) =>
 const every = (time = '1s') => ['--fetch', `out:${local}`, '--fetch-every', time];
 
 describe('run --fetch-every', () => {
-  test('copies existing results while the command runs, and all results at the end', async () => {
+  test('copies existing results with --fetch-every while the command runs, and all results at the end', async () => {
     const command = `mkdir out; echo one >out/a; ${here('a', 'one')}; echo two >out/a; ${here('a', 'two')}; echo last >out/b`;
     const { code, stderr } = await world.run(command, every());
     expect(code, stderr).toBe(0);
@@ -27,7 +27,7 @@ describe('run --fetch-every', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('warns once about a missing path and keeps trying', async () => {
+  test('warns once about a missing path in --fetch-every and keeps trying', async () => {
     const command = `sleep 2; mkdir out; echo one >out/a; ${here('a', 'one')}`;
     const { code, stderr } = await world.run(command, every());
     expect(code, stderr).toBe(0);
@@ -35,7 +35,7 @@ describe('run --fetch-every', () => {
     expect(stderr).toContain('The command is still running; trying again.');
   });
 
-  test("keeps the job running if the local path can't be written", async () => {
+  test("keeps the job running if --fetch-every can't write the local path", async () => {
     await writeFile(local, 'a file');
     const { code, stderr } = await world.run('mkdir out; echo x >out/a; sleep 2', [
       ...every(),

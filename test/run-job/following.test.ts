@@ -27,7 +27,7 @@ const shown = async (...words: string[]) => {
 };
 
 describe('a cut connection', () => {
-  test('prints each byte once and keeps the exit code', async () => {
+  test('prints each byte once after a cut connection, and keeps the exit code', async () => {
     const ended = world.run(`printf one; printf err >&2; ${UNTIL_GO}; echo two; exit 3`, []);
     await followed(world);
     await until(() => world.record().printed.out === 3);
@@ -74,7 +74,7 @@ describe('a cut connection', () => {
     expect({ code, stdout, starts }).toEqual({ code: 0, stdout: 'ran\n', starts: 2 });
   });
 
-  test('follows a command whose start it could not confirm', async () => {
+  test('follows a command after an unconfirmed start', async () => {
     let isCut = false;
     const programs: typeof world.ssh = {
       ...world.ssh,
@@ -115,7 +115,7 @@ test('passes --pass-env variables to the command and shows their values nowhere 
 });
 
 describe('signing in', () => {
-  test('retries until the instance accepts the key', async () => {
+  test('retries signing in until the instance accepts the key', async () => {
     let tries = 0;
     world.ssh.refuse = () =>
       tries++ < 2 ? 'root@127.0.0.1: Permission denied (publickey).' : undefined;
@@ -242,7 +242,7 @@ describe('jobs logs', () => {
     expect(most.stdout.split('\n')[0]).toBe('5001');
   });
 
-  test('exits with 0 once its reader is gone and leaves the job running', async () => {
+  test('exits with 0 when its reader exits, and leaves the job running', async () => {
     await world.detach(`echo one; ${LASTS}`);
     await started(world);
     let leave: (() => void) | undefined;

@@ -41,7 +41,7 @@ describe('gpucloud run --here before renting', () => {
     '--pass-env=HOME',
     '--keep-on-failure=1h',
     '--ssh-arg=-A',
-  ])('rejects %s', async (flag) => {
+  ])('rejects run --here with %s', async (flag) => {
     const { code, stderr, requests } = await world.cli(['run', '--here', flag, '--', 'true']);
     expect({ code, requests: requests.length }, stderr).toEqual({ code: 2, requests: 0 });
     expect(stderr).toMatch(/option .* cannot be used with option/);
@@ -57,7 +57,7 @@ describe('gpucloud run --here before renting', () => {
     [['--here', '--count', '2', '--drive', 'data'], 'a drive can be attached to only one instance'],
     [['--here', '--env', 'A=b'], '--env sets variables of a container'],
     [['--here', '--env-file', 'job.env'], '--env-file sets variables of a container'],
-  ])('rejects %j', async (words, message) => {
+  ])('rejects the run flags %j before renting', async (words, message) => {
     expect(await refused([...words, '--terminate-after', '1h'])).toContain(message);
   });
 

@@ -192,7 +192,7 @@ describe('Ctrl-C during gpucloud run --here', () => {
     expect(await ended).toMatchObject({ code: 3 });
   });
 
-  test('exits with 130 without fetching results at the second press', async () => {
+  test('exits with 130 without fetching results at the second Ctrl-C', async () => {
     const { interrupts, press } = ctrlC();
     const script = `${results(NEW, OTHER)}; trap '' INT; trap 'echo >ended; exit 1' TERM; ${LASTS}`;
     const ended = here(script, fetching(), { interrupts });
@@ -205,7 +205,7 @@ describe('Ctrl-C during gpucloud run --here', () => {
     expect(existsSync(world.local('ended'))).toBe(true);
   });
 
-  test('exits with 7 and names each instance if pressed a third time', async () => {
+  test('exits with 7 and names each instance at the third Ctrl-C', async () => {
     await notifying(world);
     let leave: (() => void) | undefined;
     const answers: (() => void)[] = [];
@@ -274,7 +274,7 @@ describe('gpucloud run --here with one instance', () => {
   const alone = (script: string, ...flags: string[]) =>
     world.run(`cd ${world.local('.')}; ${script}`, ['--here', ...flags], { speed: 100 });
 
-  test('names its instance job without a number and prints the report as JSON', async () => {
+  test('names a single instance job without a number, and prints the report as JSON', async () => {
     const { code, stderr } = await alone('exit 3', '--json');
     expect({ code, statuses: statuses() }).toEqual({ code: 3, statuses: { job: 'TERMINATING' } });
     const { run } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');

@@ -82,7 +82,7 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     ['/tmp/gpucloud-victim'],
     ['..'],
     ['./..//x'],
-  ])('rejects the path %s', async (name) => {
+  ])('rejects the path %s in an archive', async (name) => {
     const fault = await faultOf(fetchEntries({ name: 'a', content: 'x' }, { name, content: 'x' }));
     expect(fault.message).toContain(`the instance sent "${name}"`);
     expect(fault.retryable).toBe(false);
@@ -366,7 +366,7 @@ describe('fetching a file from a hostile instance', needs('POSIX'), () => {
   test.each([
     ['/dev/stdout', 'out: content'],
     ['/dev/fd/2', 'err: content'],
-  ])('prints to %s', async (path, printed) => {
+  ])('prints a fetched file to %s', async (path, printed) => {
     expect(await fetchFile('results/log', path)).toMatchObject({ printed: [printed] });
   });
 

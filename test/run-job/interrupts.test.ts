@@ -57,7 +57,7 @@ describe('Ctrl-C before the instance is ready', () => {
     expect(world.renting.instances.size).toBe(0);
   });
 
-  test('exits with 130 and terminates an instance that is not ready yet', async () => {
+  test('exits with 130 on Ctrl-C and terminates an instance that is not ready yet', async () => {
     const { interrupts, press } = ctrlC();
     const rent = world.renting.rent.bind(world.renting);
     world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
@@ -78,7 +78,7 @@ describe('Ctrl-C before the instance is ready', () => {
 });
 
 describe('a signal after the command has exited', () => {
-  test('prints on Ctrl-C that another press skips the fetch', async () => {
+  test('prints on Ctrl-C during the fetch that another press skips it', async () => {
     const { code, stderr } = await world.run('echo x >result; exit 3', fetching(), {
       interrupts: pressingAtFetch(),
     });
@@ -90,7 +90,7 @@ describe('a signal after the command has exited', () => {
     expect(existsSync(world.local('result'))).toBe(true);
   });
 
-  test('prints during the fetch that another press leaves the instance of --on', async () => {
+  test('prints on Ctrl-C during the fetch that another press leaves the --on instance running', async () => {
     world.renting.rent(NEW, 'dev');
     const argv = ['run', '--on', NEW, '--identity', world.local('key'), ...fetching()];
     const { code, stderr } = await world.gpucloud([...argv, '--', 'sh', '-c', 'echo x >result'], {
@@ -100,7 +100,7 @@ describe('a signal after the command has exited', () => {
     expect(stderr).toContain('Still fetching results. Ctrl-C again leaves dev and skips the rest.');
   });
 
-  test('exits with 143 on SIGTERM without fetching results', async () => {
+  test('exits with 143 on SIGTERM during the fetch, and skips the results', async () => {
     const interrupts = pressingAtFetch(new CliError('terminated', 'Terminated.'));
     const { code, stderr } = await world.run('echo x >result', fetching(), { interrupts });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 143, status: 'TERMINATING' });

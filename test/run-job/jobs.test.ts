@@ -26,7 +26,7 @@ async function shown() {
 }
 
 describe('--keep-on-failure', () => {
-  test('stores a report and protects the instance from reap', async () => {
+  test('stores a report with --keep-on-failure and protects the instance from reap', async () => {
     const { code, stderr } = await world.run('exit 3', ['--keep-on-failure', '30m']);
     expect(code, stderr).toBe(3);
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
@@ -34,7 +34,7 @@ describe('--keep-on-failure', () => {
     expect(await shown()).toMatchObject({ exit_code: 3, report: { terminated: false } });
   });
 
-  test('terminates the instance after a successful command', async () => {
+  test('terminates the instance after a successful command with --keep-on-failure', async () => {
     const { code, stderr } = await world.run('true', ['--keep-on-failure', '30m']);
     expect(code, stderr).toBe(0);
     expect(world.status()).toBe('TERMINATING');
@@ -235,7 +235,7 @@ describe('run --on after a job whose results were not fetched', () => {
     expect(await world.runOn('true')).toMatchObject({ code: 0 });
   });
 
-  test('runs if the earlier job left no results or never started', async () => {
+  test('runs on the instance if the earlier job left no results or never started', async () => {
     rmSync(join(world.job, 'work', 'result'));
     expect(await world.gpucloud(['jobs', 'attach', 'dev'])).toMatchObject({ code: 125 });
     const again = await world.runOn('echo x >result', '--detach', '--fetch', `result:${local}`);

@@ -47,7 +47,7 @@ describe("a job's report", () => {
   });
 });
 
-test('sends outcome_unknown if the response to the create is lost', async () => {
+test('reports outcome_unknown to --notify if the response to the create is lost', async () => {
   await notifying(world);
   world.renting.posts = [() => 'hangUp'];
   expect(await world.run('true', [])).toMatchObject({ code: 7 });
@@ -55,7 +55,7 @@ test('sends outcome_unknown if the response to the create is lost', async () => 
 });
 
 describe('run --detach', () => {
-  test("exits with 125 and terminates the instance if the command can't be started", async () => {
+  test("exits with 125 and terminates the instance if run --detach can't start the command", async () => {
     world.ssh.refuse = (script) =>
       script.includes('eval') ? 'Host key verification failed.' : undefined;
     const { code, stdout } = await world.run('true', ['--detach', '--unenforced']);

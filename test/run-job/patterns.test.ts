@@ -81,7 +81,7 @@ describe('a pattern of --fetch', () => {
     expect(fault.message).toContain('results/*.csv matches nothing on the instance');
   });
 
-  test('rejects matches with the same name', async () => {
+  test('rejects a pattern whose matches have the same name', async () => {
     for (const name of ['one', 'two']) {
       await mkdir(there(name));
       await writeFile(there(name, 'm.json'), name);
@@ -126,11 +126,11 @@ describe('a pattern on the command line', () => {
     ['*.csv', '*.csv', './'],
     ['out/*/:tables', 'out/*', 'tables/'],
     ['/var/log/?:a/', '/var/log/?', 'a/'],
-  ])('parses %s with a folder as LOCAL', (text, remote, folder) => {
+  ])('parses the pattern %s with a folder as LOCAL', (text, remote, folder) => {
     expect(parseFetch(text)).toEqual({ remote, local: folder });
   });
 
-  test.each(['a\\*', '[[:digit:]]', 'x[![.a.]]', 'a[1'])('rejects %s', (text) => {
+  test.each(['a\\*', '[[:digit:]]', 'x[![.a.]]', 'a[1'])('rejects the pattern %s', (text) => {
     expect(() => parseFetch(text)).toThrow(CliError);
   });
 
@@ -140,7 +140,7 @@ describe('a pattern on the command line', () => {
     ['*/m.json', "'*'"],
     ['./[ab]/m', "'./[ab]'"],
     ['/*/x', "'/*'"],
-  ])('rejects %s and suggests fetching the folder', (text, folder) => {
+  ])('rejects the pattern %s and suggests fetching the folder', (text, folder) => {
     const refused = () => parseFetch(text);
     expect(refused).toThrow('all matches have the same name');
     expect(refused).toThrow(

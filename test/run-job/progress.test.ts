@@ -45,7 +45,7 @@ test('shows only the current phase and clears it before output and at the end', 
   expect(last).not.toMatch(/Fetching|Terminating|Running/);
 });
 
-test('shows why it could not sign in', async () => {
+test('shows why gpucloud could not sign in', async () => {
   const reason = 'ssh: connect to host 127.0.0.1 port 22: Connection refused';
   let tries = 0;
   const programs: typeof world.ssh = {

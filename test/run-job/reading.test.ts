@@ -48,7 +48,7 @@ describe('jobs logs of an open job', () => {
     expect(last).toEqual({ code: 0, stdout: 'two\n', stderr: 'three\n' });
   });
 
-  test('prints that the command was not started yet', async () => {
+  test('prints in jobs logs that the command was not started yet', async () => {
     const away = join(world.job, 'started');
     rmSync(away, { recursive: true });
     expect(await jobs('logs', 'job')).toEqual({
@@ -249,7 +249,7 @@ describe('jobs stop', () => {
     expect(world.terminations()).toBe(0);
   });
 
-  test('retries after a refused connection', async () => {
+  test('retries jobs stop after a refused connection', async () => {
     await world.detach(LASTS);
     await started(world);
     let tries = 0;

@@ -156,7 +156,7 @@ test.each([
   [2_500_000_000, '2.5 GB'],
   [4e12, '4.0 TB'],
   [4e15, '4000 TB'],
-])('shows %i bytes as %s', (bytes, text) => {
+])('prints %i bytes as %s', (bytes, text) => {
   expect(sizeText(bytes)).toBe(text);
   expect(filesText({ count: 1, bytes })).toBe(`1 file (${text})`);
   expect(filesText({ count: 1_204, bytes })).toBe(`1,204 files (${text})`);

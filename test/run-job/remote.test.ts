@@ -122,7 +122,7 @@ describe('a failed request to the instance', () => {
       ['a failed script', odd, 'sh: not found', false],
       ['a new host key', other, 'Host key verification failed.', false],
       ['no message', 'exit 3', '3', false],
-    ])('rejects with the reason after %s', async (_why, answer, reason, retryable) => {
+    ])('rejects a request with the reason after %s', async (_why, answer, reason, retryable) => {
       const fault = await request(answer).then(
         () => undefined,
         (error: unknown) => error,
@@ -138,7 +138,7 @@ describe('a failed request to the instance', () => {
     expect(await probe(instance('exit 3'), never)).toBe('ssh ended with 3');
   });
 
-  test('rejects with the reason of the signal', async () => {
+  test('rejects a request with the reason of the signal', async () => {
     const stop = new AbortController();
     setTimeout(() => stop.abort(over), 50);
     await expect(probe(instance('exec sleep 60'), stop.signal)).rejects.toBe(over);
@@ -248,7 +248,7 @@ describe('following', () => {
     return { end, printed };
   };
 
-  test('rejects the output of another program', async () => {
+  test('rejects the output of another program while following', async () => {
     const { end } = following(`echo '${FOLLOWING}'; echo hello`, async () => undefined);
     await expect(end).rejects.toMatchObject({
       failure: 'notUnderstood',
@@ -300,7 +300,7 @@ describe('following', () => {
     expect(clock.slept).toEqual([1_000, 2_000, 1_000, 2_000]);
   });
 
-  test('rejects with the error of a failed print', async () => {
+  test('rejects with the error of a failed print while following', async () => {
     const answer = `echo '${FOLLOWING}'; echo 'o 1'; echo x; exec sleep 60`;
     const end = follow({
       shell: instance(answer),
@@ -333,7 +333,7 @@ describe('a time limit', () => {
     });
   const limit = { time: 1_000, late: () => new Error('late'), signal: never };
 
-  test('rejects only work that exceeds the limit', async () => {
+  test('rejects only work that exceeds the time limit', async () => {
     await expect(within(limit, clock(true), work)).rejects.toThrow('late');
     expect(await within(limit, clock(false), work)).toBe('done');
     const stopped = { ...limit, signal: AbortSignal.abort(over) };

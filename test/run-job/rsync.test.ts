@@ -49,7 +49,7 @@ const SUMMARY = 'rsync error: some files/attrs were not transferred (code 23) at
 const printing = (...lines: string[]) => lines.map((line) => `echo '${line}' >&2; `).join('');
 
 describe('copying to an instance with rsync', () => {
-  test('creates the folder, then sends only the listed files', async () => {
+  test('creates the folder with rsync, then sends only the listed files', async () => {
     const { ended, argv, before, changed, progress } = copying('tr "\\0" ";" >&2');
     await ended;
     expect(before).toEqual([expect.stringContaining('mkdir -p gpucloud-run/work')]);
@@ -114,7 +114,7 @@ describe('copying to an instance with rsync', () => {
     ['a timeout', printing('rsync error: timeout'), 30, 'timeout', true],
     ['an ssh that failed', printing('ssh: connect: refused'), 255, 'refused', true],
     ['a new host key', printing('Host key verification failed.'), 255, 'Host key', false],
-  ])('fails after %s', async (_why, script, code, reason, retryable) => {
+  ])('fails an rsync copy after %s', async (_why, script, code, reason, retryable) => {
     const { ended, changed } = copying(`${script}exit ${code}`);
     const fault = await ended.catch((error: unknown) => error);
     expect(fault).toMatchObject({ failure: 'refused', retryable });

@@ -67,7 +67,7 @@ describe('the private key of a job', () => {
     expect(await signIn('k-1')).toEqual({ ...HOW, identity: undefined });
   });
 
-  test('never belongs to a key that the job does not use', async () => {
+  test('rejects a job whose SSH keys have no private key on this computer', async () => {
     await pair('b', 'AAAA2');
     await expect(signIn('k-1')).rejects.toMatchObject({
       failure: 'usage',

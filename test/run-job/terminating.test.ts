@@ -18,14 +18,14 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('terminating the instance', () => {
-  test('retries after a 409 response', async () => {
+  test('retries a termination after a 409 response', async () => {
     world.renting.terminations = [() => no(409, 'The instance is busy.')];
     expect(await world.run('true', [])).toMatchObject({ code: 0 });
     expect(world.status()).toBe('TERMINATING');
     expect(world.terminations()).toBe(2);
   });
 
-  test('stores the exit code first', async () => {
+  test('stores the exit code before it terminates the instance', async () => {
     let stored: unknown;
     world.renting.terminations = [
       (id) => {
@@ -82,7 +82,7 @@ describe('terminating the instance', () => {
     expect(stderr).toContain('It cost at most 89.90 ₽.');
   });
 
-  test('reports that somebody else has terminated the instance', async () => {
+  test('reports an instance that somebody else has terminated', async () => {
     const ended = world.run(LASTS, []);
     await followed(world);
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
@@ -103,14 +103,14 @@ describe('--keep-on-failure', () => {
     return Date.parse(JSON.parse(stdout).ends_at);
   };
 
-  test('keeps the instance for the given time', async () => {
+  test('keeps the instance for the time in --keep-on-failure', async () => {
     const { stderr } = await world.run('exit 3', ['--keep-on-failure', '30m']);
     expect(stderr).toMatch(/^warning: Nothing on this computer enforces .*\nwarning: Kept job: /m);
     expect(await endsAt()).toBeLessThan(Date.now() + 31 * 60_000);
     await world.gpucloud(['jobs', 'stop', 'job', '--no-fetch']);
   });
 
-  test('never extends the deadline', async () => {
+  test('never extends the deadline with --keep-on-failure', async () => {
     await world.run('exit 3', ['--keep-on-failure', '3h']);
     expect(await endsAt()).toBeLessThan(Date.now() + 61 * 60_000);
     expect(world.status()).toBe('ACTIVE');
@@ -168,7 +168,7 @@ describe('jobs stop', () => {
     expect(world.terminations()).toBe(0);
   });
 
-  test('closes a job whose instance is terminated', async () => {
+  test('closes a job whose instance is already terminated', async () => {
     await world.detach(LASTS);
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
     const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
@@ -227,7 +227,7 @@ test('exits with 143 on SIGTERM without fetching results', async () => {
 });
 
 describe('the warning about an unenforced deadline', () => {
-  test('names the instance and suggests reap --install', async () => {
+  test('names the instance in the warning about an unenforced deadline, and suggests reap --install', async () => {
     const { stderr } = await world.run('true', []);
     expect(stderr).toMatch(
       /killed, nothing terminates job at its deadline\..*gpucloud instances reap --install/s,

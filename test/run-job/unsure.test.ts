@@ -43,7 +43,7 @@ describe('the termination after gpucloud run', () => {
     expect(stderr).toContain('It may still be billing');
   });
 
-  test('retries while the instance is ACTIVE', async () => {
+  test('retries the termination while the instance is ACTIVE', async () => {
     const { renting } = world;
     const refuses = () => no(400, 'Instance is already terminating');
     renting.terminations = [
@@ -239,7 +239,7 @@ describe('the deadline of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('exits with 125 without fetching results once it has passed', async () => {
+  test('exits with 125 without fetching results after the deadline', async () => {
     const ended = world.run(`echo x >result; ${LASTS}`, flags('10m', '0s'));
     await followed(world);
     world.advance(11 * 60_000);
@@ -263,7 +263,7 @@ describe('the deadline of a job', () => {
     expect(stderr).toContain('The deadline is near.');
   });
 
-  test('follows instances expire during the run', async () => {
+  test('applies the deadline from instances expire during the run', async () => {
     const ended = world.run(LASTS, ['--grace', '0s']);
     await followed(world);
     const expire = ['instances', 'expire', 'job', '--after', '2s'];

@@ -11,7 +11,7 @@ function decimal(text: string) {
 }
 
 describe('billing an instance', () => {
-  test('charges exactly 24 hourly prices in 24 hours', async () => {
+  test('charges an instance exactly 24 hourly prices in 24 hours', async () => {
     const b = await bench();
     const id = await b.createActive('day');
     const before = await b.sandbox.status();
@@ -28,7 +28,7 @@ describe('billing an instance', () => {
     });
   });
 
-  test('charges at the end of an hour and not a millisecond before', async () => {
+  test('charges exactly at the end of an hour', async () => {
     const b = await bench();
     await b.createActive('exact');
     await b.sandbox.advance(HOUR - 1);

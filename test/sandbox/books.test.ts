@@ -86,7 +86,7 @@ describe('a random sequence of operations', () => {
 });
 
 describe('the generator of operations', () => {
-  test('reaches every status and every type of transaction', () => {
+  test('generates every status and every type of transaction', () => {
     const seen = new Set<string>();
     for (const { opening, steps } of fc.sample(life, { numRuns: 300, seed: 1 })) {
       const state = freshState(START, { balance: opening });

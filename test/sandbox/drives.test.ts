@@ -50,7 +50,7 @@ describe('a drive', () => {
     });
   });
 
-  test('changes its name, size and price only if the update contains both fields', async () => {
+  test("changes a drive's name, size and price only if the update contains both fields", async () => {
     const b = await bench();
     const id = await drive(b, 10);
     const reply = await b.call('PATCH', `/storage/drives/${id}`, { name: 'big', size_gb: 1000 });
@@ -65,7 +65,7 @@ describe('a drive', () => {
     expect((await b.call('PATCH', `/storage/drives/${id}`, { size_gb: 1 })).status).toBe(400);
   });
 
-  test.each([0, -1, 1.5, 10_001, '10', null])('rejects size %j', async (size_gb) => {
+  test.each([0, -1, 1.5, 10_001, '10', null])('rejects the drive size %j', async (size_gb) => {
     const b = await bench();
     expect((await b.call('POST', '/storage/drives', { name: 'd', size_gb })).status).toBe(400);
   });
@@ -88,7 +88,7 @@ describe('a drive', () => {
 });
 
 describe('a drive on an instance', () => {
-  test('changes from IN_USE to SYNCING to AVAILABLE', async () => {
+  test('changes a drive from IN_USE to SYNCING to AVAILABLE', async () => {
     const b = await bench();
     const id = await drive(b, 10);
     const box = await b.createActive('box', { storage_drive_id: id });
@@ -123,7 +123,7 @@ describe('a drive on an instance', () => {
     expect((await b.drive(id)).status).toBe('AVAILABLE');
   });
 
-  test('fills by 1 GiB per hour and grows once it is full', async () => {
+  test('fills a drive by 1 GiB per hour, and enlarges a full drive', async () => {
     const b = await bench();
     const id = await drive(b, 2);
     const box = await b.createActive('writer', { storage_drive_id: id, template_id: JUPYTERLAB });
@@ -179,7 +179,7 @@ describe('a drive without funds', () => {
     expect((await b.drive(id)).status).toBe('AVAILABLE');
   });
 
-  test('pays the debt since the deposit at a resume', async () => {
+  test("charges a drive's debt since the deposit at a resume", async () => {
     const b = await bench({ balance: '0' });
     const id = await drive(b, 100);
     await b.sandbox.advance(HOUR);
@@ -190,7 +190,7 @@ describe('a drive without funds', () => {
     expect(await b.sandbox.status()).toMatchObject({ available: '96.40', debt: '0.00' });
   });
 
-  test('rejects changes and attachment while SUSPENDED', async () => {
+  test('rejects changes and attachment of a SUSPENDED drive', async () => {
     const b = await bench({ balance: '1000' });
     const eater = await drive(b, 10_000, 'eater');
     const id = await drive(b, 8000);

@@ -6,7 +6,7 @@ const _ED25519 =
 const _BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
 
 describe('an injected failure', () => {
-  test('makes one provisioning take ten minutes', async () => {
+  test('delays one provisioning to ten minutes', async () => {
     const b = await bench();
     await b.sandbox.inject('slow-provisioning');
     const slow = await b.create('slow');
@@ -18,7 +18,7 @@ describe('an injected failure', () => {
     expect(await b.statusOf(slow)).toBe('ACTIVE');
   });
 
-  test('ends a provisioning in ERROR with a reason and releases the funds', async () => {
+  test('ends a provisioning in ERROR with a reason, and releases the funds', async () => {
     const b = await bench();
     await b.sandbox.inject('fail-provisioning');
     const drive = await b.call('POST', '/storage/drives', { name: 'disk', size_gb: 10 });
@@ -73,7 +73,7 @@ describe('an injected failure', () => {
     },
   );
 
-  test('occurs twice if injected twice, and never once cleared', async () => {
+  test('fails twice if a failure is injected twice, and never once cleared', async () => {
     const b = await bench();
     const id = await b.createActive('target');
     await b.sandbox.inject('fail-stop');

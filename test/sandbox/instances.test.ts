@@ -6,7 +6,7 @@ const ED25519 =
 const BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
 
 describe('a sandbox instance', () => {
-  test('changes from PROVISIONING to ACTIVE with an address and a paid hour', async () => {
+  test('changes an instance from PROVISIONING to ACTIVE with an address and a paid hour', async () => {
     const b = await bench();
     const created = await b.call('POST', '/instances', BASE);
     expect(created.status).toBe(201);
@@ -104,7 +104,7 @@ describe('a sandbox instance', () => {
     });
   });
 
-  test('passes through the statuses of stop, start and terminate', async () => {
+  test('sets each intermediate status in stop, start and terminate', async () => {
     const b = await bench();
     const id = await b.createActive('cycle');
     const stopped = await b.call('POST', `/instances/${id}/stop`);
@@ -147,7 +147,7 @@ describe('a sandbox instance', () => {
     ]);
   });
 
-  test('accepts a terminate while its status is changing and in ERROR', async () => {
+  test("accepts a terminate while an instance's status is changing and in ERROR", async () => {
     const b = await bench();
     const provisioning = await b.create('in-provisioning');
     expect((await b.call('POST', `/instances/${provisioning}/terminate`)).status).toBe(200);
@@ -180,7 +180,7 @@ describe('a sandbox instance', () => {
     expect((await b.sandbox.status()).reserved).toBe('0.00');
   });
 
-  test('passes only its offer, image and SSH keys to a reorder', async () => {
+  test('copies only the offer, image and SSH keys in a reorder', async () => {
     const b = await bench();
     const key = await b.call('POST', '/ssh-keys', { name: 'kept', public_key: ED25519 });
     const drive = await b.call('POST', '/storage/drives', { name: 'disk', size_gb: 10 });

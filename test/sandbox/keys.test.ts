@@ -34,7 +34,7 @@ describe('creating and listing SSH keys', () => {
     ['ECDSA P-256', line('ecdsa-sha2-nistp256', 'nistp256', point(65))],
     ['ECDSA P-384', line('ecdsa-sha2-nistp384', 'nistp384', point(97))],
     ['ECDSA P-521', line('ecdsa-sha2-nistp521', 'nistp521', point(133))],
-  ])('accepts %s', async (_, public_key) => {
+  ])('accepts an SSH key of type %s', async (_, public_key) => {
     const b = await bench();
     const reply = await b.call('POST', '/ssh-keys', {
       name: 'mine',
@@ -55,7 +55,7 @@ describe('creating and listing SSH keys', () => {
     });
   });
 
-  test('computes the fingerprint that GitHub publishes', async () => {
+  test('computes the fingerprint of an SSH key that GitHub publishes', async () => {
     const b = await bench();
     const reply = await b.call('POST', '/ssh-keys', {
       name: 'github',
@@ -76,14 +76,14 @@ describe('creating and listing SSH keys', () => {
     ['a cut blob', ED25519.slice(0, -8)],
     ['bad base64', `${ED25519.slice(0, -4)}!!!!`],
     ['two lines', `${ED25519}\n${OTHER}`],
-  ])('rejects %s', async (_, public_key) => {
+  ])('rejects an SSH key with %s', async (_, public_key) => {
     const b = await bench();
     const reply = await b.call('POST', '/ssh-keys', { name: 'bad', public_key });
     expect(reply.status).toBe(400);
     expect(reply.body.message).toContain('public_key');
   });
 
-  test('lists keys newest first and replaces the old default', async () => {
+  test('lists SSH keys newest first, and replaces the old default', async () => {
     const b = await bench();
     await b.call('POST', '/ssh-keys', { name: 'one', public_key: ED25519, is_default: true });
     await b.sandbox.advance(MINUTE);
@@ -98,7 +98,7 @@ describe('creating and listing SSH keys', () => {
     expect(list[2]?.updated_at).toBe('2026-03-01T12:01:00.000Z');
   });
 
-  test('rejects a duplicate name or key with 409', async () => {
+  test('rejects a duplicate SSH key name or key with 409', async () => {
     const b = await bench();
     await b.call('POST', '/ssh-keys', { name: 'one', public_key: ED25519 });
     const name = await b.call('POST', '/ssh-keys', { name: 'one', public_key: OTHER });
@@ -107,7 +107,7 @@ describe('creating and listing SSH keys', () => {
     expect((await b.call('GET', '/ssh-keys')).list).toHaveLength(1);
   });
 
-  test('deletes a key without data, then responds with 404 in Shape B', async () => {
+  test("responds to a key's deletion without data, then with 404 in Shape B", async () => {
     const b = await bench();
     const key = await b.call('POST', '/ssh-keys', { name: 'one', public_key: ED25519 });
     const gone = await b.call('DELETE', `/ssh-keys/${key.data.id}`);
@@ -158,7 +158,7 @@ describe('creating API keys', () => {
     }
   });
 
-  test('limits names to 50 characters', async () => {
+  test('limits API key names to 50 characters', async () => {
     const b = await bench();
     expect((await b.call('POST', '/api-keys', { name: 'x'.repeat(50) })).status).toBe(201);
     expect((await b.call('POST', '/api-keys', { name: 'x'.repeat(51) })).status).toBe(400);

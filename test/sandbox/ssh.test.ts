@@ -96,7 +96,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     ['a password', () => ({ password: 'root' })],
     ['no authentication', () => ({})],
     ['the signature of another key', () => ({ agent: new Liar() })],
-  ])('rejects %s', async (_what, config) => {
+  ])('rejects SSH with %s', async (_what, config) => {
     await expect(connected(config())).rejects.toThrow('authentication methods failed');
   });
 

@@ -12,7 +12,7 @@ test.each([
   ['TERMINATING', 'TERMINATED', [false, false]],
   ['STOPPED', 'STOPPED', [true, false]],
 ])(
-  'reads an instance that was %s again before it ends what runs there: %s',
+  "reads an instance that was %s again before it kills the instance's programs: %s",
   async (before, now, left) => {
     const file = join(await temporaryFolder(), 'sandbox.json');
     const folder = join(file.replace('.json', '-instances'), ID);

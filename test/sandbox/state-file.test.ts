@@ -246,7 +246,7 @@ main();
 `;
 
 describe('the virtual clock', () => {
-  test('follows the real clock at the set speed and jumps on advance', async () => {
+  test('follows the real clock at the set speed, and jumps on advance', async () => {
     const b = await bench();
     const now = async () => Date.parse((await b.sandbox.status()).now) - START;
     expect(await now()).toBe(0);
@@ -265,7 +265,7 @@ describe('the virtual clock', () => {
     expect(await now()).toBe(HOUR + 61 * SECOND + 500);
   });
 
-  test('changes instances between two requests', async () => {
+  test('changes instances between two requests as the virtual clock advances', async () => {
     const b = await bench();
     const id = await b.create('box');
     b.clock.time += 3 * SECOND + 2 * HOUR;
@@ -276,14 +276,14 @@ describe('the virtual clock', () => {
     });
   });
 
-  test("never moves back with the computer's clock", async () => {
+  test("never moves the virtual clock back with the computer's clock", async () => {
     const b = await bench();
     await b.sandbox.advance(HOUR);
     b.clock.time -= DAY;
     expect((await b.sandbox.status()).now).toBe('2026-03-01T13:00:00.000Z');
   });
 
-  test('moves at most 366 days between two requests', async () => {
+  test('moves the virtual clock at most 366 days between two requests', async () => {
     const b = await bench();
     await b.sandbox.status();
     b.clock.time += 3000 * DAY;

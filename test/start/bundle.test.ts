@@ -18,7 +18,7 @@ const require = createRequire(FILE);
 // Building the bundle may exceed the default time limit.
 const BUILDING = { timeout: 120_000 };
 
-test('runs every module and finds all its exported names', BUILDING, async () => {
+test('runs every module of the bundle and finds all its exported names', BUILDING, async () => {
   const { modules } = await buildModules();
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
   try {
@@ -202,7 +202,7 @@ test.each<[string, (text: string) => string | undefined]>([
   }
 });
 
-test('keeps reading its own bundle after an upgrade', async () => {
+test("reads a running program's own bundle after an upgrade", async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
   try {
     const file = join(folder, 'gpucloud.cjs');

@@ -72,7 +72,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     });
   });
 
-  test('prints its stack with --debug', async () => {
+  test('prints the stack of an uncaught error with --debug', async () => {
     strikes = () => true;
     const { code, stderr } = await run('instances', 'get', ID, '--debug');
     expect(code).toBe(1);
@@ -114,7 +114,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     },
   );
 
-  test('prints its stack with --debug during a wait', async () => {
+  test('prints the stack of an uncaught error with --debug during a wait', async () => {
     const box = { id: ID, name: 'box', status: 'PROVISIONING' };
     known = { ...ACCOUNT, '/instances': box };
     strikes = (path) => path === `/instances/${ID}`;

@@ -89,7 +89,7 @@ describe('Node without WebAssembly', () => {
       }),
     );
 
-  test('exits with 6 and prints a hint about --jitless', async () => {
+  test('exits with 6 and a hint about --jitless in Node without WebAssembly', async () => {
     const env = {
       GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
       GPUCLOUD_BASE_URL: service.url,
@@ -101,7 +101,7 @@ describe('Node without WebAssembly', () => {
     );
   });
 
-  test('prints the same hint for the sandbox', async () => {
+  test('prints the --jitless hint for the sandbox', async () => {
     const { code, stdout, stderr } = await program(['--profile', 'sandbox', 'me', 'get']);
     expect({ code, stdout }).toEqual({ code: major >= 24 ? 6 : 1, stdout: '' });
     expect(stderr).toMatch(/^error: .*Node.js runs without WebAssembly, .*\nhint: .*--jitless/m);

@@ -121,7 +121,7 @@ const HELP_MODULES = 25;
 /** The limit of compiled bytes for a command with one request. */
 const REQUEST_BYTES = 500_000;
 
-test('compiles few modules for --help, and opens no stream', async () => {
+test('compiles few modules for --help, and does not open a stream', async () => {
   const { bytes, texts, modules, opened } = await loaded('--help');
   expect(opened).toEqual([]);
   expect(texts).toBeLessThan(HELP_MODULES);

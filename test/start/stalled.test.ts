@@ -98,7 +98,7 @@ function start(argv: readonly string[]) {
 
 describe('a long list that nobody reads', () => {
   test.each(['jsonl', 'table', 'json'])(
-    'exits with 143 at the second signal: %s',
+    'exits with 143 at the second signal if nobody reads a long list: %s',
     async (format) => {
       const argv = ['billing', 'transactions', '--all', '--limit', String(ROWS), '-o', format];
       const started = start(argv);
@@ -120,7 +120,7 @@ describe('a new instance whose output nobody reads', () => {
     ['jsonl', 'SIGTERM', 143],
     ['table', 'SIGINT', 130],
   ] as const)(
-    'reports its ID and how to terminate it at the second signal: %s',
+    "reports a new instance's ID and how to terminate it at the second signal: %s",
     async (format, signal, code) => {
       const started = start([...create, ...image, '--yes', '-o', format]);
       await once(started.stdout, 'readable');

@@ -16,7 +16,7 @@ function block(pid: number): void {
 }
 
 // A pty must buffer all bytes, or the program can't exit before they are read.
-test.each([3_000, 6_000, 9_000])('reads all %i bytes after the exit', async (size) => {
+test.each([3_000, 6_000, 9_000])('reads all %i bytes after the program exits', async (size) => {
   let text = '';
   const child = openPty({
     program: process.execPath,

@@ -87,7 +87,7 @@ function evidencePaths(): string[] {
 }
 
 describe('reap', () => {
-  test('terminates an instance after its idle time, not one pass earlier', async () => {
+  test('terminates an instance after its idle time, not one reap earlier', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     pass(25);
@@ -233,7 +233,7 @@ describe('reap', () => {
     expect(terminations()).toBe(1);
   });
 
-  test('retries a refused termination in the next pass', async () => {
+  test('retries a refused termination in the next reap', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     world.rented.terminations.push(
@@ -285,7 +285,7 @@ describe('a job that has exited', () => {
   };
 
   test.each([[{ kept: null }], [{ kept: 'results' }]])(
-    'protects its instance while results are not copied: %j',
+    "protects a job's instance while results are not copied: %j",
     async (more) => {
       await exited(more);
       const failed = { reason: 'job', outcome: 'refused', exit_code: 0 };
@@ -300,12 +300,12 @@ describe('a job that has exited', () => {
   test.each([
     ['its instance was kept for the command', { kept: 'command' }],
     ['its record is closed', { ended_at: '2026-01-15T12:00:00Z' }],
-  ])('does not protect its instance if %s', async (_what, more) => {
+  ])("does not protect a job's instance if %s", async (_what, more) => {
     await exited(more);
     expect(await ends()).toMatchObject([{ reason: 'idle', outcome: 'terminated' }]);
   });
 
-  test('does not protect an instance that it did not rent', async () => {
+  test('does not protect an instance that the job did not rent', async () => {
     await exited({ on: true });
     expect(await ends()).toContainEqual(
       expect.objectContaining({ reason: 'idle', outcome: 'terminated' }),
@@ -343,7 +343,7 @@ describe('evidence', () => {
         writeFileSync(path, JSON.stringify({ ...record, rule: 'other' }));
       },
     ],
-  ])('restarts the idle time with %s', async (_what, spoil) => {
+  ])('restarts the idle time with %s as evidence', async (_what, spoil) => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     spoil(evidencePaths()[0] ?? '');
@@ -351,7 +351,7 @@ describe('evidence', () => {
     expect(await passes(1)).toEqual(['terminated']);
   });
 
-  test('delays the termination by at most one pass if the file is one pass old', async () => {
+  test('delays the termination by at most one reap if the evidence is one reap old', async () => {
     await rent(...RULE);
     expect(await passes(1)).toEqual([]);
     const [path = ''] = evidencePaths();
@@ -400,7 +400,7 @@ describe('an idle rule', () => {
     );
   });
 
-  test('changes independently of the deadline, and --never removes both', async () => {
+  test('changes an idle rule independently of the deadline, and removes both with --never', async () => {
     await rent('--terminate-after', '4h');
     const expire = async (...flags: string[]) =>
       JSON.parse((await cli(['instances', 'expire', 'trainer', ...flags, '--json'])).stdout);

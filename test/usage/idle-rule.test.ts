@@ -41,7 +41,7 @@ function firstDue(passes: number, signs: (pass: number, seconds: number) => Sign
   return undefined;
 }
 
-test('finds an instance due after the idle time, not one pass earlier', () => {
+test('marks an instance as due after the idle time, not one reap earlier', () => {
   expect(firstDue(20, (_pass, seconds) => idleAt(seconds))).toBe(9);
 });
 
@@ -156,7 +156,7 @@ describe('signsOf', () => {
     ],
     ['net', { code: 1 }, '/proc/net/dev failed with exit code 1'],
     ['cpu1', 'cpu  1000 0 500 90000', '/proc/stat printed unexpected output'],
-  ])('returns the reason if %s is %j', (part, value, why) => {
+  ])('returns the reason if the part %s of a sample is %j', (part, value, why) => {
     expect(signs({ [part]: value })).toBe(why);
   });
 });
@@ -215,7 +215,7 @@ const eventful = fc
 
 const step: fc.Arbitrary<Step> = fc.oneof({ weight: 12, arbitrary: quiet }, eventful);
 
-test('never finds an instance due while it is in use, in random histories', () => {
+test('never marks an instance as due while it is in use, in random histories', () => {
   let ended = 0;
   fc.assert(
     fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {

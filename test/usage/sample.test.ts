@@ -9,7 +9,7 @@ import { PARTS, probeOutput } from './probe-output.ts';
 
 const parse = (text: string) => parseSample(text, 3);
 
-test('parses every part', () => {
+test('parses every part of a sample', () => {
   expect(parse(probeOutput())).toMatchObject({
     uptime: { value: 5000.25 },
     booted: { value: 1768473400 },
@@ -168,11 +168,11 @@ const FAULTS: readonly (readonly [
   ],
 ];
 
-test.each(FAULTS)('rejects %s', (_what, part, change, fault) => {
+test.each(FAULTS)('rejects a sample with %s', (_what, part, change, fault) => {
   expect(parse(probeOutput(change))[part]).toEqual({ fault });
 });
 
-test('rejects a part that is truncated or ends within a line', () => {
+test('rejects a part of a sample that is truncated or ends within a line', () => {
   const whole = probeOutput();
   const cut = whole.slice(0, whole.indexOf('gpucloud-probe end cards2'));
   expect(parse(cut).cards).toEqual({ fault: 'nvidia-smi did not finish' });
@@ -201,7 +201,7 @@ test.each([
   ['root     pts/0        Jan 15 10:00 23:59        1234', 86_340],
   ['root     pts/0        Jan 15 10:00  old         1234 (tmux(77).%0)', 86_400],
   ['a pts/0 Jan 1 10:00 old 1 (x)\nb pts/1 Jan 1 10:00 00:07 2 (y)', 420],
-])('reads the last input of %j', (terminals, seconds) => {
+])('reads the last input in a sample with %j', (terminals, seconds) => {
   expect(parse(probeOutput({ terminals })).input).toEqual({ value: seconds });
 });
 
@@ -309,7 +309,7 @@ describe('the probe script', () => {
     expect(sample.cards).toMatchObject({ value: { length: 1 } });
   });
 
-  test('reports a running job', () => {
+  test('reports a running job in a sample', () => {
     mkdirSync(join(home, 'gpucloud-run', 'started'), { recursive: true });
     expect(probe().job).toEqual({ value: true });
     write('gpucloud-run/exit', '000\n');

@@ -231,7 +231,7 @@ function limitOfTheLast(count: number): Sleep {
   };
 }
 
-test('reports instances that hang or flood their output, and reads the others', async () => {
+test('reports instances that hang or flood their output, and reads the other instances', async () => {
   const ids = Array.from({ length: 20 }, (_, at) => add(at + 1));
   // Ignores SIGTERM, as a stuck ssh may.
   ssh.ssh(4, "trap '' TERM; sleep 30 & wait; sleep 30");

@@ -5,7 +5,7 @@ const events = (from: number, to: number, time = (at: number) => at) =>
   Array.from({ length: to - from }, (_, at) => ({ id: `e${from + at}`, time: time(from + at) }));
 
 describe('the cursor of a log', () => {
-  test('keeps the newest events, at most twice the minimum', () => {
+  test('keeps the newest events in a cursor, at most twice the minimum', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     for (const one of events(0, 5_000)) {
       cursor.learn([one]);

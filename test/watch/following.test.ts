@@ -83,7 +83,7 @@ describe('following logs that change while they are read', () => {
 
 describe('the same test with a wrong follower', () => {
   test.each(WRONG_FOLLOWERS)(
-    'fails if it %s',
+    'detects a follower that %s',
     { timeout: LONG },
     async (_name, make, complaint) => {
       const found = await fc.check(

@@ -75,7 +75,7 @@ describe('walkLog', () => {
     expect(ids(found)).toContain('e1');
   });
 
-  test('restarts when pages become longer', async () => {
+  test('restarts a walk when pages become longer', async () => {
     const log = logOf(40);
     const asked: string[] = [];
     let limit = 5;
@@ -89,7 +89,7 @@ describe('walkLog', () => {
     expect(asked.slice(0, 4)).toEqual(['1 of 5', '2 of 5', '3 of 10', '1 of 10']);
   });
 
-  test('finishes even if the log shrinks at each read', async () => {
+  test('finishes a walk even if the log shrinks at each read', async () => {
     let log = logOf(60);
     const found = await walk(async (page) => {
       log = log.slice(0, -1);
@@ -113,7 +113,7 @@ describe('walkLog', () => {
   test.each([
     { name: 'total_pages of 0', total_pages: 0 },
     { name: 'correct total_pages', total_pages: 3 },
-  ])('reads to the end with $name', async ({ total_pages }) => {
+  ])('reads a log to its end with $name', async ({ total_pages }) => {
     const found = await walk(async (page) => {
       const answer = pageOf(logOf(25), page, 10);
       return { ...answer, meta: { ...answer.meta, total_pages } };
@@ -121,7 +121,7 @@ describe('walkLog', () => {
     expect(found.news).toHaveLength(25);
   });
 
-  test('keeps the position of events without a time', async () => {
+  test('keeps events without a time in log order', async () => {
     const log: TestEvent[] = [
       { id: 'c' },
       event('b', 5),
@@ -142,7 +142,7 @@ describe('walkLog', () => {
 describe('the start time of a log', () => {
   const since = () => Date.parse('2026-01-15T12:00:50Z');
 
-  test('skips earlier events without reading them all', async () => {
+  test('skips events before the start time without reading them all', async () => {
     const { read, asked } = reader(() => logOf(1_000), 100);
     const found = await walk(read, createCursor(), {
       since: () => Date.parse('2026-01-15T12:00:00Z') + 950_000,
@@ -153,7 +153,7 @@ describe('the start time of a log', () => {
     expect(asked).toEqual([1]);
   });
 
-  test('applies only to the first walk', async () => {
+  test('applies the start time only to the first walk', async () => {
     const cursor = memoryOf(logOf(20));
     const slow = [event('slow', 20.5), ...logOf(20)];
     expect(ids(await walk(reader(() => slow).read, cursor, { since }))).toEqual(['slow']);

@@ -40,7 +40,7 @@ async function turnsOf(answers: readonly (string | CliError)[], more: Partial<Po
   return { turns, shown: turns.map(shown), end, slept: clock.slept };
 }
 
-test('throws if the first read fails', async () => {
+test('throws if the first read of a poll fails', async () => {
   expect(await turnsOf([unreachable, 'a'])).toMatchObject({
     turns: [],
     end: unreachable,
@@ -75,13 +75,13 @@ test('waits the longest pause requested by the failed parts of a read', async ()
   expect(slept).toEqual([90_000, 2_000]);
 });
 
-test.each([false, true])('stops when the key is refused (isSeen: %s)', async (isSeen) => {
+test.each([false, true])('stops a poll when the key is refused (isSeen: %s)', async (isSeen) => {
   const unknown = new CliError('authentication', 'The key was refused.');
   expect((await turnsOf(['a', unknown, 'b'], { isSeen })).end).toBe(unknown);
 });
 
 describe('a permanent error', () => {
-  test('stops the poll after a refusal or repeated odd or missing responses', async () => {
+  test('stops a poll after a refusal or repeated odd or missing responses', async () => {
     expect((await turnsOf(['a', refused, 'b'])).end).toBe(refused);
     const odd = await turnsOf(['a', html, html, html, html, 'b', html, html, html, html, html]);
     expect(odd).toMatchObject({ end: html, slept: { length: 10 } });
@@ -96,7 +96,7 @@ describe('a permanent error', () => {
   });
 });
 
-test('stops on an interrupt during and between reads', async () => {
+test('stops a poll on an interrupt during and between reads', async () => {
   expect((await turnsOf(['a'])).end).toMatchObject({ failure: 'interrupted' });
   const clock = manualClock();
   const stop = new AbortController();
@@ -106,7 +106,7 @@ test('stops on an interrupt during and between reads', async () => {
   await expect(turns.next()).rejects.toMatchObject({ failure: 'interrupted' });
 });
 
-test('stops after the final status', async () => {
+test('stops a poll after the final status', async () => {
   const clock = manualClock();
   const values: Turn<string>[] = [];
   for await (const turn of poll({

@@ -16,7 +16,7 @@ describe('the file of --resume', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  test('stores a position per instance with mode 0600', async () => {
+  test('stores a --resume position per instance with mode 0600', async () => {
     const resume = await openResumeFile(file);
     expect(resume.of('a')).toBeUndefined();
     await resume.save(new Map([['a', cursor]]));

@@ -56,7 +56,7 @@ describe('waiting for a status', () => {
     expect(faults).toHaveLength(3);
   });
 
-  test('fails at the deadline even if the service is down', async () => {
+  test('fails a wait at the deadline even if the service is down', async () => {
     const { outcome, slept } = await waiting(['CREATING', unreachable]);
     expect(outcome).toMatchObject({
       failure: 'deadline',
@@ -92,13 +92,13 @@ describe('waiting for a status', () => {
     expect(again.outcome).toMatchObject({ failure: 'otherEnd' });
   });
 
-  test('fails if the service reverts a termination', async () => {
+  test('fails a wait if the service reverts a termination', async () => {
     const { outcome } = await waiting(['TERMINATING', 'ACTIVE'], { target: 'TERMINATED' });
     expect(outcome).toMatchObject({ failure: 'otherEnd' });
   });
 
   test.each(['ERROR', 'TERMINATED', 'TERMINATING', 'STOPPED'])(
-    'fails if the instance becomes %s',
+    'fails a wait if the instance becomes %s',
     async (status) => {
       const { outcome } = await waiting(['CREATING', status]);
       expect(outcome).toMatchObject({ failure: 'otherEnd', resource: 'm1' });
@@ -173,7 +173,7 @@ describe('a pause that the service requests', () => {
     expect(told).toEqual([30_000, 4_000]);
   });
 
-  test('stops on an interrupt', async () => {
+  test('stops a requested pause on an interrupt', async () => {
     const stop = new AbortController();
     const why = new CliError('interrupted', 'Interrupted.');
     const onFault = () => stop.abort(why);
@@ -195,17 +195,17 @@ describe('waiting for an additional check', () => {
     };
   };
 
-  test('repeats the check after each read', async () => {
+  test('repeats the additional check after each read', async () => {
     const { outcome, slept } = await waiting(['ACTIVE'], { also: also(false, false, true) });
     expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 2_000] });
   });
 
-  test('finishes at INSTALLING if the check passes', async () => {
+  test('finishes at INSTALLING if the additional check passes', async () => {
     const { outcome } = await waiting(['INSTALLING'], { also: also(false, true) });
     expect(outcome).toBe('INSTALLING');
   });
 
-  test('passes the remaining time to the check', async () => {
+  test('passes the remaining time to the additional check', async () => {
     const told: number[] = [];
     const holds = async (_instance: Watched, longest: number) => {
       told.push(longest);
@@ -215,7 +215,7 @@ describe('waiting for an additional check', () => {
     expect(told).toEqual([5_000, 3_000, 1_000, 0]);
   });
 
-  test('fails if the instance reaches ERROR before the check passes', async () => {
+  test('fails if the instance reaches ERROR before the additional check passes', async () => {
     const { outcome } = await waiting(['ACTIVE', 'ACTIVE', 'ERROR'], { also: also() });
     expect(outcome).toMatchObject({ failure: 'otherEnd' });
   });

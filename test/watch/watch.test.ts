@@ -68,7 +68,7 @@ describe('--watch of several requests', () => {
   }
 
   test.each([[['status', '-o', 'table']], [['instances', 'list', '-o', 'tsv']]])(
-    'waits the pause that the service requests for one of them: %j',
+    'waits the pause that the service requests for one of several requests: %j',
     async (argv) => {
       expect(await watchedInPart(argv)).toEqual([2_000, 120_000, 2_000]);
     },
@@ -285,7 +285,7 @@ describe('--watch when not in a terminal', () => {
     [['--sort', 'name'], '--sort with --watch needs a terminal'],
     [['--interval', '499ms'], '--interval "499ms": the shortest interval is 500ms'],
     [['--interval', '0s'], '--interval "0s"'],
-  ])('rejects %j before any request', async (flags, words) => {
+  ])('rejects the --watch flags %j before any request', async (flags, words) => {
     const { code, stdout, stderr, requests } = await watched([[A]], ['-o', 'tsv', ...flags]);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr).toContain(words);

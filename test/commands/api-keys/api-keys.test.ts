@@ -90,7 +90,7 @@ describe('in the sandbox', () => {
     }
   });
 
-  test('marks the built-in key as in use, and rejects --save-profile', async () => {
+  test("marks the sandbox's built-in key as in use, and rejects --save-profile", async () => {
     const env = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
     const argv = ['--profile', 'sandbox', 'api-keys'];
     const list = await world.cli([...argv, 'list', '--columns', 'name,in_use', '-o', 'csv'], {
@@ -118,7 +118,7 @@ describe('create', () => {
   let world: World;
   afterEach(() => world.close());
 
-  test('prints the secret as a field in other formats', async () => {
+  test("prints the new key's secret as a field in other formats", async () => {
     world = await keyWorld();
     const json = await world.cli(['api-keys', 'create', 'ci', '--json']);
     expect(JSON.parse(json.stdout)).toEqual({
@@ -135,7 +135,7 @@ describe('create', () => {
     expect(table.stdout).toBe(`key-3\n${SECRET}\n`);
   });
 
-  test('stores the secret in a private file with --key-file, and not on stdout', async () => {
+  test("stores the secret in a private file with --key-file, and doesn't print it to stdout", async () => {
     world = await keyWorld();
     const path = join(world.home, 'ci.key');
     const created = await world.cli(['api-keys', 'create', 'ci', '--key-file', path, '-o', 'id']);
@@ -268,7 +268,7 @@ describe('create', () => {
     await expect(stat(path)).rejects.toThrow('ENOENT');
   });
 
-  test('rejects a response without a secret', async () => {
+  test("rejects a new key's response without a secret", async () => {
     world = await keyWorld({ status: 201, body: { data: { id: 'k9', name: 'ci' } } });
     const result = await world.cli(['api-keys', 'create', 'ci', '--json']);
     expect(result).toMatchObject({ code: 10, stdout: '' });
@@ -278,7 +278,7 @@ describe('create', () => {
     });
   });
 
-  test('removes the empty file after a refusal', async () => {
+  test('removes the empty key file after a refusal', async () => {
     world = await keyWorld({ status: 422, body: { message: ['name is odd'] } });
     const path = join(world.home, 'ci.key');
     const result = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);

@@ -19,7 +19,7 @@ describe('in the sandbox', () => {
   });
   afterEach(() => world.close());
 
-  test('prints the whole response to GET', async () => {
+  test('prints the whole response to a GET', async () => {
     const result = await world.cli(['api', 'GET', '/users/me'], { terminal: true });
     expect(result).toMatchObject({ code: 0, stderr: '' });
     const json = await world.cli(['api', 'GET', '/users/me', '--json']);
@@ -98,7 +98,7 @@ describe('in the sandbox', () => {
     expect(JSON.parse(shown.stdout).data.secret_key).toMatch(/^svc_sk_/);
   });
 
-  test('rejects each path that rents', async () => {
+  test('rejects each path that rents an instance', async () => {
     for (const path of [
       '/instances',
       '/instances/',
@@ -311,7 +311,7 @@ describe('against a scripted service', () => {
     expect(shown.stdout).toBe('"canary-meta"\n');
   });
 
-  test('ignores --query for a failed or empty response, and rejects text', async () => {
+  test('ignores --query for a failed or empty response, and rejects it for text', async () => {
     await scripted({ status: 404, body: { statusCode: 404, message: 'why', error: 'x' } });
     const failed = await world.cli(['api', 'GET', '/x', '--query', 'data.id']);
     expect(failed.code).toBe(3);
@@ -327,7 +327,7 @@ describe('against a scripted service', () => {
     expect(text.stderr).toContain('omit --query');
   });
 
-  test('strips control characters in a terminal', async () => {
+  test('removes control characters from a response in a terminal', async () => {
     await scripted({ status: 200, body: 'line\u001b]52;c;x\u0007 one\r\ntwo \u202e\u009b2Jx' });
     const text = await world.cli(['api', 'GET', '/x', '-i'], { terminal: true });
     expect(text.stdout).toMatch(/\n\nline one\ntwo x\n$/);
@@ -440,7 +440,7 @@ describe('against a scripted service', () => {
       'limit alone': () => ({ limit: 2 }),
     };
 
-    test.each(Object.keys(meta))('follows pages with meta: %s', async (kind) => {
+    test.each(Object.keys(meta))('follows pages with the meta %s', async (kind) => {
       await scripted(({ path }) => ({
         status: 200,
         body: { data: slice(page(path)), meta: meta[kind]?.(page(path)) },
@@ -451,7 +451,7 @@ describe('against a scripted service', () => {
       expect(result.requests).toHaveLength(kind === 'total alone' ? 4 : 3);
     });
 
-    test('prints an empty list as an empty array', async () => {
+    test('prints an empty list as [] with --paginate', async () => {
       await scripted({ status: 200, body: { data: [], meta: { total_pages: 0 } } });
       expect((await world.cli(['api', 'GET', '/x', '--paginate'])).stdout).toBe('[]\n');
     });

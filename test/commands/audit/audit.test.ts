@@ -45,7 +45,7 @@ const found = async (...flags: string[]) =>
 const FOUR = ['box-1', 'box-2', 'box-3', 'box-4'] as const;
 
 describe('audit of four known instances', () => {
-  test('passes every check', async () => {
+  test('passes every check of an account with four known instances', async () => {
     await rent(...FOUR);
     const { code, stderr, results } = await audit('--exact');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -129,7 +129,7 @@ describe('audit', () => {
     expect(await found()).toEqual([]);
   });
 
-  test("omits another computer's instance once it is terminated", async () => {
+  test("omits another computer's instance after its termination", async () => {
     const id = await attach();
     await world.sandbox.advance(5000);
     await run('instances', 'terminate', id, '--yes');

@@ -22,7 +22,7 @@ describe('the check of terminated instances', () => {
   }
   const check = () => at.resultOf('ended_but_charged');
 
-  test('passes a charge for the last hour', async () => {
+  test('passes a terminated instance with a charge for the last hour', async () => {
     const instance = await ended();
     instance.last_billed_at = service.ago(HOUR);
     expect(await check()).toMatchObject({
@@ -60,7 +60,7 @@ describe('the check of terminated instances', () => {
     });
   });
 
-  test('passes if the service no longer finds the instance', async () => {
+  test('passes a terminated instance that the service no longer finds', async () => {
     const { id } = await ended();
     service.instances.delete(String(id));
     expect(await check()).toMatchObject({
@@ -70,13 +70,13 @@ describe('the check of terminated instances', () => {
     });
   });
 
-  test('reports an instance that runs again', async () => {
+  test('reports a terminated instance that runs again', async () => {
     const instance = await ended();
     instance.status = 'ACTIVE';
     expect(await check()).toMatchObject({ code: 5, result: 'finding', per_hour: '89.90' });
   });
 
-  test("returns unknown if the instance can't be read", async () => {
+  test("returns unknown if a terminated instance can't be read", async () => {
     const { id } = await ended();
     service.broken.set(`/instances/${id}`, no(500, 'No'));
     expect(await check()).toMatchObject({ code: 10, result: 'unknown' });

@@ -47,7 +47,7 @@ describe('--exact', () => {
     },
   );
 
-  test('does not resend a failed update', async () => {
+  test('does not resend a failed --exact update', async () => {
     service.broken.set('PATCH /users/me', no(503, 'Later'));
     const { code, stderr, row, requests } = await at.audit('--exact');
     expect({ code, row: row('reserved_balance') }).toMatchObject({
@@ -122,7 +122,7 @@ describe('--exact', () => {
     });
   });
 
-  test('ignores rounding of held funds to kopecks', async () => {
+  test('ignores differences in held funds below one kopeck', async () => {
     const price_per_hour_snapshot = '89.8996';
     await at.track(
       at.running({ price_per_hour_snapshot }),
@@ -192,12 +192,12 @@ describe('the check of other API keys', () => {
     ['no listed key has the prefix of the active key', [{ key_prefix: 'svc_sk_other' }]],
     ['several keys have the prefix of the active key', [own, own]],
     ['last_used_at is missing', [own, { key_prefix: 'svc_sk_ci' }]],
-  ])('returns unknown if %s', async (_what, list) => {
+  ])('returns unknown for the check of other API keys if %s', async (_what, list) => {
     at.keys(...list);
     expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
   });
 
-  test("returns unknown if keys can't be listed", async () => {
+  test("returns unknown if API keys can't be listed", async () => {
     service.broken.set('GET /api-keys', no(500, 'No'));
     expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
   });

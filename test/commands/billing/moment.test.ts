@@ -29,12 +29,12 @@ describe('moments', () => {
     ['90m', '2026-01-15T10:30:00.000Z'],
     ['2026-01-31T18:00', here(2026, 1, 31, 18)],
     ['2026-01-31T18:00:05.25', here(2026, 1, 31, 18, 0, 5, 250)],
-  ])('reads %s', (text, time) => {
+  ])('parses the time %s', (text, time) => {
     expect(at(since, text)).toBe(time);
     expect(at(until, text)).toBe(time);
   });
 
-  it('reads a date as the whole local day', () => {
+  it('parses a date as the whole local day', () => {
     expect(at(since, '2026-01-31')).toBe(here(2026, 1, 31));
     expect(at(until, '2026-01-31')).toBe(here(2026, 2, 1));
   });
@@ -47,7 +47,7 @@ describe('moments', () => {
     ['2026-01-00T10:00Z', 'there is no such day'],
     ['2026-01-01T24:00Z', 'there is no such time of day'],
     ['2026-01-01T10:60Z', 'there is no such time of day'],
-  ])('rejects %s: %s', (text, rule) => {
+  ])('rejects the time %s: %s', (text, rule) => {
     expect(at(since, text)).toBe(rule);
   });
 
@@ -61,7 +61,7 @@ describe('moments', () => {
     '1767225600',
     '2026-01-31T18',
     ' 7d',
-  ])('rejects %j and lists the valid forms', (text) => {
+  ])('rejects the time %j and lists the valid forms', (text) => {
     expect(at(since, text)).toMatch(
       /^must be a date \(2026-01-31\), a time .* or a duration back \(7d\)$/,
     );

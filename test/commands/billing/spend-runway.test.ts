@@ -302,7 +302,7 @@ describe('billing runway', () => {
     expect(stdout).toContain('Lasts     unknown\n');
   });
 
-  test('passes only if the balance also covers stopped instances at full price', async () => {
+  test('passes --fail-below only if the balance also covers stopped instances at full price', async () => {
     await known(service.instance('quiet', { status: 'STOPPED' }));
     service.balance = '269.70';
     expect((await runway('--fail-below', '3h')).code).toBe(0);
@@ -345,7 +345,7 @@ describe('billing runway', () => {
     },
   );
 
-  test('compares only the hours that a few pages of charges cover', async () => {
+  test('compares only the hours covered by a few pages of charges', async () => {
     service.limit = 100;
     for (let minute = 0; minute < 3000; minute += 1) {
       service.transaction('USAGE_CHARGE', '1.00', minute * 60_000);

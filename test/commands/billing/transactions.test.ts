@@ -244,7 +244,7 @@ describe('billing transactions --all', () => {
     expect(stdout.trimEnd().split('\n')).toEqual(rows(30).map(({ id }) => id));
   });
 
-  it('reports a history that becomes shorter during the read', async () => {
+  it('reports a history that shrinks during the read', async () => {
     const ledger: Ledger = {
       rows: rows(30),
       before: (page) => {

@@ -163,7 +163,7 @@ describe('learning from instances', () => {
     });
   });
 
-  test('writes only changes, and the time of the read at most hourly', async () => {
+  test('rewrites the catalog only after a change, and the read time at most hourly', async () => {
     await see();
     const first = await stat(file());
     await see();
@@ -251,7 +251,7 @@ describe('catalog add and remove', () => {
     [['offer', 'x', '--name', 'a\nb'], 'must be one line'],
     [['offer', 'x', '--name', 'n'.repeat(101)], 'at most 100 characters'],
     [['offer', 'x', '--name', 'svc_sk_live_abc'], '--name: this is an API key'],
-  ])('rejects add %j', async (argv, words) => {
+  ])('rejects catalog add %j', async (argv, words) => {
     const { code, stdout, stderr } = await world.cli(['catalog', 'add', ...argv]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(words);
@@ -274,7 +274,7 @@ describe('catalog add and remove', () => {
     expect((await world.cli(['catalog', 'add', 'image', 'y', '--name', 'my-box'])).code).toBe(0);
   });
 
-  test('removes by name or ID, and exits with 3 for an unknown name', async () => {
+  test('removes a name by name or ID, and exits with 3 for an unknown name', async () => {
     await see();
     expect(await world.cli(['catalog', 'remove', 'rtx-4090', '-o', 'id'])).toEqual({
       code: 0,
@@ -310,7 +310,7 @@ describe('instances create by name', () => {
     ['rtx-4090', 'ubuntu-22.04'],
     ['Rtx 4090', 'UBUNTU-22-04'],
     [A, UBUNTU],
-  ])('accepts --offer %j --image %j', async (offer, image) => {
+  ])('accepts --offer %j --image %j in instances create', async (offer, image) => {
     await see();
     const { code, stderr, requests } = await create('--offer', offer, '--image', image);
     expect(code).toBe(0);
@@ -431,18 +431,21 @@ describe('an unusable catalog file', () => {
     ['null', 'check the whole file'],
     ['{"version":1,"names":[{"service":"x","kind":"drive","id":"y"}]}', 'check names.0.kind'],
     ['{"version":2,"names":[]}', 'check version'],
-  ])('makes catalog verbs fail, and stays unchanged: %j', async (text, words) => {
-    await putFile(text);
-    for (const argv of [['list'], ['add', 'offer', 'x', '--name', 'n'], ['rm', 'n']]) {
-      const { code, stdout, stderr } = await world.cli(['catalog', ...argv]);
-      expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
-      expect(stderr).toContain(file());
-      expect(stderr).toContain(words);
-    }
-    expect(await readFile(file(), 'utf8')).toBe(text);
-  });
+  ])(
+    'exits with an error in catalog commands and leaves the file unchanged: %j',
+    async (text, words) => {
+      await putFile(text);
+      for (const argv of [['list'], ['add', 'offer', 'x', '--name', 'n'], ['rm', 'n']]) {
+        const { code, stdout, stderr } = await world.cli(['catalog', ...argv]);
+        expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+        expect(stderr).toContain(file());
+        expect(stderr).toContain(words);
+      }
+      expect(await readFile(file(), 'utf8')).toBe(text);
+    },
+  );
 
-  test('prints one warning in other commands', async () => {
+  test('prints one warning about an invalid catalog file in other commands', async () => {
     await putFile('{');
     const { code, stdout, stderr } = await see();
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${INSTANCE}\n` });
@@ -453,7 +456,7 @@ describe('an unusable catalog file', () => {
     expect(await readFile(file(), 'utf8')).toBe('{');
   });
 
-  test('keeps unknown fields after a change', async () => {
+  test('keeps unknown fields of the catalog file after a change', async () => {
     const record = { service: world.service.url, kind: 'offer', id: 'x', later: { a: 1 } };
     await putFile(JSON.stringify({ version: 1, names: [record], more: true }));
     await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'n']);

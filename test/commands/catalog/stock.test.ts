@@ -37,7 +37,7 @@ const offers = async () =>
   JSON.parse((await world.cli(['catalog', 'list', '--kind', 'offer', '--json'])).stdout);
 const note = async () => (await world.cli(['catalog', 'list'])).stderr;
 
-test('shows the stock at the last read, with its date', async () => {
+test("shows an offer's stock at the last read, with its date", async () => {
   showing(false);
   await see();
   expect(await offers()).toMatchObject([

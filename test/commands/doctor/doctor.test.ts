@@ -385,7 +385,7 @@ describe("doctor's check of settings and files", () => {
     ['svc_sk_abc', /^svc_sk_…,/],
     ['svc_sk_secretpart_', /^svc_sk_…,/],
     ['something', undefined],
-  ])('shows the key %s as %s at most', async (key, prefix) => {
+  ])('shows no more of the key %s than %s', async (key, prefix) => {
     const { of } = await examine(await worldOf(), { GPUCLOUD_API_KEY: key });
     expect(of('api_key')?.message).toMatch(prefix ?? 'does not start with svc_sk_');
     expect(of('api_key')?.message).not.toContain(key);

@@ -157,7 +157,7 @@ describe('drives create', () => {
     expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  it('waits for the response after the first Ctrl-C, and stops at the second', async () => {
+  it('waits for the response after the first Ctrl-C, and stops waiting at the second', async () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const world = await createWorld({
       handler: ({ method }) => {

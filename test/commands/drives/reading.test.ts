@@ -172,7 +172,7 @@ describe('drives get', () => {
     );
   });
 
-  it('accepts an ID prefix in drives resume too', async () => {
+  it('accepts an ID prefix in drives resume', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const resumed = await world.cli(['drives', 'resume', '0d000000']);
     expect(resumed.code, resumed.stderr).toBe(0);

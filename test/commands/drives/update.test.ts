@@ -9,7 +9,7 @@ import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf } from './world.ts
 afterEach(closeWorlds);
 
 describe('drives update', () => {
-  it('reads the drive, sends both fields and prints both prices', async () => {
+  it('reads the drive, sends its name and size, and prints both prices', async () => {
     const world = await worldOf({ ...DRIVE });
     const { code, stdout, stderr, requests } = await world.cli([
       'drives',

@@ -133,7 +133,7 @@ describe('help in a terminal', () => {
 describe('help environment', () => {
   const known = ENVIRONMENT.flatMap(({ variables }) => variables);
 
-  test('lists every variable that the program reads', () => {
+  test('lists every environment variable that the program reads', () => {
     const src = fileURLToPath(new URL('src/', ROOT));
     const read = new Set(
       readdirSync(src, { recursive: true, encoding: 'utf8' })
@@ -156,7 +156,7 @@ describe('help environment', () => {
     expect(read.size).toBeGreaterThan(8);
   });
 
-  test('matches the table of docs/settings.md', () => {
+  test('matches the help of environment to the table in docs/settings.md', () => {
     const page = readFileSync(new URL('docs/settings.md', ROOT), 'utf8');
     const rows = [
       ...page.matchAll(/^\| *(?:`(--[a-z-]+)`)? *\| *((?:`[A-Za-z_]+`(?:, )?)+) *\| *(.+?) *\|$/gm),
@@ -187,22 +187,25 @@ describe("the name of another tool's command", () => {
     balance: 'billing balance',
   };
 
-  test.each(Object.entries(words))('suggests the command for %s', async (word, instead) => {
-    for (const argv of [[word], [word, 'trainer', '-f'], ['help', word]]) {
-      expect(await world.cli(argv)).toEqual({
-        code: 2,
-        stdout: '',
-        stderr: `error: unknown command '${word}'\nhint: use "gpucloud ${instead}"\n`,
-        requests: [],
-      });
-    }
-    // The suggested command must exist.
-    const command = instead.split(/ -|[ ][A-Z]/)[0]?.split(' ') ?? [];
-    expect((await world.cli([...command, '--help'])).code).toBe(0);
-  });
+  test.each(Object.entries(words))(
+    "suggests a command for another tool's %s",
+    async (word, instead) => {
+      for (const argv of [[word], [word, 'trainer', '-f'], ['help', word]]) {
+        expect(await world.cli(argv)).toEqual({
+          code: 2,
+          stdout: '',
+          stderr: `error: unknown command '${word}'\nhint: use "gpucloud ${instead}"\n`,
+          requests: [],
+        });
+      }
+      // The suggested command must exist.
+      const command = instead.split(/ -|[ ][A-Z]/)[0]?.split(' ') ?? [];
+      expect((await world.cli([...command, '--help'])).code).toBe(0);
+    },
+  );
 
   test.each(['logs', 'connect', 'exec', 'ps', 'describe', 'destroy', 'rsync'] as const)(
-    'suggests the command for instances %s',
+    "suggests the command for instances %s, another tool's verb",
     async (verb) => {
       const { code, stderr } = await world.cli(['instances', verb, 'trainer']);
       expect(code).toBe(2);

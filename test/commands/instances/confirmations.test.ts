@@ -96,7 +96,7 @@ describe('instances terminate', () => {
     expect(stderr).not.toContain('will be returned');
   });
 
-  test('omits an earlier hourly charge', async () => {
+  test('omits an earlier hourly charge from the refund', async () => {
     await instance('trainer');
     world.clock.advance(HOUR);
     const list = await world.cli(['instances', 'list', '--json']);
@@ -107,7 +107,7 @@ describe('instances terminate', () => {
     expect(stderr).not.toContain('Reserved');
   });
 
-  test("terminates all instances without reading the other logs if one log can't be read", async () => {
+  test("terminates all instances if one log can't be read, and skips the other logs", async () => {
     const names = Array.from({ length: 6 }, (_, at) => `box-${at}`);
     const other = await createSandboxWorld((handler) => (request) => {
       const { path } = request;
@@ -139,7 +139,7 @@ describe('instances terminate', () => {
     expect(stderr).toMatch(/^trainer: STOPPED, 89\.90 ₽\/h, rented \d+ s ago\.\n/);
   });
 
-  test('does not ask about a terminated instance', async () => {
+  test('terminates without a prompt an instance that is already terminated', async () => {
     await instance('trainer');
     await instance('second');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
@@ -154,7 +154,7 @@ describe('instances terminate', () => {
     expect(both.stderr).toMatch(/^trainer: TERMINATED[^;]*ago\.\nsecond: ACTIVE, /);
   });
 
-  test('asks about a terminating instance, since the service may roll it back', async () => {
+  test('prompts for a terminating instance, since the service may roll it back', async () => {
     await instance('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y']);
     const argv = ['instances', 'terminate', 'trainer'];
@@ -164,7 +164,7 @@ describe('instances terminate', () => {
     expect(asked.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('skips the prompt and the reads for it with --yes', async () => {
+  test('skips the prompt and its reads with --yes', async () => {
     await instance('trainer');
     const { requests, stderr } = await world.cli(['instances', 'terminate', 'trainer', '-y'], {
       terminal: true,

@@ -201,7 +201,7 @@ describe('link patterns in instances endpoints', () => {
     expect(fillTemplate(pattern, values)).toBe(filled);
   });
 
-  test('puts an IPv6 address in brackets, and makes no link without an address', () => {
+  test('puts an IPv6 address in brackets, and omits the link without an address', () => {
     expect(fillTemplate('http://{ip}/', { ...values, ip: '2001:db8::1' })).toBe(
       'http://[2001:db8::1]/',
     );

@@ -138,7 +138,7 @@ describe('instances create --file', () => {
     ],
     ['[1]', 'line 1: the file is not of type object'],
     ['', 'line 1: the file is not of type object'],
-  ])('rejects a file with %j', async (content, words) => {
+  ])('rejects an instance file with %j', async (content, words) => {
     const argv = ['instances', 'create', '-f', '-', ...HARDWARE, '--name', 'box'];
     const { code, stderr, requests } = await world.cli(argv, { stdin: content });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -214,7 +214,7 @@ describe('instances create --file', () => {
     ['-p 1:1,main -p 2:2,main', '--port: only one port can be the main one'],
     ['-p 80:1 -p 80:2', '--port: the external port 80/tcp is published twice'],
     ['--shm-size 1000000', '--shm-size "1000000": must be 0.1 to 999999 GB'],
-  ])('rejects %s', async (flags, message) => {
+  ])('rejects container flags %s in create', async (flags, message) => {
     const container = ['--docker-image', 'nginx', ...flags.split(' ')];
     const create = ['instances', 'create', 'box', ...HARDWARE, ...container];
     const { code, stderr, requests } = await world.cli(create);

@@ -29,7 +29,7 @@ function instance(levels: number, status = 200): Answer {
 }
 
 describe('a deeply nested response', () => {
-  test.each(FORMATS)('exits with 10 in get: -o %s', async (format) => {
+  test.each(FORMATS)('exits with 10 in get for a deeply nested response: -o %s', async (format) => {
     answer = () => instance(3000);
     const { code, stdout, stderr } = await world.cli(['instances', 'get', NEW, '-o', format]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
@@ -58,14 +58,14 @@ describe('a deeply nested response', () => {
     expect(JSON.parse(listed)).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
   });
 
-  test('exits with 4 for status 403', async () => {
+  test('exits with 4 for a deeply nested response with status 403', async () => {
     answer = () => instance(3000, 403);
     expect((await world.cli(['instances', 'get', NEW])).code).toBe(4);
     expect((await world.cli(['api', 'GET', '/x'])).code).toBe(4);
   });
 
   test.each([['/x'], ['/x', '--json'], ['/x', '-o', 'jsonl'], ['/x', '--paginate']])(
-    'exits with 10 in api: %s %s',
+    'exits with 10 in api for a deeply nested response: %s %s',
     async (...argv) => {
       answer = () => instance(3000);
       const { code, stdout, stderr } = await world.cli(['api', 'GET', ...argv]);
@@ -74,7 +74,7 @@ describe('a deeply nested response', () => {
     },
   );
 
-  test('prints a non-JSON response in api', async () => {
+  test("prints a deeply nested response that isn't JSON in api", async () => {
     const text = '[{'.repeat(DEEPEST);
     answer = () => ({ status: 200, body: text });
     expect((await world.cli(['api', 'GET', '/x'])).stdout).toBe(text);

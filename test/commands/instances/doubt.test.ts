@@ -64,7 +64,7 @@ function fillDisk(price: string): void {
   });
 }
 
-test("terminates an instance over --max-price that can't be saved", async () => {
+test("terminates an instance over --max-price even if it can't be saved", async () => {
   fillDisk('99.00');
   const { code, stderr } = await world.cli([...CREATE, '--max-price', '20', '--json']);
   expect(code).toBe(1);
@@ -146,7 +146,7 @@ describe('terminating an instance over --max-price', () => {
     });
   }
 
-  test('exits with 7 if the response is lost', async () => {
+  test('exits with 7 if the response to terminate is lost', async () => {
     await dear(() => 'hangUp');
     const { code, stderr } = await near.cli(LIMITED);
     expect(code).toBe(7);

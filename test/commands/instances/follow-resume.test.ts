@@ -15,7 +15,7 @@ describe('instances events --follow during an outage', () => {
     ['503 with HTML', { status: 503, body: '<html>' }, /503/, 6],
     ['HTML with 200', { status: 200, body: '<html>' }, /HTML/, 4],
   ])(
-    'reports the start and end of the outage, and waits it out: %s',
+    'reports the start and end of an outage, and waits until it ends: %s',
     async (_name, fault, words, faults) => {
       const stage = await show((turn) => {
         if (turn === faults + 5) setImmediate(() => stage.ctrlC());
@@ -51,7 +51,7 @@ describe('instances events --follow during an outage', () => {
     expect(stderr).toContain(`events of ${OTHER} are delayed`);
   });
 
-  test('does not delay other instances, and prints missed events later', async () => {
+  test('does not delay other instances during an outage, and prints missed events later', async () => {
     const stage = await show((turn, id) => {
       if (turn === 9 && id === OTHER) setImmediate(() => stage.ctrlC());
       if (id === OTHER) return turn < 5 ? 'hangUp' : [event('b1', 1)];
@@ -61,7 +61,7 @@ describe('instances events --follow during an outage', () => {
     expect(stdout).toBe('a2\nb1\n');
   });
 
-  test('exits with 6 before the first response', async () => {
+  test('exits with 6 if the first request gets no response', async () => {
     const stage = await show(() => 'hangUp');
     expect((await follow(stage)).code).toBe(6);
   });
@@ -124,7 +124,7 @@ describe('--resume', () => {
     );
   });
 
-  test('stores the start of --since even without an event', async () => {
+  test('stores the --since time even without an event', async () => {
     const file = await scratch();
     const first = await show((turn) => {
       if (turn === 2) setImmediate(() => first.ctrlC());
@@ -167,7 +167,7 @@ describe('--resume', () => {
       follow(stage, OTHER, '--resume', file, '--until', 'billing', '-q');
     const charged = (id: string) => [event(`paid-${id}`, 9, 'BILLING'), ...logOf(1)];
 
-    test('waits for an event that no run has printed', async () => {
+    test('waits with --resume and --until for an event that earlier runs have not printed', async () => {
       const file = await scratch();
       const first = await show((_turn, id) => charged(id));
       expect((await both(file, first)).code).toBe(0);
@@ -185,7 +185,7 @@ describe('--resume', () => {
     });
   });
 
-  test('exits with 9 for an invalid file, and leaves it unchanged', async () => {
+  test('exits with 9 for an invalid --resume file, and leaves it unchanged', async () => {
     const file = await scratch();
     await writeFile(file, '{"kind":"gpucloud-follow","version":1,"inst');
     const stage = await show(() => logOf(1));

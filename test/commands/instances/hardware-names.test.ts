@@ -14,7 +14,7 @@ describe('an unknown offer or image', () => {
     world.cli(['instances', 'create', 'box', '--offer', offer, '--image', IMAGE, ...more]);
 
   test.each(['RTX 409', 'RTX4090', 'rtx409'])(
-    'rejects the name and suggests the nearest: %s',
+    'rejects an unknown offer or image, and suggests the nearest name: %s',
     async (offer) => {
       const refused = await create(offer);
       expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
@@ -27,13 +27,13 @@ describe('an unknown offer or image', () => {
     },
   );
 
-  test('rejects the name without a suggestion if no name is similar', async () => {
+  test('rejects an unknown offer or image without a suggestion if no name is similar', async () => {
     const { code, stderr } = await create('offer_77');
     expect(code).toBe(2);
     expect(stderr).not.toContain('did you mean');
   });
 
-  test('sends the name as an ID unless known IDs have another form', async () => {
+  test('sends an unknown offer or image as an ID unless known IDs have another form', async () => {
     const note = 'No known image is named "image_77"; sending the text as an ID.';
     const argv = ['instances', 'create', 'box', '--offer', OFFER, '--image', 'image_77'];
     const none = await world.cli(argv);

@@ -113,7 +113,7 @@ test('prints ssh-config host names without dots for MPI', async () => {
   );
 });
 
-test('prints the same text as instances ssh-config', async () => {
+test('prints the same ssh configuration as instances ssh-config', async () => {
   await open({ id: A }, { id: B, name: 'b.example' });
   const { stdout } = await world.cli(['instances', 'ssh-config']);
   expect(stdout).toContain('Host gpucloud-a100 ');

@@ -24,7 +24,7 @@ describe.each([
     return { ...result, posts: result.requests.filter(({ method }) => method === 'POST').length };
   };
 
-  test('exits with 12 and a billing warning if the instance stays ACTIVE', async () => {
+  test('exits with 12 and a billing warning if an instance stays ACTIVE after stop or terminate', async () => {
     const { code, stderr, posts } = await answering('ACTIVE');
     expect({ code, posts }).toEqual({ code: 12, posts: 1 });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({
@@ -34,7 +34,7 @@ describe.each([
     });
   });
 
-  test('exits with 0 if the next read shows the instance terminating or stopping', async () => {
+  test('exits with 0 if the read after stop or terminate shows a changing status', async () => {
     const { code, stdout } = await answering(onTheWay);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ id: boxId(1), status: onTheWay });
@@ -53,21 +53,27 @@ describe('start with status STOPPED in the response', () => {
   test.each([
     ['STOPPED', `start the instance (this bills): gpucloud instances start ${boxId(1)} --wait`],
     ['ERROR', `see what happened: gpucloud instances events ${boxId(1)}`],
-  ])('exits with 12 and a billing warning if the next read shows %s', async (status, hint) => {
-    const { code, stdout, stderr } = await answering(status);
-    expect({ code, stdout }).toEqual({ code: 12, stdout: '' });
-    expect(errorOf(stderr)).toMatchObject({
-      message: `The service accepted the request, but ${boxId(1)} was not started: its status is ${status}.`,
-      may_be_billing: true,
-      hint,
-    });
-  });
+  ])(
+    'exits with 12 and a billing warning if the read after a start shows %s',
+    async (status, hint) => {
+      const { code, stdout, stderr } = await answering(status);
+      expect({ code, stdout }).toEqual({ code: 12, stdout: '' });
+      expect(errorOf(stderr)).toMatchObject({
+        message: `The service accepted the request, but ${boxId(1)} was not started: its status is ${status}.`,
+        may_be_billing: true,
+        hint,
+      });
+    },
+  );
 
-  test.each(['STARTING', 'ACTIVE'])('exits with 0 if the next read shows %s', async (status) => {
-    const { code, stdout } = await answering(status);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ id: boxId(1), status });
-  });
+  test.each(['STARTING', 'ACTIVE'])(
+    'exits with 0 if the read after a start shows %s',
+    async (status) => {
+      const { code, stdout } = await answering(status);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ id: boxId(1), status });
+    },
+  );
 });
 
 describe('instances stop and start', () => {
@@ -123,7 +129,7 @@ describe('instances stop and start', () => {
     });
   });
 
-  test('succeeds for a stopping or stopped instance', async () => {
+  test('succeeds in stop for a stopping or stopped instance', async () => {
     await rent('trainer');
     await world.cli(['instances', 'stop', 'trainer']);
     const going = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);
@@ -255,7 +261,7 @@ describe('instances terminate', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${id}\n` });
   });
 
-  test('requires --yes when not interactive, before any request', async () => {
+  test('requires --yes for terminate when not interactive, before any request', async () => {
     const id = await rent('trainer');
     const { code, stdout, stderr, requests } = await world.cli([
       'instances',
@@ -304,7 +310,7 @@ describe('instances terminate', () => {
     expect(over.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('asks for confirmation in a terminal', async () => {
+  test('asks for confirmation of terminate in a terminal', async () => {
     await rent('trainer');
     const refused = await world.cli(['instances', 'terminate', 'trainer'], {
       terminal: true,

@@ -147,7 +147,7 @@ describe('instances recover', () => {
     expect((await world.cli(['drives', 'list'])).stderr).not.toContain('unknown outcome');
   });
 
-  test('asks in a terminal, with No as the default', async () => {
+  test('asks in a terminal whether an instance matches, with No as the default', async () => {
     await begin();
     await lose(true);
     service.rent(ID, 'trainer', { price_per_hour_snapshot: '89.90' });
@@ -388,7 +388,7 @@ describe('recover and list with unreadable data', () => {
 });
 
 describe('an archived instance that is attached to a drive', () => {
-  test('reads the instance again, since a stored TERMINATED may be wrong', async () => {
+  test('reads an archived instance on a drive again, since its stored TERMINATED may be wrong', async () => {
     await begin();
     service.rent(ID, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
@@ -402,7 +402,7 @@ describe('an archived instance that is attached to a drive', () => {
 });
 
 describe('the name of a request with an unknown outcome', () => {
-  test('does not select a terminated instance with the same name', async () => {
+  test("does not select a terminated instance by an unresolved request's name", async () => {
     await begin();
     service.rent(ID, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
@@ -421,7 +421,7 @@ describe('the name of a request with an unknown outcome', () => {
   });
 
   test.each(['start', 'stop', 'terminate'])(
-    'does not select another running instance with the same name in %s',
+    "does not select another running instance by an unresolved request's name in %s",
     async (verb) => {
       await begin();
       await lose(false);
@@ -450,7 +450,7 @@ describe('the name of a request with an unknown outcome', () => {
     ['expire', ['--after', '4h']],
     ['expire', ['--never']],
     ['reorder', ['again']],
-  ])('does not select a tracked instance with the same name in %s %j', async (verb, more) => {
+  ])("does not select a tracked instance by a lost request's name: %s %j", async (verb, more) => {
     await begin();
     await lose(true);
     await world.cli(['instances', 'track', ID]);
@@ -458,7 +458,7 @@ describe('the name of a request with an unknown outcome', () => {
     expect({ code, requests: posts(requests) }).toEqual({ code: 7, requests: [] });
   });
 
-  test('never sends the name as an ID', async () => {
+  test('never sends the name of an unresolved request as an ID', async () => {
     await begin();
     await lose(true);
     const { code, requests } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);
@@ -467,7 +467,7 @@ describe('the name of a request with an unknown outcome', () => {
 });
 
 describe('a request whose process still runs', () => {
-  test('lists the request as IN_FLIGHT, and as UNKNOWN after its timeout', async () => {
+  test('lists a request as IN_FLIGHT while its process runs, and as UNKNOWN after its timeout', async () => {
     await begin();
     const isAlive = (pid: number) => pid === process.pid;
     const journal = journalOf(world, { service: world.service.url, account: 'user-1' }, isAlive);

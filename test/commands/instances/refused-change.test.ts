@@ -92,7 +92,7 @@ describe('a refused change', () => {
     });
   });
 
-  test('exits with 12 with --wait if the status changes back', async () => {
+  test('exits with 12 with --wait if the status of a refused change changes back', async () => {
     await refusing('TERMINATING', 'ACTIVE');
     const { code, stderr } = await near.cli([...terminate, '--wait']);
     expect(code).toBe(12);
@@ -175,16 +175,19 @@ describe('an interrupt while the key is fetched', () => {
     [['terminate', ID, '-y'], 'terminated'],
     [['stop', 'trainer'], 'stopped'],
     [['start', ID], 'started'],
-  ])('reports for %j that the instance is unchanged', async (words, done) => {
-    const { error } = JSON.parse(await interrupted(['instances', ...words, '--json']));
-    expect(error).toMatchObject({
-      code: 'interrupted',
-      message: `Interrupted. ${words[1]} was not ${done}: nothing was sent.`,
-      hint: `gpucloud instances get ${words[1]}`,
-      resource: words[1],
-      may_be_billing: true,
-    });
-  });
+  ])(
+    'reports for %j that the instance is unchanged if interrupted while the key is fetched',
+    async (words, done) => {
+      const { error } = JSON.parse(await interrupted(['instances', ...words, '--json']));
+      expect(error).toMatchObject({
+        code: 'interrupted',
+        message: `Interrupted. ${words[1]} was not ${done}: nothing was sent.`,
+        hint: `gpucloud instances get ${words[1]}`,
+        resource: words[1],
+        may_be_billing: true,
+      });
+    },
+  );
 
   test('prints one line for several instances to people', async () => {
     expect(await interrupted(['instances', 'terminate', 'trainer', ID, '-y'])).toBe(
@@ -200,7 +203,7 @@ describe('an interrupt while the key is fetched', () => {
     ]);
   });
 
-  test('reports possible billing for wait', async () => {
+  test('reports possible billing if wait is interrupted while the key is fetched', async () => {
     const { error } = JSON.parse(await interrupted(['instances', 'wait', 'trainer', '--json']));
     expect(error).toMatchObject({
       message: 'Interrupted. Stopped waiting for trainer (trainer). It may still be billing.',
@@ -245,13 +248,16 @@ describe('an interrupt after the request', () => {
     return result;
   }
 
-  test.each(['stop', 'terminate'])('exits with 7 for %s', async (verb) => {
-    const { code, stderr } = await interruptedAt('POST', verb, 'ACTIVE');
-    expect({ code, error: errorOf(stderr) }).toMatchObject({
-      code: 7,
-      error: { code: 'outcome_unknown', resource: ID, may_be_billing: true },
-    });
-  });
+  test.each(['stop', 'terminate'])(
+    'exits with 7 if %s is interrupted after the request',
+    async (verb) => {
+      const { code, stderr } = await interruptedAt('POST', verb, 'ACTIVE');
+      expect({ code, error: errorOf(stderr) }).toMatchObject({
+        code: 7,
+        error: { code: 'outcome_unknown', resource: ID, may_be_billing: true },
+      });
+    },
+  );
 
   test.each(['stop', 'terminate'])(
     "doesn't print that nothing was sent if interrupted after the request: %s",

@@ -70,7 +70,7 @@ test.each(['UDP', 'udp'])('exits with 3 for a tunnel to a %s endpoint', async (p
   expect(stderr).toContain('it is UDP');
 });
 
-test('exits with 130 if Ctrl-C stops a tunnel that was never open', async () => {
+test('exits with 130 if Ctrl-C stops a tunnel before it opens', async () => {
   const world = await worldWith({});
   const interrupt = new AbortController();
   const calls = join(world.home, 'calls');
@@ -132,7 +132,7 @@ describe('instances ssh', () => {
     ['STARTING', 'gpucloud instances wait trainer --for ssh'],
     ['TERMINATING', 'gpucloud instances list'],
     ['TERMINATED', 'gpucloud instances reorder trainer NEW-NAME'],
-  ])('exits with 5 in status %s, and suggests the next command', async (status, hint) => {
+  ])('exits with 5 for ssh in status %s, and suggests the next command', async (status, hint) => {
     const world = await worldWith({ status });
     for (const argv of [
       ['ssh', ID],
@@ -166,7 +166,7 @@ describe('instances ssh', () => {
     [{ ssh_username: '-l' }, 10, `"-l" as the instance's user name`],
     [{ ssh_port: 22.5 }, 10, `"22.5" as the instance's SSH port`],
     [{ ssh_port: 0 }, 10, `"0" as the instance's SSH port`],
-  ])('rejects %j with exit code %i', async (instance, exit, words) => {
+  ])('rejects the ssh command %j with exit code %i', async (instance, exit, words) => {
     const world = await worldWith(instance);
     const { code, stdout, stderr } = await run(world, 'ssh', ID);
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
@@ -221,7 +221,7 @@ describe('the arguments of ssh and scp', () => {
     'CheckHostIP=no',
   ];
 
-  test('passes the host key options, port and address', async () => {
+  test('passes the host key options, port and address to ssh and scp', async () => {
     const world = await worldWith({});
     await run(world, 'ssh', ID);
     expect(await started(world)).toEqual([
@@ -234,7 +234,7 @@ describe('the arguments of ssh and scp', () => {
     ]);
   });
 
-  test("passes the user's options before gpucloud's", async () => {
+  test("passes the user's options to ssh and scp before gpucloud's", async () => {
     const world = await worldWith({ ssh_username: null, ssh_port: null });
     const key = join(world.home, 'key');
     await writeFile(key, '');
@@ -300,7 +300,7 @@ describe('the arguments of ssh and scp', () => {
   });
 });
 
-test("warns once per part that ssh-config can't read", async () => {
+test("warns once about each part that ssh-config can't read", async () => {
   const world = await worldWith({});
   await run(world, 'track', ID);
   const env = { GPUCLOUD_API_KEY: 'svc_sk_other_0123456789' };

@@ -162,7 +162,7 @@ describe('Ctrl-C during a create', () => {
     expect(await places()).toEqual([]);
   });
 
-  test('waits for the response, and reports the instance as billing', async () => {
+  test('waits for the response after Ctrl-C, and reports the instance as billing', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     service.posts.push(async () => {
@@ -180,7 +180,7 @@ describe('Ctrl-C during a create', () => {
     expect(await places()).toEqual(['instances']);
   });
 
-  test('exits with 7 and reports possible billing if pressed twice', async () => {
+  test('exits with 7 and reports possible billing if Ctrl-C is pressed twice', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     service.posts.push(async () => {
@@ -203,7 +203,7 @@ describe('Ctrl-C during a create', () => {
 });
 
 describe('an unusable journal', () => {
-  test('exits with 9 in list and create, but not in get by ID', async () => {
+  test('exits with 9 for an unusable journal in list and create, but not in get by ID', async () => {
     await begin();
     service.rent(ID, 'trainer');
     await rm(join(world.home, 'state', 'journal'), { recursive: true });

@@ -58,7 +58,7 @@ describe('instances wait --for ssh', () => {
     return { near, port, stopSshd, close };
   }
 
-  test('succeeds in INSTALLING if SSH responds', async () => {
+  test('succeeds in INSTALLING if the SSH server sends its banner', async () => {
     const { near, close } = await besideSshd((port) => ({
       status: 'INSTALLING',
       ip_address: '127.0.0.1',

@@ -72,7 +72,7 @@ describe('instances wait', () => {
     expect(error.last_events.length).toBeGreaterThan(1);
   });
 
-  test('exits with 12 for create --wait too', async () => {
+  test('exits with 12 in create --wait if the instance reaches another final status', async () => {
     await world.sandbox.inject('fail-provisioning');
     const { code, stderr } = await world.cli([
       'instances',
@@ -141,7 +141,7 @@ describe('instances wait', () => {
     expect(stderr).toContain('did not respond within 0.1 s');
   });
 
-  test('reads once more at the deadline, even with a longer --poll-interval', async () => {
+  test('reads the status once more at the deadline, even with a longer --poll-interval', async () => {
     await world.sandbox.inject('slow-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const started = world.clock.now();

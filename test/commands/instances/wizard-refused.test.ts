@@ -49,7 +49,7 @@ test.each([
   [404, 3],
   [401, 4],
 ])(
-  'exits with the code of a refusal, and prints the command before it: HTTP %i',
+  "exits with the refusal's code, and prints the equivalent command first: HTTP %i",
   async (status, exit) => {
     service.posts.push(() => no(status, 'no'));
     const { code, stderr, requests } = await create(
@@ -99,7 +99,7 @@ describe('instances create after a refusal', () => {
     expect(stderr).toContain('Cancelled. Nothing was rented.');
   });
 
-  test('asks for no other offer unless the termination is confirmed', async () => {
+  test('does not ask for another offer unless the termination is confirmed', async () => {
     service.shows = () => ({ price_per_hour_snapshot: '100.00' });
     service.terminations = [() => ok({ status: 'TERMINATING' })];
     const lines = [...ANSWERS, 'yes', 'offer-2', 'yes'];
@@ -117,14 +117,14 @@ describe('instances create after a refusal', () => {
     ['a balance that is too low', 5, () => no(402, 'no')],
     ['a refused key', 4, () => no(401, 'no')],
     ['a request to wait', 11, () => no(429, 'no')],
-  ])('asks for no other offer after %s', async (_what, exit, post) => {
+  ])('does not ask for another offer after %s', async (_what, exit, post) => {
     service.posts.push(post);
     const { code, stderr, requests } = await ask('yes', 'offer-2', 'yes');
     expect({ code, offers: offersIn(requests) }).toEqual({ code: exit, offers: ['offer-1'] });
     expect(stderr).not.toContain('Try another offer?');
   });
 
-  test('asks for no other offer if the flags include the offer', async () => {
+  test('does not ask for another offer if the flags include the offer', async () => {
     service.posts.push(() => no(409, 'no'));
     const argv = ['box', '--image', 'image-1', '--offer', 'offer-1'];
     const { code, stderr } = await create(argv, 'yes', 'offer-2', 'yes');

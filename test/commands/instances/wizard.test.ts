@@ -168,7 +168,7 @@ describe('instances create in a terminal', () => {
       );
     });
 
-    test('names the flags of several instances, but no suggested name', async () => {
+    test('includes the flags of several instances in the command, but no suggested name', async () => {
       const { code, stderr } = await answered(
         [
           'run',
@@ -217,7 +217,7 @@ describe('instances create in a terminal', () => {
     expect(stderr).toContain('gpucloud instances create box-2 --offer');
   });
 
-  test('omits an attached drive from the list', async () => {
+  test('omits an attached drive from the list of drives', async () => {
     const named = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
     await done('instances', 'create', 'box', ...named, '--drive', 'datasets');
     await done('drives', 'create', 'free', '--size', '10');

@@ -110,7 +110,7 @@ describe('login with all values', () => {
     expect(stdout + stderr).not.toContain(BORIS_KEY);
   });
 
-  test('trims the line end of --key-file, and warns if others can read the file', async () => {
+  test('trims the line end of --key-file, and warns if other users can read the file', async () => {
     const world = await newWorld();
     const file = join(world.home, 'key.txt');
     await writeFile(file, `${ANNA_KEY}\r\n`, { mode: 0o600 });
@@ -437,7 +437,7 @@ test('exits with 130 and stores nothing if interrupted while checking the key', 
 describe('the hint after a refused key', () => {
   const me = ['me', 'get'];
 
-  test('names GPUCLOUD_API_KEY if the variable contains the key', async () => {
+  test('suggests correcting or unsetting GPUCLOUD_API_KEY if it contains the refused key', async () => {
     const world = await newWorld();
     const env = { GPUCLOUD_API_KEY: 'svc_sk_wrong', GPUCLOUD_BASE_URL: world.service.url };
     for (const argv of [me, ['api', 'GET', '/users/me'], ['billing', 'balance']]) {
@@ -460,7 +460,7 @@ describe('the hint after a refused key', () => {
     );
   });
 
-  test('suggests a profile with a key, if one exists', async () => {
+  test('suggests a profile with a key if one exists', async () => {
     const world = await newWorld();
     const hint = async (...argv: string[]) => (await world.cli([...me, ...argv])).stderr;
     expect(await hint()).toContain(

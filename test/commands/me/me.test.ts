@@ -217,7 +217,7 @@ describe('me set-password', () => {
     [['-phunter2']],
     [['--stdin', 'hunter2', '--json']],
     [['--', '-hunter2']],
-  ])('rejects %j without repeating it', async (given) => {
+  ])('rejects set-password %j without repeating it', async (given) => {
     const world = await worldOf('hangUp');
     const { code, stdout, stderr, requests } = await world.cli(['me', 'set-password', ...given], {
       stdin: `${OLD}\n${NEW}\n`,

@@ -177,7 +177,7 @@ describe('profiles get', () => {
 
 describe('an unknown profile', () => {
   test.each([['get'], ['use'], ['remove', '--yes']])(
-    'exits with 3 in %s, and lists the others with the nearest first',
+    'exits with 3 for an unknown profile in %s, and lists the others with the nearest first',
     async (verb, ...more) => {
       const world = await twoProfiles();
       const before = await stat(configFile(world));
@@ -191,7 +191,7 @@ describe('an unknown profile', () => {
   );
 
   test.each(['constructor', '__proto__', 'toString'])(
-    'exits with 3 for %s, a property of every object',
+    'exits with 3 for a profile named %s, a property of every object',
     async (name) => {
       expect((await (await twoProfiles()).cli(['profiles', 'get', name])).code).toBe(3);
     },
@@ -269,7 +269,7 @@ describe('profiles add', () => {
     expect((await stat(join(world.home, 'config'))).mode & 0o777).toBe(0o700);
   });
 
-  test('succeeds with the same base URL, and rejects another base URL', async () => {
+  test('succeeds in profiles add with the same base URL, and rejects another', async () => {
     const world = await twoProfiles();
     const { url } = world.service;
     const again = await world.cli(['profiles', 'add', 'home', '--base-url', `${url}/`]);

@@ -37,7 +37,7 @@ async function rent(world: World, name: string): Promise<void> {
 }
 
 describe('sandbox rogue', () => {
-  test('rents an instance that bills and appears in no list', async () => {
+  test('rents an instance that bills and is missing from every list', async () => {
     const world = await newWorld();
     const { instances } = await json(world, 'rogue');
     expect(instances).toMatchObject([{ name: 'rogue', status: 'PROVISIONING', reserved: '89.90' }]);
@@ -149,7 +149,7 @@ describe('sandbox status', () => {
   test.each([
     ['another profile', ['--profile', 'nowhere']],
     ['a base URL', ['--base-url', 'https://api.example.com']],
-  ])('ignores %s', async (_what, argv) => {
+  ])('ignores %s in sandbox status and catalog', async (_what, argv) => {
     const world = await newWorld();
     expect((await world.cli(['sandbox', 'status', ...argv])).code).toBe(0);
     expect((await world.cli(['sandbox', 'catalog', ...argv])).code).toBe(0);

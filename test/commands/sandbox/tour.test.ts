@@ -84,7 +84,7 @@ describe('sandbox tour', () => {
     }
   });
 
-  test('asks before each step in a terminal, and stops after No', async () => {
+  test('asks before each step in a terminal, and stops after the answer No', async () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], {
       terminal: true,
       env: NO_SSH,

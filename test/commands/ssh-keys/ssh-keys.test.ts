@@ -366,7 +366,7 @@ describe('ssh-keys', () => {
     await world.close();
   });
 
-  test('continues after a deletion that fails', async () => {
+  test('deletes the remaining keys after one deletion fails', async () => {
     const world = await createWorld({
       handler: ({ method, path }) => {
         if (method === 'GET') return { status: 200, body: { data: [{ id: 'k1' }, { id: 'k2' }] } };

@@ -78,7 +78,7 @@ describe('unexplained charges', () => {
     expect(stdout).toContain('Unknown    1,110.10 ₽ in unexplained charges\n');
   });
 
-  test('ignores a kopeck of rounding', async () => {
+  test('ignores an unexplained kopeck from rounding', async () => {
     await known(service.instance('trainer', { created_at: service.ago(HOUR / 3) }));
     // Charges an hour and a third.
     service.transaction('USAGE_CHARGE', '119.87', 60_000);
@@ -140,7 +140,7 @@ describe('unexplained charges', () => {
     },
   );
 
-  test('reads at most six pages, and checks no charges in longer histories', async () => {
+  test('reads at most six pages, and skips the check of charges in longer histories', async () => {
     service.limit = 5;
     await known(service.instance('trainer', { created_at: service.ago(40 * DAY) }));
     hourly('100.00', 500);

@@ -328,7 +328,7 @@ describe('status with unreadable parts', () => {
     ['/billing/transactions', 'transactions', 'The transactions'],
     ['/storage/drives', 'drives', 'The drives'],
     ['/users/me', 'profile', 'The balance'],
-  ])('shows the other parts, and exits with 1: %s', async (path, part, words) => {
+  ])('shows the readable parts, and exits with 1: %s', async (path, part, words) => {
     await known(service.instance('trainer'));
     service.drive('data');
     service.broken.set(path, FAULT);

@@ -57,7 +57,7 @@ async function worldOf(...templates: Record<string, unknown>[]): Promise<World> 
 }
 
 describe('templates list', () => {
-  it('sorts by sort_order, with missing values last', async () => {
+  it('sorts templates by sort_order, with missing values last', async () => {
     const world = await worldOf(
       { id: 't-0', slug: 'none' },
       WHISPER,
@@ -106,7 +106,7 @@ describe('templates list', () => {
 });
 
 describe('templates get', () => {
-  it('prints every field, and the readme as Markdown', async () => {
+  it('prints every field of a template, and its readme as Markdown', async () => {
     const world = await worldOf(WHISPER);
     const { code, stdout, requests } = await world.cli(['templates', 'get', 'whisper']);
     expect(code).toBe(0);
@@ -218,7 +218,7 @@ describe('templates get', () => {
     expect(stdout).toContain('# JupyterLab\n\nNotebooks with Python, PyTorch and CUDA.');
   });
 
-  it('accepts missing, null and invalid fields', async () => {
+  it('accepts missing, null and invalid fields of a template', async () => {
     const world = await worldOf({
       id: 't-9',
       name: null,

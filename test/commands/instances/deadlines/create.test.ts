@@ -220,7 +220,7 @@ describe('the deadline of a request with a lost response', () => {
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at: world.at(4) }]);
   });
 
-  test('does not replace an existing deadline', async () => {
+  test('keeps the deadline of an instance tracked for a request', async () => {
     await lose();
     const name = `${ID.slice(0, -1)}7`;
     world.rented.rent(name, 'other');
@@ -336,7 +336,7 @@ describe('expire', () => {
   });
 
   test.each([[[]], [['--after', '8h', '--never']], [['--at', '2026-01-14T00:00Z']]])(
-    'exits with 2 for the flags %j',
+    'exits with 2 for the expire flags %j',
     async (flags) => {
       expect((await world.cli(['instances', 'expire', 'trainer', ...flags])).code).toBe(2);
       expect(recordsIn(world, 'deadlines')).toMatchObject([{ deadline: world.at(4) }]);

@@ -110,7 +110,7 @@ describe('reap --install', () => {
     expect((await cli([...CREATE, '--terminate-after', '4h'])).code).toBe(0);
   });
 
-  test('exits with 1 if a repeated installation starts no run', async () => {
+  test("exits with 1 if a repeated installation doesn't start a run", async () => {
     systemctlLeaving({ account: 'user-1', at: now() });
     expect((await cli([...REAP, '--install'])).code).toBe(0);
     // This systemctl starts no run.

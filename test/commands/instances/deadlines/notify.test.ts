@@ -41,7 +41,7 @@ describe('profiles set --notify', () => {
   });
   afterEach(() => world.close());
 
-  test('runs the command once for a termination at the deadline, without the key', async () => {
+  test('runs the --notify command once for a termination at the deadline, without the key', async () => {
     await notifyBy(await listener());
     await rentForFourHours(world);
     world.clock.advance(5 * HOUR);
@@ -61,7 +61,7 @@ describe('profiles set --notify', () => {
     expect(await readFile(heard(), 'utf8')).not.toContain(TEST_KEY);
   });
 
-  test('runs the command once for a failed termination, and once for the termination', async () => {
+  test('runs the --notify command once for a failed termination, and once for the termination', async () => {
     await notifyBy(await listener());
     await rentForFourHours(world);
     world.clock.advance(5 * HOUR);
@@ -79,7 +79,7 @@ describe('profiles set --notify', () => {
   test.each([
     ['fails', 'echo "no route" >&2; exit 3', 'no route'],
     ['is noisy', 'head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2; exit 3', 'exit code 3'],
-  ])('only warns if the command %s', async (_how, then, reason) => {
+  ])('only warns if the --notify command %s', async (_how, then, reason) => {
     await notifyBy(await listener(then), 'secret-topic');
     await rentForFourHours(world);
     world.clock.advance(5 * HOUR);
@@ -90,7 +90,7 @@ describe('profiles set --notify', () => {
     expect(stderr).not.toContain('secret-topic');
   });
 
-  test('only warns if the program is missing', async () => {
+  test('only warns if the --notify program is missing', async () => {
     await notifyBy(join(world.home, 'missing'));
     await rentForFourHours(world);
     world.clock.advance(5 * HOUR);

@@ -382,7 +382,7 @@ describe('an overdue request with an unknown outcome', () => {
     });
   });
 
-  test('ignores the request before its deadline', async () => {
+  test('ignores a request with an unknown outcome before its deadline', async () => {
     await lose(false);
     expect(await world.cli(REAP)).toMatchObject({ code: 0, stdout: '[]\n' });
   });
@@ -457,7 +457,7 @@ describe('every other command', () => {
     expect((await world.cli(['profiles', 'list'])).stderr).not.toContain('deadline');
   });
 
-  test('does not report an untracked instance', async () => {
+  test('does not report an untracked instance as overdue', async () => {
     await rentForFourHours(world);
     const { stderr } = await world.cli(['instances', 'untrack', 'trainer', '--yes']);
     expect(stderr).toContain('Untracked trainer. Its deadline no longer applies.');

@@ -123,7 +123,7 @@ describe('logout', () => {
 });
 
 describe('profiles remove', () => {
-  test('removes the schedule, and lists the deadlines', async () => {
+  test("removes the profile's schedule, and lists the deadlines that are no longer enforced", async () => {
     await login('home');
     await arm('home');
     await arm('work');
@@ -148,7 +148,7 @@ describe('profiles remove', () => {
     expect((await cli(['profiles', 'get', 'work'])).code).toBe(0);
   });
 
-  test('succeeds on a computer without a scheduler', async () => {
+  test('removes a profile on a computer without a scheduler', async () => {
     expect((await cli(['profiles', 'remove', 'work', '--yes'])).code).toBe(0);
     expect(existsSync(join(world.home, 'crontab'))).toBe(false);
   });
