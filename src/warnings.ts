@@ -4,17 +4,17 @@
  */
 export const WARNINGS = {
   account_blocked: 'the account is blocked',
-  attempt: 'an offer could not be rented; with several, the next one is tried',
+  attempt: 'an offer could not be rented; the next --offer, if any, is tried',
   clock_differs: "this computer's clock and the service's differ by more than a minute",
   connection: 'a connection to an instance, or a program started for it, failed',
   deadline_near: 'an instance is near its deadline, so its command is interrupted',
   deadline_passed: 'an instance is past its deadline, and may be billing',
   deadline_unenforced: 'an instance has no deadline, or nothing on this computer enforces it',
-  copy: 'a file changed or vanished while it was copied',
+  copy: 'a file changed or vanished during a copy',
   drive_suspended: 'a drive is suspended and will be deleted',
   incomplete: 'part of the result could not be read',
   key_exposed: 'others on this computer can read a key',
-  local_storage: 'a file of this computer could not be read or written',
+  local_storage: 'a local file could not be read or written',
   may_be_billing: 'something is billing or may be billing',
   notify: 'the command of "profiles set --notify" failed',
   min_count: 'fewer instances than --min-count could be rented, so all are terminated',
@@ -26,7 +26,7 @@ export const WARNINGS = {
   probe_failed: 'could not check whether an instance is idle, so it counts as in use',
   retrying: 'a read failed; trying again',
   settings: 'a variable or flag overrides or ignores a setting',
-  stdin_not_read: 'there is data on stdin, which the command does not read',
+  stdin_not_read: 'the command does not read the data on stdin',
   unexplained_charges: "charges that known instances and drives don't explain",
 } as const;
 

@@ -121,7 +121,7 @@ function openRequests({ known, openPrices }: AuditReading): CheckResult {
   }
   if (known.inFlight.length > 0) {
     return unknown(
-      'Another gpucloud process is waiting for a response. Run the audit again when it ends.',
+      'Another gpucloud process is waiting for a response. Run the audit again when that process exits.',
       {
         evidence: known.inFlight.map(({ name }) => `${name} is being created`),
         next: ['audit'],
@@ -154,7 +154,7 @@ function rentedElsewhere({ look, known }: AuditReading): CheckResult {
     return {
       result: 'finding',
       message:
-        'A drive is attached to an instance that this computer neither rented nor tracks. Track it, or terminate it.',
+        'A drive is attached to an instance that this computer neither rented nor tracks. Track or terminate the instance.',
       evidence: living.map(({ row, drive }) => `${lineOf(row)}, ${drive}`),
       perHour: sumOf(living.map(({ row }) => priceIn(row.price_per_hour_snapshot))),
       next: ['instances', 'get', first.id],
@@ -192,7 +192,7 @@ function runningLong({ look }: AuditReading): CheckResult {
     const all = [first, ...others];
     return {
       result: 'finding',
-      message: 'An instance is past its deadline, or was rented over 24 h ago and has none.',
+      message: 'An instance is past its deadline, or was rented over 24 h ago without a deadline.',
       evidence: all.flatMap(({ evidence }) => evidence ?? []),
       perHour: sumOf(all.map(({ row }) => priceIn(row?.price_per_hour_snapshot))),
       ...(first.next === null ? {} : { next: first.next }),
@@ -204,7 +204,7 @@ function runningLong({ look }: AuditReading): CheckResult {
       `${instances.faults.length} of ${instances.requested} instances could not be read: ${fault.message}`,
     );
   }
-  return ok('No instance is past its deadline or has run for over 24 h without one.');
+  return ok('No instance is past its deadline or has run for over 24 h without a deadline.');
 }
 
 /** Checks for instances seen TERMINATED on this computer that later ran or were charged. */
@@ -219,7 +219,7 @@ function endedButCharged({ ended }: AuditReading): CheckResult {
   if (first !== undefined) {
     return {
       result: 'finding',
-      message: 'An instance that was TERMINATED runs again, or was charged later.',
+      message: 'A terminated instance is running again, or was charged after its termination.',
       evidence: lines(charged),
       perHour: sumOf(charged.map(({ instance }) => priceIn(instance.price_per_hour_snapshot))),
       next: ['instances', 'get', first.known.id],
@@ -229,10 +229,10 @@ function endedButCharged({ ended }: AuditReading): CheckResult {
   if (faults[0] !== undefined) {
     return unknown(`${faults.length} terminated instances could not be read: ${faults[0].message}`);
   }
-  const count = `${ended.left === 0 ? '' : 'the newest '}${read.length} ${read.length === 1 ? 'was' : 'were'} read`;
+  const count = `checked ${ended.left === 0 ? '' : 'the newest '}${read.length}`;
   const late = read.filter(({ is }) => is === 'late');
   const names = late.map(({ known }) => known.name).join(', ');
-  const lateText = late.length === 0 ? '' : ` Billed late, within a day of the end: ${names}.`;
+  const lateText = late.length === 0 ? '' : ` Charged within a day after termination: ${names}.`;
   return ok(`No terminated instance was charged later (${count}).${lateText}`, lines(late));
 }
 
@@ -252,7 +252,7 @@ function chargeAfterEnd(
   const ended = terminated_at ?? last?.seen_at;
   const [billedAt, endedAt] = [instant(billed), instant(ended)];
   if (billedAt === undefined || endedAt === undefined || billedAt <= endedAt + HOUR) return {};
-  const text = `ended at ${ended}, and was charged at ${billed}`;
+  const text = `was terminated at ${ended} and charged at ${billed}`;
   return { is: billedAt <= endedAt + LATE ? 'late' : 'wrong', text };
 }
 
@@ -313,7 +313,7 @@ function unexplainedCharges({ look }: AuditReading): CheckResult {
     };
   }
   const lateText = late.gt(0)
-    ? ` ${inRoubles(late)} of it is late billing, within a day of an instance's termination.`
+    ? ` This includes ${inRoubles(late)} charged within a day after a termination.`
     : '';
   return ok(
     `${chargedText(charges)}. Known instances and drives explain up to ${inRoubles(atMost)}.${lateText}`,

@@ -84,7 +84,7 @@ function updateOnce(name: string, api: Api, options: CallOptions): Promise<User>
  */
 export function reservedBalance(exact: Exact, look: Look, known: Known): CheckResult {
   if (exact === 'nameless') {
-    return unknown("The account has no name, so its profile can't be updated with the same name.", {
+    return unknown('This check sends the account name again, but the account has no name.', {
       next: ['me', 'update', '--name', 'NAME'],
     });
   }
@@ -93,7 +93,7 @@ export function reservedBalance(exact: Exact, look: Look, known: Known): CheckRe
   }
   const why = changedWhileReading(exact, look);
   if (why !== undefined) {
-    return unknown(`${why} while it was read. Run the audit again.`, {
+    return unknown(`${why} during the check. Run the audit again.`, {
       next: ['audit', '--exact'],
     });
   }

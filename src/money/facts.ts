@@ -125,7 +125,7 @@ export function whyUnchecked(charges: CheckedCharges | undefined): string | unde
 /** Describes the unexplained charges, without a full stop. */
 export function unexplainedText(charges: CheckedCharges): string {
   const { atMost } = charges;
-  return `Something unknown may be billing: ${chargedText(charges)}, but everything known here costs at most ${inRoubles(atMost)}`;
+  return `Something unknown may be billing: ${chargedText(charges)}, but known instances and drives cost at most ${inRoubles(atMost)}`;
 }
 
 /** Formats `90.00 ₽ was charged in the last 24 h after refunds of 10.00 ₽`. */

@@ -105,7 +105,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   ofJobs({
     code: 'job_results',
     test: ({ exit_code, kept }) => kept === 'results' || (kept === null && exit_code !== null),
-    message: ({ name }) => `The results of ${short(name)} are still on it. To fetch them`,
+    message: ({ name }) => `The results of ${short(name)} are still on the instance. To fetch them`,
     next: ({ name, id }) => ['jobs', 'attach', typedName(name, id)],
   }),
   ofJobs({
@@ -134,7 +134,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
     message: ({ facts: { charges } }) =>
       charges === undefined
         ? ''
-        : `${unexplainedText(charges)}. The largest group: ${charges.groups.slice(0, 1).map(groupText)}. To look for it`,
+        : `${unexplainedText(charges)}. The largest group: ${charges.groups.slice(0, 1).map(groupText)}. To investigate`,
     next: () => ['audit'],
   }),
   ofAccount({
@@ -321,10 +321,10 @@ function deletionText(
   const [after, before] = [earliest, latest].map((text) =>
     text === null ? undefined : spanText(Math.max(0, (Date.parse(text) - now) / 1000)),
   );
-  if (after === undefined) return 'it is deleted for good 7 days after the suspension';
+  if (after === undefined) return 'the service deletes it 7 days after the suspension';
   return before === undefined || before === after
-    ? `it is deleted for good in about ${after}`
-    : `it is deleted for good in ${after} to ${before}`;
+    ? `the service deletes it in about ${after}`
+    : `the service deletes it in ${after} to ${before}`;
 }
 
 function typedRow({ name, id }: InstanceRow): string {

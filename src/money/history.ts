@@ -37,7 +37,7 @@ export async function* wholeHistory(
     if (meta.total < total) {
       err.warn(
         'incomplete',
-        'The history became shorter while it was read, so transactions may be missing. Run the command again.',
+        'The history became shorter during the read, so transactions may be missing. Run the command again.',
       );
     }
     total = meta.total;
@@ -50,14 +50,14 @@ export async function* wholeHistory(
     if (repeated === STUCK) {
       throw new CliError(
         'notUnderstood',
-        `The service repeats the same transactions on every page (page ${number}), so the history can't be read to its end.`,
+        `The service repeats the same transactions on every page (page ${number}), so the full history can't be read.`,
         { hint: 'read single pages: --page N --limit N' },
       );
     }
     if (isLast && given < total) {
       err.warn(
         'incomplete',
-        `The service reports ${total} transactions but returned ${given}. The totals here are incomplete.`,
+        `The service reports ${total} transactions but returned ${given}. The totals are incomplete.`,
       );
     }
   }

@@ -43,7 +43,7 @@ export function termination(context: Context) {
       const now = context.serviceClock.now();
       for (const [at, instance] of read.entries()) {
         if (instance === undefined) {
-          context.err.note(`${described[at]}: could not be read.`);
+          context.err.note(`Could not read ${described[at]}.`);
           continue;
         }
         shown.set(instance.id, instance);

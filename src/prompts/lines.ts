@@ -133,7 +133,7 @@ export function lineAsker({
     const taken = choices.flatMap(({ checked }, at) => (checked === true ? [at] : []));
     const now = taken.length === 0 ? 'none' : taken.map((at) => at + 1).join(' ');
     for (;;) {
-      print(`Numbers with spaces between them, or none [${now}] `);
+      print(`Numbers separated by spaces, or none [${now}] `);
       const typed = (await line(gone)).trim().toLowerCase();
       const words = typed === 'none' || typed === '0' ? [] : typed.split(/[\s,]+/);
       const places = typed === '' ? taken : words.map((word) => numbered(word, lines));
@@ -154,7 +154,7 @@ export function lineAsker({
         case 'text':
           return text(question, question.initial ?? '', () => line(gone.signal));
         case 'secret': {
-          const message = `${question.message} (what you type is not shown)`;
+          const message = `${question.message} (input hidden)`;
           return text({ ...question, message }, '', () => hidden(gone));
         }
         case 'confirm':

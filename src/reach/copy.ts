@@ -29,7 +29,7 @@ export function parseCopy(paths: readonly string[], platform: string): Copy {
     if (instances.some((instance) => instance !== undefined)) {
       throw refused(
         'the source of a copy to an instance must be on this computer',
-        `copy it here first, or log in and copy there: ${gpucloud('instances', 'ssh', 'NAME')}`,
+        `copy the file to this computer first, or copy it on the instance: ${gpucloud('instances', 'ssh', 'NAME')}`,
       );
     }
     return { instance: target.instance, from: 'here', ...ends };

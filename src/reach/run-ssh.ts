@@ -87,7 +87,7 @@ export function troubleText(
   switch (trouble) {
     case 'hostKey': {
       const forget = ['ssh-keygen', '-f', ssh.knownHosts, '-R', endpoint.id];
-      return `${target.name} (${endpoint.id}) has a new host key, so nothing was sent. It may have been reinstalled, or another server responds in its place. If you trust the new key, remove the old one: ${shellLine(forget, host.platform)}`;
+      return `${target.name} (${endpoint.id}) has a new host key, so nothing was sent. It may have been reinstalled, or another server responds in its place. If you trust the new key, remove the old key: ${shellLine(forget, host.platform)}`;
     }
     case 'keys': {
       const names = (instance.ssh_keys ?? []).map(
@@ -96,12 +96,12 @@ export function troubleText(
       );
       const there =
         names.length === 0
-          ? 'the service lists no keys for it'
+          ? 'the service lists no keys for the instance'
           : `its keys are ${names.join(', ')}`;
       const file = key === undefined ? 'FILE' : shellLine([key], host.platform);
       return `${target.name} refused every key: ${there}. Select a private key with --identity ${file}.`;
     }
     case 'unreachable':
-      return `SSH of ${target.name} does not respond at ${endpoint.host} port ${endpoint.port}. Right after a start, add --wait.`;
+      return `SSH of ${target.name} does not respond at ${endpoint.host} port ${endpoint.port}. If the instance has just started, add --wait.`;
   }
 }

@@ -20,7 +20,7 @@ export function withSignInFlags<Args extends unknown[], Flags extends OptionValu
     .option('--user <name>', 'user name (default: from the service)', ruled('--user', sshUser))
     .option(
       '--ssh-option <key=value>',
-      'option as in ssh_config (repeatable)',
+      'ssh_config option (repeatable)',
       ruledEach('--ssh-option', sshOption),
     )
     .option(

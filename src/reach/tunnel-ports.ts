@@ -70,8 +70,8 @@ function missing(wanted: string | undefined, all: readonly Connection[], instanc
   const found = all.find(({ name }) => name === wanted);
   if (found === undefined) return `PORTS "${wanted}": ${instance} has no endpoint with that name.`;
   return isUdp(found.protocol)
-    ? `PORTS "${wanted}": it is UDP, which SSH can't forward.`
-    : `PORTS "${wanted}": the service returned no port for it.`;
+    ? `PORTS "${wanted}": the endpoint uses UDP, which SSH can't forward.`
+    : `PORTS "${wanted}": the service returned no port for this endpoint.`;
 }
 
 function isUdp(protocol: string | null): boolean {

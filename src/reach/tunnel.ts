@@ -134,7 +134,7 @@ function explained(line: string, name: string, port: number): string {
     /^channel \d+: open failed: ([^:]+?)(?:: *(.*))?$/.exec(line) ?? [];
   if (failure !== 'connect failed') return line;
   const why = reason === '' ? '' : ` (${reason})`;
-  return `Nothing listens on port ${port} of ${name}${why}. Start the program there.`;
+  return `Nothing listens on port ${port} of ${name}${why}. Start a program on that port.`;
 }
 
 /** Returns undefined if the service is unreachable too; the tunnel then tries the old endpoint. */
@@ -158,12 +158,12 @@ function failed({ code, output, opened }: Held, reached: Reached, context: Conte
   const trouble = troubleIn(output);
   const last = output.trim().split('\n').at(-1)?.trim();
   const what = opened ? 'Lost the tunnel' : 'Could not open the tunnel';
-  return new CliError('refused', `${what}: ${last || `ssh ended with ${code}`}`, {
+  return new CliError('refused', `${what}: ${last || `ssh exited with ${code}`}`, {
     resource: id,
     retryable: trouble === 'unreachable',
     hint:
       trouble === undefined
-        ? `try it by hand: ${gpucloud('instances', 'ssh', typedName(name, id))}`
+        ? `try to connect: ${gpucloud('instances', 'ssh', typedName(name, id))}`
         : troubleText(trouble, reached, context),
   });
 }

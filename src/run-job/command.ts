@@ -36,7 +36,7 @@ export async function commandOf(
   const { envFile, dockerImage } = flags;
   if (dockerImage === undefined && flags.env !== undefined) {
     throw usageError(
-      `${from('env')} sets variables of a container, and there is no --docker-image`,
+      `${from('env')} sets variables of a container, but --docker-image is missing`,
       'for COMMAND: --pass-env NAME, or --env-file FILE',
     );
   }
@@ -69,6 +69,6 @@ export function recordedCommand({ command: words, variables = [] }: JobRecord): 
   throw new CliError(
     'runFailed',
     `The command was never started, and the values of ${variables.join(', ')} are not stored.`,
-    { hint: 'run it again' },
+    { hint: 'run the job again' },
   );
 }

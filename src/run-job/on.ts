@@ -92,9 +92,9 @@ function ensureReplaceable(job: JobRecord | undefined, { state }: Pick<Probed, '
   const { id, name, on, kept, fetch, fetched } = job;
   const typed = typedName(name, id);
   if (!on && kept !== 'command') {
-    throw new CliError('wrongState', `The job that rented ${name} has not ended.`, {
+    throw new CliError('wrongState', `The job that rented ${name} has not finished.`, {
       resource: id,
-      hint: `see its output: ${gpucloud('jobs', 'logs', typed)}; end it: ${gpucloud('jobs', 'attach', typed)}`,
+      hint: `see its output: ${gpucloud('jobs', 'logs', typed)}; finish the job: ${gpucloud('jobs', 'attach', typed)}`,
     });
   }
   if (!on || state === 'none' || fetch.length === 0 || fetched === true) return;

@@ -33,7 +33,7 @@ export async function ensureSignIn(
   how: HowToReach,
   context: Context,
 ): Promise<HowToReach> {
-  if (ids.length === 0) throw usageError('--ssh-key is missing: run signs in with it');
+  if (ids.length === 0) throw usageError('--ssh-key is missing: run needs a key to sign in');
   if (how.identity !== undefined) {
     await ensureUnlocked(how.identity, context);
     return how;
@@ -59,7 +59,7 @@ async function findPrivateKey(
   const names = keys.map(({ name, id }) => name ?? id).join(', ');
   throw locked === undefined
     ? usageError(
-        `--ssh-key ${names}: its private key is neither in ~/.ssh nor in the SSH agent`,
+        `--ssh-key ${names}: no private key found in ~/.ssh or in the SSH agent`,
         'name the file with --identity, or add the key to the agent: ssh-add FILE',
       )
     : lockedKeyError(locked);

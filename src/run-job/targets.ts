@@ -35,7 +35,7 @@ export async function ensureTargets(
       throw usageError(`${what}: ${path} closes before the results of --detach arrive`);
     }
     if (isRepeated && kind !== 'file' && kind !== 'folder') {
-      throw usageError(`${what}: --fetch-every can't write to ${path} several times`);
+      throw usageError(`${what}: --fetch-every can't write to ${path} repeatedly`);
     }
     if (kind === 'stdout' || kind === 'stderr') continue;
     await ensureWritable(kind === 'stream' ? path : folderOf(path), what);
@@ -75,7 +75,7 @@ function isOneFolder(one: string, other: string): boolean {
 function bothInto(path: string, one: string, other: string): CliError {
   return usageError(
     `--fetch "${one}" and "${other}" would both be written to "${path}"`,
-    `give a path for each: --fetch 'REMOTE:LOCAL'`,
+    `give each its own path: --fetch 'REMOTE:LOCAL'`,
   );
 }
 

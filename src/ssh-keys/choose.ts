@@ -49,7 +49,8 @@ export async function chooseKeyFile(
 }
 
 function notThere(path: string): string | undefined {
-  if (path.trim() === '') return 'such as ~/.ssh/id_ed25519.pub, with the whole path in place of ~';
+  if (path.trim() === '')
+    return 'must be a full path instead of ~/, such as /home/ann/.ssh/id_ed25519.pub';
   return existsSync(path.trim()) ? undefined : 'there is no such file';
 }
 

@@ -125,7 +125,7 @@ function failed(stderr: string, code: number, { name, tried, address, instance }
     case 'unreachable':
       return new CliError('unreachable', `SSH of ${name} does not respond at ${address}.`);
     default: {
-      const last = stderr.trim().split('\n').at(-1) || `ssh ended with ${code}`;
+      const last = stderr.trim().split('\n').at(-1) || `ssh exited with ${code}`;
       return new CliError('unreachable', `Could not connect to ${name}: ${last}`);
     }
   }

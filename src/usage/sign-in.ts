@@ -41,7 +41,7 @@ export function signInFinder(
     const [locked] = halves;
     const why =
       locked === undefined
-        ? 'no private key for it is on this computer'
+        ? 'this computer has no private key for the instance'
         : `${locked.file} has a passphrase and is not in the SSH agent`;
     return { tried: `the keys that ssh tries by default; ${why}` };
   }

@@ -16,7 +16,7 @@ export type Started = (typeof STARTED)[number];
 export function waitStartedOption() {
   return new Option(
     '--wait [target]',
-    'wait until it is active (--wait=ssh: until SSH responds)',
+    'wait until the instance is active (--wait=ssh: until SSH responds)',
   ).argParser(
     ofWords(STARTED, (text: string) => oneOf('--wait', STARTED)(text === '' ? 'active' : text)),
   );

@@ -77,8 +77,8 @@ async function read(path: string, named: string): Promise<Record<string, SavedCu
   if (!result.success) {
     throw new CliError(
       'storage',
-      `--resume "${named}": not a file that --resume wrote, or damaged. It was not changed.`,
-      { hint: 'use another file, or move this one away to start again' },
+      `--resume "${named}": the file is damaged, or --resume did not write it. The file was not changed.`,
+      { hint: 'use another file, or move this file away to start again' },
     );
   }
   return result.data.instances;

@@ -48,7 +48,7 @@ export function sshAddress(
     throw new CliError('wrongState', 'The service returned no address for the instance.', {
       resource: id,
       retryable: true,
-      hint: 'an ACTIVE instance has one: add --wait',
+      hint: 'wait until the instance is ACTIVE: add --wait',
     });
   }
   return {

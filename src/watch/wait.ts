@@ -104,7 +104,7 @@ function pauseTooLong(
   const seen = last === undefined ? 'was never seen' : `was last seen ${last.status}`;
   return new CliError(
     'rateLimited',
-    `${fault.message} It accepts requests again in ${inSeconds(requested)}, but this wait ends in ${inSeconds(Math.max(0, left))}. The instance ${seen}.`,
+    `${fault.message} The service accepts requests again in ${inSeconds(requested)}, but the wait times out in ${inSeconds(Math.max(0, left))}. The instance ${seen}.`,
     {
       code: unavailableIf(fault.httpStatus),
       retryable: true,

@@ -74,7 +74,7 @@ test('names the environment variable of the folder in a disk error', async () =>
   await writeFile(file, '');
   const state = await world.cli(CREATE, { env: { GPUCLOUD_STATE_DIR: file } });
   expect(state.code).toBe(9);
-  expect(state.stderr).toContain('GPUCLOUD_STATE_DIR selects another');
+  expect(state.stderr).toContain('set GPUCLOUD_STATE_DIR to another folder');
   const add = ['profiles', 'add', 'work', '--base-url', 'https://api.example.com'];
   const config = await world.cli(add, { env: { GPUCLOUD_CONFIG_DIR: file } });
   expect(config.code).toBe(9);
@@ -84,7 +84,7 @@ test('names the environment variable of the folder in a disk error', async () =>
     env: { ...sandbox, GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined },
   });
   expect(list.code).toBe(9);
-  expect(list.stderr).toContain('GPUCLOUD_STATE_DIR selects another');
+  expect(list.stderr).toContain('set GPUCLOUD_STATE_DIR to another folder');
 });
 
 test('prints a shared hint once, after the last error', async () => {

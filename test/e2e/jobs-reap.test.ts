@@ -86,7 +86,7 @@ describe('reap with jobs', needs('ssh'), () => {
       event: 'job_ended',
       id: NEW,
       exit_code: 3,
-      message: 'The command on job ended with 3. Terminated job.',
+      message: 'The command on job exited with 3. Terminated job.',
     });
     expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 3 }]);
     expect(await gpucloud('jobs', 'logs', 'job')).toEqual({

@@ -198,7 +198,7 @@ describe('without a keyring', () => {
     const me = await computer.gpucloud(['me', 'get']);
     expect(me.code).toBe(4);
     expect(me.stderr).toContain("is in the system keyring, which can't be read: ");
-    expect(me.stderr).toContain('hint: unlock it');
+    expect(me.stderr).toContain('hint: unlock the keyring');
     const out = await computer.gpucloud(['logout']);
     expect(out.code).toBe(9);
     expect(out.stderr).toContain('account "work 1"');
@@ -336,7 +336,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
     expect(code).toBe(0);
     expect(stdout).toContain('{"found":true}');
     expect(stdout).toMatch(
-      /error: The key of the profile "work" is no longer in the system keyring .*\nhint: enter it again: gpucloud login --profile work\nexit 4\n/,
+      /error: The key of the profile "work" is no longer in the system keyring .*\nhint: enter the key again: gpucloud login --profile work\nexit 4\n/,
     );
     expect(stdout).toMatch(/\nexit 0\n$/);
   });

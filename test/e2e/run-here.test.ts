@@ -212,7 +212,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
       event: 'job_ended',
       name: 'job',
       exit_code: 6,
-      message: 'The command on job-1 to job-3 ended with 6. Terminated job-1 to job-3.',
+      message: 'The command on job-1 to job-3 exited with 6. Terminated job-1 to job-3.',
     });
   });
 

@@ -65,7 +65,9 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     const { stdout } = await computer.bash(`cat </dev/tcp/127.0.0.1/${port}`);
     expect([stdout, await said]).toEqual([
       '',
-      expect.stringContaining(`Nothing listens on port ${port} of box. Start the program there.\n`),
+      expect.stringContaining(
+        `Nothing listens on port ${port} of box. Start a program on that port.\n`,
+      ),
     ]);
     tunnel.kill('SIGINT');
   });

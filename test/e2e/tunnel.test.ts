@@ -105,7 +105,10 @@ describe('instances tunnel', needs('ssh'), () => {
     main.kill('SIGINT');
     await mainEnded;
     const udp = await world.instances('tunnel', ID, 'metrics');
-    expect(udp).toMatchObject({ code: 3, stderr: expect.stringContaining('it is UDP') });
+    expect(udp).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('the endpoint uses UDP'),
+    });
   });
 
   test('exits with 2 if the requested local port is in use', async () => {
@@ -131,7 +134,7 @@ describe('instances tunnel', needs('ssh'), () => {
     const address = (await heard(child, 'stdout', /\n/)).trim();
     await expect(fetch(`http://${address}/`)).rejects.toThrow();
     expect(await told).toContain(
-      `Nothing listens on port ${remote} of box (Connection refused). Start the program there.\n`,
+      `Nothing listens on port ${remote} of box (Connection refused). Start a program on that port.\n`,
     );
     const late = createHttp((_request, response) => response.end('late'));
     await listenOn(late, remote);

@@ -135,7 +135,7 @@ describe('TERM=dumb in the wizard', () => {
     const one = person(['login', '--base-url', 'http://127.0.0.1:1'], {
       env: { TERM: 'dumb', GPUCLOUD_PROFILE: '' },
     });
-    await one.answers(/API key for .* \(what you type is not shown\) *$/m, `svc_sk_x${enter}`);
+    await one.answers(/API key for .* \(input hidden\) *$/m, `svc_sk_x${enter}`);
     expect(await one.ended()).toBe(6);
     expect(one.written()).not.toContain('svc_sk_x');
   });

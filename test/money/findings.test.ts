@@ -37,7 +37,7 @@ function messages(code: string, more: { instances?: InstanceRow[]; drives?: Driv
 }
 
 test.each([
-  [null, null, 'Drive d-1 is SUSPENDED', 'deleted for good 7 days after the suspension'],
+  [null, null, 'Drive d-1 is SUSPENDED', 'the service deletes it 7 days after the suspension'],
   [hoursOn(48), hoursOn(48), 'Drive d-1 is SUSPENDED', 'in about 2 days'],
   [hoursOn(48), hoursOn(72), 'Drive d-1 is SUSPENDED', 'in 2 days to 3 days'],
   [hoursOn(-2), null, 'Drive d-1 is SUSPENDED', 'in about 0 s'],

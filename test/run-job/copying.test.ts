@@ -84,7 +84,7 @@ describe('--sync', () => {
         flag === '--sync' ? source : `x:${world.local('x')}`,
       ]);
       expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
-      expect(stderr).toContain("Files can't be copied: job has no tar");
+      expect(stderr).toContain('Could not copy files: job has no tar');
       expect(world.status()).toBe('TERMINATING');
     },
   );

@@ -56,12 +56,17 @@ describe("the notification of a job's end", () => {
   afterEach(() => world.close());
 
   test.each([
-    ['terminated', { terminated: true, error: undefined }, 'job_ended', 'ended with 3. Terminated'],
+    [
+      'terminated',
+      { terminated: true, error: undefined },
+      'job_ended',
+      'exited with 3. Terminated',
+    ],
     [
       'kept',
       { terminated: false, error: undefined },
       'job_ended',
-      'ended with 3. Kept job: it bills',
+      'exited with 3. Kept job: it bills',
     ],
     ['in doubt', { terminated: 'unknown', error: failed('outcomeUnknown') }, 'outcome_unknown', ''],
     ['refused', { terminated: 'unknown', error: failed('refused') }, 'terminate_failed', ''],

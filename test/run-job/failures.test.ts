@@ -76,7 +76,7 @@ describe('signing in', () => {
       stdout: '',
       status: 'TERMINATING',
     });
-    expect(stderr).toContain('job has the folder ~/gpucloud-run of an earlier job');
+    expect(stderr).toContain('job contains the folder ~/gpucloud-run of another job');
   });
 });
 
@@ -143,7 +143,7 @@ describe('copying out', () => {
     replace('tar', 'real "$@"; echo "tar: ./a: file changed as we read it" >&2; exit 1');
     const { code, stderr } = await world.run('mkdir out; echo x >out/a; exit 3', fetching());
     expect(code, stderr).toBe(3);
-    expect(stderr).toContain('Changed while it was copied: tar: ./a: file changed as we read it\n');
+    expect(stderr).toContain('Changed during the copy: tar: ./a: file changed as we read it\n');
     expect(got('a')).toBe('x\n');
   });
 
@@ -365,7 +365,7 @@ describe('unreadable output', () => {
   test("exits with 125 and terminates the instance if run can't read the output", async () => {
     const { code, stderr } = await world.run(LASTS, [], { programs: programs() });
     expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
-    expect(stderr).toContain('The output of the command could not be read: an unknown frame: junk');
+    expect(stderr).toContain('Could not read the output of the command: an unknown frame: junk');
   });
 
   test("exits with 7 and leaves the job running if jobs attach can't read the output", async () => {

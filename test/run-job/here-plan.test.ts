@@ -53,7 +53,7 @@ describe('gpucloud run --here before renting', () => {
     [['--count', '2'], '--count needs --here'],
     [['--min-count', '2'], '--min-count needs --here'],
     [['--here', '--min-count', '2'], '--min-count needs --count'],
-    [['--here', '--count', '2', '--min-count', '3'], 'must be at most --count'],
+    [['--here', '--count', '2', '--min-count', '3'], 'must not exceed --count'],
     [['--here', '--count', '2', '--drive', 'data'], 'a drive can be attached to only one instance'],
     [['--here', '--env', 'A=b'], '--env sets variables of a container'],
     [['--here', '--env-file', 'job.env'], '--env-file sets variables of a container'],

@@ -74,7 +74,7 @@ describe('gpucloud run --here', () => {
     expect(heard(world)).toMatchObject([
       {
         event: 'job_ended',
-        message: 'The command on job-1 and job-2 ended with 3. Terminated job-1 and job-2.',
+        message: 'The command on job-1 and job-2 exited with 3. Terminated job-1 and job-2.',
       },
     ]);
   });
@@ -121,7 +121,7 @@ describe('gpucloud run --here', () => {
       code: 3,
       statuses: ['TERMINATING'],
     });
-    expect(stderr).toMatch(/^warning: job-\d could not be rented: .*out of stock/m);
+    expect(stderr).toMatch(/^warning: Could not rent job-\d: .*out of stock/m);
   });
 
   test("exits with 125 and terminates all instances if one can't be prepared", async () => {
@@ -312,7 +312,7 @@ describe('gpucloud run --here with one instance', () => {
     const { code, stderr } = await alone(`${check} >seen`, '--sync', world.local('in'));
     expect(code, stderr).toBe(0);
     expect(local('seen')).toBe('x\n');
-    expect(stderr).toContain('Starting job, copying 1 file (2 bytes) to each\n');
+    expect(stderr).toContain('Starting job, copying 1 file (2 bytes) to each instance\n');
   });
 
   test("keeps the command's exit code if the report can't be written", async () => {

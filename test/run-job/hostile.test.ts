@@ -194,7 +194,7 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     ];
     const fault = await faultOf(fetchFrom(Buffer.concat(archive), 'exit 1'));
     expect(fault.message).toMatch(
-      /no space for big: it has 10000 TB, and the disk has .* left; it ended in big; the files before it are in /,
+      /no space for big: it has 10000 TB, and the disk has .* left; the copy stopped in big; the earlier files are in /,
     );
     expect(await treeOf(local)).toEqual({ a: '1' });
   });

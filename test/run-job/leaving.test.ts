@@ -66,7 +66,7 @@ describe('run --detach', () => {
   test('prints that the instance keeps billing and how to attach', async () => {
     const { stdout, stderr } = await world.run('true', ['--detach', '--unenforced', '--json']);
     expect(JSON.parse(stdout)).toEqual({ id: NEW, name: 'job' });
-    expect(stderr).toContain('even after its command ended');
+    expect(stderr).toContain('even after its command exits');
     expect(stderr).toContain('gpucloud jobs attach job');
   });
 
@@ -74,7 +74,7 @@ describe('run --detach', () => {
     await reap(world, '--every', '5m');
     const { code, stderr } = await world.run('true', ['--detach']);
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('fetches the results of job and terminates it');
+    expect(stderr).toContain('fetches the results and terminates job');
   });
 });
 
@@ -94,7 +94,7 @@ describe('reap', () => {
       code: 125,
       rows: [{ outcome: 'terminated', exit_code: null }],
     });
-    expect(stderr).toContain('The command did not end after SIGINT');
+    expect(stderr).toContain('The command did not exit after SIGINT');
     expect(existsSync(world.local('up'))).toBe(true);
     expect(world.status()).toBe('TERMINATING');
   });

@@ -73,7 +73,7 @@ describe('a partly failed fetch', needs('POSIX'), () => {
     ];
     const fault = await faultOf(fetchFrom(Buffer.concat(archive), 'exit 255'));
     expect(fault.retryable).toBe(true);
-    expect(fault.message).toContain(`; it ended in b; the files before it are in ${local}`);
+    expect(fault.message).toContain(`; the copy stopped in b; the earlier files are in ${local}`);
     expect(await treeOf(local)).toEqual({ 'sub/': '', 'sub/a': '1' });
   });
 
@@ -93,7 +93,7 @@ describe('a partly failed fetch', needs('POSIX'), () => {
     stop.abort(new CliError('terminated', 'Terminated.'));
     expect(await fetching).toContain('Terminated.');
     expect(lacks).toEqual([
-      `Fetched only a part of ./results; it ended in b; the files before it are in ${local}`,
+      `Fetched only a part of ./results; the copy stopped in b; the earlier files are in ${local}`,
     ]);
     expect(await treeOf(local)).toEqual({ a: '1' });
   });

@@ -103,7 +103,7 @@ describe('gpucloud run before renting', () => {
   ])('rejects the run flags %s as conflicting', async (_, one, other) => {
     const stderr = await refused('--fetch', local(one), '--fetch', local(other));
     expect(stderr).toMatch(/--fetch ".*" and ".*" would both be written to ".*"/);
-    expect(stderr).toContain("give a path for each: --fetch 'REMOTE:LOCAL'");
+    expect(stderr).toContain("give each its own path: --fetch 'REMOTE:LOCAL'");
     for (const text of [one, other]) expect(stderr).toContain(`"${text.replace(/:.*/, '')}"`);
   });
 
@@ -227,7 +227,7 @@ describe('gpucloud run before renting', () => {
   test('rejects --env without --docker-image and suggests --pass-env', async () => {
     const stderr = await refused('-e', 'TOKEN=hunter2000');
     expect(stderr).toBe(
-      'error: --env sets variables of a container, and there is no --docker-image\nhint: for COMMAND: --pass-env NAME, or --env-file FILE\n',
+      'error: --env sets variables of a container, but --docker-image is missing\nhint: for COMMAND: --pass-env NAME, or --env-file FILE\n',
     );
   });
 

@@ -87,7 +87,7 @@ test('still shows the phase after a lost connection', async () => {
   };
   const words = ['--unenforced', '--fetch', `r:${world.local('r')}`];
   expect(await world.run('echo x >r', words, { terminal, programs })).toMatchObject({ code: 0 });
-  expect(screens[1]).toMatch(/^warning: .*; trying again\.\n. Fetching r$/m);
+  expect(screens[1]).toMatch(/^warning: .*; trying\n {9}again\.\n. Fetching r$/m);
 });
 
 test('clears the phase once a detached job has started', async () => {

@@ -197,7 +197,7 @@ test('warns in jobs logs about output that was not kept', async () => {
   expect(await jobs('logs', 'job')).toEqual({
     code: 0,
     stdout: 'whole\n',
-    stderr: 'warning: Of job, the first 6 bytes of stdout were not kept.\nerr\n',
+    stderr: 'warning: The first 6 bytes of stdout of job were not kept.\nerr\n',
   });
   expect(await jobs('logs', 'job', '--tail', '1')).toMatchObject({ stderr: 'err\n' });
   store({ exit_code: null });
@@ -336,7 +336,7 @@ describe('reap', () => {
     const { rows, stderr } = await reap(world);
     expect(rows).toMatchObject([{ name: 'dev', outcome: 'lost' }]);
     expect(stderr).toContain(
-      'The command on dev disappeared without an exit code, as after a restart.',
+      'The command on dev disappeared without an exit code, perhaps after a restart.',
     );
     expect(stderr).toContain('fetch the results: gpucloud jobs stop dev');
     expect(stderr).not.toContain('bills');
@@ -370,7 +370,9 @@ describe('reap', () => {
     store({ fetch: [{ remote: 'r', local: '/dev/stdout' }] });
     const { rows, stderr } = await reap(world);
     expect(rows).toMatchObject([{ outcome: 'refused' }]);
-    expect(stderr).toContain('/dev/stdout is that of another process: gpucloud jobs attach');
+    expect(stderr).toContain(
+      '/dev/stdout belongs to another process; fetch with gpucloud jobs attach',
+    );
   });
 });
 
@@ -385,8 +387,8 @@ describe('run --on', () => {
     await exited(world);
     const { code, stderr } = await world.runOn('echo ran');
     expect(code).toBe(5);
-    expect(stderr).toContain('The job that rented job has not ended.');
-    expect(stderr).toContain('end it: gpucloud jobs attach job');
+    expect(stderr).toContain('The job that rented job has not finished.');
+    expect(stderr).toContain('finish the job: gpucloud jobs attach job');
     expect(world.terminations()).toBe(0);
   });
 
@@ -427,7 +429,7 @@ describe('run --on', () => {
   });
 
   test.each([
-    ['is interrupted', 130, 'Stopped following dev. Its command ended with 4.'],
+    ['is interrupted', 130, 'Stopped following dev. Its command exited with 4.'],
     [
       'cannot store the results',
       125,

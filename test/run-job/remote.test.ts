@@ -135,7 +135,7 @@ describe('a failed request to the instance', () => {
 
   test("returns the reason if the job's state can't be read", async () => {
     expect(await probe(instance(cut), never)).toBe('Connection reset by peer');
-    expect(await probe(instance('exit 3'), never)).toBe('ssh ended with 3');
+    expect(await probe(instance('exit 3'), never)).toBe('ssh exited with 3');
   });
 
   test('rejects a request with the reason of the signal', async () => {
@@ -252,7 +252,7 @@ describe('following', () => {
     const { end } = following(`echo '${FOLLOWING}'; echo hello`, async () => undefined);
     await expect(end).rejects.toMatchObject({
       failure: 'notUnderstood',
-      message: 'The output of the command could not be read: an unknown frame: hello.',
+      message: 'Could not read the output of the command: an unknown frame: hello.',
     });
   });
 

@@ -71,11 +71,11 @@ describe('the private key of a job', () => {
     await pair('b', 'AAAA2');
     await expect(signIn('k-1')).rejects.toMatchObject({
       failure: 'usage',
-      message: '--ssh-key laptop: its private key is neither in ~/.ssh nor in the SSH agent',
+      message: '--ssh-key laptop: no private key found in ~/.ssh or in the SSH agent',
     });
     keys = [...keys].reverse();
     await pair('b', 'AAAA3');
-    await expect(signIn('k-1', 'k-2')).rejects.toThrow('--ssh-key k-2, laptop: its private key');
+    await expect(signIn('k-1', 'k-2')).rejects.toThrow('--ssh-key k-2, laptop: no private key');
   });
 
   test('rejects a private key with a passphrase for a job', async () => {

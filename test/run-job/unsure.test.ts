@@ -136,7 +136,7 @@ describe('the termination after gpucloud run', () => {
     await world.detach('true');
     const second = await job('true');
     expect(second).toMatchObject({ code: 5 });
-    expect(second.stderr).toContain('hint: see it: gpucloud instances get job; otherwise choose');
+    expect(second.stderr).toContain('hint: see the instance: gpucloud instances get job; choose');
     await exited(world);
     expect(await world.gpucloud(['jobs', 'attach', 'job'])).toMatchObject({ code: 0 });
     expect(await world.gpucloud(['jobs', 'attach', 'job'])).toMatchObject({
@@ -234,7 +234,7 @@ describe('the deadline of a job', () => {
     world.advance(8.5 * 60_000);
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(125);
-    expect(stderr).toContain('The command did not end after SIGINT');
+    expect(stderr).toContain('The command did not exit after SIGINT');
     expect(result()).toBe('x\n');
     expect(world.status()).toBe('TERMINATING');
   });
@@ -279,7 +279,7 @@ describe('the deadline of a job', () => {
       script.includes('result') && cuts++ < 4 ? 'ssh: connect: Connection refused' : undefined;
     const { code, stderr } = await job('echo x >result', ...flags('1h', '5m'));
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('The results are still there; trying again.');
+    expect(stderr).toContain('The results are still on the instance; trying again.');
     expect(result()).toBe('x\n');
   });
 });

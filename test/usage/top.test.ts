@@ -130,7 +130,7 @@ test('draws a table with colours and warnings in a terminal', async () => {
     box-1  1 H100 80GB HBM3   [33m2 %[39m  0/80 GB   31 °C  70 W                                 [33m▎[39m
     lab    -                    -  -         -      -      -    -        -      89.90 ₽  -
 
-    - [33mlab refused the keys that ssh tries by default; no private key for it is on this computer. Its keys: laptop.[39m
+    - [33mlab refused the keys that ssh tries by default; this computer has no private key for the instance. Its keys: laptop.[39m
     "
   `);
   const narrow = await top([...argv, '--color', 'never'], { terminal: true, columns: 80 });
@@ -140,8 +140,8 @@ test('draws a table with colours and warnings in a terminal', async () => {
     box-1  1 H100 80GB …   2 %  0/80 GB   31 °C  70 W
     lab    -                 -  -         -      -      -    -        -      89.90 ₽
 
-    - lab refused the keys that ssh tries by default; no private key for it is on
-      this computer. Its keys: laptop.
+    - lab refused the keys that ssh tries by default; this computer has no private
+      key for the instance. Its keys: laptop.
     "
   `);
   expect({ code: wide.code, stderr: wide.stderr }).toMatchInlineSnapshot(`
@@ -161,7 +161,7 @@ test('reports the key that an instance refused', async () => {
     error: {
       code: 'refused',
       message:
-        'box-1 refused the keys that ssh tries by default; no private key for it is on this computer. Its keys: laptop.',
+        'box-1 refused the keys that ssh tries by default; this computer has no private key for the instance. Its keys: laptop.',
     },
   });
   const named = await top([id, '--json', '--identity', '/dev/null']);

@@ -161,7 +161,7 @@ describe('a pause that the service requests', () => {
       httpStatus: 429,
       resource: 'm1',
       message:
-        'No more requests for now (429). It accepts requests again in 59 s, but this wait ends in 58 s. The instance was last seen CREATING.',
+        'No more requests for now (429). The service accepts requests again in 59 s, but the wait times out in 58 s. The instance was last seen CREATING.',
     });
     expect({ faults, slept }).toEqual({ faults: [], slept: [2_000] });
   });

@@ -54,7 +54,7 @@ export const stop = action({
   takes: (command) =>
     command
       .argument('<instance...>', INSTANCES)
-      .option('--wait', 'wait until it is stopped')
+      .option('--wait', 'wait until the instance is stopped')
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   run: async (context, typed, { wait, ...times }) =>
@@ -82,7 +82,7 @@ export const terminate = action({
   takes: (command) =>
     command
       .argument('[instance...]', INSTANCES)
-      .option('--wait', 'wait until it is terminated')
+      .option('--wait', 'wait until the instance is terminated')
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, typed, { wait, ...times }) {

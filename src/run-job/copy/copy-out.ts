@@ -198,9 +198,9 @@ async function receiveFolder(
   const parts = others.map(({ message }) => message);
   if (failed.count > 0)
     parts.push(`also not written: ${failed.named.join(', ')}${moreText(failed)}`);
-  if (into.at !== undefined) parts.push(`it ended in ${into.at}`);
+  if (into.at !== undefined) parts.push(`the copy stopped in ${into.at}`);
   if (into.files > 0 && unplaced === undefined) {
-    parts.push(`the ${into.at === undefined ? 'other files' : 'files before it'} are in ${local}`);
+    parts.push(`the ${into.at === undefined ? 'other files' : 'earlier files'} are in ${local}`);
   }
   if (signal.aborted) {
     const what = fault?.message ?? `Fetched only a part of ${path}`;

@@ -14,7 +14,7 @@ export function isPattern(remote: string): boolean {
 export function ensurePlain(pattern: string): void {
   const isOpen = partsOf(pattern).includes('[');
   if (isOpen || /\\|\[[:.=]/.test(pattern)) {
-    throw usageError(`--fetch "${pattern}": a pattern may have *, ? and [a-z] only`);
+    throw usageError(`--fetch "${pattern}": a pattern may contain only *, ? and [a-z]`);
   }
   const name = basename(pattern);
   if (isPattern(name)) return;

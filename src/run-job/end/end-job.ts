@@ -57,11 +57,11 @@ function notCollected({ record: { id, name } }: Job, cause: CliError): CliError 
   const end = /[.!?]$/.test(cause.message) ? '' : '.';
   return new CliError(
     'runFailed',
-    `${name}: ${cause.message}${end} Its results are still there, and it bills until its deadline.`,
+    `${name}: ${cause.message}${end} The results are still on the instance, which bills until its deadline.`,
     {
       resource: id,
       mayBeBilling: true,
-      hint: `fix the cause, then run: ${gpucloud('jobs', 'attach', typed)}; to look: ${gpucloud('instances', 'ssh', typed)}`,
+      hint: `fix the cause, then run: ${gpucloud('jobs', 'attach', typed)}; to inspect: ${gpucloud('instances', 'ssh', typed)}`,
       cause,
     },
   );
@@ -84,11 +84,11 @@ function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
 function interrupted({ record: { id, name }, exitCode }: Job, cause: CliError): CliError {
   const typed = typedName(name, id);
   const what =
-    exitCode === undefined ? 'Its command still runs' : `Its command ended with ${exitCode}`;
+    exitCode === undefined ? 'Its command still runs' : `Its command exited with ${exitCode}`;
   return cause.with(`Stopped following ${name}. ${what}, and the instance bills.`, {
     resource: id,
     mayBeBilling: true,
-    hint: `go on: ${gpucloud('jobs', 'attach', typed)}; stop it, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
+    hint: `to continue: ${gpucloud('jobs', 'attach', typed)}; to stop the job, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
   });
 }
 

@@ -28,7 +28,7 @@ function left({ record, exitCode }: Job, cause: CliError): CliError {
   const typed = typedName(name, id);
   const hint = `follow it again: ${gpucloud('jobs', 'attach', typed)}`;
   const state =
-    exitCode === undefined ? 'Its command may still run' : `Its command ended with ${exitCode}`;
+    exitCode === undefined ? 'Its command may still run' : `Its command exited with ${exitCode}`;
   if (isInterrupt(cause)) {
     const message = `Stopped following ${name}. ${state}.`;
     return cause.with(message, { hint: `${hint}; stop it: ${gpucloud('jobs', 'stop', typed)}` });

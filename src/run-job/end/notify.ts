@@ -14,7 +14,9 @@ export async function notifyOfEnd(
   const about = { id, name, exit_code: command_exit_code };
   if (terminated !== 'unknown') {
     const ended =
-      command_exit_code === null ? 'ended without an exit code' : `ended with ${command_exit_code}`;
+      command_exit_code === null
+        ? 'disappeared without an exit code'
+        : `exited with ${command_exit_code}`;
     const how = error?.message ?? `The command on ${name} ${ended}.`;
     const then = terminated ? `Terminated ${name}.` : `Kept ${name}: it bills.`;
     const message = `${how} ${then}`;

@@ -23,7 +23,7 @@ export async function noteStarted(
   const end = deadline === undefined ? 'its deadline' : minuteText(Date.parse(deadline));
   if (on) {
     err.note(
-      `The command runs on ${name}. See its output: ${gpucloud('jobs', 'logs', typed)}. Follow it to its end and copy its results: ${gpucloud('jobs', 'attach', typed)}`,
+      `The command runs on ${name}. See its output: ${gpucloud('jobs', 'logs', typed)}. To follow the job and copy its results: ${gpucloud('jobs', 'attach', typed)}`,
     );
     return out.item({ id, name }, startedView);
   }
@@ -31,8 +31,8 @@ export async function noteStarted(
   err.warn(
     'may_be_billing',
     (await readEnforcement(context, account)).isArmed
-      ? `Once its command has ended, "instances reap" fetches the results of ${name} and terminates it. It bills until then, at most until ${end}. See its output: ${gpucloud('jobs', 'logs', typed)}`
-      : `${name} bills until ${end}, even after its command ended. Follow it to its end and terminate it: ${gpucloud('jobs', 'attach', typed)}`,
+      ? `When the command exits, "instances reap" fetches the results and terminates ${name}. The instance bills until then, at the latest until ${end}. See its output: ${gpucloud('jobs', 'logs', typed)}`
+      : `${name} bills until ${end}, even after its command exits. To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
   );
   await out.item({ id, name }, startedView);
 }

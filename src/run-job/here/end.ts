@@ -204,7 +204,7 @@ async function notifyOf(
   const [first] = rented;
   if (first === undefined || terminated === 'unknown') return;
   const names = namesText(rented.map(({ name }) => name));
-  const how = error ?? `The command on ${names} ended with ${exit_code}.`;
+  const how = error ?? `The command on ${names} exited with ${exit_code}.`;
   const kept = rented.filter((one) => one.terminated === false).map(({ name }) => name);
   const then = kept.length === 0 ? `Terminated ${names}.` : `Kept ${namesText(kept)}: it bills.`;
   const about = { id: first.id, name: request.instance_name, exit_code };

@@ -52,7 +52,7 @@ async function rentAll(run: HereRun, plan: JobPlan, context: Context): Promise<v
   if (first === undefined) return;
   const isEnough = rented.length >= leastOf(plan);
   for (const { name, error } of isEnough ? notRented : notRented.slice(1)) {
-    context.err.warn('incomplete', `${name} could not be rented: ${error.message}`);
+    context.err.warn('incomplete', `Could not rent ${name}: ${error.message}`);
   }
   if (isEnough) return;
   const { name, error } = first;
@@ -89,7 +89,8 @@ async function work(run: HereRun, plan: JobPlan, folder: string, context: Contex
 /** Returns the usable instances. Throws if there are too few. */
 async function prepareAll(run: HereRun, plan: JobPlan, context: Context): Promise<Member[]> {
   const { members, phases } = run;
-  const copying = plan.files === undefined ? '' : `, copying ${filesText(plan.files)} to each`;
+  const copying =
+    plan.files === undefined ? '' : `, copying ${filesText(plan.files)} to each instance`;
   phases.begin('starting', `${namesText(members.map(({ job }) => job.record.name))}${copying}`);
   let ready = 0;
   let tooFew: CliError | undefined;

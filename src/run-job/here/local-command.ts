@@ -19,8 +19,8 @@ export async function localCommandOf(
   const { env, envFile, dockerImage } = flags;
   if (dockerImage === undefined && (env ?? envFile) !== undefined) {
     throw usageError(
-      `${env === undefined ? '--env-file' : from('env')} sets variables of a container, and there is no --docker-image`,
-      'COMMAND has the variables of this shell',
+      `${env === undefined ? '--env-file' : from('env')} sets variables of a container, but --docker-image is missing`,
+      'COMMAND inherits the variables of this shell',
     );
   }
   const [file = ''] = words;

@@ -161,7 +161,7 @@ async function noteLost(
   const what =
     state === 'none'
       ? `The command on ${name} was never started`
-      : `The command on ${name} disappeared without an exit code, as after a restart`;
+      : `The command on ${name} disappeared without an exit code, perhaps after a restart`;
   const typed = typedName(name, id);
   const bills = on ? '' : ' The instance bills until its deadline.';
   const ends = on ? '' : ' and terminate';

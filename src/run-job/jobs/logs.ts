@@ -114,8 +114,8 @@ async function printKept(
 ): Promise<void> {
   for (const from of ['out', 'err'] as const) {
     if (lines === undefined && job.cut[from] > 0) {
-      const what = `the first ${sizeText(job.cut[from])} of std${from}`;
-      context.err.warn('incomplete', `Of ${job.name}, ${what} were not kept.`);
+      const what = `The first ${sizeText(job.cut[from])} of std${from}`;
+      context.err.warn('incomplete', `${what} of ${job.name} were not kept.`);
     }
     for await (const chunk of keptOutput(job, from, { lines }, context)) {
       await output.print(from, chunk);

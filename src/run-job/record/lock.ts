@@ -32,7 +32,7 @@ export async function withJob<T>(
   } catch (error) {
     if (isBegun) throw error;
     if (errorCode(error) !== 'ELOCKED') return work();
-    throw new CliError('wrongState', `Another gpucloud process follows ${name}.`, {
+    throw new CliError('wrongState', `Another gpucloud process is following ${name}.`, {
       resource: id,
       mayBeBilling: true,
       hint: `see its output: ${gpucloud('jobs', 'logs', typedName(name, id))}`,

@@ -121,7 +121,7 @@ async function* begunBy(chunks: AsyncIterable<Uint8Array>, onBegin: () => void) 
 function garbled(cause: RangeError): CliError {
   return new CliError(
     'notUnderstood',
-    `The output of the command could not be read: ${cause.message}.`,
+    `Could not read the output of the command: ${cause.message}.`,
     { cause },
   );
 }

@@ -19,7 +19,7 @@ export async function probe(shell: RemoteShell, signal: AbortSignal): Promise<Pr
   const { code, stdout, stderr } = await shell.run(PROBE, '', signal);
   const lines = stdout.split('\n');
   if (!lines.includes('gpucloud-run ready')) {
-    return lastLine(stderr) || `ssh ended with ${code}`;
+    return lastLine(stderr) || `ssh exited with ${code}`;
   }
   const [, state = 'none', exit] =
     /^gpucloud-run (running|exited|lost)(?: (\d+))?$/m.exec(stdout) ?? [];

@@ -36,7 +36,7 @@ export async function connect(job: Job, context: Context): Promise<Connected> {
 function noCopies(name: string): CliError {
   return new CliError(
     'runFailed',
-    `Files can't be copied: ${name} has no tar, which --fetch needs, and --sync without rsync.`,
+    `Could not copy files: ${name} has no tar. --fetch requires tar, and so does --sync without rsync.`,
   );
 }
 

@@ -27,7 +27,7 @@ export async function copyFiles(
   const copying = {
     shell,
     signal: job.stops.any,
-    onChanged: (what: string) => context.err.warn('copy', `Changed while it was copied: ${what}`),
+    onChanged: (what: string) => context.err.warn('copy', `Changed during the copy: ${what}`),
     onProgress: job.phases.bytes,
     hasRsync,
     isAgain,
@@ -89,7 +89,7 @@ export function copyingFrom(
     signal,
     clock,
     home: host.home,
-    onChanged: (what) => warn(`Changed while it was copied: ${what}`),
+    onChanged: (what) => warn(`Changed during the copy: ${what}`),
     onSkipped(named, count) {
       const more = count > named.length ? ` and ${count - named.length} more` : '';
       warn(
@@ -130,7 +130,10 @@ export async function fetchEach(
 
 /** Returns the error for a finished run's terminal or pipe: it no longer exists. */
 function noStream(from: 'out' | 'err'): CliError {
-  return copyFailed('out', `/dev/std${from} is that of another process: gpucloud jobs attach`);
+  return copyFailed(
+    'out',
+    `/dev/std${from} belongs to another process; fetch with gpucloud jobs attach`,
+  );
 }
 
 /**
@@ -143,7 +146,10 @@ export function patienceOf({ record, by }: Job, context: Context) {
   return async ({ message }: CliError) => {
     await ensureRunning(record, context);
     if (message !== last) {
-      context.err.warn('connection', `${message}. The results are still there; trying again.`);
+      context.err.warn(
+        'connection',
+        `${message}. The results are still on the instance; trying again.`,
+      );
     }
     last = message;
   };

@@ -23,7 +23,7 @@ export async function startCommand(
   signal.throwIfAborted();
   const code = await running.ended;
   const printed = await words;
-  const reason = lastLine(printed) || `ssh ended with ${code}`;
+  const reason = lastLine(printed) || `ssh exited with ${code}`;
   throw new CliError('refused', `Could not start the command: ${reason}.`, {
     retryable: isCut(code, printed),
   });

@@ -117,7 +117,7 @@ describe('audit', () => {
       check: 'rented_elsewhere',
       result: 'finding',
       message:
-        'A drive is attached to an instance that this computer neither rented nor tracks. Track it, or terminate it.',
+        'A drive is attached to an instance that this computer neither rented nor tracks. Track or terminate the instance.',
       evidence: [`theirs (${id}), PROVISIONING, 89.90 ₽ per hour, attached to the drive data`],
       per_hour: '89.90',
       command: `gpucloud instances get ${id}`,

@@ -28,19 +28,20 @@ describe('the check of terminated instances', () => {
     expect(await check()).toMatchObject({
       code: 0,
       result: 'ok',
-      message: 'No terminated instance was charged later (1 was read).',
+      message: 'No terminated instance was charged later (checked 1).',
     });
   });
 
   test('passes a charge up to a day after the termination', async () => {
     const instance = await ended(service.ago(25 * HOUR));
     instance.last_billed_at = service.ago(HOUR);
-    const times = 'ended at 2026-01-14T11:00:00.000Z, and was charged at 2026-01-15T11:00:00.000Z';
+    const times =
+      'was terminated at 2026-01-14T11:00:00.000Z and charged at 2026-01-15T11:00:00.000Z';
     expect(await check()).toMatchObject({
       code: 0,
       result: 'ok',
       message:
-        'No terminated instance was charged later (1 was read). Billed late, within a day of the end: box-1.',
+        'No terminated instance was charged later (checked 1). Charged within a day after termination: box-1.',
       evidence: [`box-1 (${instance.id}) ${times}`],
     });
   });
@@ -54,7 +55,7 @@ describe('the check of terminated instances', () => {
       per_hour: '89.90',
       evidence: [
         expect.stringContaining(
-          'ended at 2026-01-14T10:00:00.000Z, and was charged at 2026-01-15T10:01:00.000Z',
+          'was terminated at 2026-01-14T10:00:00.000Z and charged at 2026-01-15T10:01:00.000Z',
         ),
       ],
     });
@@ -66,7 +67,7 @@ describe('the check of terminated instances', () => {
     expect(await check()).toMatchObject({
       code: 0,
       result: 'ok',
-      message: 'No terminated instance was charged later (0 were read).',
+      message: 'No terminated instance was charged later (checked 0).',
     });
   });
 
@@ -88,7 +89,7 @@ describe('the check of terminated instances', () => {
     // The limit is five hours: four in the window, plus one.
     expect(await at.resultOf('unexplained_charges')).toMatchObject({
       result: 'finding',
-      message: expect.stringContaining('everything known here costs at most 449.50 ₽'),
+      message: expect.stringContaining('known instances and drives cost at most 449.50 ₽'),
       evidence: ['1 charge of 1,000.00 ₽: no description'],
     });
   });
@@ -100,7 +101,7 @@ describe('the check of terminated instances', () => {
     service.transaction('USAGE_CHARGE', '1000.00', -19 * HOUR);
     expect(await at.resultOf('unexplained_charges')).toMatchObject({
       result: 'finding',
-      message: expect.stringContaining('everything known here costs at most 449.50 ₽'),
+      message: expect.stringContaining('known instances and drives cost at most 449.50 ₽'),
     });
   });
 });
@@ -203,7 +204,7 @@ describe('the check of charges', () => {
     expect(await check()).toMatchObject({
       code: 0,
       result: 'ok',
-      message: `89.90 ₽ was charged in the last ${span}. Known instances and drives explain up to 89.90 ₽. 89.90 ₽ of it is late billing, within a day of an instance's termination.`,
+      message: `89.90 ₽ was charged in the last ${span}. Known instances and drives explain up to 89.90 ₽. This includes 89.90 ₽ charged within a day after a termination.`,
     });
     service.transaction('USAGE_CHARGE', '89.90', charge * HOUR);
     expect(await check()).toMatchObject({ code: 5, result: 'finding' });
@@ -221,7 +222,7 @@ describe('the check of charges', () => {
     expect(await check()).toMatchObject({
       code: 0,
       result: 'ok',
-      message: expect.stringContaining('359.60 ₽ of it is late billing'),
+      message: expect.stringContaining('includes 359.60 ₽ charged'),
     });
     service.transaction('USAGE_CHARGE', '89.90', 2 * HOUR);
     expect(await check()).toMatchObject({ code: 5, result: 'finding' });

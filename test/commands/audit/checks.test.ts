@@ -65,14 +65,14 @@ describe('--exact', () => {
   });
 
   test.each([
-    ['the balance', () => (service.balance = '9000.00'), 'The balance changed while it was read.'],
-    ['the name', () => (service.profile = { name: 'Bo' }), 'The account name changed while'],
+    ['the balance', () => (service.balance = '9000.00'), 'The balance changed during the check.'],
+    ['the name', () => (service.profile = { name: 'Bo' }), 'The account name changed during'],
     [
       'the status of an instance',
       () => {
         for (const instance of service.instances.values()) instance.status = 'STOPPING';
       },
-      'An instance changed while it was read.',
+      'An instance changed during the check.',
     ],
   ])('returns unknown if %s changes during the check', async (_what, change, message) => {
     await at.track(at.running());

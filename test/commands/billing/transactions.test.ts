@@ -256,7 +256,7 @@ describe('billing transactions --all', () => {
     const { code, stderr } = await world.cli(list('--all', '--limit', '10', '-q'));
     expect(code).toBe(0);
     expect(stderr).toBe(
-      'warning: The history became shorter while it was read, so transactions may be missing. Run the command again.\n',
+      'warning: The history became shorter during the read, so transactions may be missing. Run the command again.\n',
     );
   });
 
@@ -268,7 +268,7 @@ describe('billing transactions --all', () => {
     const world = await worldOf(ledger);
     const { stderr } = await world.cli(list('--all', '--limit', '10', '-q'));
     expect(stderr).toContain(
-      'The service reports 100 transactions but returned 5. The totals here are incomplete.',
+      'The service reports 100 transactions but returned 5. The totals are incomplete.',
     );
   });
 

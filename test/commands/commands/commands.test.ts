@@ -73,7 +73,7 @@ describe('commands --json', () => {
           repeatable: false,
           choices: null,
           default: null,
-          description: 'wait until it is stopped',
+          description: 'wait until the instance is stopped',
         },
         {
           long: '--wait-timeout',

@@ -191,7 +191,9 @@ describe('--resume', () => {
     const stage = await show(() => logOf(1));
     const { code, stderr, requests } = await follow(stage, '--resume', file);
     expect({ code, requests }).toEqual({ code: 9, requests: [] });
-    expect(stderr).toContain(`--resume "${file}": not a file that --resume wrote`);
+    expect(stderr).toContain(
+      `--resume "${file}": the file is damaged, or --resume did not write it`,
+    );
     expect(await readFile(file, 'utf8')).toBe('{"kind":"gpucloud-follow","version":1,"inst');
   });
 });

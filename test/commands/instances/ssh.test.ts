@@ -67,7 +67,7 @@ test.each(['UDP', 'udp'])('exits with 3 for a tunnel to a %s endpoint', async (p
   const world = await worldWith({ connection_info: { endpoints } });
   const { code, stderr } = await run(world, 'tunnel', ID, 'metrics');
   expect(code).toBe(3);
-  expect(stderr).toContain('it is UDP');
+  expect(stderr).toContain('the endpoint uses UDP');
 });
 
 test('exits with 130 if Ctrl-C stops a tunnel before it opens', async () => {

@@ -272,7 +272,7 @@ describe('instances wait during an outage', () => {
       requests: 2,
     });
     expect(stderr).toBe(
-      `error: b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001): ${asks(120)} It accepts requests again in 120 s, but this wait ends in 60 s. The instance was last seen CREATING. It is billing.\n` +
+      `error: b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001): ${asks(120)} The service accepts requests again in 120 s, but the wait times out in 60 s. The instance was last seen CREATING. It is billing.\n` +
         'hint: in 120 s, wait again with "gpucloud instances wait b0000000-0000-4000-8000-000000000001 --for active"; see it with "gpucloud instances get b0000000-0000-4000-8000-000000000001", terminate it with "gpucloud instances terminate b0000000-0000-4000-8000-000000000001"\n',
     );
   });

@@ -268,7 +268,7 @@ describe('the attention list', () => {
         code: 'drive_suspended',
         resource: 'drive-1',
         message:
-          'Drive Данные is SUSPENDED because the balance ran out. Its debt grows, and it is deleted for good in 5 days to 6 days. Top up the balance, then',
+          'Drive Данные is SUSPENDED because the balance ran out. Its debt grows, and the service deletes it in 5 days to 6 days. Top up the balance, then',
         command: 'gpucloud drives resume drive-1',
       },
     ]);
