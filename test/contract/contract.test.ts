@@ -47,6 +47,8 @@ function faultsOf(document: unknown, command: string) {
 }
 
 const ANSWERING = commandsWhose(({ notJson }) => notJson === undefined);
+/** The commands that the test of their JSON also runs without --json. */
+const PLAIN = new Set(some(ANSWERING));
 
 test('finds one recipe per command', () => {
   expect(Object.keys(RECIPES).sort()).toEqual(COMMANDS);
@@ -104,6 +106,7 @@ describe('every command', () => {
       expect(Array.isArray(document)).toBe(list);
       if (command === 'api') expect(resultSchemaOf(['api'])).toBeNull();
       else expect(faultsOf(document, command)).toBeUndefined();
+      if (!PLAIN.has(command)) return;
       // A command that changes something needs a fresh sandbox.
       const reads = !local && requests.every(({ method }) => method === 'GET');
       const shown = reads && prepared !== undefined ? await serve(prepared) : await cook(command);

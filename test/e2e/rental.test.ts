@@ -41,9 +41,9 @@ describe('the built program', () => {
     expect(ended.stderr).toBe('');
   });
 
-  test('lists all instances of eight processes in one sandbox', async () => {
+  test('lists all instances of four processes in one sandbox', async () => {
     await computer.gpucloud(['sandbox', 'reset', '--balance', '100000', '-y']);
-    const names = Array.from({ length: 8 }, (_, at) => `box-${at}`);
+    const names = Array.from({ length: 4 }, (_, at) => `box-${at}`);
     const outcomes = await Promise.all(
       names.map((name) =>
         computer.gpucloud(['instances', 'create', name, ...HARDWARE, '-q'], SANDBOX),
@@ -51,14 +51,14 @@ describe('the built program', () => {
     );
     expect(outcomes.filter(({ code }) => code !== 0)).toEqual([]);
     const ids = outcomes.map(({ stdout }) => stdout.trim()).sort();
-    expect(new Set(ids).size).toBe(8);
+    expect(new Set(ids).size).toBe(4);
 
     const listed = await computer.gpucloud(['instances', 'list', '--json'], SANDBOX);
     const instances = JSON.parse(listed.stdout) as { id: string; name: string }[];
     expect(instances.map(({ id }) => id).sort()).toEqual(ids);
     expect(instances.map(({ name }) => name).sort()).toEqual(names);
     const status = JSON.parse((await computer.gpucloud(['sandbox', 'status', '--json'])).stdout);
-    expect(status.reserved).toBe('719.20');
+    expect(status.reserved).toBe('359.60');
   });
 
   test("creates only files that other users can't access", async () => {

@@ -132,7 +132,7 @@ test('passes the audit for any history of tracked instances', {
       await live(one);
       expect(await doubts()).toEqual([]);
     }),
-    { numRuns: runs(400, 40) },
+    { numRuns: runs(200, 40) },
   );
 });
 
@@ -154,6 +154,6 @@ test('reports one untracked instance at its exact price in any history', {
         isClear ? { result: 'finding', per_hour: '89.90' } : { check: 'reserved_balance' },
       );
     }),
-    { numRuns: runs(100, 15) },
+    { numRuns: runs(60, 15) },
   );
 });

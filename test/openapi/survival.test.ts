@@ -292,7 +292,7 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
           );
         },
       ),
-      { numRuns: runs(12) },
+      { numRuns: runs(8, 2) },
     );
   }, 120_000);
 });

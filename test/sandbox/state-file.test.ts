@@ -187,7 +187,7 @@ describe('the state file', () => {
     }
   });
 
-  test('stores every instance that eight processes create at the same time', async () => {
+  test('stores every instance that four processes create at the same time', async () => {
     const folder = await temporaryFolder();
     const file = join(folder, 'state', 'sandbox.json');
     const { entryPoints: _main, ...options } = BUNDLE;
@@ -202,7 +202,7 @@ describe('the state file', () => {
       logLevel: 'error',
     });
     const ids = await Promise.all(
-      Array.from({ length: 8 }, async (_, index) => {
+      Array.from({ length: 4 }, async (_, index) => {
         const { stdout } = await run(process.execPath, [
           join(folder, 'process.cjs'),
           file,
@@ -214,9 +214,9 @@ describe('the state file', () => {
     const clock: ManualClock = new ManualClock();
     clock.time = Date.now();
     const status = await openSandbox({ file, clock }).status();
-    expect(new Set(ids.flat()).size).toBe(40);
+    expect(new Set(ids.flat()).size).toBe(20);
     expect(status.instances.map((instance) => instance.id).sort()).toEqual(ids.flat().sort());
-    expect(status.reserved).toBe('3596.00');
+    expect(status.reserved).toBe('1798.00');
   });
 });
 

@@ -12,13 +12,14 @@ import { run } from '../../src/run.ts';
 import { createCursor } from '../../src/watch/cursor.ts';
 import { SOAK } from '../faults/tools.ts';
 import { manualClock } from '../support/clock.ts';
+import { runs } from '../support/random.ts';
 import { SELF } from '../support/run-cli.ts';
 import { envelope } from '../support/service.ts';
 import { at } from './pages.ts';
 
 const none = () => Promise.reject(new Error('a follower starts no program'));
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
-const EVENTS = SOAK ? 100_000 : 25_000;
+const EVENTS = SOAK ? 100_000 : runs(25_000, 10_000);
 const EACH_LOOK = 100;
 /** A heap limit. Storing more than the IDs would need ten times as much. */
 const FLAT = 1.5 * 1024 * 1024;
