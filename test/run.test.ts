@@ -256,7 +256,7 @@ describe('global flags', () => {
 describe('an error in a terminal', () => {
   const person = { terminal: true, columns: 40 };
 
-  test('prints a red label and wraps between words', async () => {
+  test('prints a red label for an error in a terminal, and wraps between words', async () => {
     const { stderr } = await world.cli(['instances', 'ps'], person);
     expect(stderr).toBe(
       "\u001b[1;31merror:\u001b[22;39m unknown command 'instances ps'\n" +
@@ -267,7 +267,7 @@ describe('an error in a terminal', () => {
   test.each([
     ['--no-color', 'instances', 'list', '--jsn'],
     ['instances', 'list', '--no-color', '--columns', 'nothing'],
-  ])('prints no colours with %j', async (...argv) => {
+  ])('prints an error without colours with %j', async (...argv) => {
     expect((await world.cli(argv, person)).stderr).toMatch(/^error: /);
   });
 

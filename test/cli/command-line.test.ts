@@ -69,7 +69,7 @@ test.each([
   });
 });
 
-test('names the environment variable of the folder in a disk error', async () => {
+test("suggests the folder's environment variable in a disk error", async () => {
   const file = join(world.home, 'file');
   await writeFile(file, '');
   const state = await world.cli(CREATE, { env: { GPUCLOUD_STATE_DIR: file } });

@@ -175,7 +175,7 @@ describe('completion with several profiles', () => {
     expect(offered(`gpucloud ${flags}instances stop `, env)).toEqual(names);
   });
 
-  test('offers no names without an active profile', async () => {
+  test('does not complete names without an active profile', async () => {
     await keep('profiles.tsv', ['profile\toffice\t-\t-']);
     expect(offered('gpucloud instances stop ')).toEqual([]);
     expect(offered('gpucloud --profile ')).toEqual(['office']);

@@ -52,7 +52,7 @@ function line(found: Settings): string {
   ].join(' | ');
 }
 
-test('returns no settings without flags, environment and file', () => {
+test('returns empty settings without flags, environment and file', () => {
   expect(settings({}, { profiles: {} })).toEqual({
     profile: undefined,
     sandbox: false,

@@ -43,7 +43,7 @@ test('starts ssh without the API key', async () => {
   expect(stdout).toBe('none\n');
 });
 
-test("masks a key on a key command's stderr, and prints the rest", async () => {
+test("masks the key on a key command's stderr, and prints everything else", async () => {
   world = await createWorld({ handler });
   const env = await install('vault', 'echo "unlocked: $GPUCLOUD_API_KEY" >&2');
   const login = ['login', '--base-url', world.service.url, '--key-command', 'vault'];

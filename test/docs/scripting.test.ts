@@ -355,7 +355,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
       expect(await statuses()).toEqual({ busy: 'ACTIVE', idle: STOPPED, silent: 'ACTIVE' });
     });
 
-    test('stops no instance if none is idle', async () => {
+    test('exits with 0 and a note if no instance is idle', async () => {
       expect(await run(stopIdle())).toEqual({
         code: 0,
         stdout: '',

@@ -47,7 +47,7 @@ async function rented() {
 }
 
 describe('an instance above --max-price whose response was lost', () => {
-  test('reports the instance in recover, and resolves its request', async () => {
+  test('reports an instance above --max-price in recover, and resolves its request', async () => {
     await lose([...create, ...LIMIT]);
     await lose([...create, '-y']);
     const [instance] = await rented();
@@ -68,7 +68,7 @@ describe('an instance above --max-price whose response was lost', () => {
     expect((await rented()).map(({ status }) => status)).not.toContain('TERMINATING');
   });
 
-  test('reports the instance in track too', async () => {
+  test('reports an instance above --max-price also in track', async () => {
     await lose([...create, ...LIMIT]);
     const [instance] = await rented();
     const { code, stderr } = await gpucloud('instances', 'track', instance?.id ?? '', '--yes');

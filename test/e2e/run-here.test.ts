@@ -140,7 +140,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(stderr).toContain('Could not make a temporary folder');
   });
 
-  test('exits with 7 and names the instance that could not be terminated', async () => {
+  test('exits with 7 and reports the instance that could not be terminated', async () => {
     const { terminate } = world.renting;
     world.renting.terminate = (one) =>
       world.renting.instances.get(one)?.name === 'job-2'
@@ -180,7 +180,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(instances.map(({ terminated }) => terminated).sort()).toEqual([false, true, true]);
   });
 
-  test('exits with 7 and names the request whose response was lost', async () => {
+  test('exits with 7 and reports the request with a lost response', async () => {
     world.renting.posts = [() => 'hangUp'];
     const { code, stdout, stderr } = await world.run(['--report', 'r'], ['echo', 'ran']);
     expect({ code, stdout, living: living() }, stderr).toEqual({ code: 7, stdout: '', living: [] });
@@ -225,7 +225,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(await report()).toMatchObject({ terminated: true, cost_at_most: '179.80' });
   });
 
-  test('names the instance that reached ERROR', async () => {
+  test('reports the instance that reached ERROR', async () => {
     const { rent } = world.renting;
     world.renting.rent = (id, name, more) =>
       rent(id, name, { ...more, ...(name === 'job-2' ? { status: 'ERROR' } : {}) });

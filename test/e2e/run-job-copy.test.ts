@@ -169,7 +169,7 @@ echo '${version}'
     ['a file', 'results/big'],
     ['a folder', 'results'],
   ])(
-    'names the file if the disk fills up while it fetches %s, and removes the partial file',
+    'reports the file if the disk fills up during the fetch of %s, and removes the partial file',
     needs('the right to mount'),
     async (_what, remote) => {
       const disk = await mountSmallDisk('64k');

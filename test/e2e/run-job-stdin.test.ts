@@ -41,7 +41,7 @@ describe('stdin of gpucloud run', needs('ssh', 'Linux'), () => {
     ['a pipe with data', `echo hostname | ${RUN}`],
     ['a file', `${RUN} <names`],
     ['a text in the script', `${RUN} <<<hostname`],
-  ])('warns that %s is not read', async (_, line) => {
+  ])("warns that run doesn't read %s", async (_, line) => {
     expect(await warnings(line)).toBe(1);
   });
 

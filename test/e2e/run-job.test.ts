@@ -94,7 +94,7 @@ describe('gpucloud run', needs('ssh'), () => {
     expect(await readFile(join(world.computer.home, 'missing'), 'utf8')).toBe('x');
   });
 
-  test('does not confuse its job with an earlier one in the same home folder', async () => {
+  test('distinguishes a job from an earlier job in the same home folder', async () => {
     const folder = join(world.there, 'gpucloud-run');
     await mkdir(join(folder, 'started'), { recursive: true });
     for (const file of ['out', 'err']) await writeFile(join(folder, file), 'old\n');

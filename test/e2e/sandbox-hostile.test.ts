@@ -115,7 +115,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
   });
 
   test.each([['192.0.2.1:80'], ['localhost.example:80']])(
-    'forwards no port to %s',
+    'rejects port forwarding to %s',
     async (address) => {
       const [id = ''] = await rent(1);
       const { code, stderr } = await ssh(id, '-W', address);

@@ -111,14 +111,17 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     ['get', 'Use gpucloud instances ssh, tunnel and open.'],
     ['endpoints', 'Use gpucloud instances ssh, tunnel and open.'],
     ['open', 'To see the page: gpucloud instances tunnel notebook'],
-  ])('notes in %s that the addresses cannot be reached, but not in JSON', async (verb, instead) => {
-    const { stdout, stderr } = await done('instances', verb, 'notebook');
-    expect(stdout).toContain('http://203.0.113.');
-    expect(stderr).toBe(`Sandbox addresses can't be reached. ${instead}\n`);
-    expect((await done('instances', verb, 'notebook', '--json')).stderr).toBe('');
-  });
+  ])(
+    "prints a note in %s that sandbox addresses can't be reached, but not in JSON",
+    async (verb, instead) => {
+      const { stdout, stderr } = await done('instances', verb, 'notebook');
+      expect(stdout).toContain('http://203.0.113.');
+      expect(stderr).toBe(`Sandbox addresses can't be reached. ${instead}\n`);
+      expect((await done('instances', verb, 'notebook', '--json')).stderr).toBe('');
+    },
+  );
 
-  test.each(['get', 'endpoints'])('notes nothing in %s without an address', async (verb) => {
+  test.each(['get', 'endpoints'])('omits the note in %s without an address', async (verb) => {
     await done('instances', 'terminate', 'web', '--yes', '--wait');
     expect((await done('instances', verb, 'web')).stderr).not.toContain('addresses');
   });

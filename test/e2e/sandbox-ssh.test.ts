@@ -94,7 +94,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(stdout).not.toMatch(/GPUCLOUD_(?!PROC=)|SECRET_OF_MINE/);
   });
 
-  test('passes on more output than an SSH window holds', async () => {
+  test('passes on more output than fits into an SSH window', async () => {
     const { stdout, stderr, code } = await ssh(
       'head -c 5000000 /dev/zero & head -c 5000000 /dev/zero >&2; wait',
     );
@@ -125,7 +125,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(outcome.stdout).toBe('in\n');
   });
 
-  test('names the private key of the instance if ssh tried only other keys', async () => {
+  test("reports the instance's private key if ssh tried only other keys", async () => {
     const folder = join(computer.home, '.ssh');
     await mkdir(folder);
     for (const end of ['', '.pub']) await copyFile(`${key}${end}`, join(folder, `gpu${end}`));

@@ -403,7 +403,7 @@ describe('a watch without a terminal', () => {
   );
 
   // Node's timers fire at once if the delay exceeds 24.8 days.
-  test('sends no requests during a Retry-After pause of a year', async () => {
+  test('does not send requests during a Retry-After pause of a year', async () => {
     await rented(1);
     const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
     await heard(child, 'stdout', /box-0/);

@@ -41,7 +41,7 @@ describe('other commands without arguments', () => {
     expect(statuses[second]).toMatch(/TERMINAT/);
   });
 
-  test('exits with 3 in terminate if this computer knows no running instance', async () => {
+  test('exits with 3 in terminate without a known running instance', async () => {
     const one = person(['instances', 'terminate']);
     expect(await one.ended()).toBe(3);
     expect(one.screen()).toContain('No known instances to choose from');

@@ -35,7 +35,7 @@ function matrix(
 
 describe('kill -9', () => {
   test(
-    'loses no instance if killed at any network step, with any fault',
+    'never loses an instance if killed at any network step, with any fault',
     async (context) => {
       const { violations, killed, played } = await playAll(bundle.path, matrix(NETWORK_KILLS, 16));
       record(context, { what: 'kills at network points, with each fault', played, killed });
@@ -46,7 +46,7 @@ describe('kill -9', () => {
   );
 
   test(
-    'loses no instance if killed when a journal file appears, with any fault',
+    'never loses an instance if killed when a journal file appears, with any fault',
     async (context) => {
       const { violations, killed, played } = await playAll(bundle.path, matrix(FILE_KILLS, 8));
       record(context, {
@@ -61,7 +61,7 @@ describe('kill -9', () => {
   );
 
   test.for(OPERATIONS)(
-    'loses no instance if killed before a disk call: %s',
+    'never loses an instance if killed before a disk call: %s',
     { timeout: HOUR, ...needs('strace') },
     async (operation, context) => {
       const first = await diskKills(bundle.path, operation, 'first');
@@ -80,7 +80,7 @@ describe('kill -9', () => {
     },
   );
 
-  test('loses no instance if killed before any disk call, with any fault', {
+  test('never loses an instance if killed before any disk call, with any fault', {
     timeout: HOUR,
     ...needs('strace'),
   }, async (context) => {
@@ -102,7 +102,7 @@ describe('kill -9', () => {
   });
 
   test(
-    'loses no instance if killed at random moments',
+    'never loses an instance if killed at random moments',
     async (context) => {
       const count = SOAK ? countOf('GPUCLOUD_SOAK_KILLS', 2000) : 16;
       const scenarios = Array.from({ length: count }, (_, at): Scenario => {

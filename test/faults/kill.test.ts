@@ -14,7 +14,7 @@ afterAll(() => bundle.remove());
  * Tests kills without a fault. kill-matrix.test.ts adds network faults and kills before disk calls.
  */
 describe('kill -9', () => {
-  test('loses no instance if killed at each network step', async () => {
+  test('never loses an instance if killed at each network step', async () => {
     const bare = NETWORK_KILLS.map((kill, at): Scenario => {
       return { operation: at % 2 === 0 ? 'create' : 'reorder', fault: NO_FAULT, kill };
     });
@@ -24,7 +24,7 @@ describe('kill -9', () => {
     expect(killed).toBe(bare.length);
   }, 180_000);
 
-  test('loses no instance if killed when a journal file appears', async () => {
+  test('never loses an instance if killed when a journal file appears', async () => {
     const kills = FILE_KILLS.map(
       (kill): Scenario => ({ operation: 'create', fault: NO_FAULT, kill }),
     );

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => bundle.remove());
 
 describe('every rental', () => {
-  test('loses no instance after any network fault', async () => {
+  test('never loses an instance after any network fault', async () => {
     const scenarios = some(
       FAULTS.flatMap((fault, at): Scenario[] => {
         const both = (['create', 'reorder'] as const).map((operation) => ({ operation, fault }));

@@ -31,7 +31,7 @@ describe('makeFolders', () => {
     expect(existsSync(join(root, 'real', 'new'))).toBe(true);
   });
 
-  test('throws if a file or a dangling symlink is in the way', async () => {
+  test("throws if a file or a dangling symlink has the folder's path", async () => {
     await writeFile(join(root, 'file'), '');
     await symlink(join(root, 'nowhere'), join(root, 'link'));
     expect(() => makeFolders(join(root, 'file'), 0o700)).toThrow('EEXIST');

@@ -43,7 +43,7 @@ describe('newestFirst', () => {
     for (const order of orders(rows)) expect(ids(order)).toEqual(['c', 'a', 'b', '0']);
   });
 
-  test('puts rows without a readable time last', () => {
+  test('sorts rows without a readable time last', () => {
     const rows = [instance('a', null), instance('b', 'soon'), instance('c', at(1))];
     for (const order of orders(rows)) expect(ids(order)).toEqual(['c', 'a', 'b']);
   });

@@ -220,7 +220,7 @@ describe.each([
     expect(held).toEqual([0]);
   });
 
-  test('exits with 5 if another process takes the name in between', async () => {
+  test('exits with 5 if another process takes the name during the check', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     service.onRead = async (id) => {

@@ -173,7 +173,7 @@ describe('create --min-count', () => {
     expect(errors[0]?.hint).toBe('gpucloud instances terminate gpu-1');
   });
 
-  test('exits with 7 if a terminated instance is still alive', async () => {
+  test('exits with 7 if a terminated instance still runs', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     rig.service.terminations = [() => ok({ status: 'TERMINATING' })];
     const { code, errors } = await rig.create(['--count', '2', '--min-count', '2']);

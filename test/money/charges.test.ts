@@ -101,7 +101,7 @@ describe('checkCharges', () => {
     expect(explain(new Big('1'), [ended], WINDOW, false)?.unexplained.toFixed()).toBe('1');
   });
 
-  test('reports every charge if no resource is known', () => {
+  test('reports every charge if no instance or drive is known', () => {
     expect(explain(new Big('0.001'), [], WINDOW, false)?.unexplained.toFixed()).toBe('0.001');
   });
 });

@@ -49,7 +49,7 @@ test.each([
   expect(message).toContain(when);
 });
 
-test('names one instance and counts the others with unenforced deadlines', () => {
+test('reports one instance with an unenforced deadline, and counts the others', () => {
   const [one, two] = [hoursOn(1), hoursOn(2)].map((ends_at) => instance({ ends_at }));
   expect(messages('deadline_unenforced', { instances: [one, two] as InstanceRow[] })).toEqual([
     'Nothing on this computer enforces the deadline of trainer and 1 more: not scheduled',

@@ -191,7 +191,7 @@ describe('a single result', () => {
     expect(stdout).toBe('#!/bin/sh\necho\n');
   });
 
-  it('prints exact bytes in a pipe, and clean text in a terminal', async () => {
+  it("prints a text's exact bytes in a pipe, and removes control characters in a terminal", async () => {
     const text = 'a\u001b[2J\rb\n';
     const exact = (terminal?: { columns: number }) =>
       written({}, (out) => out.exact(text), terminal);

@@ -19,7 +19,7 @@ async function until(so: () => boolean): Promise<void> {
 }
 
 describe('createMessages', () => {
-  it('prints one clean line per message, and a prefix for warnings', () => {
+  it('prints one line per message without control characters, and a prefix for warnings', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr);
     messages.note('made \u001b]0;x\u0007an\u202e\ninstance');
@@ -92,7 +92,7 @@ describe('createMessages', () => {
 });
 
 describe('a spinner', () => {
-  it('spins in a terminal, shows its text, and disappears', async () => {
+  it('shows a spinner with its text in a terminal, then erases it', async () => {
     const stderr = new Screen({ columns: 80 });
     const progress = messagesOn(stderr).progress('Creating\u001b[2J');
     await until(() => stderr.text.includes('Creating'));

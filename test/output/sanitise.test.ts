@@ -200,15 +200,18 @@ describe('a hostile name', () => {
     ['table', undefined],
     ['table', { columns: 80 }],
     ['id', undefined],
-  ] as const)('prints a hostile name on one clean line as %s', async (format, terminal) => {
-    const { stdout } = await written(
-      { format, header: false },
-      (out) => out.list(rows, named),
-      terminal,
-    );
-    expect(stdout.trimEnd().split('\n')).toHaveLength(HOSTILE.length);
-    expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
-  });
+  ] as const)(
+    'prints a hostile name on one line without control characters as %s',
+    async (format, terminal) => {
+      const { stdout } = await written(
+        { format, header: false },
+        (out) => out.list(rows, named),
+        terminal,
+      );
+      expect(stdout.trimEnd().split('\n')).toHaveLength(HOSTILE.length);
+      expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
+    },
+  );
 
   it('removes control characters from details, labels and headings', async () => {
     const nasty = '\u001b]0;x\u0007a\u202eb';

@@ -256,7 +256,7 @@ describe('a live table', () => {
     expect(page.text).toBe(seen[1]);
   });
 
-  it('prints a row once if a list is complete at once', async () => {
+  it('prints a row once if a list is already complete', async () => {
     const { stdout } = await written({}, async (out) => {
       await out.list(streamed([{ name: 'one', note: 'a' }]), names, { live: true });
       await new Promise((resolve) => setTimeout(resolve, 20));

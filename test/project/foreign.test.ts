@@ -76,7 +76,7 @@ for (const { target, runner, lacks } of CASES.filter((one) => one.target !== HER
       return outcomeOf(start(argv, { GPUCLOUD_PROFILE: 'sandbox' }));
     }
 
-    test('prints its version', async () => {
+    test("prints the executable's version", async () => {
       const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
       expect(await sandbox('--version')).toMatchObject({
         code: 0,
@@ -110,7 +110,7 @@ for (const { target, runner, lacks } of CASES.filter((one) => one.target !== HER
     });
 
     if (target === 'linux-arm64') {
-      test('loses no instance if killed at some network steps', async () => {
+      test('never loses an instance if killed at some network steps', async () => {
         const kills = some(NETWORK_KILLS).map((kill): Scenario => {
           return { operation: 'create', fault: NO_FAULT, kill };
         });
@@ -120,7 +120,7 @@ for (const { target, runner, lacks } of CASES.filter((one) => one.target !== HER
         expect(killed).toBe(kills.length);
       });
     } else {
-      test('runs no program from the current folder', async () => {
+      test('does not run a program from the current folder', async () => {
         const system = join(folder, 'wine/drive_c/windows/system32');
         await copyFile(join(system, 'whoami.exe'), join(folder, 'ssh.exe'));
         expect((await sandbox('doctor')).stdout).toMatch(/ssh: +WARN +no ssh on PATH/);

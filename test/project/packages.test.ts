@@ -195,7 +195,7 @@ describe('install.sh', { timeout: 60_000 }, () => {
     );
   });
 
-  test("exits with 1 and names a folder that it can't write to", async () => {
+  test("exits with 1 and reports a folder that it can't write to", async () => {
     expect(await install('--prefix', '/proc/here')).toMatchObject({
       code: 1,
       stderr: "error: can't write to /proc/here: use --prefix FOLDER\n",

@@ -98,7 +98,7 @@ describe('a job that ends early', () => {
   });
   afterEach(() => world.close());
 
-  test('sends no request for an instance known only by name', async () => {
+  test('does not send a request for an instance known only by name', async () => {
     const interrupted = new CliError('interrupted', 'Interrupted.', {
       mayBeBilling: true,
       resource: 'job',

@@ -147,7 +147,7 @@ describe('gpucloud run --here', () => {
     expect(stderr).toMatch(/^error: Could not write .*\/hostfile \(EISDIR\)\.$/m);
   });
 
-  test('exits with 7 and names the instance that it could not terminate', async () => {
+  test('exits with 7 and reports the instance that it could not terminate', async () => {
     const { terminate } = world.renting;
     world.renting.terminate = (id) =>
       id === OTHER ? no(403, 'Forbidden') : terminate.call(world.renting, id);
@@ -205,7 +205,7 @@ describe('Ctrl-C during gpucloud run --here', () => {
     expect(existsSync(world.local('ended'))).toBe(true);
   });
 
-  test('exits with 7 and names each instance at the third Ctrl-C', async () => {
+  test('exits with 7 and reports each instance at the third Ctrl-C', async () => {
     await notifying(world);
     let leave: (() => void) | undefined;
     const answers: (() => void)[] = [];
@@ -290,7 +290,7 @@ describe('gpucloud run --here with one instance', () => {
     expect(stderr).not.toContain('Terminated');
   });
 
-  test('prints the maximum cost', async () => {
+  test("prints the job's maximum cost", async () => {
     const { stderr } = await alone('true');
     expect(stderr).toMatch(/^Terminated job after \d+ s\. It cost at most 89\.90 ₽\.$/m);
   });
@@ -367,7 +367,7 @@ describe('a failing instance of gpucloud run --here', () => {
     ]);
   });
 
-  test('tries a copy four times and names the instance in the error', async () => {
+  test('tries a copy four times and reports the instance in the error', async () => {
     let cuts = 0;
     world.ssh.refuse = (script, id) =>
       id === OTHER && script.includes('result') && cuts++ < 5

@@ -185,7 +185,7 @@ describe('a partly failed fetch', needs('POSIX'), () => {
   );
 
   test(
-    'names a folder that a disk mounted in the folder refuses',
+    'reports a folder that the mounted disk refuses to create',
     needs('the right to mount'),
     async () => {
       const disk = await mountSmallDisk('64k');

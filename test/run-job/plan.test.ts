@@ -116,7 +116,7 @@ describe('gpucloud run before renting', () => {
     expect(await refused(...words, '--sync', join(folder, 'none'))).toContain('--sync: the folder');
   });
 
-  test('lists all missing flags at once', async () => {
+  test('lists all missing flags in one error', async () => {
     const { code, stderr, requests } = await world.cli(['run', '--image', 'b-1', '--', 'true']);
     expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 });
     expect(stderr).toMatch(/^error: run: missing --offer, --ssh-key, --terminate-after\nhint: see/);

@@ -91,7 +91,7 @@ describe('the private key of a job', () => {
     expect(world.service.requests).toEqual([]);
   });
 
-  test('of --identity must not have a passphrase, except if the agent holds it', async () => {
+  test('rejects an --identity key with a passphrase, unless the agent holds the key', async () => {
     await program('ssh-keygen', 'echo "Load key: incorrect passphrase supplied" >&2; exit 255');
     const file = await pair('a', 'AAAA1');
     const body = { instance_name: 'job', offer_id: 'a', image_id: 'b', ssh_keys: ['k-1'] };
@@ -120,7 +120,7 @@ describe('ssh on this computer', () => {
     else await expect(checked).rejects.toThrow('gpucloud run needs ssh, but could not start it');
   });
 
-  test("parses the options: a run with a wrong one rents nothing, and prints ssh's reason", async () => {
+  test("rejects a run with an invalid ssh option before renting, and prints ssh's reason", async () => {
     await program(
       'ssh',
       'case "$*" in *-Bad*|*Bad=*) echo "Bad one" >&2; echo usage >&2; exit 255; esac',
@@ -134,7 +134,7 @@ describe('ssh on this computer', () => {
     }
   });
 
-  test('exits with 5 in run in the sandbox on Windows, which lacks ssh', async () => {
+  test('exits with 5 if run uses the sandbox on Windows', async () => {
     const words = ['run', '--offer', 'a-1', '--image', 'b-1', '--ssh-key', 'k', '--dry-run'];
     const { code, stderr } = await world.cli([...words, '--terminate-after', '1h', '--', 'true'], {
       env: {

@@ -37,7 +37,7 @@ describe('terminating the instance', () => {
     expect(stored).toBe(3);
   });
 
-  test('terminates even if nothing can be stored on this computer', async () => {
+  test("terminates the instance even if this computer can't store anything", async () => {
     await mkdir(world.local('state'));
     await writeFile(world.local('state/jobs'), 'in the way');
     const { code, stderr } = await world.run('true', []);
@@ -227,7 +227,7 @@ test('exits with 143 on SIGTERM without fetching results', async () => {
 });
 
 describe('the warning about an unenforced deadline', () => {
-  test('names the instance in the warning about an unenforced deadline, and suggests reap --install', async () => {
+  test('reports the instance with an unenforced deadline, and suggests reap --install', async () => {
     const { stderr } = await world.run('true', []);
     expect(stderr).toMatch(
       /killed, nothing terminates job at its deadline\..*gpucloud instances reap --install/s,

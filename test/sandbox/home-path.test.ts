@@ -61,7 +61,7 @@ describe('a path of sftp in a sandbox instance', () => {
     });
   });
 
-  test('names the link itself, to rename or delete the link', async () => {
+  test('reports the link itself, so that the user can rename or delete it', async () => {
     expect(await inHome(home, 'up', false)).toBe(join(home, 'up'));
     await expect(inHome(home, 'out/secret', false)).rejects.toMatchObject({ code: 'EACCES' });
   });

@@ -223,7 +223,7 @@ describe('reap', () => {
     expect(terminations()).toBe(0);
   });
 
-  test('sends one termination if two reaps run at once', async () => {
+  test('sends one termination if two reaps run at the same time', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     pass(25);

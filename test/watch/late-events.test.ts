@@ -93,7 +93,7 @@ describe('an event that enters the log late', () => {
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
-  test('reads no extra pages before a late event arrives', async () => {
+  test('does not read extra pages before a late event arrives', async () => {
     const { pagesOf } = await followed([[], [arrive(3)], [], []]);
     // Three new and ten known events fill two pages.
     expect(pagesOf.slice(1)).toEqual([1, 2, 1, 1]);

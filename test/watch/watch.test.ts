@@ -263,19 +263,19 @@ describe('--watch when not in a terminal', () => {
     expect(stderr.match(/^warning: .* Trying again in 120 s\.$/gm)).toHaveLength(1);
   });
 
-  test('exits with 1 when the service refuses a read', async () => {
+  test('exits with 1 when the service refuses a --watch request', async () => {
     const refused: Answer = { status: 400, body: { statusCode: 400, message: 'no', error: 'x' } };
     const { code, stdout } = await watched([[A], refused, [A], []], ['-q']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'id-a\n' });
   });
 
-  test('exits with 4 when the key is refused', async () => {
+  test('exits with 4 when the service refuses the key during --watch', async () => {
     const refused: Answer = { status: 401, body: { statusCode: 401, message: 'no', error: 'x' } };
     const { code, stdout } = await watched([[A], refused, []], ['-q']);
     expect({ code, stdout }).toEqual({ code: 4, stdout: 'id-a\n' });
   });
 
-  test('reports an empty list once', async () => {
+  test('reports an empty list once with --watch', async () => {
     const { stderr } = await watched([[], [], []], ['-o', 'table']);
     expect(stderr).toContain('No drives.');
     expect(stderr.trim().split('\n')).toHaveLength(1);

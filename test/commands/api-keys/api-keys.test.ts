@@ -79,7 +79,7 @@ describe('in the sandbox', () => {
     ]);
   });
 
-  test('creates no API key if stdout is closed or /dev/null, since its secret would be lost', async () => {
+  test('does not create an API key if stdout is closed or /dev/null, since its secret would be lost', async () => {
     for (const argv of [
       ['api-keys', 'create', 'ci'],
       ['api', 'POST', '/api-keys', '-f', 'name=ci', '--show-secrets'],
@@ -105,7 +105,7 @@ describe('in the sandbox', () => {
     ]);
   });
 
-  test('names the nearest command for verbs that the service does not document', async () => {
+  test('suggests the nearest command for verbs that the API lacks', async () => {
     for (const verb of ['delete', 'revoke', 'update', 'rotate']) {
       const result = await world.cli(['api-keys', verb, 'ci']);
       expect(result).toMatchObject({ code: 2, requests: [] });
@@ -317,7 +317,7 @@ describe('create', () => {
 });
 
 describe('list', () => {
-  test('marks no key as in use if several have the same prefix, and masks secrets', async () => {
+  test('does not mark a key as in use if several have its prefix, and masks secrets', async () => {
     const world = await createWorld({
       handler: () => ({
         status: 200,

@@ -108,7 +108,7 @@ describe('billing promo', () => {
   });
 });
 
-it('names the nearest command for billing deposit, which the API does not support', async () => {
+it('suggests the nearest command for billing deposit, which the API lacks', async () => {
   const world = await worldOf('hangUp');
   const { code, stderr, requests } = await world.cli(['billing', 'deposit', '500']);
   expect(code).toBe(2);

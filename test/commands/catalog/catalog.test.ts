@@ -71,7 +71,7 @@ async function putFile(text: string): Promise<void> {
 }
 
 describe('catalog list', () => {
-  test('prints how to fill an empty catalog', async () => {
+  test('prints the command that adds names to an empty catalog', async () => {
     expect(await world.cli(['catalog', 'list'])).toEqual({
       code: 0,
       stdout: '',
@@ -123,13 +123,13 @@ image  Ubuntu 22.04  ${UBUNTU}  instances           -  -
     expect(stdout).toBe(`${UBUNTU}\n`);
   });
 
-  test('lists only names of the current service', async () => {
+  test('lists only offers and images of the current service', async () => {
     await see();
     const env = { GPUCLOUD_BASE_URL: 'https://api.example.com' };
     expect((await world.cli(['catalog', 'list', '--json'], { env })).stdout).toBe('[]\n');
   });
 
-  test('exits with 2 without a base URL', async () => {
+  test('exits with 2 in catalog list without a base URL', async () => {
     const env = { GPUCLOUD_BASE_URL: undefined };
     const { code, stderr } = await world.cli(['catalog', 'list'], { env });
     expect(code).toBe(2);
@@ -204,7 +204,7 @@ describe('learning from instances', () => {
     });
   });
 
-  test('writes one complete file for many concurrent reads', async () => {
+  test('writes one complete catalog file for many concurrent reads', async () => {
     const offers = Array.from({ length: 12 }, (_, at) => `offer-${at}`);
     for (const [at, id] of offers.entries()) {
       const uuid = `33333333-3333-4333-8333-3333333333${String(at).padStart(2, '0')}`;
@@ -231,7 +231,7 @@ describe('catalog add and remove', () => {
     expect(await entries()).toMatchObject([{ id: 'offer-7', name: 'big' }]);
   });
 
-  test('prompts for the name in a terminal', async () => {
+  test("prompts for an offer's or image's name in a terminal", async () => {
     const { code } = await world.cli(['catalog', 'add', 'image', 'img-1'], {
       terminal: true,
       stdin: 'My image\r',
@@ -320,7 +320,7 @@ describe('instances create by name', () => {
     );
   });
 
-  test('resolves names in a file', async () => {
+  test('resolves offer and image names in an instance file', async () => {
     await see();
     const box = join(world.home, 'box.yaml');
     await writeFile(box, 'offer_id: rtx-4090\nimage_id: Ubuntu 22.04\n');
@@ -432,7 +432,7 @@ describe('an unusable catalog file', () => {
     ['{"version":1,"names":[{"service":"x","kind":"drive","id":"y"}]}', 'check names.0.kind'],
     ['{"version":2,"names":[]}', 'check version'],
   ])(
-    'exits with an error in catalog commands and leaves the file unchanged: %j',
+    'exits with 9 in catalog commands for an invalid file, and leaves the file unchanged: %j',
     async (text, words) => {
       await putFile(text);
       for (const argv of [['list'], ['add', 'offer', 'x', '--name', 'n'], ['rm', 'n']]) {

@@ -95,7 +95,7 @@ describe('doctor', () => {
     expect(JSON.parse(stderr).error).toMatchObject({ code: 'interrupted' });
   });
 
-  test('prints every check', async () => {
+  test('prints every check of doctor', async () => {
     const world = await worldOf();
     const { code, stdout, stderr, requests } = await world.cli(['doctor'], withSsh(world));
     const { host } = new URL(world.service.url);
@@ -156,7 +156,7 @@ Service
     expect(slip).toMatchObject({ code: 2, stdout: '', requests: [] });
   });
 
-  test('exits with 1 if a check fails, and names the check on stderr', async () => {
+  test("exits with 1 if a check fails, and prints the check's name to stderr", async () => {
     const world = await worldOf(well, false);
     const { code, stderr, of } = await examine(world);
     expect(code).toBe(1);
@@ -356,7 +356,7 @@ describe("doctor's check of settings and files", () => {
     ['an invalid key', { GPUCLOUD_API_KEY: 'a b' }, [], 'profile'],
     ['a relative state folder', { GPUCLOUD_STATE_DIR: 'here' }, [], 'state_folder'],
     ['a relative config folder', { GPUCLOUD_CONFIG_DIR: 'here' }, [], 'config_file'],
-  ])('reports %s', async (_what, env, argv, id) => {
+  ])('reports %s in the settings', async (_what, env, argv, id) => {
     const { code, of } = await examine(await worldOf(), env, ...argv);
     expect(code).toBe(1);
     expect(of(id)?.status).toBe('fail');
@@ -373,7 +373,7 @@ describe("doctor's check of settings and files", () => {
     expect(of('state_writable')).toMatchObject({ status: 'fail' });
   });
 
-  test('warns about a key with an unusual form', async () => {
+  test('warns about an API key without the usual prefix', async () => {
     const { of } = await examine(await worldOf(), { GPUCLOUD_API_KEY: 'token-0123456789' });
     expect(of('api_key')?.status).toBe('warn');
     expect(of('api_key')?.message).not.toContain('token');

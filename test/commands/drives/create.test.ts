@@ -149,7 +149,7 @@ describe('drives create', () => {
     expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
-  it('creates one drive if three commands request the same name at once', async () => {
+  it('creates one drive if three commands request the same name at the same time', async () => {
     const world = await sandboxWorld();
     const argv = ['drives', 'create', 'one', '--size', '2', '--json'];
     const ended = await Promise.all([1, 2, 3].map(() => world.cli(argv)));
@@ -256,7 +256,7 @@ describe('drives create', () => {
     expect(person.stdout()).toContain('Size:          500 GB');
   });
 
-  it('sends nothing unless the user confirms', async () => {
+  it('sends nothing unless the user confirms the new drive', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, ['no']);
     const failure = await createDrive({ name: 'data', size: 5 }, person.context).catch(
@@ -271,7 +271,7 @@ describe('drives create', () => {
     expect(calls(world.service.requests)).toEqual(['GET /storage/drives']);
   });
 
-  it('skips the prompt and the list with --yes', async () => {
+  it('skips the prompt and the list of drives with --yes', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, [], { yes: true });
     await createDrive({ name: 'data', size: 5 }, person.context);

@@ -74,7 +74,7 @@ describe('help', () => {
     );
   });
 
-  test('mentions no path in docs/', async () => {
+  test('omits paths in docs/ from the help', async () => {
     for (const argv of [['expire'], ['reap'], ['events']]) {
       expect((await world.cli(['instances', ...argv, '--help'])).stdout).not.toContain('docs/');
     }
@@ -107,7 +107,7 @@ describe('help in a terminal', () => {
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
-  test('prints headings in bold', async () => {
+  test('prints help headings in bold in a terminal', async () => {
     const { stdout } = await world.cli(['drives', 'create', '--help'], person);
     const bold = [...stdout.matchAll(/\u001b\[1m(.+?)\u001b\[22m/g)].map(([, text]) => text);
     expect(bold).toEqual([
@@ -125,7 +125,7 @@ describe('help in a terminal', () => {
     ['drives', 'create', '--help', '--no-color'],
     ['--color', 'never', 'drives', 'create', '--help'],
     ['help', 'drives', 'create', '--no-color'],
-  ])('prints no colours with %j', async (...argv) => {
+  ])('prints help without colours with %j', async (...argv) => {
     expect((await world.cli(argv, person)).stdout).not.toContain('\u001b');
   });
 });

@@ -154,7 +154,7 @@ describe('instances create --file', () => {
     return file;
   }
 
-  test('names the file and field of an unknown SSH key', async () => {
+  test('reports the file and field of an unknown SSH key', async () => {
     const file = await fileOf('ssh_keys:\n  - nobody\nstorage_drive_id: nothing\n');
     const create = ['instances', 'create', 'box', ...HARDWARE, '-f', file];
     expect(await world.cli(create)).toMatchObject({
@@ -222,7 +222,7 @@ describe('instances create --file', () => {
     expect(stderr).toContain(`error: ${message}`);
   });
 
-  test('names the missing docker_config.image and its line', async () => {
+  test('reports the missing docker_config.image and its line', async () => {
     const file = await fileOf('docker_config:\n  run_command: sleep 1\n');
     const create = ['instances', 'create', 'box', ...HARDWARE];
     const inFile = await world.cli([...create, '-f', file]);

@@ -123,7 +123,7 @@ describe('instances create', () => {
     expect(stderr).toContain('gpucloud instances terminate ');
   });
 
-  test('stores the instance in the journal', async () => {
+  test('stores the new instance in the journal', async () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     expect(await journal(world.home)).toMatchObject([
       { place: 'instances', origin: 'create', name: 'trainer', id: expect.any(String) },

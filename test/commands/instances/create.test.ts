@@ -65,7 +65,7 @@ describe('instances create', () => {
   test.each([
     ['a template', 'Open:        gpucloud instances open', ['--template', 'jupyterlab']],
     ['a container', 'See it:      gpucloud instances get', ['--docker-image', 'nginx']],
-  ])('prints no key warning for %s, and suggests "%s"', async (_what, next, flags) => {
+  ])('omits the key warning for %s, and suggests "%s"', async (_what, next, flags) => {
     const argv = ['instances', 'create', 'trainer', ...HARDWARE, ...flags, '--wait'];
     const { code, stderr } = await world.cli(argv);
     expect(code, stderr).toBe(0);
@@ -124,7 +124,7 @@ describe('instances create', () => {
     expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/);
   });
 
-  test('lists all missing flags at once and sends nothing', async () => {
+  test('lists all missing flags in one error and sends nothing', async () => {
     const { code, stdout, stderr, requests } = await world.cli(['instances', 'create']);
 
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });

@@ -83,7 +83,7 @@ describe('instances events --follow during an outage', () => {
     },
   );
 
-  test('slows polling from 2 s to 10 s while nothing happens', async () => {
+  test('slows polling from 2 s to 10 s while no events arrive', async () => {
     const stage = await show((turn) => {
       if (turn === 9) setImmediate(() => stage.ctrlC());
       return logOf(turn < 3 ? turn : 3);

@@ -176,7 +176,7 @@ describe('instances stop and start', () => {
     expect(stderr).not.toContain('reserves');
   });
 
-  test('exits with 5 for a start without funds and names the reason', async () => {
+  test('exits with 5 for a start without funds and reports the reason', async () => {
     await world.sandbox.reset({ balance: '100.00' });
     await rent('trainer');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);

@@ -387,7 +387,7 @@ describe('instances events', () => {
     expect(past.stderr).toMatch(/^Page 9999 is past the end\.\n$/);
   });
 
-  test('sends no page size by default', async () => {
+  test('omits the page size by default', async () => {
     const { requests } = await world.cli(['instances', 'events', 'trainer']);
     expect(requests[0]?.path).toMatch(/\/events$/);
   });

@@ -278,7 +278,7 @@ describe('instances recover', () => {
     expect(await listed()).toMatchObject([{ id: null, status: 'UNKNOWN' }]);
   });
 
-  test('resolves neither of two requests with the same name with --yes', async () => {
+  test('leaves two requests of the same name unresolved with --yes', async () => {
     await begin();
     await lose(false);
     world.clock.advance(60_000);

@@ -92,7 +92,7 @@ describe('a refused change', () => {
     });
   });
 
-  test('exits with 12 with --wait if the status of a refused change changes back', async () => {
+  test("exits with 12 and --wait if the instance's status changes back", async () => {
     await refusing('TERMINATING', 'ACTIVE');
     const { code, stderr } = await near.cli([...terminate, '--wait']);
     expect(code).toBe(12);

@@ -9,7 +9,7 @@ import { begin, CREATE, closeLost, ID, listed, lose, posts, service, world } fro
 afterEach(closeLost);
 
 describe('instances track or untrack', () => {
-  test('adds an instance, and resolves its request if the user agrees', async () => {
+  test('tracks an instance, and resolves its request if the user agrees', async () => {
     await begin();
     await lose(true);
     const alone = await world.cli(['instances', 'track', ID, '-o', 'id']);
@@ -27,7 +27,7 @@ describe('instances track or untrack', () => {
     expect(await listed()).toMatchObject([{ id: ID }]);
   });
 
-  test('exits with 3 for an unknown ID without --force', async () => {
+  test('exits with 3 in track for an unknown ID without --force', async () => {
     await begin();
     expect((await world.cli(['instances', 'track', ID])).code).toBe(3);
     expect(await listed()).toEqual([]);
@@ -36,7 +36,7 @@ describe('instances track or untrack', () => {
   });
 
   test.each(['..', 'a/b', '', 'a?b', 'box1', 'trainer'])(
-    'rejects the ID %j before any request',
+    'rejects the ID %j in track before any request',
     async (id) => {
       await begin();
       const { code, requests } = await world.cli(['instances', 'track', id]);

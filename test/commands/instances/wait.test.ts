@@ -10,7 +10,7 @@ import { boxId, openSandbox, rent, world } from './boxes.ts';
 openSandbox();
 
 describe('instances wait', () => {
-  test('waits for several instances at once', async () => {
+  test('waits for several instances at the same time', async () => {
     await world.cli(['instances', 'create', 'box-a', ...HARDWARE]);
     await world.cli(['instances', 'create', 'box-b', ...HARDWARE]);
     const { code, stdout } = await world.cli(['instances', 'wait', 'box-a', 'box-b', '--json']);
@@ -307,7 +307,7 @@ describe('instances wait during an outage', () => {
     ]);
   });
 
-  test('waits for twenty instances at once, with at most eight reads in flight', async () => {
+  test('waits for twenty instances at the same time, with at most eight reads in flight', async () => {
     let running = 0;
     let most = 0;
     const ids = Array.from({ length: 20 }, (_, at) => boxId(at));

@@ -215,16 +215,19 @@ describe('a login that fails', () => {
   test.each([
     [[], { GPUCLOUD_PROFILE: 'sandbox' }, 'unset GPUCLOUD_PROFILE, or choose a profile'],
     [['--profile', 'sandbox'], {}, 'use the sandbox: gpucloud profiles use sandbox'],
-  ])('exits with 2 for the sandbox, and stores nothing: %j %j', async (flags, env, hint) => {
-    const world = await newWorld();
-    const { code, stderr } = await world.cli(['login', '--key-stdin', ...flags], {
-      stdin: ANNA_KEY,
-      env,
-    });
-    expect(code).toBe(2);
-    expect(stderr).toContain(hint);
-    await expectNothingStored(world);
-  });
+  ])(
+    'exits with 2 for a login to the sandbox, and stores nothing: %j %j',
+    async (flags, env, hint) => {
+      const world = await newWorld();
+      const { code, stderr } = await world.cli(['login', '--key-stdin', ...flags], {
+        stdin: ANNA_KEY,
+        env,
+      });
+      expect(code).toBe(2);
+      expect(stderr).toContain(hint);
+      await expectNothingStored(world);
+    },
+  );
 
   test("exits with 6 and stores nothing if the service can't be reached", async () => {
     const world = await newWorld();
@@ -272,7 +275,7 @@ describe('login with bad input', () => {
     return stderr;
   }
 
-  test('lists all missing flags at once', async () => {
+  test('lists all missing flags in one error', async () => {
     expect(await refusal([])).toBe(
       'error: not interactive: login needs --base-url URL (or GPUCLOUD_BASE_URL) and --key-stdin, --key-file FILE or --key-command COMMAND\n',
     );

@@ -47,7 +47,7 @@ describe('logout', () => {
     expect((await stat(configFile(world))).mode & 0o777).toBe(0o600);
   });
 
-  test("succeeds without a key, and doesn't write the config file", async () => {
+  test("succeeds in logout without a key, and doesn't write the config file", async () => {
     const world = await signedIn();
     await world.cli(['logout']);
     const before = await stat(configFile(world));
@@ -141,7 +141,7 @@ describe('logout', () => {
     expect(stderr).toContain('Profile "wrok" not found; profiles: work, sandbox.');
   });
 
-  test('exits with 2 for the sandbox, which has no key', async () => {
+  test('exits with 2 for the sandbox, which needs no key', async () => {
     const { code, stderr } = await (await newWorld()).cli(['logout', '--profile', 'sandbox']);
     expect(code).toBe(2);
     expect(stderr).toContain('is built in and has no key');

@@ -129,7 +129,7 @@ describe('profiles list', () => {
     [['list'], { GPUCLOUD_PROFILE: 'bogus' }, 'fail: GPUCLOUD_PROFILE: no profile "bogus"'],
     [['list', '--profile', 'bogus'], {}, 'no profile "bogus"'],
     [['use', 'home'], { GPUCLOUD_PROFILE: 'bogus' }, 'in GPUCLOUD_PROFILE does not exist'],
-  ])('marks no profile as active for an unknown name: %j %j', async (argv, env, said) => {
+  ])('does not mark a profile as active for an unknown name: %j %j', async (argv, env, said) => {
     const world = await twoProfiles();
     const { code, stderr } = await world.cli(['profiles', ...argv], { env });
     expect(code).toBe(0);
@@ -138,7 +138,7 @@ describe('profiles list', () => {
   });
 
   test.each(['null', '[1]', '{"current": "wo'])(
-    'exits with 9 if the config file is %j, and names the file',
+    'exits with 9 if the config file is %j, and reports its path',
     async (content) => {
       const world = await newWorld();
       await mkdir(join(world.home, 'config'));
@@ -170,7 +170,7 @@ describe('profiles get', () => {
     );
   });
 
-  test('exits with 3 without an active profile', async () => {
+  test('exits with 3 in profiles get without an active profile', async () => {
     expect((await (await newWorld()).cli(['profiles', 'get'])).code).toBe(3);
   });
 });
@@ -221,7 +221,7 @@ describe('profiles use', () => {
     expect(await stored(world)).toEqual({ current: 'sandbox', profiles: {} });
   });
 
-  test('prints one line at a terminal', async () => {
+  test('prints one line for profiles use in a terminal', async () => {
     const world = await twoProfiles();
     for (const argv of [
       ['use', 'home'],
@@ -244,7 +244,7 @@ describe('profiles use', () => {
 });
 
 describe('profiles add', () => {
-  test('stores a base URL without a key, and keeps the active profile', async () => {
+  test("stores a profile's base URL without a key, and keeps the active profile", async () => {
     const world = await newWorld();
     const argv = ['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`];
     expect(await world.cli(argv)).toEqual({
@@ -295,7 +295,7 @@ describe('profiles add', () => {
   });
 
   test.each(['a b', 'sandbox', 'SandBox', '', 'x/y', 'ключ'])(
-    'exits with 2 for the name %j',
+    'exits with 2 for the profile name %j',
     async (name) => {
       const world = await newWorld();
       const { code, stderr } = await world.cli(['profiles', 'add', name, '--base-url', WORK_URL]);
@@ -314,7 +314,7 @@ describe('profiles add', () => {
 });
 
 describe('profiles remove', () => {
-  test('asks for confirmation, and exits with 2 when not interactive', async () => {
+  test('asks before removing a profile, and exits with 2 when not interactive', async () => {
     const world = await twoProfiles();
     const { code, stderr } = await world.cli(['profiles', 'remove', 'home']);
     expect(code).toBe(2);
@@ -322,7 +322,7 @@ describe('profiles remove', () => {
     expect((await stored(world)).profiles.home.api_key).toBe(ANNA_KEY);
   });
 
-  test('removes the profile and its key, and lists the instances that keep running', async () => {
+  test('removes a profile and its key, and lists the instances that keep running', async () => {
     const world = await twoProfiles();
     const { code, stdout, stderr } = await world.cli(['profiles', 'rm', 'home', '--yes']);
     expect({ code, stderr }).toEqual({
@@ -336,7 +336,7 @@ describe('profiles remove', () => {
     expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
   });
 
-  test('names the living instances of the account, and the command that terminates them', async () => {
+  test("lists the account's running instances and the command that terminates them", async () => {
     const world = await twoProfiles();
     const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
     for (const [at, name, status] of [
@@ -363,7 +363,7 @@ describe('profiles remove', () => {
     expect((await stored(world)).current).toBe('home');
   });
 
-  test('exits with 2 for the sandbox, even with --yes', async () => {
+  test('exits with 2 for removing the sandbox profile, even with --yes', async () => {
     const { code, stderr } = await (await newWorld()).cli(['profiles', 'rm', 'sandbox', '--yes']);
     expect(code).toBe(2);
     expect(stderr).toContain('gpucloud sandbox reset');

@@ -220,7 +220,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(stderr).not.toContain('Name');
   });
 
-  test('names the nearest command for verbs that the service does not document', async () => {
+  test('suggests the nearest command for verbs that the API lacks', async () => {
     expect(await world.cli(['ssh-keys', 'rename', 'a', '--to', 'b'])).toMatchObject({
       code: 2,
       stderr:
@@ -297,7 +297,7 @@ describe('bad input', () => {
       }
     });
 
-    test('rejects a private key with a hint that names the public key file', async () => {
+    test('rejects a private key and suggests the public key file', async () => {
       const file = await fileIn(world, 'id_ed25519', pem);
       await fileIn(world, 'id_ed25519.pub', ED25519);
       const { stderr } = await world.cli(['ssh-keys', 'add', file]);

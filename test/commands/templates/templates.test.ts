@@ -153,7 +153,7 @@ describe('templates get', () => {
     expect(sent(requests)).toEqual(['GET /templates']);
   });
 
-  it('prints the readme as Markdown in a terminal too', async () => {
+  it("prints a template's readme as Markdown also in a terminal", async () => {
     const world = await worldOf(WHISPER);
     const argv = ['templates', 'get', 'whisper', '--no-color'];
     const { code, stdout } = await world.cli(argv, { terminal: true });

@@ -71,7 +71,7 @@ describe('a deadline', () => {
     expect(code, stderr).toBe(0);
   });
 
-  test('rejects a deadline without a schedule in a terminal too', async () => {
+  test('rejects a deadline without a schedule also in a terminal', async () => {
     const argv = ['instances', 'create', '--terminate-after', '4h'];
     const { code, requests } = await world.cli(argv, { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });

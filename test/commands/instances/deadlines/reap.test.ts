@@ -147,7 +147,7 @@ describe('reap', () => {
   test.each([
     ["can't be read", () => '{"version":1'],
     ['is about another instance', (text: string) => text.replaceAll(ID, `${ID.slice(0, -1)}8`)],
-  ])('exits with 9 for a deadline that %s, and names the instance', async (_what, spoilt) => {
+  ])('exits with 9 for a deadline that %s, and reports the instance', async (_what, spoilt) => {
     world.clock.advance(5 * HOUR);
     const [file = ''] = (await readdir(join(world.home, 'state'), { recursive: true })).filter(
       (path) => path.includes('deadlines') && path.endsWith('.json'),
@@ -224,7 +224,7 @@ describe('reap', () => {
     expect(statusOf(ids.at(-1) ?? '')).toBe('PROVISIONING');
   });
 
-  test('exits with 9 for a deadline that becomes unreadable, and names the instance', async () => {
+  test('exits with 9 for a deadline that becomes unreadable, and reports the instance', async () => {
     const ids = ['7', '8', '9', 'a'].map((digit) => `${ID.slice(0, -1)}${digit}`);
     for (const [at, id] of ids.entries()) {
       world.rented.newId = () => id;
