@@ -84,7 +84,7 @@ export const instances = [
         'opened.unknown(seen.shown)',
       ],
       [
-        'counts a response 408 to a rental request as a refusal',
+        'treats a 408 response to a rental request as a refusal',
         'httpStatus < 500 && httpStatus !== 408;',
         'httpStatus < 500;',
         { equivalent: 'The client reports a 408 to a POST as outcomeUnknown, never as a refusal.' },
