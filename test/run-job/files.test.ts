@@ -55,6 +55,12 @@ test('rejects a UTF-16 pattern file', async () => {
   await expect(listFiles(folder, [])).rejects.toThrow('.gpucloudignore: must be UTF-8');
 });
 
+test('rejects a file as the folder', async () => {
+  const file = join(folder, 'a');
+  await writeFile(file, 'x');
+  await expect(listFiles(file, [])).rejects.toThrow(`--sync: the folder "${file}" can't be read`);
+});
+
 test('applies --exclude after .gpucloudignore and ignores .gitignore', async () => {
   const paths = ['.gitignore', 'a.bin', 'keep.bin'];
   await writeFile(join(folder, '.gitignore'), '*');

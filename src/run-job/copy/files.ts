@@ -51,7 +51,8 @@ async function patternsIn(folder: string): Promise<string> {
   try {
     bytes = await readFile(path);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return '';
+    // If the folder itself is a file, listing it fails with a clearer message.
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return '';
     throw usageError(`${path} can't be read (${faultOf(error)})`);
   }
   const text = textOfUtf8(bytes);
