@@ -416,17 +416,17 @@ describe('--profile sandbox with an address or a key in the environment', () => 
     const { code, stderr, requests } = await world.cli(list);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     expect(stderr).toMatch(
-      /^warning: GPUCLOUD_BASE_URL and GPUCLOUD_API_KEY are ignored: --profile sandbox uses its built-in service\.\n/,
+      /^warning: Ignoring GPUCLOUD_BASE_URL and GPUCLOUD_API_KEY: --profile sandbox uses its built-in service\.\n/,
     );
     const keyOnly = await world.cli([...list, '--json'], { env: { GPUCLOUD_BASE_URL: undefined } });
     expect(JSON.parse(keyOnly.stderr)).toEqual({
       warning: {
         code: 'settings',
-        message: 'GPUCLOUD_API_KEY is ignored: --profile sandbox uses its built-in service.',
+        message: 'Ignoring GPUCLOUD_API_KEY: --profile sandbox uses its built-in service.',
       },
     });
     const catalog = await world.cli(['--profile', 'sandbox', 'catalog', 'list']);
-    expect(catalog.stderr.match(/ignored/g)).toHaveLength(1);
+    expect(catalog.stderr.match(/Ignoring/g)).toHaveLength(1);
   });
 
   test('omits the warning for sandbox commands or without these variables', async () => {

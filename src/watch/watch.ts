@@ -144,8 +144,8 @@ async function redraw<T, R>(
     if (isLate()) return { text: `${age}: no response yet.`, colour: 'yellow' };
     const again =
       requested && left > 0
-        ? `again in ${inSeconds(left)}, as the service requested`
-        : `again every ${interval / 1000} s`;
+        ? `refreshing in ${inSeconds(left)}, as the service requested`
+        : `refreshing every ${interval / 1000} s`;
     return { text: `Read at ${clockTime(readAt)}, ${again}. Press Ctrl-C to stop.`, colour: 'dim' };
   }
 

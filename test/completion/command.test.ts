@@ -174,7 +174,7 @@ describe('completion SHELL --uninstall', () => {
       const env = { HOME: world.home };
       const { code, stderr } = await world.cli(['completion', 'fish', flag], { env });
       expect(code).toBe(9);
-      expect(stderr).toContain(`Did not replace ${file}: gpucloud did not write it.`);
+      expect(stderr).toContain(`gpucloud did not write ${file}, so it did not change the file.`);
       expect(await readFile(file, 'utf8')).toBe('complete -c gpucloud -a mine\n');
     },
   );

@@ -87,7 +87,7 @@ echo '${version}'
     await world.removeThere('rsync', 'tar');
     const done = await job([`--fetch=results:${world.computer.home}`], 'echo ran');
     expect(done).toMatchObject({ code: 125, stdout: '' });
-    expect(done.stderr).toContain('job has no tar, which --fetch needs');
+    expect(done.stderr).toContain('job has no tar. --fetch requires tar');
     expect(world.status()).toBe('TERMINATING');
   });
 

@@ -67,7 +67,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     await heard(child, 'stdout', /up/);
     const second = await attached();
     expect(second).toMatchObject({ code: 5, stdout: '' });
-    expect(second.stderr).toContain('Another gpucloud process follows');
+    expect(second.stderr).toContain('Another gpucloud process is following');
     expect(world.status()).toBe('ACTIVE');
     child.kill('SIGTERM');
     expect(await ended).toBe(143);

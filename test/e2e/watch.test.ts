@@ -114,7 +114,7 @@ describe('a live view in a terminal', () => {
     instances.status = 'ACTIVE';
     await shown.shows(/box-0 .*ACTIVE.*\n.*box-1 .*ACTIVE/);
     expect(shown.screen()).toMatch(
-      /\n\nRead at \d\d:\d\d:\d\d, again every 0.5 s. Press Ctrl-C to stop.$/,
+      /\n\nRead at \d\d:\d\d:\d\d, refreshing every 0.5 s. Press Ctrl-C to stop.$/,
     );
 
     shown.resize(40, 30);
@@ -199,7 +199,7 @@ describe('a live view in a terminal', () => {
     await shown.shows(/Status: +ACTIVE[\s\S]*\nLast read [1-9]\d* s ago: [\s\S]*\sTrying again\.$/);
     instances.answer = undefined;
     instances.status = 'STOPPED';
-    await shown.shows(/Status: +STOPPED[\s\S]*\nRead at [\d:]{8}, again/);
+    await shown.shows(/Status: +STOPPED[\s\S]*\nRead at [\d:]{8}, refreshing/);
   });
 
   test('shows the Retry-After pause, and exits immediately on Ctrl-C', async () => {
@@ -224,10 +224,10 @@ describe('a live view in a terminal', () => {
     await shown.shows(/box-1 .*ACTIVE/);
     instances.refused = idOf(1);
     await shown.shows(
-      /Could not read 1 of 2 instances[\s\S]*again in 1[12]\d s, as the service requested/,
+      /Could not read 1 of 2 instances[\s\S]*refreshing in 1[12]\d s, as the service requested/,
     );
     const asked = instances.service.requests.length;
-    await shown.shows(/again in 11\d s, as the service requested\. Press Ctrl-C to stop\.$/);
+    await shown.shows(/refreshing in 11\d s, as the service requested\. Press Ctrl-C to stop\.$/);
     expect(instances.service.requests.length).toBe(asked);
   });
 

@@ -29,7 +29,7 @@ export function settingsChecks(context: Context): Checks {
 
 function profileCheck({ profile }: Settings): Finding {
   return profile === undefined
-    ? pass('none is active')
+    ? pass('no profile is active')
     : pass(`${profile.value}, ${origin(profile, 'profile')}`);
 }
 

@@ -107,7 +107,7 @@ describe('doctor', () => {
   completion:      pass  not installed
 
 Settings
-  profile:         pass  none is active
+  profile:         pass  no profile is active
   base_url:        pass  ${world.service.url}, from GPUCLOUD_BASE_URL
   api_key:         pass  svc_sk_test_…, from GPUCLOUD_API_KEY
 
