@@ -36,7 +36,7 @@ export function calledBy(name: string, error: CliError): CliError {
   return error.with(error.message, { request: { ...request, about: name } });
 }
 
-const REACH = `Check the network, the base URL and the proxy variables: ${gpucloud('doctor')} checks all three.`;
+const REACH = `Run ${gpucloud('doctor')} to check the network, base URL and proxy settings.`;
 const PAGE = `The service sends JSON, not web pages. ${REACH}`;
 
 function afterWaiting(retryAfterMs: number | undefined): string {
@@ -81,14 +81,14 @@ export function recoverLine(name: string): string {
   return gpucloud('instances', 'recover', ...words);
 }
 
-const RECOVER =
-  `Recover the request before you use the name again on any computer: ${gpucloud('instances', 'recover')}; ` +
-  `list known instances: ${gpucloud('instances', 'list')}`;
+function afterUnknown(recover: string): string {
+  return `Recover the request before you use the name again on any computer: ${recover}; list known instances: ${gpucloud('instances', 'list')}`;
+}
 
 const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
-  'POST /instances': () => ({ doubt: RECOVER }),
+  'POST /instances': (name) => ({ doubt: afterUnknown(recoverLine(name)) }),
   'POST /instances/{id}/reorder': (id) => ({
-    doubt: RECOVER,
+    doubt: afterUnknown(gpucloud('instances', 'recover')),
     state: `Only a TERMINATED instance can be reordered: ${gpucloud('instances', 'get', id)}`,
   }),
   'POST /instances/{id}/start': (id) => ({
