@@ -1,7 +1,7 @@
 # bash completion for gpucloud
 # Written by "gpucloud completion": do not edit.
 # Tab reads names from files in the cache folder of gpucloud, and never runs their text.
-# It starts no process and sends no request.
+# It doesn't start processes or send requests.
 
 # One function per command. For a word, it sets "path" (a subcommand) or "offer" (the type of a
 # flag's value, with a leading "=" if the value is optional). For a blank, it lists all words.

@@ -1,7 +1,7 @@
 # fish completion for gpucloud
 # Written by "gpucloud completion": do not edit.
 # Tab reads names from files in the cache folder of gpucloud, and never runs their text.
-# It starts no process and sends no request.
+# It doesn't start processes or send requests.
 
 # Where the word leads from a place.
 function __gpucloud_step -a place word

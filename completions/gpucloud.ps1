@@ -1,7 +1,7 @@
 # PowerShell completion for gpucloud
 # Written by "gpucloud completion": do not edit.
 # Tab reads names from files in the cache folder of gpucloud, and never runs their text.
-# It starts no process and sends no request.
+# It doesn't start processes or send requests.
 
 Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)

@@ -5,7 +5,7 @@
  * is the exit code. Both are a contract with scripts.
  */
 export const FAILURES = {
-  refused: { exit: 1, meaning: 'the service refused, or an unexpected error' },
+  refused: { exit: 1, meaning: 'the service refused the request, or an unexpected error' },
   usage: {
     exit: 2,
     meaning: 'wrong usage, a local rule, or a confirmation that needs --yes',
@@ -15,7 +15,7 @@ export const FAILURES = {
   wrongState: { exit: 5, meaning: 'wrong state or not enough funds' },
   unreachable: {
     exit: 6,
-    meaning: 'could not reach the service; nothing was changed',
+    meaning: 'could not reach the service; no changes made',
   },
   outcomeUnknown: {
     exit: 7,
@@ -23,7 +23,7 @@ export const FAILURES = {
   },
   deadline: { exit: 8, meaning: 'timed out while waiting' },
   storage: { exit: 9, meaning: 'could not write to disk or to stdout' },
-  notUnderstood: { exit: 10, meaning: 'the response could not be read' },
+  notUnderstood: { exit: 10, meaning: 'could not read the response' },
   rateLimited: { exit: 11, meaning: 'rate limited' },
   otherEnd: { exit: 12, meaning: 'the instance reached another final status' },
   runFailed: { exit: 125, meaning: "gpucloud run failed before the command's exit code was known" },
@@ -41,7 +41,7 @@ export const FINER_CODES = [
   {
     failure: 'authentication',
     code: 'exposed_key',
-    meaning: 'other users can change the config file, so its key is not used',
+    meaning: "other users can change the config file, so gpucloud doesn't use its key",
   },
   { failure: 'wrongState', code: 'name_taken', meaning: 'an instance with this name exists' },
   { failure: 'wrongState', code: 'finding', meaning: '"gpucloud audit" reported a finding' },

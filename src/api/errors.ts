@@ -55,7 +55,7 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
   if (failure === 'rateLimited') return rateLimited(status, wait);
   if (failure === 'notUnderstood') {
     return fail(
-      `${request.title} was redirected (${status})${target(response)}. Redirects are not followed, to protect the API key`,
+      `${request.title} was redirected (${status})${target(response)}. gpucloud doesn't follow redirects, to protect your API key`,
     );
   }
   if (isWebPage(response)) {
@@ -112,7 +112,7 @@ export function notReached(request: Request, call: Call, fault: Fault): unknown 
   const words = fault.stopped
     ? `The service did not respond within ${seconds(call.timeoutMs)} (--timeout)`
     : `Could not reach the service: ${fault.message}`;
-  return new CliError('unreachable', `${words}. Nothing was changed.`, {
+  return new CliError('unreachable', `${words}. No changes made.`, {
     retryable: true,
     hint: fault.hint,
     ...factsOf(request, fault.stopped ? 'deadline' : 'network'),

@@ -119,7 +119,7 @@ function change(goal: 'STOPPED' | 'TERMINATED') {
 export const OPERATIONS = {
   /** Only this response contains `secret_key`. */
   'POST /api-keys': {
-    doing: 'to create the API key {name}',
+    doing: 'to create API key {name}',
     about: 'name',
     body: createApiKeyBody,
     data: apiKey,
@@ -129,7 +129,7 @@ export const OPERATIONS = {
   'GET /api-keys': { doing: 'to list the API keys', data: apiKeys, retry: 'repeat' },
 
   'POST /instances': {
-    doing: 'to create the instance {instance_name}',
+    doing: 'to create instance {instance_name}',
     about: 'instance_name',
     instance: 'id',
     body: createInstanceBody,
@@ -137,7 +137,7 @@ export const OPERATIONS = {
     ...RENTS,
   },
   'POST /instances/{id}/reorder': {
-    doing: 'to reorder the instance {id} as {new_name}',
+    doing: 'to reorder instance {id} as {new_name}',
     ...INSTANCE,
     body: reorderInstanceBody,
     data: instance,
@@ -145,7 +145,7 @@ export const OPERATIONS = {
     needsState: true,
   },
   'GET /instances/{id}': {
-    doing: 'to show the instance {id}',
+    doing: 'to show instance {id}',
     ...INSTANCE,
     data: instance,
     isItself: true,
@@ -153,7 +153,7 @@ export const OPERATIONS = {
   },
   /** A 500 means that the start failed and was refunded, so gpucloud never resends it. */
   'POST /instances/{id}/start': {
-    doing: 'to start the instance {id}',
+    doing: 'to start instance {id}',
     ...INSTANCE,
     data: statusChange,
     isItself: true,
@@ -170,17 +170,17 @@ export const OPERATIONS = {
     needsState: true,
   },
   'POST /instances/{id}/stop': {
-    doing: 'to stop the instance {id}',
+    doing: 'to stop instance {id}',
     ...change('STOPPED'),
     doubt: 'The instance may still be running and billing.',
   },
   'POST /instances/{id}/terminate': {
-    doing: 'to terminate the instance {id}',
+    doing: 'to terminate instance {id}',
     ...change('TERMINATED'),
     doubt: 'The instance may still exist and be billing.',
   },
   'GET /instances/{id}/events': {
-    doing: 'to list the events of the instance {id}',
+    doing: 'to list the events of instance {id}',
     ...INSTANCE,
     instance: 'instance_id',
     query: eventsQuery,
@@ -208,13 +208,13 @@ export const OPERATIONS = {
     retry: 'repeat',
   },
   'GET /storage/drives/{id}': {
-    doing: 'to show the drive {id}',
+    doing: 'to show drive {id}',
     ...DRIVE,
     data: drive,
     retry: 'repeat',
   },
   'PATCH /storage/drives/{id}': {
-    doing: 'to update the drive {id}',
+    doing: 'to update drive {id}',
     ...DRIVE,
     body: driveBody,
     data: drive,
@@ -222,7 +222,7 @@ export const OPERATIONS = {
     doubt: "The drive's name, size and price may have changed.",
   },
   'POST /storage/drives/{id}/resume': {
-    doing: 'to resume the drive {id}',
+    doing: 'to resume drive {id}',
     ...DRIVE,
     body: noBody,
     data: drive,
@@ -239,7 +239,7 @@ export const OPERATIONS = {
   },
 
   'POST /ssh-keys': {
-    doing: 'to add the SSH key {name}',
+    doing: 'to add SSH key {name}',
     about: 'name',
     body: addSshKeyBody,
     data: sshKey,
@@ -253,7 +253,7 @@ export const OPERATIONS = {
   },
   'GET /ssh-keys': { doing: 'to list the SSH keys', data: sshKeys, retry: 'repeat' },
   'DELETE /ssh-keys/{id}': {
-    doing: 'to delete the SSH key {id}',
+    doing: 'to delete SSH key {id}',
     of: 'an SSH key',
     missing: 'SSH key {id} not found',
     retry: 'repeat',

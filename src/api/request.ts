@@ -14,7 +14,7 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string>>;
   /** The title in the API document: `POST /instances/{id}/stop`. */
   readonly title: string;
-  /** Completes "The service refused …": `to stop the instance box`. */
+  /** Completes "The service refused …": `to stop instance box`. */
   readonly doing: string;
   /** The ID or name to show in errors. */
   readonly resource?: string | undefined;

@@ -71,7 +71,7 @@ export async function changeFile(
     if (error instanceof CliError) throw error;
     throw new CliError(
       'storage',
-      `Could not save names of offers and images to ${path} (${faultOf(error)}). The file was not changed.`,
+      `Could not save names of offers and images to ${path} (${faultOf(error)}). The file is unchanged.`,
       {
         hint: `check ${dirname(path)}, or choose another folder with GPUCLOUD_STATE_DIR`,
         cause: error,
@@ -95,7 +95,7 @@ function readWhole(path: string): string | undefined {
 function unusable(path: string, what: string, cause?: unknown): CliError {
   return new CliError(
     'storage',
-    `Could not read names of offers and images from ${path}: ${what}. The file was not changed.`,
+    `Could not read names of offers and images from ${path}: ${what}. The file is unchanged.`,
     {
       hint: 'correct the file, or move it away: gpucloud learns the names again from instances',
       resource: path,

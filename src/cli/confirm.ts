@@ -21,8 +21,8 @@ export async function confirm(
   if (prompts === undefined) {
     throw usageError(`not interactive: add --yes to confirm (${asked})`);
   }
-  if (!(await onCancel('Nothing was changed.', () => prompts.confirm(asked, false)))) {
-    throw new CliError('interrupted', 'Cancelled. Nothing was changed.');
+  if (!(await onCancel('No changes made.', () => prompts.confirm(asked, false)))) {
+    throw new CliError('interrupted', 'Cancelled. No changes made.');
   }
 }
 

@@ -4,7 +4,7 @@ import { CliError, isInterrupt, unforeseen } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';
 
 interface Creation {
-  /** The resource to create, such as "the drive datasets". */
+  /** The resource to create, such as "drive datasets". */
   readonly what: string;
   /** Whether the resource bills as soon as it exists. */
   readonly bills: boolean;
@@ -91,7 +91,7 @@ export async function writeCreated(
   const created = `${what} ${id} ${many === true ? 'were' : 'was'} created`;
   // Node can't distinguish a closed stdout from /dev/null.
   if (host.isStdoutNull?.()) {
-    const reason = 'stdout is closed or /dev/null, so the result is not shown';
+    const reason = 'stdout is closed or /dev/null, so the result is lost';
     err.warn('may_be_billing', `${created}; ${reason}.`);
   }
   try {
@@ -119,7 +119,7 @@ export async function writeSecret(
   { out }: Pick<Context, 'out'>,
   write: () => Promise<void>,
 ): Promise<void> {
-  const lost = `The API key ${label} was created, but its secret could not be printed and is lost`;
+  const lost = `Created API key ${label}, but could not print its secret, which is lost`;
   const details = {
     resource: id,
     hint: `the key still exists; create another one: ${gpucloud('api-keys', 'create', 'NAME')}`,
@@ -138,7 +138,7 @@ export function refuseLostSecret({ host }: Context, hint: string): void {
   if (!host.isStdoutNull?.()) return;
   throw new CliError(
     'storage',
-    'stdout is closed or /dev/null, so the secret would be lost. No key was created.',
+    'stdout is closed or /dev/null, so the secret would be lost. Did not create a key.',
     { hint },
   );
 }

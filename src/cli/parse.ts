@@ -29,7 +29,7 @@ export function brokenBy(rule: Rule<unknown>): (text: string) => string | undefi
 export function checkedSecret<T>(flag: string, text: string, rule: Rule<T>): T {
   const verdict: Verdict<T> = rule(text);
   if (!verdict.ok) {
-    throw usageError(`${flag}: ${verdict.rule} (the value is not shown)`);
+    throw usageError(`${flag}: ${verdict.rule} (value hidden)`);
   }
   return verdict.value;
 }
@@ -135,7 +135,7 @@ export function refuseSecret(flag: string, text: string): void {
         : undefined;
   if (what !== undefined) {
     throw usageError(
-      `${flag}: this is ${what}; other programs and the shell's history can see the command line (the value is not shown)`,
+      `${flag}: this is ${what}; other programs and the shell's history can see the command line (value hidden)`,
       'nothing was sent; replace the key if others can read that history',
     );
   }

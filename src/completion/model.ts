@@ -110,5 +110,5 @@ export function flagWords(flags: readonly Flag[]): Named[] {
 export const HEAD = [
   'Written by "gpucloud completion": do not edit.',
   'Tab reads names from files in the cache folder of gpucloud, and never runs their text.',
-  'It starts no process and sends no request.',
+  "It doesn't start processes or send requests.",
 ] as const;

@@ -142,7 +142,7 @@ async function save(target: string, after: ConfigFile): Promise<ConfigFile> {
     });
     conf.store = { ...after };
     if (readFileSync(fresh, 'utf8') !== text) {
-      throw notSaved(target, 'it was not written completely; the disk may be full');
+      throw notSaved(target, 'the write was incomplete; the disk may be full');
     }
     const file = parseConfig(target, text);
     keepOwner(target, fresh);
@@ -226,7 +226,7 @@ function meaning(error: unknown): string {
 
 /** Builds the error for an invalid file. The file stays unchanged. */
 function unusable(path: string, what: string, cause?: unknown): CliError {
-  return new CliError('storage', `${path}: ${what}. The file was not changed.`, {
+  return new CliError('storage', `${path}: ${what}. The file is unchanged.`, {
     hint: 'correct the file, or move it away and run: gpucloud login',
     resource: path,
     cause,
@@ -235,8 +235,8 @@ function unusable(path: string, what: string, cause?: unknown): CliError {
 
 /** Builds the error for a change that is not on disk; the file has its previous content. */
 function notSaved(path: string, what: string, cause?: unknown): CliError {
-  return new CliError('storage', `${path}: the change was not saved: ${what}`, {
-    hint: 'the settings are unchanged; GPUCLOUD_CONFIG_DIR selects another folder',
+  return new CliError('storage', `could not save the change to ${path}: ${what}`, {
+    hint: 'the settings are unchanged; set GPUCLOUD_CONFIG_DIR to use another folder',
     resource: path,
     cause,
   });

@@ -30,7 +30,8 @@ export function createService(parts: ServiceParts) {
   /** Prints each warning once, since hundreds of instances may share an odd field. */
   const warned = new Set<string>();
   const warnOnce = (text: string) => {
-    if (!warned.has(text)) err.warn('odd_response', `${text} To see the raw response: --debug`);
+    if (!warned.has(text))
+      err.warn('odd_response', `${text} Run again with --debug to see the raw response.`);
     warned.add(text);
   };
 

@@ -117,7 +117,7 @@ export async function readKnownInstances(
 }
 
 export function drivesUnread({ message }: CliError): string {
-  return `Could not read the drives, so instances known only through a drive may be missing: ${message}`;
+  return `Could not read drives: ${message} Instances known only from a drive may be missing.`;
 }
 
 const NONE: ReadonlyMap<string, KnownInstance> = new Map();
@@ -186,7 +186,7 @@ async function readOne(
       return { id, name, status: 'GONE', last, note, ...ordered };
     }
     faults.push(error);
-    const note = `could not be read; ${lastSeen(last, now)}`;
+    const note = `read failed; ${lastSeen(last, now)}`;
     return { id, name, status: last?.status ?? 'UNREAD', last, unread: true, note, ...ordered };
   }
 }

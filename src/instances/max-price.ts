@@ -112,7 +112,7 @@ async function enforceMaxPrice(
       'outcomeUnknown',
       unknown
         ? `${found}. The outcome of its termination is unknown, so it may be billing: ${reason}`
-        : `${found}. It is still billing, because it could not be terminated: ${reason}`,
+        : `${found}. Could not terminate it, so it is still billing: ${reason}`,
       {
         hint: gpucloud('instances', 'terminate', typed),
         resource: instance.id,

@@ -143,18 +143,15 @@ export async function explainStart(
   const { status, price_per_hour_snapshot: price } = found;
   const mayBeBilling = mayBill(status);
   if (status !== 'STOPPED') {
-    return refusal.with(
-      `The instance ${id} is ${status}; only a STOPPED instance can be started.`,
-      {
-        hint: nextStep(status, typedName(name, id)),
-        mayBeBilling,
-      },
-    );
+    return refusal.with(`Instance ${id} is ${status}; only a STOPPED instance can be started.`, {
+      hint: nextStep(status, typedName(name, id)),
+      mayBeBilling,
+    });
   }
   const shortfall = await shortfallOf(price, api);
   const missing = 'the balance does not cover the next hour.';
   if (shortfall !== undefined || refusal.httpStatus !== 400) {
-    const message = `The instance ${id} stays STOPPED: ${missing}${shortfall ?? ''}`;
+    const message = `Instance ${id} stays STOPPED: ${missing}${shortfall ?? ''}`;
     return insufficientFunds(refusal, message, mayBeBilling);
   }
   // The instance may still have been stopping when the request arrived.

@@ -228,7 +228,7 @@ function isCertain(error: unknown, sent: boolean): boolean {
  */
 function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliError {
   if (error instanceof CliError && error.failure === 'storage') {
-    return error.with(`${name} was created (${id}), but could not be saved: ${error.message}`, {
+    return error.with(`Created ${name} (${id}), but could not save it: ${error.message}`, {
       hint: `note the ID; terminate it with "${gpucloud('instances', 'terminate', id)}", or keep it in the list with "${gpucloud('instances', 'track', id)}"`,
       resource: id,
       mayBeBilling: true,
@@ -242,7 +242,7 @@ function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliErr
   const why = error instanceof CliError ? status : `: ${messageOf(error)}`;
   return new CliError(
     failure === 'outcomeUnknown' ? 'notUnderstood' : failure,
-    `${name} was created (${id}) and is billing, but the rest of the response could not be used${why}.`,
+    `Created ${name} (${id}). It is billing, but gpucloud could not use the rest of the response${why}.`,
     {
       hint: `see it with "${gpucloud('instances', 'get', typed)}", terminate it with "${gpucloud('instances', 'terminate', typed)}"`,
       resource: id,

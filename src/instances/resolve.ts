@@ -280,7 +280,7 @@ export async function pickInstances(question: string, context: Context): Promise
     );
   }
   // Checks the API key first: without it, the account is unknown.
-  await onCancel('Nothing was changed.', () => context.api());
+  await onCancel('No changes made.', () => context.api());
   const { instances } = await (await context.journal()).read();
   const living = instances.filter(({ last }) => mayBill(last?.status));
   if (living.length === 0) {
@@ -293,7 +293,7 @@ export async function pickInstances(question: string, context: Context): Promise
     about: about(instance, context.clock.now()),
     value: instance.id,
   }));
-  return await onCancel('Nothing was changed.', () =>
+  return await onCancel('No changes made.', () =>
     prompts.chooseSeveral(question, choices, { least: 1 }),
   );
 }

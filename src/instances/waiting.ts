@@ -112,7 +112,7 @@ export async function waitFor(
         const again = isRequested
           ? `trying again at ${clockTime(clock.now() + pause)}`
           : 'trying again';
-        show(`could not be read; ${again}`, elapsed);
+        show(`read failed; ${again}`, elapsed);
       },
     });
     progress.done(`${line} ✔`);

@@ -65,7 +65,7 @@ export function createSink(
       failure = error;
     } else if (!READER_GONE.has(errorCode(error) ?? '')) {
       const reason = error instanceof Error ? error.message : String(error);
-      failure = new CliError('storage', `the result could not be written: ${reason}`, {
+      failure = new CliError('storage', `could not write the result: ${reason}`, {
         cause: error,
       });
     }

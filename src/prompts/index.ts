@@ -70,7 +70,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
 
 function valueAt<T>(choices: readonly Choice<T>[], place: unknown): T {
   const chosen = choices[Number(place)];
-  if (chosen === undefined) throw new CliError('interrupted', 'Nothing was chosen.');
+  if (chosen === undefined) throw new CliError('interrupted', 'No choice made.');
   return chosen.value;
 }
 

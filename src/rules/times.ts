@@ -72,7 +72,7 @@ export type Moment =
   | { readonly ago: number };
 
 const FORM =
-  'must be a date (2026-01-31), a time (2026-01-31T18:00, with Z or +03:00 for a zone), or a duration back (7d)';
+  'must be a date (2026-01-31), a time (2026-01-31T18:00, with Z or +03:00 for a zone), or an age (7d)';
 
 const TIME =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(?: ?(Z|[+-]\d\d:\d\d))?)?$/;

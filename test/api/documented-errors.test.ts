@@ -217,7 +217,7 @@ test.each([
   const { error } = JSON.parse(stderr);
   expect({ exit: code, code: error.code }).toEqual({ exit: 5, code: 'insufficient_funds' });
   expect(error.message).toBe(
-    `The instance ${ID} stays STOPPED: the balance does not cover the next hour.${more}`,
+    `Instance ${ID} stays STOPPED: the balance does not cover the next hour.${more}`,
   );
 });
 

@@ -90,7 +90,7 @@ test.each([
   expect(withProfile(found, undefined)).toContain(hint);
 });
 
-const PAGE = `The request to show the instance ${ID} was refused (422): `;
+const PAGE = `The request to show instance ${ID} was refused (422): `;
 
 describe("the service's message", () => {
   const raw =
@@ -102,7 +102,7 @@ describe("the service's message", () => {
   const messageOf = async (step: Step) => {
     const server = await scripted(step);
     const { message } = await failureOf(get(apiFor(server.url)));
-    return message.replace(`The service refused to show the instance ${ID} (422): `, '');
+    return message.replace(`The service refused to show instance ${ID} (422): `, '');
   };
 
   test.each<[string, Step, string]>([

@@ -94,6 +94,6 @@ test('traces a failed connection', async () => {
   const api = apiFor(await closedPort(), { trace: (line) => void lines.push(line) });
   await failureOf(api.users.me());
   expect(lines.filter((line) => line.startsWith('!'))).toEqual(
-    Array(3).fill('! the connection was refused'),
+    Array(3).fill('! connection refused'),
   );
 });

@@ -19,8 +19,8 @@ async function failureOf(thrown: unknown): Promise<CliError> {
 test.each([
   [
     'a full disk',
-    new CliError('storage', 'the result could not be written: ENOSPC'),
-    `The instance ${ID} was created, but the result could not be written: ENOSPC`,
+    new CliError('storage', 'could not write the result: ENOSPC'),
+    `The instance ${ID} was created, but could not write the result: ENOSPC`,
   ],
   [
     'a second Ctrl-C',

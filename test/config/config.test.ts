@@ -290,7 +290,7 @@ test('reports a folder in place of the temporary config file', async () => {
   const error = await refusal(() => config.change((file) => ({ ...file, current: 'work' })));
   expect(error.failure).toBe('storage');
   expect(error.message).toBe(
-    `${path}: the change was not saved: could not remove ${path}.new: it is a folder`,
+    `could not save the change to ${path}: could not remove ${path}.new: it is a folder`,
   );
   expect((await readFile(path)).equals(before)).toBe(true);
 });
@@ -328,7 +328,7 @@ test('keeps the previous config file if the disk writes only half of the new one
     config.change((file) => withProfile(file, 'home', WORK)),
   );
   expect(failure).toBe('storage');
-  expect(message).toContain('not written completely');
+  expect(message).toContain('the write was incomplete');
   expect(await readFile(path, 'utf8')).toBe(before);
 });
 
@@ -336,7 +336,7 @@ test("reports a lock that another process holds or that can't be created", () =>
   expect(notLocked('/c.json', new Error('held'), true)).toMatchObject({
     failure: 'storage',
     message:
-      '/c.json: the change was not saved: another gpucloud process is still changing the file',
+      'could not save the change to /c.json: another gpucloud process is still changing the file',
   });
   const full = Object.assign(new Error('ENOSPC: mkdir'), { code: 'ENOSPC' });
   expect(notLocked('/c.json', full, false).message).toContain('no space');

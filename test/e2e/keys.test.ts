@@ -390,7 +390,7 @@ describe('a new API key whose secret would be lost', () => {
     const before = await count();
     const { code, stderr } = await computer.bash(`gpucloud ${line}`, { env: env() });
     expect(code).toBe(9);
-    expect(stderr).toContain('the secret would be lost. No key was created.');
+    expect(stderr).toContain('the secret would be lost. Did not create a key.');
     expect(await count()).toBe(before);
   });
 
@@ -402,9 +402,7 @@ describe('a new API key whose secret would be lost', () => {
       expect(code).toBe(9);
       const { stdout } = await computer.gpucloud(['api-keys', 'list', '--json'], { env: env() });
       const [{ id }] = JSON.parse(stdout).filter(({ name }: { name: string }) => name === 'lost');
-      expect(stderr).toContain(
-        `The API key ${id} was created, but its secret could not be printed`,
-      );
+      expect(stderr).toContain(`Created API key ${id}, but could not print its secret`);
     },
   );
 

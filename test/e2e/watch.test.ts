@@ -454,7 +454,7 @@ describe('instances wait in a terminal', () => {
     const shown = watch(WAIT);
     await shown.shows(/box-1: PROVISIONING/);
     instances.answer = 'hangUp';
-    await shown.shows(/warning: Could not read box-\d: [\s\S]*box-0: could not be read; trying/);
+    await shown.shows(/warning: Could not read box-\d: [\s\S]*box-0: read failed; trying/);
     instances.answer = undefined;
     instances.status = 'ACTIVE';
     expect(await shown.ended()).toBe(0);
@@ -468,7 +468,7 @@ describe('instances wait in a terminal', () => {
     await shown.shows(/^. box-0: PROVISIONING .*\n {2}box-1: PROVISIONING/);
     instances.answer = busy(120);
     await shown.shows(
-      /box-0: could not be read; trying again at [\d:]{8} \(\d+ s\)\n {2}box-1: could not be read; trying again at/,
+      /box-0: read failed; trying again at [\d:]{8} \(\d+ s\)\n {2}box-1: read failed; trying again at/,
     );
     const asked = instances.service.requests.length;
     shown.type(CTRL_C);

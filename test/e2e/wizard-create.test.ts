@@ -41,7 +41,7 @@ describe('instances create without arguments', () => {
         '  Offer     RTX 4090, ru-1',
         '  Image     Ubuntu 22.04, CUDA 12.4',
         '  SSH keys  laptop',
-        '  Runs      the template JupyterLab',
+        '  Runs      template JupyterLab',
         '  Drive     data',
         '  Price     89.90 ₽ per hour of sandbox play money',
         '  Balance   10,500.00 ₽',

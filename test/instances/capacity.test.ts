@@ -12,7 +12,7 @@ const B = '11111111-1111-4222-8333-444455550002';
 const IMAGE = HARDWARE.slice(2, 4);
 const CREATE = ['instances', 'create', 'trainer', ...IMAGE, '--offer', A, '--offer', B];
 const GONE = 'Offer is out of stock';
-const REFUSED = `The service refused to create the instance trainer (409): ${GONE}.`;
+const REFUSED = `The service refused to create instance trainer (409): ${GONE}.`;
 
 let world: World;
 let service: RentingService;
@@ -125,7 +125,7 @@ test.each([
     () => ok({ ...rent(service.newId(), 'trainer'), ...service.shows({}) }, 201),
     () =>
       isTaken()
-        ? no(409, 'An instance with the name trainer exists already')
+        ? no(409, 'An instance named trainer already exists')
         : ok({ ...rent(service.newId(), 'trainer'), ...service.shows({}) }, 201),
   ];
   const { code, offers } = await create(...flags);

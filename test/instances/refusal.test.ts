@@ -249,7 +249,7 @@ describe('create --if-not-exists', () => {
         resource: NEW,
         may_be_billing: true,
         message: `trainer already exists (${NEW}), but its offer is H100 (${OTHERS.id}), not ${HARDWARE[1]}, and its image is img-1, not ${HARDWARE[3]}. Nothing was sent.`,
-        hint: 'see it: gpucloud instances get trainer; to create it again: gpucloud instances terminate trainer; or choose another name',
+        hint: 'see it: gpucloud instances get trainer; to create it again, terminate it first: gpucloud instances terminate trainer; or choose another name',
       });
     });
 
@@ -276,7 +276,7 @@ describe('create --if-not-exists', () => {
         resource: NEW,
         may_be_billing: true,
         message: `trainer already exists (${NEW}), but its status is ERROR. Nothing was sent.`,
-        hint: 'see what happened: gpucloud instances events trainer; to create it again: gpucloud instances terminate trainer',
+        hint: 'see what happened: gpucloud instances events trainer; to create it again, terminate it first: gpucloud instances terminate trainer',
       });
     });
 

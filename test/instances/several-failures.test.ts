@@ -34,9 +34,7 @@ describe('create --count with a failure', () => {
     expect(stdout).toContain('gpu-1 ');
     expect(stdout).not.toContain('gpu-2 ');
     expect(stderr).toContain('Stop paying: gpucloud instances terminate gpu-1 gpu-3\n');
-    expect(stderr).toContain(
-      `error: The service refused to create the instance gpu-2 (409): ${GONE}`,
-    );
+    expect(stderr).toContain(`error: The service refused to create instance gpu-2 (409): ${GONE}`);
   });
 
   test('prints an empty array and one error per name if all fail', async () => {

@@ -143,7 +143,7 @@ describe('a failed write', () => {
         const failure = {
           failure: 'storage',
           exitCode: 9,
-          message: `the result could not be written: ${code}: write`,
+          message: `could not write the result: ${code}: write`,
         };
         await expect(out.list(rows, view)).rejects.toMatchObject(failure);
         expect(told.stopped).toBe(true);
@@ -345,7 +345,7 @@ describe('a real process', () => {
 
   it('reports EFBIG if the file reaches its size limit', async () => {
     const { stderr, code, file } = await run('ulimit -f 2; PROGRAM > "$3"');
-    expect(stderr).toMatch(/^storage the result could not be written: EFBIG/);
+    expect(stderr).toMatch(/^storage could not write the result: EFBIG/);
     expect(code).toBe(0);
     expect((await readFile(file)).length).toBe(2048);
   });

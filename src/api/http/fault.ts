@@ -4,21 +4,21 @@ declare const WebAssembly: object | undefined;
 
 /** Messages by fault code. An error's own text may contain anything, so it is never shown. */
 const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was closed',
-  EPIPE: 'the connection was closed',
-  UND_ERR_SOCKET: 'the connection was closed',
-  UND_ERR_DESTROYED: 'the connection was closed',
-  UND_ERR_CLOSED: 'the connection was closed',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the response was cut off',
-  HPE_INVALID_EOF_STATE: 'the response was cut off',
-  EMFILE: 'too many files are open in this process',
-  ENFILE: 'too many files are open on this computer',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection closed',
+  EPIPE: 'connection closed',
+  UND_ERR_SOCKET: 'connection closed',
+  UND_ERR_DESTROYED: 'connection closed',
+  UND_ERR_CLOSED: 'connection closed',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'response cut off',
+  HPE_INVALID_EOF_STATE: 'response cut off',
+  EMFILE: 'too many open files in this process',
+  ENFILE: 'too many open files on this computer',
   ENOTFOUND: 'unknown host name',
   EAI_AGAIN: 'could not look up the host name',
-  ETIMEDOUT: 'the connection timed out',
+  ETIMEDOUT: 'connection timed out',
   EHOSTUNREACH: 'no route to the host',
-  ENETUNREACH: 'the network is unreachable',
+  ENETUNREACH: 'network unreachable',
   NO_WASM: 'Node.js has too little memory for WebAssembly, which is required',
   PROXY_407: 'the proxy requires a user name and password (407)',
 };
@@ -32,7 +32,7 @@ export function faultMessage(code: string): string {
     return `could not open a trusted TLS connection (${code})`;
   }
   if (code.startsWith('HPE_')) return `the response is not HTTP (${code})`;
-  return `the connection failed (${code})`;
+  return `connection failed (${code})`;
 }
 
 /** Hints for faults not caused by the network. */

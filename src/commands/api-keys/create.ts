@@ -1,5 +1,6 @@
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { sentence } from '../../api/errors.ts';
 import type { ApiKey } from '../../api/index.ts';
 import { Option } from '../../cli/command.ts';
 import { confirm } from '../../cli/confirm.ts';
@@ -108,14 +109,14 @@ interface NewKey extends ApiKey {
  */
 async function requestKey(name: string, context: Context): Promise<NewKey> {
   const api = await context.api();
-  const key = await sendOnce({ what: `the API key ${name}`, bills: false }, context, (options) =>
+  const key = await sendOnce({ what: `API key ${name}`, bills: false }, context, (options) =>
     api.apiKeys.create({ name }, options),
   );
   const secret = key.secret_key ?? '';
   if (apiKey(secret).ok) return { ...key, secret_key: secret };
   throw new CliError(
     'notUnderstood',
-    `The API key ${labelOf(key)} was created, but the response has no usable secret_key. Its secret is lost.`,
+    `Created API key ${labelOf(key)}, but the response has no usable secret_key. The secret is lost.`,
     { hint: `create another key: ${gpucloud('api-keys', 'create', 'NAME')}`, resource: key.id },
   );
 }
@@ -134,19 +135,19 @@ async function keep(created: NewKey, place: Place, context: Context): Promise<vo
     await print(created, context);
     throw new CliError(
       'storage',
-      `The API key ${labelOf(created)} was created, but: ${error.message}. Its secret is only on stdout.`,
-      { hint: 'save it now: it is not shown again', resource: key.id },
+      `Created API key ${labelOf(created)}, but: ${sentence(error.message)} The secret is only on stdout.`,
+      { hint: "save it now: it can't be shown again", resource: key.id },
     );
   }
-  context.err.note(
-    `Created the API key ${labelOf(created)}. Its secret is saved in ${place.where}.`,
-  );
+  context.err.note(`Created API key ${labelOf(created)}. Its secret is saved in ${place.where}.`);
   await context.out.item({ ...key, in_use: false }, keyView);
 }
 
 async function show(key: NewKey, context: Context): Promise<void> {
   await print(key, context);
-  context.err.note(`Created the API key ${labelOf(key)}. The secret on stdout is not shown again.`);
+  context.err.note(
+    `Created API key ${labelOf(key)}. Save the secret now: it can't be shown again.`,
+  );
 }
 
 /** Prints only the secret to people and to `$(…)`. Other formats print the secret as a field. */

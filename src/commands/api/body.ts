@@ -70,7 +70,7 @@ export function bodyOf({ text }: RawResponse, style: BodyStyle): Body {
 export function tooDeep({ method, path }: RawRequest, { status }: RawResponse): CliError {
   return new CliError(
     'notUnderstood',
-    `The response to ${method} ${path.split('?', 1)} ${TOO_DEEP} and is not shown: its secrets could not be masked.`,
+    `The response to ${method} ${path.split('?', 1)} ${TOO_DEEP} and is hidden: could not mask its secrets.`,
     { httpStatus: status },
   );
 }

@@ -112,7 +112,7 @@ function refusePages(input: ApiInput, method: string, path: string): void {
 function refuseStdinTwice({ fields, input }: ApiInput): void {
   const readers = fields.filter((text) => text.slice(text.indexOf('=') + 1) === '@-').length;
   if (readers + (input === '-' ? 1 : 0) > 1) {
-    throw usageError('--input and --field: stdin can be read only once');
+    throw usageError('only one --input or --field can read stdin');
   }
 }
 
@@ -152,7 +152,7 @@ function parted(flag: string, text: string): [name: string, value: string] {
   const at = text.indexOf('=');
   if (at < 1) {
     // Hides the argument: it may be a secret without its name.
-    throw usageError(`${flag}: must be NAME=VALUE (the text is not shown)`);
+    throw usageError(`${flag}: must be NAME=VALUE (text hidden)`);
   }
   const name = text.slice(0, at);
   if (/[[\]]/.test(name)) {
@@ -167,7 +167,7 @@ function parted(flag: string, text: string): [name: string, value: string] {
 function refuseSecretField(flag: string, name: string): void {
   if (/password|passwd|secret|token|api[-_]?key/i.test(name)) {
     throw usageError(
-      `${flag} "${name}": a secret on the command line is visible to other programs and the shell's history (the value is not shown)`,
+      `${flag} "${name}": a secret on the command line is visible to other programs and the shell's history (value hidden)`,
       `use --field ${name}=@FILE, or send the whole body with --input FILE; - is stdin`,
     );
   }

@@ -19,7 +19,7 @@ const auditView: View<Row> = {
     field('command', 'COMMAND'),
   ],
   id: ({ check, result }) => (result === 'finding' ? check : null),
-  empty: 'Nothing was checked.',
+  empty: 'No checks ran.',
   json: (one): AuditCheck => ({
     check: one.check,
     result: one.result,

@@ -24,7 +24,7 @@ const checkView: View<Check> = {
     field('hint', 'HINT'),
   ],
   id: (check) => check.id,
-  empty: 'Nothing was checked.',
+  empty: 'No checks ran.',
 };
 
 interface Report {
@@ -39,7 +39,7 @@ const reportView: View<Report> = {
     { id: 'checks', header: 'CHECKS', value: (report) => report.checks.length },
   ],
   id: () => null,
-  empty: 'Nothing was checked.',
+  empty: 'No checks ran.',
   sections: Object.entries(CHAPTERS).map(
     ([heading, ids]): Section<Report> => ({
       heading,

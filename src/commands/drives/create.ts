@@ -60,7 +60,7 @@ export async function createDrive(input: CreateInput, context: Context): Promise
   const send = async () => {
     const api = await context.api();
     const body = { name, size_gb: size };
-    return sendOnce({ what: `the drive ${name}`, bills: true }, context, (options) =>
+    return sendOnce({ what: `drive ${name}`, bills: true }, context, (options) =>
       api.drives.create(body, options),
     );
   };

@@ -196,7 +196,7 @@ function bodyOf({ name, size }: Changes, before: Drive): { name: string; size_gb
 function unread({ id }: Drive, field: string, flag: string): CliError {
   return new CliError(
     'notUnderstood',
-    `Could not read drive ${id}'s current ${field}, which an update requires. Nothing was changed.`,
+    `Could not read drive ${id}'s current ${field}, which an update requires. No changes made.`,
     { hint: `add ${flag}`, resource: id },
   );
 }

@@ -57,7 +57,7 @@ function environment(): string {
   return `A flag overrides the environment, which overrides the profile. The variables:
 
 ${table(rows)}
-gpucloud reads no settings from the current folder.
+gpucloud doesn't read settings from the current folder.
 `;
 }
 
@@ -130,13 +130,13 @@ Or set an idle rule for instances that nobody uses:
 See when each instance ends:
   gpucloud status
 
-- A computer that is off or asleep terminates nothing. Deadlines are stored on
-  the computer that set them.
+- A computer that is off or asleep doesn't terminate instances. Deadlines are
+  stored on the computer that set them.
 - Termination deletes the disk of the instance and keeps its cloud drive. It
-  asks for no confirmation: setting the deadline was the consent.
+  doesn't ask for confirmation: setting the deadline was the consent.
 - Deadlines use the service's clock. If it differs by more than 5 minutes from
   this computer's clock, a second response must agree. Otherwise that run
-  terminates nothing.
+  doesn't terminate instances.
 - The next run tries a failed termination again.
 - "create" and "reorder" reject a deadline that nothing enforces, unless you add
   --unenforced. "expire" sets the deadline and warns.

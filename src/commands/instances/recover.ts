@@ -33,7 +33,7 @@ export const recover = action({
     'instances attached to drives, and asks whether one with the name and time of the request ' +
     'is the requested instance. When not interactive, --yes accepts the instance if exactly one ' +
     'request and one instance match. An accepted instance gets the deadline of the request. ' +
-    'Creates and terminates nothing.\n\n' +
+    "Doesn't create or terminate instances.\n\n" +
     'If an outcome stays unknown, check the web console. If the instance exists, run ' +
     '"instances track ID". If not, run "instances untrack NAME" or "instances create NAME ' +
     '--yes".\n\n' +

@@ -116,7 +116,7 @@ export const changedView: View<Changed> = {
     { id: 'ends_at', header: 'ENDS', kind: 'time', value: endsAt, hidden: true },
   ],
   id: (c) => c.id,
-  empty: 'Nothing was changed.',
+  empty: 'No changes made.',
   json({ id, name, status, paid_until, ends_at, ...more }) {
     const ends = endsAt({ status, ends_at }) ?? null;
     return { id, name, status, paid_until: paid_until ?? null, ends_at: ends, ...more };

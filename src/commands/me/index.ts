@@ -83,12 +83,12 @@ export const me: Group = {
           .option('--stdin', 'read the current and the new password from stdin, one per line')
           .usage('[options]')
           // Declares words only to reject them: commander would print them in its own error.
-          .argument('[words...]', 'refused: passwords are not accepted on the command line')
+          .argument('[words...]', "refused: can't pass a password on the command line")
           .allowUnknownOption(),
       run(context, words, { stdin }) {
         if (words.length > 0) {
           throw usageError(
-            'set-password does not accept passwords on the command line: omit the password to be prompted, or use --stdin (the value is not shown)',
+            'set-password does not accept passwords on the command line: omit the password to be prompted, or use --stdin (value hidden)',
           );
         }
         return setPassword(stdin === true, context);
@@ -143,9 +143,7 @@ async function readPasswords(context: Context): Promise<SetPasswordBody> {
   const text = await readStdin('--stdin', context);
   const [current, next, ...others] = text.replace(/\r?\n$/, '').split(/\r?\n/);
   if (current === undefined || next === undefined || others.length > 0) {
-    throw usageError(
-      '--stdin: must be two lines, the current and the new password (the input is not shown)',
-    );
+    throw usageError('--stdin: must be two lines, the current and the new password (input hidden)');
   }
   const rule = emptyRule(current) ?? emptyRule(next);
   if (rule !== undefined) throw usageError(`--stdin: ${rule}`);

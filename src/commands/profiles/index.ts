@@ -245,7 +245,7 @@ async function removeProfile(name: string, context: Context): Promise<void> {
   if (name.toLowerCase() === SANDBOX) {
     throw usageError(
       `NAME "${name}": the profile "sandbox" is built in, so it can't be added or removed`,
-      'to clear the sandbox: gpucloud sandbox reset',
+      'run gpucloud sandbox reset to clear the sandbox',
     );
   }
   const file = await (await context.config()).read();
@@ -281,7 +281,7 @@ async function warnOfRunning(
   const command = shellLine(['gpucloud', 'instances', 'terminate', ...running, '--profile', name]);
   context.err.warn(
     'may_be_billing',
-    `Removing a profile terminates no instances. These instances may still be billing: ${running.join(', ')}. To terminate them: ${command}`,
+    `Removing a profile doesn't terminate instances. These instances may still be billing: ${running.join(', ')}. To terminate them: ${command}`,
   );
 }
 

@@ -40,7 +40,7 @@ export const login = action({
     'Prompts for missing values. Checks the key with the service before saving it. Asks before ' +
     'replacing another saved key.\n\n' +
     'Saves the key in the system keyring if available (needs the optional package ' +
-    '@napi-rs/keyring), otherwise in a file with mode 0600. --key-command saves no key: each ' +
+    "@napi-rs/keyring), otherwise in a file with mode 0600. --key-command doesn't save the key: each " +
     'command runs your password manager and reads the first line of its output.',
   completes: { '--key-command': 'nothing' },
   examples: [
@@ -85,7 +85,7 @@ function refused(flags: string) {
 
 function keyOnCommandLine(what: string) {
   return usageError(
-    `${what}: keys are not accepted on the command line, which other programs and the shell's history can see`,
+    `${what}: can't pass a key on the command line, since other programs and the shell's history can see it`,
     'use --key-stdin, --key-file FILE or --key-command COMMAND; select a profile with --profile NAME',
   );
 }

@@ -57,7 +57,7 @@ async function signOut(context: Context): Promise<void> {
   if (running.length > 0) {
     err.warn(
       'may_be_billing',
-      `Signing out terminates no instances. These instances may still be billing: ${running.join(', ')}.`,
+      `Signing out doesn't terminate instances. These instances may still be billing: ${running.join(', ')}.`,
     );
   }
   if (env.GPUCLOUD_API_KEY) {

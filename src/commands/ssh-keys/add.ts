@@ -103,7 +103,7 @@ function noteName(stored: SshKey, name: string | undefined, { err }: Context): v
 function notDefault({ id, name }: SshKey): CliError {
   return new CliError(
     'wrongState',
-    `The key ${name ?? id} is already in the account and can't be made the default.`,
+    `Key ${name ?? id} is already in the account and can't be made the default.`,
     {
       hint: `select it when you rent: ${gpucloud('instances', 'create', '--ssh-key', id)}; or delete it and add it again with --default: ${gpucloud('ssh-keys', 'delete', id)}`,
       resource: id,
@@ -126,7 +126,7 @@ function checkArguments(args: readonly string[]): void {
   if (stray !== undefined) {
     const flag = FLAG.exec(stray)?.[0];
     throw usageError(
-      flag === undefined ? 'unknown option (the value is not shown)' : `unknown option '${flag}'`,
+      flag === undefined ? 'unknown option (value hidden)' : `unknown option '${flag}'`,
       `see the options: ${gpucloud('ssh-keys', 'add', '--help')}`,
     );
   }
@@ -139,7 +139,7 @@ function checkArguments(args: readonly string[]): void {
   const [file] = args;
   if (file !== undefined && /[\r\n]|^(ssh|ecdsa|sk)-\S+ +AAAA/.test(file)) {
     throw usageError(
-      'FILE: must be a file, not the key itself (the value is not shown)',
+      'FILE: must be a file, not the key itself (value hidden)',
       'to read the key from stdin, use -',
     );
   }

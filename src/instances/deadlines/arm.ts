@@ -182,7 +182,7 @@ async function firstRun(
 
 function notArmed(why: string): CliError {
   return new CliError('refused', `Scheduled, but deadlines are not enforced: ${why}`, {
-    hint: `fix that, then: ${gpucloud('instances', 'reap', '--install')}; to remove it: ${gpucloud('instances', 'reap', '--uninstall')}`,
+    hint: `fix that, then run: ${gpucloud('instances', 'reap', '--install')}; or remove the schedule: ${gpucloud('instances', 'reap', '--uninstall')}`,
   });
 }
 

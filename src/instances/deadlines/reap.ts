@@ -193,7 +193,7 @@ function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: Cli
     `${name} (${id}) is past its deadline, but the service returned 404. It may be billing on another account.`,
     {
       httpStatus,
-      hint: `look in the web console; to stop tracking it: ${gpucloud('instances', 'untrack', typedName(name, id))}`,
+      hint: `check the web console; stop tracking the instance: ${gpucloud('instances', 'untrack', typedName(name, id))}`,
       resource: id,
       mayBeBilling: true,
     },

@@ -77,7 +77,7 @@ function unclear(first: Reading, second: Reading): CliError {
   const shown = first === second ? 'shows no time' : `shows ${local(second.service)}`;
   return new CliError(
     'notUnderstood',
-    `The service's clock is inconsistent: one response shows ${local(first.service)}, and the next, 3 s later, ${shown}. Nothing was changed.`,
-    { hint: `try again; to compare the clocks: ${gpucloud('doctor')}`, retryable: true },
+    `The service's clock is inconsistent: one response shows ${local(first.service)}, and the next, 3 s later, ${shown}. No changes made.`,
+    { hint: `try again; compare the clocks: ${gpucloud('doctor')}`, retryable: true },
   );
 }

@@ -180,7 +180,7 @@ async function terminateFailed(
     const fault = error instanceof CliError ? error : unforeseen(error);
     return new CliError(
       'outcomeUnknown',
-      `${target.name} (${id}) reached ERROR, and its termination could not be confirmed: ${fault.message}`,
+      `${target.name} (${id}) reached ERROR, and gpucloud could not confirm its termination: ${fault.message}`,
       {
         resource: id,
         mayBeBilling: true,

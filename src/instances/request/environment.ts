@@ -59,7 +59,7 @@ function variableOf(
   if (!key.ok && !anyKey) {
     throw usageError(
       `${where} "${variable.value.key}": ${key.rule}`,
-      'to send it anyway: --any-env-key',
+      'add --any-env-key to send it anyway',
     );
   }
   return variable.value;

@@ -18,7 +18,7 @@ export async function ensureUsable(found: Instance, given: Given, context: Conte
   const typed = typedName(name, id);
   const is = `${name ?? id} already exists (${id})`;
   const details = { resource: id, mayBeBilling: mayBill(status) };
-  const again = `to create it again: ${gpucloud('instances', 'terminate', typed)}`;
+  const again = `to create it again, terminate it first: ${gpucloud('instances', 'terminate', typed)}`;
   if (status === 'ERROR') {
     throw new CliError('otherEnd', `${is}, but its status is ERROR. Nothing was sent.`, {
       ...details,

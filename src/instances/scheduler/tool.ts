@@ -30,7 +30,7 @@ export async function runTool(
     return { code: await running.ended, ...text };
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return { code: undefined, ...text };
-    throw failed(file, errorCode(error) ?? 'it could not be started');
+    throw failed(file, errorCode(error) ?? 'could not start it');
   }
 }
 

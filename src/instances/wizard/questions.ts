@@ -296,7 +296,7 @@ async function askRuns(
         ],
         value: {
           flags: { template: typedBy({ id, name: word }, slugs) },
-          text: `the template ${titleOf(name ?? word, id)}`,
+          text: `template ${titleOf(name ?? word, id)}`,
         },
       })),
       { name: 'Custom container', value: 'other' },

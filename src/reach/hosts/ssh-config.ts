@@ -51,7 +51,7 @@ export async function readEntries(context: Context, user?: string): Promise<Host
   if (fault !== undefined) {
     context.err.warn(
       'incomplete',
-      `${known.faults.length} of ${known.requested} instances could not be read: ${fault.message}`,
+      `Could not read ${known.faults.length} of ${known.requested} instances: ${fault.message}`,
     );
   }
   return hostEntries(

@@ -24,7 +24,7 @@ export function ensureSameHost(printed: string, { id, name }: Target): void {
     `${name} has a new host key: it may have been reinstalled, or another server responds in its place.`,
     {
       resource: id,
-      hint: `to see how to trust it: ${gpucloud('instances', 'ssh', typedName(name, id))}`,
+      hint: `connect once to see how to trust the key: ${gpucloud('instances', 'ssh', typedName(name, id))}`,
     },
   );
 }

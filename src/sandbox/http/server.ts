@@ -162,8 +162,9 @@ function json(status: number, body: Record<string, unknown>): Response {
 
 function portError(port: number, error: Error): CliError {
   const code = errorCode(error) ?? 'unknown';
-  return new CliError('usage', `the sandbox can't listen on port ${port} (${code})`, {
-    hint: 'port 0 takes any free port',
+  const why = code === 'EADDRINUSE' || code === 'EACCES' ? 'is in use or needs root' : code;
+  return new CliError('usage', `the sandbox can't listen: port ${port} ${why}`, {
+    hint: 'use --port 0 to pick a free port',
     cause: error,
   });
 }

@@ -221,7 +221,7 @@ function freeDrive(state: State, id: string | undefined): Drive | undefined {
 
 function checkName(state: State, name: string): void {
   if (state.instances.some((one) => one.name === name && one.status !== 'TERMINATED')) {
-    throw conflict(`An instance with the name ${name} exists already`);
+    throw conflict(`An instance named ${name} already exists`);
   }
 }
 

@@ -16,7 +16,7 @@ export function addSshKey(state: State, wish: SshKeyWish, now: number): SshKey {
   if (!verdict.ok) throw badRequest(`public_key: ${verdict.rule}`);
   const { line, fingerprint } = verdict.value;
   if (state.sshKeys.some((key) => key.name === wish.name)) {
-    throw conflict(`An SSH key with the name ${wish.name} exists already`);
+    throw conflict(`An SSH key named ${wish.name} already exists`);
   }
   if (state.sshKeys.some((key) => key.fingerprint === fingerprint)) {
     throw conflict('This public key is registered already');

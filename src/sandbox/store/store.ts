@@ -24,7 +24,7 @@ export function openStore(file: string) {
 
   async function write(text: string): Promise<void> {
     await replaceFile(file, text).catch((error: unknown) => {
-      throw storageError(file, 'could not be written', error);
+      throw storageError(file, 'write', error);
     });
   }
 
@@ -84,7 +84,7 @@ async function storing<T>(file: string, work: () => Promise<T>): Promise<T> {
     return await withLock(file, work);
   } catch (error) {
     if (error instanceof CliError || errorCode(error) === undefined) throw error;
-    throw storageError(file, 'could not be locked', error);
+    throw storageError(file, 'lock', error);
   }
 }
 
@@ -93,7 +93,7 @@ async function read(file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw storageError(file, 'could not be read', error);
+    throw storageError(file, 'read', error);
   }
 }
 
@@ -112,17 +112,21 @@ function understand(file: string, text: string): State {
 function corrupt(file: string, cause: unknown): CliError {
   return new CliError(
     'storage',
-    `the sandbox's state ${file} is unreadable and was not changed; to start again: gpucloud sandbox reset`,
+    `could not read the sandbox's state ${file}. The file is unchanged; reset the sandbox to replace it.`,
     { hint: 'gpucloud sandbox reset', cause },
   );
 }
 
 function storageError(file: string, what: string, cause: unknown): CliError {
-  return new CliError('storage', `the sandbox's state ${file} ${what} (${faultOf(cause)})`, {
-    // Another process may hold the lock.
-    ...(errorCode(cause) === 'ELOCKED'
-      ? { retryable: true }
-      : { hint: 'check the folder, or set GPUCLOUD_STATE_DIR to another folder' }),
-    cause,
-  });
+  return new CliError(
+    'storage',
+    `could not ${what} the sandbox's state ${file} (${faultOf(cause)})`,
+    {
+      // Another process may hold the lock.
+      ...(errorCode(cause) === 'ELOCKED'
+        ? { retryable: true }
+        : { hint: 'check the folder, or set GPUCLOUD_STATE_DIR to another folder' }),
+      cause,
+    },
+  );
 }

@@ -45,7 +45,7 @@ describe('in the sandbox', () => {
     expect(created.code).toBe(0);
     expect(created.stdout).toMatch(/^svc_sk_sandbox_[0-9a-f]+\n$/);
     expect(created.stderr).toMatch(
-      /^Created the API key ci \([0-9a-f-]{36}\)\. The secret on stdout is not shown again\.\n$/,
+      /^Created API key ci \([0-9a-f-]{36}\)\. Save the secret now: it can't be shown again\.\n$/,
     );
     expect(created.requests.map(({ body }) => body)).toEqual([{ name: 'ci' }]);
 
@@ -86,7 +86,7 @@ describe('in the sandbox', () => {
     ]) {
       const { code, stderr, requests } = await world.cli(argv, { isStdoutNull: true });
       expect({ code, requests }).toEqual({ code: 9, requests: [] });
-      expect(stderr).toContain('so the secret would be lost. No key was created.');
+      expect(stderr).toContain('so the secret would be lost. Did not create a key.');
     }
   });
 
@@ -142,7 +142,7 @@ describe('create', () => {
     expect(created).toMatchObject({
       code: 0,
       stdout: 'key-1\n',
-      stderr: `Created the API key ci (key-1). Its secret is saved in ${path} (mode 0600).\n`,
+      stderr: `Created API key ci (key-1). Its secret is saved in ${path} (mode 0600).\n`,
     });
     expect(await readFile(path, 'utf8')).toBe(`${SECRET}\n`);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -230,8 +230,8 @@ describe('create', () => {
     const argv = ['api-keys', 'create', 'ci', '--save-profile', 'work'];
     const failed = await world.cli(argv);
     expect(failed).toMatchObject({ code: 9, stdout: `${SECRET}\n` });
-    expect(failed.stderr).toContain('The API key ci (k1) was created, but: ');
-    expect(failed.stderr).toContain('Its secret is only on stdout.');
+    expect(failed.stderr).toContain('Created API key ci (k1), but: ');
+    expect(failed.stderr).toContain('The secret is only on stdout.');
     expect(failed.stderr).not.toContain(SECRET);
   });
 

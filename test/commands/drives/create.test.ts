@@ -172,7 +172,7 @@ describe('drives create', () => {
       interrupts: { first: first.signal, second: second.signal },
     });
     expect(code).toBe(7);
-    expect(stderr).toContain('Waiting for the response: the drive data may already exist and be');
+    expect(stderr).toContain('Waiting for the response: drive data may already exist and be');
     expect(stderr).toContain(
       'A drive may exist and be billing.\nhint: Check whether the drive exists: gpucloud drives list',
     );
@@ -265,7 +265,7 @@ describe('drives create', () => {
     expect(failure).toBeInstanceOf(CliError);
     expect(failure).toMatchObject({
       failure: 'interrupted',
-      message: 'Cancelled. Nothing was changed.',
+      message: 'Cancelled. No changes made.',
     });
     expect(person.stderr()).toContain("can't delete drives");
     expect(calls(world.service.requests)).toEqual(['GET /storage/drives']);

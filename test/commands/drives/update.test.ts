@@ -93,7 +93,7 @@ describe('drives update', () => {
     const world = await worldOf({ ...DRIVE, size_gb: null, name: null });
     const rename = await world.cli(['drives', 'update', ID, '--name', 'archive']);
     expect(rename.code).toBe(10);
-    expect(rename.stderr).toContain('Nothing was changed.\nhint: add --size');
+    expect(rename.stderr).toContain('No changes made.\nhint: add --size');
     const resize = await world.cli(['drives', 'update', ID, '--size', '5']);
     expect(resize.code).toBe(10);
     expect(resize.stderr).toContain('hint: add --name');

@@ -52,7 +52,7 @@ describe('a deeply nested response', () => {
     });
     const { code, stdout, stderr } = await world.cli(['instances', 'create', 'box', ...HARDWARE]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
-    expect(stderr).toContain(`box was created (${NEW}) and is billing`);
+    expect(stderr).toContain(`Created box (${NEW}). It is billing`);
     expect(stderr).toContain('gpucloud instances terminate box');
     const { stdout: listed } = await world.cli(['instances', 'list', '--json']);
     expect(JSON.parse(listed)).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);

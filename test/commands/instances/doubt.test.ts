@@ -78,7 +78,7 @@ test("prints the ID of an instance that can't be saved, and reports the instance
   expect(code).toBe(9);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
   expect(error).toMatchObject({ code: 'storage', resource: NEW, may_be_billing: true });
-  expect(error.message).toContain(`trainer was created (${NEW}), but could not be saved`);
+  expect(error.message).toContain(`Created trainer (${NEW}), but could not save it`);
   expect(service.instances.get(NEW)?.status).toBe('PROVISIONING');
 });
 
@@ -91,7 +91,7 @@ test('prints the ID from an incomplete response, and reports the instance as bil
   expect(code).toBe(10);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
   expect(error).toMatchObject({ resource: NEW, may_be_billing: true });
-  expect(error.message).toContain(`trainer was created (${NEW}) and is billing`);
+  expect(error.message).toContain(`Created trainer (${NEW}). It is billing`);
 });
 
 test('exits with 7 after an internal error once the request is sent', async () => {

@@ -307,7 +307,7 @@ test("warns once about each part that ssh-config can't read", async () => {
   const { code, stderr } = await world.cli(['instances', 'ssh-config'], { env });
   expect(code).toBe(0);
   expect(stderr.match(/^warning: .* account /gm)).toHaveLength(1);
-  expect(stderr.match(/^warning: Could not read the drives, /gm)).toHaveLength(1);
+  expect(stderr.match(/^warning: Could not read drives: /gm)).toHaveLength(1);
 });
 
 test('writes one ssh-config file per profile, and one Include line', async () => {

@@ -94,7 +94,7 @@ describe('logout', () => {
     await journal.open(lost, new Set());
 
     expect((await world.cli(['logout'])).stderr).toBe(
-      `${FORGOTTEN}warning: Signing out terminates no instances. These instances may still be billing: lost, trainer.\n` +
+      `${FORGOTTEN}warning: Signing out doesn't terminate instances. These instances may still be billing: lost, trainer.\n` +
         'warning: 1 request has an unknown outcome and may be billing. Recover: gpucloud instances recover\n',
     );
   });
@@ -118,7 +118,7 @@ describe('logout', () => {
     const { code, stderr } = await world.cli(['logout']);
     expect(code).toBe(0);
     expect(stderr).toContain(FORGOTTEN);
-    expect(stderr).toContain("Can't read the journal, so a billing instance may be missing here");
+    expect(stderr).toContain('Could not read the journal, so billing instances may be missing');
   });
 
   test('warns that a key in the environment is still active', async () => {

@@ -351,7 +351,7 @@ describe('profiles remove', () => {
     const { code, stderr } = await world.cli(['profiles', 'remove', 'home']);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'warning: Removing a profile terminates no instances. These instances may still be billing: trainer, lab. To terminate them: gpucloud instances terminate trainer lab --profile home\n',
+      "warning: Removing a profile doesn't terminate instances. These instances may still be billing: trainer, lab. To terminate them: gpucloud instances terminate trainer lab --profile home\n",
     );
     expect((await world.cli(['profiles', 'remove', 'home', '--yes'])).code).toBe(0);
   });

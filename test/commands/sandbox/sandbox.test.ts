@@ -53,7 +53,7 @@ describe('sandbox rogue', () => {
     expect(taken).toMatchObject({
       code: 5,
       stdout: '',
-      stderr: 'error: An instance with the name box exists already. Nothing was rented.\n',
+      stderr: 'error: An instance named box already exists. Nothing was rented.\n',
     });
     await json(world, 'reset', '--balance', '10', '--yes');
     expect((await world.cli(['sandbox', 'rogue'])).code).toBe(5);

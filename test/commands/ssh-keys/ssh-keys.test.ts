@@ -120,7 +120,7 @@ describe('in the sandbox', () => {
     expect(again.stderr).toBe(
       `This key is already in the account, as one (${fingerprintOf(ED25519)}).
 The key keeps the name one: keys can't be renamed.
-error: The key one is already in the account and can't be made the default.
+error: Key one is already in the account and can't be made the default.
 hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it again with --default: gpucloud ssh-keys delete ${id}
 `,
     );

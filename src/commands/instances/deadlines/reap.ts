@@ -60,7 +60,7 @@ export const reap = action({
     'Then finishes jobs of "run" that have ended and that no gpucloud process follows: copies ' +
     'results, saves the output and terminates the instance. Keeps instances of "run --on".\n\n' +
     'Exits with 0 if no instance was past its deadline or all such instances were terminated, ' +
-    'with 125 if the results of a job could not be copied, and with 7 if an outcome is unknown. ' +
+    'with 125 if it could not copy the results of a job, and with 7 if an outcome is unknown. ' +
     'Runs may overlap.\n\n' +
     '--install schedules this command for the active profile with systemd, launchd, cron or ' +
     'Windows Task Scheduler, and waits for the first run. With another scheduler, run "reap --every 5m" every five minutes. ' +

@@ -42,14 +42,15 @@ export const create = action({
   },
   notes:
     'In a terminal, asks for missing values. Flags override --file.\n\n' +
-    'The API shows no price before an instance exists. --max-price terminates an instance that ' +
+    "The API doesn't show a price before an instance exists. --max-price terminates an instance that " +
     'costs more per hour.\n\n' +
     'If an instance with this name exists, create exits with 5. With --if-not-exists it prints that ' +
     'instance if it has the same offer and image and costs at most --max-price, and exits ' +
     "with 12 if the instance's status is ERROR. If another process is creating the instance, create " +
     'waits for it. ' +
-    'If an earlier request with this name is unresolved, create asks, or exits with 7; ' +
-    '"instances recover NAME" resolves it. --yes creates another instance in both cases.\n\n' +
+    'If an earlier request with this name is unresolved, create asks before retrying. When not ' +
+    'interactive, it exits with 7. "instances recover NAME" resolves the earlier request. --yes ' +
+    'creates another instance in both cases.\n\n' +
     'Repeat --offer to list fallbacks. create tries them in order. If the ' +
     'service refuses one, or its instance reaches ERROR and is terminated, create tries the next. ' +
     'This implies --wait. --retry-for repeats the list, ' +
@@ -59,7 +60,7 @@ export const create = action({
     'the exit code is the most serious one. With --min-count M, if fewer than M instances are ' +
     'rented and reach the status of --wait, create terminates them and confirms their status. An ' +
     'unknown outcome does not count and exits with 7; create never terminates an instance by name ' +
-    'alone. Ctrl-C stops sending requests and terminates nothing.',
+    "alone. Ctrl-C stops sending requests, but doesn't terminate instances.",
   examples: [
     'gpucloud instances create',
     'gpucloud instances create trainer --offer ID --image ID --wait=ssh',

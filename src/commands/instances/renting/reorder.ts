@@ -29,7 +29,7 @@ export const reorder = action({
   completes: { instance: 'terminated', 'new-name': 'nothing', '--name': 'nothing' },
   notes:
     'Uses the same offer, image and SSH keys. The API does not document whether it copies the ' +
-    'template, cloud drive and container: expect the new instance to have none.',
+    'template, cloud drive and container: expect the new instance to start without them.',
   examples: [
     'gpucloud instances reorder trainer trainer-2',
     'gpucloud instances reorder trainer --name trainer-2 --wait',

@@ -63,7 +63,7 @@ describe('a single response with a wrong time', () => {
         expect(errorOf(wrong.stderr)).toMatchObject({
           code: 'not_understood',
           message: expect.stringMatching(
-            /^The service's clock is inconsistent: one response shows .*, and the next, 3 s later, shows 2026-01-15 .*\. Nothing was changed\. The deadline of trainer is not enforced before the next run\.$/,
+            /^The service's clock is inconsistent: one response shows .*, and the next, 3 s later, shows 2026-01-15 .*\. No changes made\. The deadline of trainer is not enforced before the next run\.$/,
           ),
           retryable: true,
           may_be_billing: true,
