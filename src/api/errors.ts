@@ -55,7 +55,7 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
   if (failure === 'rateLimited') return rateLimited(status, wait);
   if (failure === 'notUnderstood') {
     return fail(
-      `${request.title} was redirected (${status})${target(response)}. gpucloud doesn't follow redirects, to protect your API key`,
+      `${request.title} was redirected (${status})${target(response)}. Did not follow the redirect, to protect your API key`,
     );
   }
   if (isWebPage(response)) {
