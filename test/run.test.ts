@@ -308,7 +308,7 @@ describe('`-o=json`', () => {
     ['profiles', 'list', '-o=json'],
     ['profiles', 'list', '-o', 'json'],
     ['profiles', 'list', '-yo=json'],
-  ])('selects JSON output in %j', async (...argv) => {
+  ])('selects JSON output for -o=json in %j', async (...argv) => {
     const { code, stdout } = await world.cli(argv);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toBeInstanceOf(Array);
@@ -457,7 +457,7 @@ describe('the table of failures', () => {
     terminated: 143,
   };
 
-  test('contains the documented exit codes', () => {
+  test('matches the table of failures to the documented exit codes', () => {
     const table = Object.fromEntries(
       Object.entries(FAILURES).map(([name, { exit }]) => [name, exit]),
     );

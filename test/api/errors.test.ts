@@ -46,7 +46,7 @@ test.each(CASES)('maps %s %#: status %i to its exit code', async (_name, send, c
   expect([error.exitCode, error.httpStatus]).toEqual([exit, code]);
 });
 
-test.each([300, 304, 399])('rejects status %i with any body', async (code) => {
+test.each([300, 304, 399])('rejects a response with status %i and any body', async (code) => {
   const server = await scripted(json(code, { data: { id: ID, status: 'ACTIVE' } }));
   expect((await failureOf(get(apiFor(server.url)))).failure).toBe('notUnderstood');
 });

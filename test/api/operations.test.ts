@@ -139,7 +139,7 @@ test('sends all 23 operations exactly as documented', async () => {
   expect(transactions.data[0]?.amount).toBe('250.55');
 });
 
-test('sends only the given parameters', async () => {
+test('sends only the given query parameters', async () => {
   const server = await described();
   const api = apiFor(server.url);
   await api.instances.events(ID);

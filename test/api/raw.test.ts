@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { apiFor, closedPort, cut, data, failureOf, KEY, scripted, status } from './harness.ts';
 
-test('returns any response unchanged', async () => {
+test('returns any response to a raw request unchanged', async () => {
   const server = await scripted(status(418, { 'x-request-id': '7' }));
   const api = apiFor(`${server.url}/v1`);
   const answer = await api.call({
@@ -77,18 +77,18 @@ test.each([
   'Proxy-Connection',
   'a b',
   'x:y',
-])('rejects the header %j', async (name) => {
+])('rejects the request header %j', async (name) => {
   const api = apiFor(await closedPort());
   const call = api.call({ method: 'GET', path: '/x', headers: { [name]: '1' } });
   expect((await failureOf(call)).failure).toBe('usage');
 });
 
-test.each(['CONNECT', 'TRACE', 'get', ''])('rejects the method %j', async (method) => {
+test.each(['CONNECT', 'TRACE', 'get', ''])('rejects the HTTP method %j', async (method) => {
   const api = apiFor(await closedPort());
   expect((await failureOf(api.call({ method, path: '/x' }))).failure).toBe('usage');
 });
 
-test.each(['a\r\nx-b: c', 'a\u0000', 'é'])('rejects the header value %j', async (value) => {
+test.each(['a\r\nx-b: c', 'a\u0000', 'é'])('rejects the request header value %j', async (value) => {
   const api = apiFor(await closedPort());
   const call = api.call({ method: 'GET', path: '/x', headers: { 'x-trace': value } });
   expect((await failureOf(call)).failure).toBe('usage');

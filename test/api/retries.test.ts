@@ -382,7 +382,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
   test.each([
     ['a second 429', ['7', '7'], 2],
     ['a Retry-After past the deadline', ['600'], 1],
-  ])('reports %s as rate limited', async (_what, pauses, posts) => {
+  ])('reports a change refused with %s as rate limited', async (_what, pauses, posts) => {
     const { api, server } = await run(pauses.map((s) => status(429, { 'retry-after': s })));
     expect(await failureOf(send(api))).toMatchObject({ failure: 'rateLimited', httpStatus: 429 });
     expect(server.calls()).toEqual(Array(posts).fill(POST));

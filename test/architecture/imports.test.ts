@@ -395,7 +395,7 @@ describe('process, console and computed imports', () => {
     'const page = await fetch(url);',
     'const get = fetch;',
     "const url = 'https://x'; process.exit(1);",
-  ])('detects %s', (source) => {
+  ])('detects the forbidden code %s', (source) => {
     expect(forbiddenWords(source)).not.toEqual([]);
   });
 
@@ -410,7 +410,7 @@ describe('process, console and computed imports', () => {
     'await journal.import(text);',
     'return {\n  async import(journal) {},\n};',
     'interface Journal {\n  import(journal: Journal): Promise<void>;\n}',
-  ])('allows %s', (source) => {
+  ])('accepts the code %s', (source) => {
     expect(forbiddenWords(source)).toEqual([]);
   });
 });

@@ -58,7 +58,7 @@ describe('reading names from stdin', () => {
     ]);
   });
 
-  test('passes names to untrack and track', async () => {
+  test('passes names from stdin to untrack and track', async () => {
     const id = await rent('box-a');
     const gone = await world.cli(['instances', 'untrack', '-', '--json', '--yes'], {
       stdin: `${id}\n`,
@@ -68,7 +68,7 @@ describe('reading names from stdin', () => {
     expect(statuses(back.stdout)).toEqual([['box-a', 'ACTIVE']]);
   });
 
-  test('passes names to ssh-keys delete', async () => {
+  test('passes names from stdin to ssh-keys delete', async () => {
     await world.cli(['ssh-keys', 'add', '-', '--name', 'my laptop'], {
       stdin: sshPublicKey('ssh-ed25519'),
     });
@@ -121,7 +121,7 @@ describe('reading names from stdin', () => {
     );
   });
 
-  test('rejects - as two arguments', async () => {
+  test('rejects - as each of two arguments', async () => {
     const { code, stderr } = await world.cli(['instances', 'stop', '-', '-'], { stdin: 'x' });
     expect(code).toBe(2);
     expect(stderr).toContain('stdin can be read only once');

@@ -97,7 +97,7 @@ describe('commands and flags', () => {
 describe('names in completion', () => {
   const env = { GPUCLOUD_PROFILE: 'office' };
 
-  test('completes instance names', async () => {
+  test('completes instance names in bash', async () => {
     await keep('names/office/instance.tsv', [instance('lab'), instance('train')]);
     expect(offered('gpucloud instances stop ', env)).toEqual(['lab', 'train']);
     expect(offered('gpucloud instances stop lab ', env)).toEqual(['train']);
@@ -187,7 +187,7 @@ describe('completion with several profiles', () => {
     ['.cache/gpucloud', { GPUCLOUD_STATE_DIR: '', XDG_CACHE_HOME: 'relative' }],
     ['.cache/gpucloud', { GPUCLOUD_STATE_DIR: '' }],
     ['own/cache', { GPUCLOUD_STATE_DIR: 'HOME/own', XDG_CACHE_HOME: 'HOME/xdg' }],
-  ])('reads names from the folder %s', async (folder, variables) => {
+  ])('reads names to complete from the folder %s', async (folder, variables) => {
     await keep('profiles.tsv', ['profile\there\t-\t-'], folder);
     const env = Object.fromEntries(
       Object.entries(variables).map(([name, value]) => [name, value.replace('HOME', home)]),

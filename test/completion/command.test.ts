@@ -179,7 +179,7 @@ describe('completion SHELL --uninstall', () => {
     },
   );
 
-  test('rejects --uninstall with --install', async () => {
+  test('rejects completion --uninstall with --install', async () => {
     const both = await world.cli(['completion', 'fish', '--install', '--uninstall']);
     expect(both).toMatchObject({ code: 2, stdout: '' });
   });

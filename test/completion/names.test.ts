@@ -171,7 +171,7 @@ describe('the names file', () => {
     expect(await readFile(join(own, ...NAMES, 'instance.tsv'), 'utf8')).toBe('');
   });
 
-  test('stores at most 300 names', async () => {
+  test('stores at most 300 names for Tab completion', async () => {
     const many = join(world.home, 'many');
     const drives = Array.from({ length: 5000 }, (_, at) => ({
       kind: 'drive' as const,

@@ -110,7 +110,7 @@ test('uses GPUCLOUD_CONFIG_DIR even without a home folder', () => {
 });
 
 test.each(['GPUCLOUD_CONFIG_DIR', 'GPUCLOUD_STATE_DIR'])(
-  'rejects a relative path in %s',
+  'rejects a relative folder path in %s',
   (variable) => {
     const found = folders({ [variable]: 'settings' }, '/home/ann', 'linux');
     const error = thrown(() => [found.config, found.state]);

@@ -27,14 +27,14 @@ const COMMANDS = (function below(
 })(tree);
 
 describe('the Tab completion of each argument and flag', () => {
-  test.each(COMMANDS)('finds a completion for %s', (_words, command) => {
+  test.each(COMMANDS)('finds a Tab completion for %s', (_words, command) => {
     expect(
       undecided(command),
       'say in the `completes` of the verb what is offered: names, words, a file or "nothing" (see src/cli/completes.ts)',
     ).toEqual([]);
   });
 
-  test('reports an undeclared completion', () => {
+  test('reports an argument without a declared completion', () => {
     const list = COMMANDS.find(([words]) => words === 'instances list')?.[1];
     if (list === undefined) throw new Error('there is no such command');
     const copy = list.createCommand('copy').argument('<thing>').option('--shade <shade>');

@@ -55,7 +55,10 @@ describe.each(WALKTHROUGHS.filter(({ steps }) => steps.length > 0))('$name', ({ 
       steps.some(({ text }) => new RegExp(`\\b${tool}\\b`).test(text)),
     ),
   );
-  test('runs every command line as printed', { timeout: 120_000, ...tools }, async () => {
+  test('runs every command line of the page as printed', {
+    timeout: 120_000,
+    ...tools,
+  }, async () => {
     const ended = join(computer.home, 'ended');
     const script = [
       'exec < /dev/null',

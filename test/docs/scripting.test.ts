@@ -187,7 +187,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
     });
 
     test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-      'terminates the instance on %s',
+      "terminates the script's instance on %s",
       async (signal) => {
         // In a terminal, Ctrl-C would signal ssh too. This ssh only sleeps.
         await standIn('ssh', 'exec sleep 2');
@@ -262,7 +262,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
   describe('handle failures', () => {
     const startIt = () => first(bash('Handle failures'));
 
-    test('starts a stopped instance', async () => {
+    test('starts a stopped instance in start-when-funded', async () => {
       await rent('trainer');
       await gpucloud('instances', 'stop', 'trainer', '--wait');
       expect(await run(startIt(), ['trainer'])).toEqual({ code: 0, stdout: '', stderr: '' });

@@ -18,7 +18,7 @@ test('limits the skill to 8 KB', () => {
   expect(Buffer.byteLength(SKILL)).toBeLessThanOrEqual(8 * 1024);
 });
 
-test("contains the skill's name and description", () => {
+test("states the skill's name and description", () => {
   const [, head = ''] = /^---\n(.*?)\n---\n/s.exec(SKILL) ?? [];
   const { name, description } = parse(head);
   expect(name).toBe('gpucloud');
@@ -26,7 +26,7 @@ test("contains the skill's name and description", () => {
   expect(description.length).toBeLessThan(1024);
 });
 
-test('lists only existing exit codes', () => {
+test('lists only existing exit codes in the skill', () => {
   const listed = [...SKILL.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
   const known: number[] = [0, ...Object.values(FAILURES).map(({ exit }) => exit)];
   expect(listed.filter((code) => !known.includes(code))).toEqual([]);

@@ -4,7 +4,7 @@ import { FAILURES } from '../../src/errors.ts';
 
 const GUIDE = readFileSync(new URL('../../docs/troubleshooting.md', import.meta.url), 'utf8');
 
-test('contains one section per exit code', () => {
+test('describes each exit code in one section', () => {
   const chapters = [...GUIDE.matchAll(/^### ([\d, ]+):/gm)].flatMap(([, codes = '']) =>
     codes.split(', ').map(Number),
   );

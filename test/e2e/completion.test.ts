@@ -151,7 +151,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await expect(readFile(join(computer.home, 'hit'))).rejects.toThrow();
     });
 
-    test('installs a script without syntax errors', async () => {
+    test('installs a completion script without syntax errors', async () => {
       const { stdout } = await computer.gpucloud(['completion', program, '--install', '-o', 'id']);
       const { status, stderr } = spawnSync(program, ['-n', stdout.trim()], { encoding: 'utf8' });
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -211,7 +211,7 @@ describe('Tab in bash without a PATH', () => {
 describe('the PowerShell script', () => {
   const file = join(COMPLETIONS, 'gpucloud.ps1');
 
-  test('parses without an error, and completes', needs('pwsh'), async () => {
+  test('loads the PowerShell script without an error, and completes', needs('pwsh'), async () => {
     await keepNames('instance', ["instance\tit's\tid-1\tACTIVE"]);
     const run = (code: string) =>
       spawnSync('pwsh', ['-NoProfile', '-NonInteractive', '-Command', code], {
@@ -231,7 +231,7 @@ describe('the PowerShell script', () => {
     expect(complete('gpucloud instances stop ')).toBe("'it''s'");
   });
 
-  test('contains balanced brackets', async () => {
+  test('writes the PowerShell script with balanced brackets', async () => {
     const text = (await readFile(file, 'utf8'))
       .replace(/^\s*#.*$/gm, '')
       .replace(/'(?:[^']|'')*'|"(?:[^"`]|`.)*"/g, '');

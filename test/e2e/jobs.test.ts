@@ -128,7 +128,7 @@ describe('gpucloud jobs', needs('ssh'), () => {
     timeLimit,
   );
 
-  test('stops the command, fetches and terminates', async () => {
+  test("stops a job's command, fetches the results and terminates", async () => {
     await detached('trap "echo x >result; echo caught; exit 9" INT; while :; do sleep 0.1; done');
     const stopped = await gpucloud('jobs', 'stop', 'job');
     expect(stopped, stopped.stderr).toMatchObject({ code: 0, stdout: '' });

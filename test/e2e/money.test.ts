@@ -133,7 +133,7 @@ const SCENES: Readonly<Record<string, () => Promise<void>>> = {
 };
 
 describe('status in a terminal', () => {
-  test.each(Object.keys(SCENES))('shows %s', async (scene) => {
+  test.each(Object.keys(SCENES))('shows status with %s', async (scene) => {
     await SCENES[scene]?.();
     for (const columns of [80, 120]) await picture(`status-${scene.replaceAll(' ', '-')}`, columns);
   });
@@ -194,7 +194,7 @@ describe('billing spend in a terminal', () => {
     account.transaction('REFUND', '31.505', 2 * DAY);
   }
 
-  test.each([80, 120])('draws a chart in %i columns', async (columns) => {
+  test.each([80, 120])('draws the chart of billing spend in %i columns', async (columns) => {
     month();
     const { screen, written } = await spend(columns);
     // Ignores the two lines of stderr, which wrap.

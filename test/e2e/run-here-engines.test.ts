@@ -86,7 +86,7 @@ describe('gpucloud run --here with engines', { timeout: 60_000, ...needs('ssh') 
     }
   });
 
-  test('provides the hosts for mpirun', needs('mpirun'), async () => {
+  test('provides the hostfile for mpirun', needs('mpirun'), async () => {
     const stdout = await run(
       2,
       'mpirun --mca plm_rsh_args "-F $GPUCLOUD_SSH_CONFIG" --hostfile "$GPUCLOUD_HOSTFILE" -np 2 sh -c \'echo "$OMPI_COMM_WORLD_RANK"\'',

@@ -198,7 +198,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(await world.computer.gpucloud(untrack, { env: world.env })).toMatchObject({ code: 0 });
   });
 
-  test('notifies once when the command exits', async () => {
+  test('runs the notification command once when the --here command exits', async () => {
     const heard = join(home, 'heard');
     const notify = ['sh', '-c', `cat >>${heard}`];
     const profiles = { work: { base_url: world.service.url, notify } };

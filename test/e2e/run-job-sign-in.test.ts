@@ -73,7 +73,7 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     }
   });
 
-  test('prints each reason once while reconnecting', async () => {
+  test('prints each connection error once while reconnecting', async () => {
     const running = runFast(world, [...world.words(), '--', ...WAITS]);
     await isUp();
     await world.sshd.stop();

@@ -82,7 +82,7 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     expect(await readFile(join(home, 'out', 'ran'), 'utf8')).toBe('ran\n');
   });
 
-  test('resends Ctrl-C after a lost connection', async () => {
+  test('resends Ctrl-C to the command after a lost connection', async () => {
     const mark = join(home, 'cut');
     const env = await ssh(
       `case $* in *'kill -s INT'*) [ -f ${mark} ] || { touch ${mark}; exit 255; } ;; esac; real "$@"`,

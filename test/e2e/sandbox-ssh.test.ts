@@ -113,7 +113,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(outcome.stderr).toContain('Permission denied (publickey).');
   });
 
-  test.each(['rsa', 'ecdsa'])('accepts a key of type %s', async (type) => {
+  test.each(['rsa', 'ecdsa'])('accepts an SSH key of type %s', async (type) => {
     const file = join(computer.home, type);
     spawnSync('ssh-keygen', ['-q', '-t', type, '-N', '', '-f', file]);
     await done('ssh-keys', 'add', '--name', type, `${file}.pub`);
@@ -178,7 +178,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect((await ssh('readlink d/other; rm -r d')).stdout).toBe('nowhere\n');
   });
 
-  test('copies with rsync', needs('rsync'), async () => {
+  test('copies files to a sandbox instance with rsync', needs('rsync'), async () => {
     const [, ...words] = await commandOf('box');
     const host = words.at(-1);
     const options = words.slice(0, words.indexOf('-p')).map((word) => `'${word}'`);

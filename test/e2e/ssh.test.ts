@@ -56,7 +56,7 @@ describe('instances ssh', needs('ssh'), () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '--json -q --wait\n' });
   });
 
-  test('sends stdin to the command unchanged', async () => {
+  test('sends stdin to the remote command unchanged', async () => {
     const text = `${randomBytes(200_000).toString('base64')}\n`;
     const { code, stdout } = await world.gpucloud(
       ['instances', 'ssh', ...world.own, ID, '--', 'cat'],

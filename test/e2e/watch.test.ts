@@ -154,7 +154,7 @@ describe('a live view in a terminal', () => {
     ['before the first response', true, () => instances.service.requests.length >= asked + 3],
     ['between two readings', false, () => /Read at/.test(terminal?.screen() ?? '')],
     ['during a frame', false, () => (terminal?.written() ?? '').includes(FRAME)],
-  ])('exits with 130 on Ctrl-C %s', async (_when, silent, isThen) => {
+  ])('exits a live view with 130 on Ctrl-C %s', async (_when, silent, isThen) => {
     await rented(3);
     if (silent) instances.answer = 'silence';
     asked = instances.service.requests.length;
@@ -181,7 +181,7 @@ describe('a live view in a terminal', () => {
   test.each([
     ['SIGTERM', 143, 'error: Terminated.'],
     ['SIGHUP', 129, 'error: The terminal closed.'],
-  ])('restores the terminal after %s', async (signal, code, words) => {
+  ])('restores the terminal of a live view after %s', async (signal, code, words) => {
     await rented(1);
     const shown = watch(LIST);
     await shown.shows(/Read at/);
@@ -348,7 +348,7 @@ describe('a watch without a terminal', () => {
   test.each([
     ['a table row', [], /^NAME +ID .*\n(box-\d .*ACTIVE.*\n){2}$/],
     ['a line of JSON', ['--json'], /^(\{.*"status":"ACTIVE".*\}\n){2}$/],
-  ])('prints %s per change', async (_what, flags, first) => {
+  ])('prints %s per change in a pipe', async (_what, flags, first) => {
     await rented(2);
     const child = computer.start([...LIST, ...flags], { env: key() });
     expect(await heard(child, 'stdout', /box-\d[\s\S]*box-\d.*\n/)).toMatch(first);

@@ -18,7 +18,7 @@ const { enter, down, up, ctrlC, ctrlD } = KEYS;
 openTable();
 
 describe('the wizard at every width', () => {
-  test.each([40, 60, 80, 120, 200])('fits every prompt into %i columns', async (columns) => {
+  test.each([40, 60, 80, 120, 200])('fits every wizard prompt into %i columns', async (columns) => {
     await prepared();
     const one = person(['instances', 'create', '--dry-run', '--json'], { columns });
     for (const [question, answer] of QUESTIONS.slice(0, -1)) {
@@ -123,7 +123,7 @@ describe('TERM=dumb in the wizard', () => {
   test.each([
     ['Ctrl-C', ctrlC],
     ['Ctrl-D', ctrlD],
-  ])('sends nothing after %s', async (_name, key) => {
+  ])('sends nothing after %s in the wizard', async (_name, key) => {
     await prepared();
     const one = person(['instances', 'create'], DUMB);
     await one.answers(/Instance name \[.+\] *$/m, enter);

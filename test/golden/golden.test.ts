@@ -66,7 +66,7 @@ describe('commands --json', () => {
           arguments: [...given, ['value']],
         })),
     ],
-  ])('reports the breaking change: %s', (fault, change) => {
+  ])('reports the breaking change of a command: %s', (fault, change) => {
     const before = golden<Promises | undefined>(COMMANDS_FILE, undefined);
     if (before === undefined) throw new Error('test/golden/commands.json is missing');
     const commands = JSON.parse(JSON.stringify(change(before)));

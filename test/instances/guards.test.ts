@@ -86,7 +86,7 @@ describe('--max-instances', () => {
     expect((await create('box-3')).code).toBe(0);
   });
 
-  test('rejects a reorder beyond the limit', async () => {
+  test('rejects a reorder beyond --max-instances', async () => {
     const [old] = await rented('old');
     service.rent(old?.id ?? '', 'old', { status: 'TERMINATED' });
     await rented('box-1');
@@ -165,7 +165,7 @@ describe('--max-instances', () => {
     await refusal(create('lost', '--yes'));
   });
 
-  test('does not count a refused request', async () => {
+  test('does not count a refused request for --max-instances', async () => {
     await guard('--max-instances', '1');
     service.posts.push(() => no(400, 'No'));
     expect((await create('box-1')).code).toBe(1);
@@ -215,7 +215,7 @@ describe('--max-burn', () => {
     expect((await create('box-3')).code).toBe(0);
   });
 
-  test('rejects an unknown price without --max-price', async () => {
+  test('rejects an unknown price without --max-price if --max-burn is set', async () => {
     await guard('--max-burn', '500');
     expect(await refusal(create('box-1'))).toEqual(
       expect.objectContaining({
@@ -249,7 +249,7 @@ describe('--max-burn', () => {
 });
 
 describe('--require-deadline', () => {
-  test('rejects a request without a deadline', async () => {
+  test('rejects a request without a deadline if --require-deadline is set', async () => {
     await guard('--require-deadline');
     expect(await refusal(create('box-1', '--yes'))).toMatchObject({
       message: 'Profile "work" requires a deadline. Nothing was sent.',

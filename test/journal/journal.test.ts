@@ -105,7 +105,7 @@ describe('request records', () => {
     expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: false }]);
   });
 
-  test('reserves the exact name, including case', async () => {
+  test("reserves an instance's exact name, including case", async () => {
     await opened();
     expect(await journal().open(request, NOBODY)).toBeUndefined();
     await opened('Trainer');

@@ -72,13 +72,16 @@ describe('settle', () => {
     },
   );
 
-  test.each([true, false, undefined])('keeps an existing deadline: %s', async (answer) => {
-    const { uid } = await opened(deadline);
-    const later = '2026-01-15T20:00:00.000Z';
-    await journal().withDeadline(ID, (held) => held.set('trainer', { deadline: later }));
-    await journal().settle(uid, ID, answer);
-    expect(await ends()).toBe(later);
-  });
+  test.each([true, false, undefined])(
+    "keeps an instance's existing deadline: %s",
+    async (answer) => {
+      const { uid } = await opened(deadline);
+      const later = '2026-01-15T20:00:00.000Z';
+      await journal().withDeadline(ID, (held) => held.set('trainer', { deadline: later }));
+      await journal().settle(uid, ID, answer);
+      expect(await ends()).toBe(later);
+    },
+  );
 });
 
 test('throws wrongState for an instance that another request created', async () => {

@@ -15,13 +15,13 @@ describe('createTotals', () => {
     expect(totalsOf()).toEqual([]);
   });
 
-  it('adds 0.1 and 0.2 to 0.3', () => {
+  it('adds the amounts 0.1 and 0.2 to exactly 0.3', () => {
     expect(totalsOf({ amount: '0.1' }, { amount: '0.2' })).toEqual([
       'Totals of 2 transactions: 0.30 ₽ in, 0.00 ₽ out.',
     ]);
   });
 
-  it('keeps all thirty digits', () => {
+  it('keeps all digits of a sum with thirty digits', () => {
     expect(
       totalsOf(
         { amount: '123456789012345678901234567890.000000000000000000000000000001' },
@@ -51,7 +51,7 @@ describe('createTotals', () => {
     expect(totalsOf({ amount: null })[1]).toBe('Not counted: unreadable amount: 1: t-1 (none).');
   });
 
-  it('counts only COMPLETED transactions', () => {
+  it('counts only COMPLETED transactions in totals', () => {
     expect(
       totalsOf(
         { amount: '1' },

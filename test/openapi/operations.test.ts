@@ -303,7 +303,7 @@ describe('a request that differs from the description', () => {
     },
   );
 
-  test('accepts a request once corrected', async () => {
+  test('accepts a corrected request', async () => {
     expect(await send('PATCH', '/users/me', JSON_KEY, '{"name":"Anna"}')).toBe(200);
     expect(await send('POST', '/instances', JSON_KEY, box({}))).toBe(201);
     expect(await send('GET', `${instance}/events?page=2&limit=3`, KEY)).toBe(200);

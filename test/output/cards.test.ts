@@ -101,7 +101,7 @@ describe('a table on a narrow terminal', () => {
     expect(await printed(ROWS, 36, true, spared, { columns })).toContain('ID: af2c5d9e-1111');
   });
 
-  test('omits optional columns one by one', async () => {
+  test('omits optional columns one by one on a narrow terminal', async () => {
     const both: View<Row> = {
       ...view,
       columns: view.columns.map((column) =>
@@ -114,12 +114,12 @@ describe('a table on a narrow terminal', () => {
     expect((await printed(ROWS, 28, true, both)).split('\n')[0]).toBe('NAME       STATUS');
   });
 
-  test('prints bare values without a header', async () => {
+  test("prints a card's bare values without a header", async () => {
     const [name, id] = (await printed(ROWS, 40, false)).split('\n');
     expect([name, id]).toEqual([ROWS[0]?.name, ROWS[0]?.id]);
   });
 
-  test('prints cards for 300 rows', async () => {
+  test('prints 300 rows as cards', async () => {
     const many = Array.from({ length: 300 }, () => ROWS[0] as Row);
     const page = new Page({ columns: 40 });
     const out = createOutput({

@@ -5,7 +5,7 @@ import { fc } from '../support/random.ts';
 
 const bare = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
 
-test('keeps a line that fits', () => {
+test('keeps a line that fits into the width', () => {
   expect(fold('\u001b[1mNAME\u001b[22m', 4)).toEqual(['\u001b[1mNAME\u001b[22m']);
   expect(fold('', 4)).toEqual(['']);
 });

@@ -19,7 +19,7 @@ describe('a list in a pipe', () => {
     expect(notes).toEqual([]);
   });
 
-  it('omits the header with --no-header', async () => {
+  it('omits the header of a list with --no-header', async () => {
     const settings = { header: false, columns: ['name', 'gpus'] };
     const { stdout } = await written(settings, (out) => out.list(instances, view));
     expect(stdout).toBe('trainer      1\nНочной бот  16\n');
@@ -116,7 +116,7 @@ describe('a single result', () => {
     expect(stdout).toBe(`${JSON.stringify(first, null, 2)}\n`);
   });
 
-  it("prints the view's own JSON", async () => {
+  it('prints the JSON that the view defines', async () => {
     const own: View<Instance> = { ...view, json: (row) => ({ only: row.name }) };
     const { stdout } = await written({ format: 'jsonl' }, (out) => out.item(first, own));
     expect(stdout).toBe('{"only":"trainer"}\n');
@@ -281,13 +281,13 @@ describe('a row with secrets', () => {
     },
   );
 
-  it('masks secrets in the details', async () => {
+  it("masks a row's secrets in details", async () => {
     const { stdout } = await written({}, (out) => out.item(row, linked));
     expect(stdout).toContain('?t=********');
     expect(stdout).not.toContain('abcdef123');
   });
 
-  it('prints secrets with --show-secrets', async () => {
+  it("prints a row's secrets with --show-secrets", async () => {
     const { stdout } = await written({ format: 'json', showSecrets: true }, (out) =>
       out.list(rows, view),
     );

@@ -63,7 +63,7 @@ describe('a live view', () => {
     expect(await emulator.cursor()).toEqual({ x: 0, y: 5 });
   });
 
-  test('never hides the cursor', async () => {
+  test('never hides the cursor during a live view', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);
     await live.draw(table(rows('ACTIVE')), foot('now'));
@@ -82,7 +82,7 @@ describe('a live view', () => {
     expect(await emulator.cursor()).toEqual({ x: 0, y: 5 });
   });
 
-  test('restores the screen when it ends', async () => {
+  test('restores the screen when a live view ends', async () => {
     const emulator = createEmulator(40, 10);
     let isBorrowed = false;
     const borrowScreen = () => {
@@ -131,7 +131,7 @@ describe('a live view', () => {
     },
   );
 
-  test('rewrites every line after a resize', async () => {
+  test('rewrites every line of a live view after a resize', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);
     await live.draw(table(rows('ACTIVE')), foot('now'));

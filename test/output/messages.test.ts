@@ -33,7 +33,7 @@ describe('createMessages', () => {
     expect(stderr.text).toBe('12:00:00 GET\n  /instances/an-id-that-is-long 200 12\n  ms\n');
   });
 
-  it('prints a yellow prefix with colour', () => {
+  it("prints a warning's prefix in yellow", () => {
     const stderr = new Page({ columns: 80 });
     messagesOn(stderr, { colour: true }).warn('price', 'low');
     expect(stderr.text).toBe('\u001b[33mwarning:\u001b[39m low\n');

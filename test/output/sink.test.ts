@@ -350,7 +350,7 @@ describe('a real process', () => {
     expect((await readFile(file)).length).toBe(2048);
   });
 
-  it('writes 5,000 bytes to a file', async () => {
+  it('writes 5,000 bytes of output to a file', async () => {
     const { stderr, file } = await run('PROGRAM > "$3"');
     expect(stderr).toBe('done false');
     expect((await readFile(file, 'utf8')).length).toBe(5000);

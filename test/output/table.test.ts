@@ -32,7 +32,7 @@ describe('a table in a terminal', () => {
     );
   });
 
-  it('colours the header and the status', async () => {
+  it('colours the header and the status of a table', async () => {
     const { stdout } = await written(
       { columns: ['name', 'status'] },
       (out) => out.list(instances, view),
@@ -122,7 +122,7 @@ describe('a table with wide characters', () => {
     expect([...edges]).toEqual([10]);
   });
 
-  it('aligns truncated columns', async () => {
+  it('aligns truncated columns with wide characters', async () => {
     const long = rows.map(({ name, note }) => ({ name: `${name} and a long tail`, note }));
     const { stdout } = await written({ header: false }, (out) => out.list(long, names), {
       columns: 13,
@@ -133,7 +133,7 @@ describe('a table with wide characters', () => {
     expect(lines[1]).toBe('机器学习 …  |');
   });
 
-  it('aligns the columns of cli-table3', async () => {
+  it('aligns wide characters like cli-table3', async () => {
     const agreed = rows.filter(({ name }) => widthIsUndisputed(name));
     expect(agreed.length).toBeGreaterThan(3);
     const { stdout } = await written({}, (out) => out.list(agreed, names), { columns: 80 });
@@ -237,7 +237,7 @@ describe('a live table', () => {
     expect(page.text).toBe(`NAME      NOTE\none       a\neleven    ${long}\n`);
   });
 
-  it('prints each row as it arrives', async () => {
+  it('prints each row of a live table as it arrives', async () => {
     const page = new Page();
     const out = outputOn(page, {});
     const seen: string[] = [];

@@ -84,7 +84,7 @@ for (const { target, runner, lacks } of CASES.filter((one) => one.target !== HER
       });
     });
 
-    test('rents and terminates in the sandbox', async () => {
+    test('rents and terminates a sandbox instance with the executable', async () => {
       const made = await sandbox('instances', 'create', 'trainer', ...HARDWARE, '--json');
       expect(made).toMatchObject({ code: 0 });
       const { id } = JSON.parse(made.stdout);
@@ -126,7 +126,7 @@ for (const { target, runner, lacks } of CASES.filter((one) => one.target !== HER
         expect((await sandbox('doctor')).stdout).toMatch(/ssh: +WARN +no ssh on PATH/);
       });
 
-      test('lists the request after kill -9', async () => {
+      test("lists the executable's request after kill -9", async () => {
         let child: ChildProcessWithoutNullStreams | undefined;
         const service = await startService(({ method, path }) => {
           if (method === 'POST') {

@@ -139,13 +139,13 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
     }
   });
 
-  test('prints the packed version', async () => {
+  test('prints the version of the installed package', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
     expect((await gpucloud('--version')).stdout).toBe(`gpucloud ${version}\n`);
   });
 
   // The second run uses the code that the first one cached.
-  test.each(ANSWERING)('runs %s twice', async (command) => {
+  test.each(ANSWERING)('runs %s twice with the installed package', async (command) => {
     const kept = join(folder, 'code', command);
     for (const time of ['first', 'second']) {
       const { kitchen, argv, stdin, env: more } = await prepare(command, { isBuilt: true });

@@ -245,14 +245,14 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
     'http://install.example/gpucloud',
     'http://127.0.0.1.example/gpucloud',
     'http://localhost:1@install.example',
-  ])('rejects --from %s', async (from) => {
+  ])('rejects install.sh --from %s', async (from) => {
     expect(await install('--from', from, '--prefix', prefix)).toMatchObject({
       code: 1,
       stderr: `error: --from ${from}: http:// is only for this computer; use https://\n`,
     });
   });
 
-  test('rejects a redirect to http', needs('curl'), async () => {
+  test('rejects a redirect of install.sh to http', needs('curl'), async () => {
     const asked: string[] = [];
     const plain = createServer((request, response) => {
       asked.push(request.url ?? '');
@@ -281,7 +281,7 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
     ['curl', 'curl -fsSL', async () => '/usr/bin:/bin'],
     ['wget', 'wget -qO-', withoutCurl],
   ] as const) {
-    test(`installs through ${program}`, needs(program), async () => {
+    test(`installs from a URL through ${program}`, needs(program), async () => {
       expect(await piped(await path(), get)).toMatchObject({ code: 0, stderr: '' });
       const { stdout } = await run(join(prefix, 'bin/gpucloud'), ['--version']);
       expect(stdout).toBe(`gpucloud ${version}\n`);
@@ -308,7 +308,7 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
 });
 
 describe('the executable', { timeout: 60_000 }, () => {
-  test('ignores configuration in the current folder', async () => {
+  test("ignores Bun's configuration in the current folder", async () => {
     const computer = await createComputer();
     try {
       const lines = ['GPUCLOUD_BASE_URL=https://other.example', 'GPUCLOUD_OUTPUT=yaml'];

@@ -85,7 +85,7 @@ function sumOf(name: string): string {
   return sum;
 }
 
-test('replaces every placeholder in every file', () => {
+test('replaces every placeholder in every release file', () => {
   expect(FILES.size).toBe(7);
   for (const [name, text] of FILES) {
     expect(text, name).not.toMatch(/@[A-Z]+[ @]/);

@@ -12,7 +12,7 @@ const ENTRIES = {
   'gpucloud/Größe.txt': Buffer.from('a name in UTF-8'),
 };
 
-test('writes identical archives for identical entries', () => {
+test('writes identical zip archives for identical entries', () => {
   expect(zipOf(ENTRIES, 1_700_000_000, 6).equals(zipOf(ENTRIES, 1_700_000_000, 6))).toBe(true);
 });
 

@@ -165,7 +165,7 @@ describe('number rules', () => {
     expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('must be 0.1 to 999999 GB'),
   );
 
-  test('accepts a count from 1', () => {
+  test('accepts a count of 1 or more', () => {
     expect(accepted(count, '10')).toBe(10);
     expect(count('0').ok).toBe(false);
   });

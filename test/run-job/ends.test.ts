@@ -285,7 +285,7 @@ describe('the deadline of a job', () => {
     await own.close();
   });
 
-  test('rejects --grace as long as --terminate-after', async () => {
+  test('rejects a --grace that equals --terminate-after', async () => {
     const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
     const ends = { terminateAfter: 60 * MINUTE, unenforced: true } as const;
     const offers = [{ id: 'a-1', known: undefined }];

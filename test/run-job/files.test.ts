@@ -37,7 +37,7 @@ test('lists files that a later pattern includes again', async () => {
   ]);
 });
 
-test('matches patterns case-sensitively', async () => {
+test('matches --exclude patterns case-sensitively', async () => {
   const paths = ['Data/a', 'data/b'];
   expect(await listed(paths, 'data/')).toEqual(['.gpucloudignore', 'Data/a']);
 });

@@ -44,7 +44,7 @@ describe('a cut connection', () => {
     expect(stderr).toContain('err');
   });
 
-  test('prints long output in order', async () => {
+  test("prints a command's long output in order", async () => {
     const lines = 'head -c 60000 /dev/zero | tr "\\0"';
     const ended = world.run(`${lines} a; ${UNTIL_GO}; ${lines} b; ${lines} c; exit 3`, []);
     await followed(world);

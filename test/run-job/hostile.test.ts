@@ -205,7 +205,7 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     ['a header without end', rawEntry({ name: 'a', type: 'x', size: 10 ** 12 })],
     ['no header', Buffer.alloc(2048, 'x')],
     ['nothing but zeros', Buffer.alloc(512)],
-  ])('rejects an archive with %s', async (_what, start) => {
+  ])('rejects a fetched archive with %s', async (_what, start) => {
     const rest = start.some((byte) => byte !== 0) ? 'x' : '\0';
     const archive = Buffer.concat([start, Buffer.alloc(3_000_000, rest)]);
     const fault = await faultOf(fetchFrom(archive, 'sleep 60'));
@@ -214,7 +214,7 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({});
   });
 
-  test('rejects a truncated archive', async () => {
+  test('rejects a truncated fetched archive', async () => {
     const whole = rawTar([{ name: 'a', content: 'x'.repeat(5_000) }]);
     const fault = await faultOf(fetchFrom(whole.subarray(0, 2_000)));
     expect(fault.message).toContain("the archive from the instance can't be read");

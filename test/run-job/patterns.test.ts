@@ -59,7 +59,7 @@ describe('a pattern of --fetch', () => {
     },
   );
 
-  test('matches folder names and absolute paths', async () => {
+  test('matches folder names and absolute paths with a --fetch pattern', async () => {
     for (const name of ['one', 'two']) {
       await mkdir(there(name));
       await writeFile(there(name, `${name}.json`), name);
@@ -115,7 +115,7 @@ test.each([
   ['[!a-c]x', ['dx'], ['ax']],
   ['[]x]', [']', 'x'], ['a']],
   ['a+(b).*', ['a+(b).c'], ['aab.c']],
-])('matches %j as sh does', (pattern, fitting, others) => {
+])('matches the pattern %j as sh does', (pattern, fitting, others) => {
   const fits = matcherOf(`results/${pattern}`);
   expect(fitting.filter((name) => !fits(name))).toEqual([]);
   expect(others.filter(fits)).toEqual([]);

@@ -154,7 +154,7 @@ describe('gpucloud run before renting', () => {
     '--unenforced',
     '--keep-on-failure=1h',
     '--dry-run',
-  ])('rejects %s with --on', async (flag) => {
+  ])('rejects the run flag %s with --on', async (flag) => {
     const words = ['run', '--on', 'dev', flag, '--', 'true'];
     const { code, stderr, requests } = await world.cli(words);
     expect({ code, requests: requests.length }, stderr).toEqual({ code: 2, requests: 0 });

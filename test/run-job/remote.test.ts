@@ -145,7 +145,7 @@ describe('a failed request to the instance', () => {
     await expect(instance('exit 0').start('', [], stop.signal)).rejects.toBe(over);
   });
 
-  test('reports a missing ssh', async () => {
+  test('reports that ssh is missing on this computer', async () => {
     const shell = createRemoteShell(
       { id: 'an-id', host: '192.0.2.1', port: 22, user: 'root' },
       { knownHosts: '/dev/null', options: [], words: [] },

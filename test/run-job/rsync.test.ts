@@ -86,7 +86,7 @@ describe('copying to an instance with rsync', () => {
   test.each([
     ['that vanished during the copy', printing(DENIED), 24],
     ['that vanished before the copy', printing(GONE, GONE, SUMMARY), 23],
-  ])('only warns about files %s', async (_when, script, code) => {
+  ])('copies with rsync and only warns about files %s', async (_when, script, code) => {
     const { ended, changed } = copying(`${script}exit ${code}`);
     await ended;
     expect(changed).toEqual(['some files vanished']);

@@ -133,7 +133,7 @@ describe('--keep-on-failure', () => {
   });
 });
 
-test('stores kept output with mode 0600', async () => {
+test("stores a job's kept output with mode 0600", async () => {
   await world.run('echo out; echo err >&2', []);
   for (const kind of ['out', 'err', 'json']) {
     expect(statSync(world.local(`state/jobs/${NEW}.${kind}`)).mode & 0o777).toBe(0o600);

@@ -36,7 +36,7 @@ describe('a path of sftp in a sandbox instance', () => {
     expect(await inHome(join(folder, 'link-to-home'), path)).toBe(join(home, found));
   });
 
-  test('may be absolute', async () => {
+  test('accepts an absolute sftp path in a sandbox instance', async () => {
     expect(await inHome(home, join(home, 'in', 'file'))).toBe(join(home, 'sub', 'file'));
   });
 
@@ -54,7 +54,7 @@ describe('a path of sftp in a sandbox instance', () => {
     'out/secret',
     'out/home/../secret',
     'loop',
-  ])('is rejected outside the home folder: %j', async (path) => {
+  ])('rejects an sftp path outside the home folder: %j', async (path) => {
     await expect(inHome(home, path)).rejects.toMatchObject({
       code: 'EACCES',
       message: `${path}: outside the home folder of this sandbox instance`,
@@ -66,7 +66,7 @@ describe('a path of sftp in a sandbox instance', () => {
     await expect(inHome(home, 'out/secret', false)).rejects.toMatchObject({ code: 'EACCES' });
   });
 
-  test('fails as the file system does if a folder is missing', async () => {
+  test('rejects an sftp path in a missing folder with ENOENT', async () => {
     await expect(inHome(home, 'none/file')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

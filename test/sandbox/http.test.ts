@@ -280,7 +280,7 @@ describe('the server', () => {
     await closing;
   });
 
-  test('dates responses by the virtual clock', async () => {
+  test('dates responses of the server by the virtual clock', async () => {
     const b = await bench();
     await b.sandbox.advance(30 * DAY);
     const answer = await fetch(`${b.url}/users/me`, { headers: { 'X-API-KEY': b.apiKey } });

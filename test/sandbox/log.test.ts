@@ -37,7 +37,7 @@ describe('the event log', () => {
   });
 
   test.each(['page=0', 'page=x', 'limit=0', 'limit=-1', 'limit=1.5'])(
-    'responds with 400 to %s',
+    'responds with 400 to the event query %s',
     async (query) => {
       const b = await bench();
       const id = await b.create('asked');

@@ -168,7 +168,7 @@ describe('undocumented errors and defaults of the sandbox', () => {
     ['unknown SSH key', { ssh_keys: [NOBODY] }, 400],
     ['unknown drive', { storage_drive_id: NOBODY }, 400],
     ['a container on Windows', { image_id: WINDOWS, docker_config: { image: 'nginx' } }, 400],
-  ])('rejects a create: %s', async (_, more, status) => {
+  ])('rejects a sandbox create: %s', async (_, more, status) => {
     const b = await bench();
     const reply = await b.call('POST', '/instances', { ...BASE, ...more });
     expect(reply.status).toBe(status);

@@ -80,7 +80,7 @@ test.each([
   ['the highest load that is idle', { load: 5 }],
   ['input before the last pass', { input: 360 }],
   ['a terminal that is older than a day', { input: 86_400 }],
-])('counts %s as idle', (_what, more) => {
+])('counts an instance with %s as idle', (_what, more) => {
   expect(firstDue(20, (_pass, seconds) => idleAt(seconds, more))).toBe(9);
 });
 

@@ -44,7 +44,7 @@ async function waiting(
 }
 
 describe('waiting for a status', () => {
-  test('retries network errors with backoff', async () => {
+  test('retries a wait with backoff after network errors', async () => {
     const { outcome, faults, slept } = await waiting([
       'CREATING',
       unreachable,

@@ -173,7 +173,7 @@ describe('api with bad input', () => {
     [['GET', '/x', '-q'], '--output id: api prints the service'],
     [['GET', '/x', '-o', 'csv'], '--output csv: api prints the service'],
     [['GET', '/x', '--columns', 'a'], '--columns and --sort'],
-  ])('rejects %j before any request', async (argv, message) => {
+  ])('rejects api %j before any request', async (argv, message) => {
     const given = argv.map((text) => (text === 'BROKEN' ? join(world.home, 'broken.json') : text));
     const result = await world.cli(['api', ...given]);
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
@@ -467,7 +467,7 @@ describe('against a scripted service', () => {
       expect(result.stdout).toBe('[\n  {\n    "n": 1\n  },\n  {\n    "n": 2\n  }');
     });
 
-    test('stops at repeated or misnumbered pages', async () => {
+    test('stops --paginate at repeated or misnumbered pages', async () => {
       await scripted({ status: 200, body: { data: slice(1), meta: meta.whole?.(1) } });
       const result = await world.cli(['api', 'GET', '/x', '--paginate']);
       expect(result.code).toBe(10);
@@ -484,7 +484,7 @@ describe('against a scripted service', () => {
     });
   });
 
-  test('ignores GPUCLOUD_OUTPUT', async () => {
+  test('ignores GPUCLOUD_OUTPUT in api', async () => {
     await scripted({ status: 200, body: { data: 1 } });
     const result = await world.cli(['api', 'GET', '/x'], { env: { GPUCLOUD_OUTPUT: 'csv' } });
     expect(result).toMatchObject({ code: 0, stdout: '{"data":1}' });

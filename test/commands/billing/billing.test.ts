@@ -26,7 +26,7 @@ async function worldOf(answer: Answer | 'hangUp'): Promise<World> {
 }
 
 describe('billing balance', () => {
-  it('prints only the wallet balance', async () => {
+  it('prints only the wallet balance in billing balance', async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'balance']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Wallet balance:  10500.00\n' });
@@ -34,7 +34,7 @@ describe('billing balance', () => {
     expect(sent(requests)).toEqual(['GET /users/me']);
   });
 
-  it("prints the service's profile as JSON", async () => {
+  it("prints the service's profile as JSON in billing balance", async () => {
     const user = { id: 'u-1', balance: '0.1', debt: '3', name: null };
     const world = await worldOf(ok(user));
     const { stdout, stderr } = await world.cli(['billing', 'balance', '--json']);
@@ -67,7 +67,7 @@ describe('billing promo', () => {
     ]);
   });
 
-  it("prints the service's data as JSON", async () => {
+  it("prints the service's data as JSON in billing promo", async () => {
     const bonus = { added_amount: '0.30', new_balance: null, until: '2027' };
     const world = await worldOf({ status: 200, body: { data: bonus } });
     const { code, stdout } = await world.cli(['billing', 'promo', 'abc', '--json']);
@@ -80,7 +80,7 @@ describe('billing promo', () => {
     ['EXPIRED2020', 1, 'has expired'],
     ['LIMITED', 1, 'exhausted'],
     ['NIX', 3, 'error: Promo code not found (404).\n'],
-  ])('rejects %s with exit code %d', async (given, exit, words) => {
+  ])('rejects the promo code %s with exit code %d', async (given, exit, words) => {
     const world = await sandboxWorld();
     const { code, stdout, stderr } = await world.cli(['billing', 'promo', given]);
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
@@ -100,7 +100,7 @@ describe('billing promo', () => {
     [['promo', ' ']],
     [['promo', 'a', 'b']],
     [['promo', 'a', '--columns', 'x']],
-  ])('rejects %j before any request', async (given) => {
+  ])('rejects billing promo %j before any request', async (given) => {
     const world = await worldOf('hangUp');
     const { code, requests } = await world.cli(['billing', ...given]);
     expect(code).toBe(2);

@@ -110,7 +110,7 @@ describe('billing spend', () => {
     );
   });
 
-  test('lists undocumented types separately', async () => {
+  test('lists undocumented transaction types separately', async () => {
     service.transaction('CASHBACK', '12.345', HOUR);
     const { rows } = await spend();
     expect(rows.at(-1)).toMatchObject({
@@ -155,7 +155,7 @@ describe('billing spend', () => {
     [['--since', '2026-02-01', '--until', '2026-01-01'], '--since must be before --until'],
     [['--since', '1h', '--until', '1h'], '--since must be before --until'],
     [['--since', 'soon'], '--since "soon"'],
-  ])('rejects %j before any request', async (argv, words) => {
+  ])('rejects billing spend %j before any request', async (argv, words) => {
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'spend', ...argv]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(requests).toEqual([]);
@@ -280,7 +280,7 @@ describe('billing runway', () => {
     expect(doc).toMatchObject({ hours_left: null, hours_left_unknown: 'price_not_told' });
   });
 
-  test('reports why the hours are unknown', async () => {
+  test('reports why the hours left are unknown', async () => {
     expect((await runway()).doc.hours_left_unknown).toBe('nothing_is_spent');
     service.balance = null;
     expect((await runway()).doc.hours_left_unknown).toBe('balance_not_told');
@@ -359,7 +359,7 @@ describe('billing runway', () => {
     expect(Number(doc.unexplained_per_hour)).toBeCloseTo(60, 0);
   });
 
-  test('exits with 10 without a balance', async () => {
+  test('exits with 10 if the response lacks the balance', async () => {
     service.balance = null;
     expect((await runway('--fail-below', '500')).code).toBe(10);
   });

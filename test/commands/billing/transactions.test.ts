@@ -102,7 +102,7 @@ describe('billing transactions, a page', () => {
     expect(sent(requests)).toEqual(['GET /billing/transactions?limit=3']);
   });
 
-  it('requests the page given with --page', async () => {
+  it('requests the page of transactions given with --page', async () => {
     const world = await worldOf({ rows: rows(45) });
     const { stdout, stderr, requests } = await world.cli(list('--page', '3', '-q'));
     expect(stdout).toBe('t-41\nt-42\nt-43\nt-44\nt-45\n');
@@ -167,7 +167,7 @@ describe('billing transactions, a page', () => {
     );
   });
 
-  it('reports an empty history', async () => {
+  it('reports an empty history of transactions', async () => {
     const world = await worldOf({ rows: [] });
     expect(await world.cli(list())).toMatchObject({
       code: 0,
@@ -206,7 +206,7 @@ describe('billing transactions, a page', () => {
 });
 
 describe('billing transactions --all', () => {
-  it('reads every page', async () => {
+  it('reads every page of transactions with --all', async () => {
     const world = await worldOf({ rows: rows(250) });
     const { code, stdout, stderr, requests } = await world.cli(list('--all', '-o', 'jsonl'));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -345,13 +345,13 @@ describe('billing transactions, a period', () => {
     expect(sent(requests)).toEqual(['GET /billing/transactions?page=1&limit=100']);
   });
 
-  it('accepts a duration before now', async () => {
+  it('accepts a duration as the start or end of the transactions', async () => {
     const world = await worldOf(january);
     expect((await world.cli(list('--since', '5d', '-q'))).stdout).toBe('t-1\nt-3\n');
     expect((await world.cli(list('--until', '5d', '-q'))).stdout).toBe('t-2\nt-4\n');
   });
 
-  it('filters only the given page', async () => {
+  it('filters only the page given with --page', async () => {
     const world = await worldOf(january);
     const { stdout, stderr, requests } = await world.cli(
       list('--page', '1', '--limit', '2', '--since', '1d', '-o', 'id'),
@@ -390,7 +390,7 @@ describe('billing transactions, bad input', () => {
     [['--since', '1d', '--until', '2d'], '--since must be before --until: from 2026-01-14'],
     [['--columns', 'colour'], "--columns: unknown column 'colour'"],
     [['more'], 'too many arguments'],
-  ])('rejects %j before any request', async (given, words) => {
+  ])('rejects billing transactions %j before any request', async (given, words) => {
     const world = await worldOf({ rows: [] });
     const { code, stdout, stderr, requests } = await world.cli(list(...given));
     expect(code).toBe(2);

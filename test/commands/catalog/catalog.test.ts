@@ -186,7 +186,7 @@ describe('learning from instances', () => {
     expect(await entries()).toEqual([]);
   });
 
-  test('does not store an invalid price', async () => {
+  test('does not store an invalid price of an offer', async () => {
     instances.set(INSTANCE, instance(INSTANCE, { price_per_hour_snapshot: 'free' }));
     await see();
     expect((await entries())[0]).toMatchObject({ name: 'RTX 4090', price_per_hour: null });
@@ -390,7 +390,7 @@ describe('in the sandbox', () => {
     expect(removed.stderr).toContain("belongs to the sandbox and can't be removed");
   });
 
-  test('marks the price as play money', async () => {
+  test('marks a sandbox price as play money', async () => {
     const { stderr } = await world.cli(
       ['instances', 'create', 'box', '--offer', 'RTX 4090', '--image', IMAGE],
       SANDBOX,

@@ -42,7 +42,7 @@ describe('commands --json', () => {
     });
   });
 
-  test('describes every part of a command', async () => {
+  test('describes every argument, flag and exit code of a command', async () => {
     const tree = await reference();
     const stop = commandNamed(tree, 'instances stop');
     expect(stop).toEqual({
@@ -103,7 +103,7 @@ describe('commands --json', () => {
     });
   });
 
-  test('describes the type of each value', async () => {
+  test("describes the type of each flag's value", async () => {
     const tree = await reference();
     expect(flagNamed(tree.global_flags, '--output')).toMatchObject({
       short: '-o',
@@ -164,7 +164,7 @@ describe('commands --json', () => {
 });
 
 describe('commands PATH', () => {
-  test('prints the entry of a command', async () => {
+  test('prints the JSON entry of a command', async () => {
     const whole = await reference();
     const one = await world.cli(['commands', 'drives', 'get', '--json']);
     expect(JSON.parse(one.stdout)).toEqual(commandNamed(whole, 'drives get'));

@@ -200,7 +200,7 @@ describe("doctor's service check", () => {
     expect(of('account')?.message).toBe('not checked: the service did not respond');
   });
 
-  test('fails if no server responds', async () => {
+  test('fails the service check if no server responds', async () => {
     const world = await worldOf();
     const { code, of } = await examine(world, { GPUCLOUD_BASE_URL: 'http://127.0.0.1:9' });
     expect(code).toBe(1);
@@ -339,7 +339,7 @@ describe("doctor's check of settings and files", () => {
     },
   );
 
-  test('fails for an invalid config file', async () => {
+  test("fails doctor's check of an invalid config file", async () => {
     const world = await worldOf();
     await mkdir(join(world.home, 'config'), { mode: 0o700 });
     await writeFile(join(world.home, 'config', 'config.json'), `{"api_key":"${TEST_KEY}`);
@@ -363,7 +363,7 @@ describe("doctor's check of settings and files", () => {
     expect(of('ssh')?.status).toBe('pass');
   });
 
-  test('fails if the state folder is a file', async () => {
+  test("fails doctor's check of the state folder if it is a file", async () => {
     const world = await worldOf();
     // A file in place of the folder stops even root.
     await writeFile(join(world.home, 'state'), '');

@@ -231,7 +231,7 @@ describe('drives create', () => {
     [['data'], 'drives create: missing --size'],
     [['--size', '5'], 'drives create: missing NAME'],
     [['a', 'b', '--size', '5'], 'too many arguments'],
-  ])('rejects %j before any request', async (given, words) => {
+  ])('rejects drives create %j before any request', async (given, words) => {
     const world = await worldOf();
     const { code, stdout, stderr, requests } = await world.cli(['drives', 'create', ...given]);
     expect(code).toBe(2);
@@ -285,7 +285,7 @@ describe('drives create', () => {
     ['', 'price unknown'],
     ['1e3', 'price per hour "1e3"'],
     ['0.012345678901234567890123456789', '0.012345678901234567890123456789 ₽ per hour'],
-  ])('warns about the price %j: %s', async (price_per_hour, words) => {
+  ])("warns about a new drive's price %j: %s", async (price_per_hour, words) => {
     const world = await createWorld({
       handler: ({ method }) => (method === 'GET' ? ok([]) : ok({ ...DRIVE, price_per_hour }, 201)),
     });

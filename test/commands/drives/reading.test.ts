@@ -27,7 +27,7 @@ describe('drives list', () => {
     expect(calls(requests)).toEqual(['GET /storage/drives']);
   });
 
-  it('accepts the aliases drive and ls', async () => {
+  it('accepts drive ls as an alias of drives list', async () => {
     const world = await worldOf(DRIVE);
     expect(await world.cli(['drive', 'ls', '-q'])).toMatchObject({ code: 0, stdout: `${ID}\n` });
   });
@@ -130,13 +130,13 @@ describe('drives get', () => {
     expect(calls(requests)).toEqual([`GET /storage/drives/${ID}`]);
   });
 
-  it("prints the service's data as JSON", async () => {
+  it("prints the service's data of a drive as JSON", async () => {
     const world = await worldOf({ ...DRIVE, tier: 'fast' });
     const { stdout } = await world.cli(['drives', 'get', ID, '--json']);
     expect(JSON.parse(stdout)).toEqual({ ...DRIVE, tier: 'fast' });
   });
 
-  it('explains the status SUSPENDED', async () => {
+  it('explains the status of a SUSPENDED drive', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { stdout } = await world.cli(['drives', 'get', ID]);
     expect(stdout).toContain(

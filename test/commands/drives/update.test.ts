@@ -110,7 +110,7 @@ describe('drives update', () => {
     [['datasets', '--name', ' '], '--name " ": must not be empty'],
     [['', '--size', '5'], 'DRIVE "": must not be empty'],
     [[], 'missing argument: drive'],
-  ])('rejects %j before any request', async (given, words) => {
+  ])('rejects drives update %j before any request', async (given, words) => {
     const world = await worldOf({ ...DRIVE });
     const { code, stderr, requests } = await world.cli(['drives', 'update', ...given]);
     expect(code).toBe(2);
@@ -137,7 +137,7 @@ describe('drives resume', () => {
     ]);
   });
 
-  it('prints the new cost to stderr', async () => {
+  it("prints a resumed drive's cost to stderr", async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID, '-o', 'id']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });

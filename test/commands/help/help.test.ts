@@ -23,11 +23,14 @@ async function topic(name: string): Promise<string> {
 }
 
 describe('help', () => {
-  test.each(TOPICS.map(({ name }) => name))('fits help %s into 80 columns', async (name) => {
-    const text = await topic(name);
-    expect(text.endsWith('\n')).toBe(true);
-    expect(text.split('\n').filter((line) => line.length > 80 || /\s$/.test(line))).toEqual([]);
-  });
+  test.each(TOPICS.map(({ name }) => name))(
+    'fits the help topic %s into 80 columns',
+    async (name) => {
+      const text = await topic(name);
+      expect(text.endsWith('\n')).toBe(true);
+      expect(text.split('\n').filter((line) => line.length > 80 || /\s$/.test(line))).toEqual([]);
+    },
+  );
 
   test('lists the topics in help and help --help', async () => {
     const root = await world.cli(['help']);
@@ -37,13 +40,13 @@ describe('help', () => {
       expect(own.stdout).toMatch(new RegExp(`${name} +${summary}`));
   });
 
-  test('lists every global flag under options', async () => {
+  test('lists every global flag in the help topic options', async () => {
     const text = await topic('options');
     for (const flag of globals()) expect(text).toContain(`  ${flag.flags}  `);
     expect(text).toMatch(/^ {2}-h, --help {2}/m);
   });
 
-  test('lists every exit code under exit-codes', async () => {
+  test('lists every exit code in the help topic exit-codes', async () => {
     const text = await topic('exit-codes');
     for (const { exit } of Object.values(FAILURES)) {
       expect(text).toMatch(new RegExp(`^  ${exit} `, 'm'));
@@ -51,7 +54,7 @@ describe('help', () => {
     expect(text).toMatch(/^ {2}7 +outcome_unknown +outcome unknown/m);
   });
 
-  test('lists every format under output', async () => {
+  test('lists every format in the help topic output', async () => {
     const text = await topic('output');
     for (const format of FORMATS) expect(text).toMatch(new RegExp(`^  ${format} +\\S`, 'm'));
   });

@@ -42,7 +42,7 @@ describe('instances terminate', () => {
     );
   });
 
-  test('estimates the refund within 0.10 ₽', async () => {
+  test('estimates the refund of terminate within 0.10 ₽', async () => {
     await instance('trainer');
     world.clock.advance(20 * 60_000);
     const told = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -175,7 +175,7 @@ describe('instances terminate', () => {
 });
 
 describe('instances start', () => {
-  test('prints the amount to be reserved', async () => {
+  test('prints the amount that start will reserve', async () => {
     await instance('trainer');
     await instance('second');
     await world.cli(['instances', 'stop', 'trainer', 'second', '--wait']);

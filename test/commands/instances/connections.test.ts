@@ -157,7 +157,7 @@ describe('instances endpoints', () => {
       [null, 5, [1], {}],
       [{ address: null }, { address: '5' }, { address: '[1]' }, { address: '{}' }],
     ],
-  ])('succeeds if the service returns %s', async (_what, endpoints, expected) => {
+  ])('exits with 0 in endpoints if the service returns %s', async (_what, endpoints, expected) => {
     world = use(await serviceWith({ connection_info: { endpoints } }));
     const { code, stdout } = await world.cli(['instances', 'endpoints', ID, '--json']);
     expect(code).toBe(0);
@@ -197,7 +197,7 @@ describe('link patterns in instances endpoints', () => {
     ['{unknown}', undefined],
     ['{nested}', undefined],
     ['{toString}', undefined],
-  ])('turns %s into %s', (pattern, filled) => {
+  ])('converts the link pattern %s to %s', (pattern, filled) => {
     expect(fillTemplate(pattern, values)).toBe(filled);
   });
 
@@ -293,7 +293,7 @@ describe('instances open', () => {
     });
   });
 
-  test('opens a page with mode 0600', async () => {
+  test('opens a redirecting page with mode 0600', async () => {
     world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
     let mode = 0;
     await world.cli(['instances', 'open', ID], {

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('instances create --file', () => {
-  test('prefers flags to the file', async () => {
+  test('prefers flags to the instance file', async () => {
     const file = join(world.home, 'box.yaml');
     await writeFile(
       file,

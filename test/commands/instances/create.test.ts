@@ -119,7 +119,7 @@ describe('instances create', () => {
     expect(stderr).not.toContain('error');
   });
 
-  test('prints only the ID with -q', async () => {
+  test("prints only the new instance's ID with -q", async () => {
     const { stdout } = await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '-q']);
     expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/);
   });

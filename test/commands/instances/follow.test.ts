@@ -264,7 +264,7 @@ describe('instances events --follow at its end', () => {
     expect(stderr).toContain('It may still be billing.');
   });
 
-  test('exits with 143 on SIGTERM', async () => {
+  test('exits with 143 on SIGTERM during --follow', async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC('terminated'));
       return logOf(1);

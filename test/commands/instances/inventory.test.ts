@@ -143,7 +143,7 @@ test.each([
   [['--format', 'hostfile', '--user', 'ann'], 'only host names'],
   [['--format', 'ssh-config', '--ssh-arg=-A'], "--ssh-arg can't be used"],
   [['--format', 'slurm'], '--format "slurm": must be one of ansible, parallel'],
-])('rejects %j before any request', async (argv, words) => {
+])('rejects instances inventory %j before any request', async (argv, words) => {
   await open({ id: A });
   const { code, stderr, requests } = await inventory(...argv);
   expect({ code, requests }).toEqual({ code: 2, requests: [] });

@@ -93,7 +93,7 @@ describe('instances stop and start', () => {
     ]);
   });
 
-  test('waits for the status with --wait', async () => {
+  test('waits for the status of stop and start with --wait', async () => {
     await rent('trainer');
     const stopped = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);
     expect(JSON.parse(stopped.stdout)).toMatchObject({ name: 'trainer', status: 'STOPPED' });
@@ -274,7 +274,7 @@ describe('instances terminate', () => {
     );
   });
 
-  test('terminates the instance with --yes --wait', async () => {
+  test('terminates an instance with --yes --wait', async () => {
     await rent('trainer');
     const { code, stdout } = await world.cli([
       'instances',

@@ -97,7 +97,7 @@ describe('an unexpected response', () => {
   let world: World;
   afterEach(() => world.close());
 
-  test('prints unknown fields and statuses', async () => {
+  test('prints unknown fields and statuses of an instance', async () => {
     const data = {
       id: ID,
       status: 'HIBERNATING',
@@ -387,7 +387,7 @@ describe('instances events', () => {
     expect(past.stderr).toMatch(/^Page 9999 is past the end\.\n$/);
   });
 
-  test('omits the page size by default', async () => {
+  test('omits the page size of events by default', async () => {
     const { requests } = await world.cli(['instances', 'events', 'trainer']);
     expect(requests[0]?.path).toMatch(/\/events$/);
   });
@@ -414,7 +414,7 @@ describe('instances events', () => {
     [['--limit', '0'], '--limit "0"'],
     [['--page', '1.5'], '--page "1.5"'],
     [['--all', '--page', '2'], "option '--page <number>' cannot be used with option '--all'"],
-  ])('rejects %j before any request', async (flags, words) => {
+  ])('rejects instances events %j before any request', async (flags, words) => {
     const { code, stderr, requests } = await world.cli([
       'instances',
       'events',

@@ -83,7 +83,7 @@ describe('an unknown outcome', () => {
     expect(await readFile(fetched, 'utf8')).toBe('x\n');
   });
 
-  test('suggests recover and list in create', async () => {
+  test('suggests recover and list after an unknown outcome of create', async () => {
     await begin();
     service.posts.push(() => 'hangUp');
     const { code, stderr } = await world.cli([...CREATE, '--json']);
@@ -134,7 +134,7 @@ describe('instances recover', () => {
     expect((await world.cli(['instances', 'recover'])).code).toBe(7);
   });
 
-  test('resolves the request with --yes', async () => {
+  test('resolves a request with recover --yes', async () => {
     await begin();
     await lose(true);
     service.drives = [{ id: 'd1', current_instance_id: ID }];

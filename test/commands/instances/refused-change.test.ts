@@ -307,13 +307,13 @@ describe('instances reorder', () => {
       'NEW-NAME "box-2" and --name "box-3" differ',
     ],
     [['reorder', '..', 'trainer-2'], 'INSTANCE ".."'],
-  ])('rejects %j before any request', async (argv, words) => {
+  ])('rejects instances reorder %j before any request', async (argv, words) => {
     const { code, stderr, requests } = await world.cli(['instances', ...argv]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toContain(words);
   });
 
-  test('accepts an invalid name with --any-name', async () => {
+  test('accepts an invalid name in reorder with --any-name', async () => {
     await rent('trainer');
     const { code, requests } = await world.cli([
       'instances',

@@ -223,7 +223,7 @@ describe('a wait that stops early', () => {
       ['events', boxId(1), '--type', 'error,state-change'],
       'type "state_change".\nhint: did you mean status_change?',
     ],
-  ])('rejects %j before any request', async (words, unknown) => {
+  ])('rejects instances wait %j before any request', async (words, unknown) => {
     const near = await worldOf(['ACTIVE']);
     const refused = await near.cli(['instances', ...words]);
     await near.close();

@@ -86,7 +86,7 @@ describe('instances wait', () => {
     expect(errorOf(stderr).last_events).not.toEqual([]);
   });
 
-  test('exits with 8 at --wait-timeout', async () => {
+  test('exits with 8 when --wait-timeout expires', async () => {
     await world.sandbox.inject('slow-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli([
@@ -280,7 +280,7 @@ describe('instances wait during an outage', () => {
   test.each([
     [['instances', 'wait', boxId(1)], true],
     [['instances', 'terminate', boxId(1), '--yes', '--wait'], false],
-  ])('sets retryable after %j to %s', async (argv, retryable) => {
+  ])('sets retryable of a wait error after %j to %s', async (argv, retryable) => {
     const near = await createWorld({
       handler: ({ method }) =>
         method === 'POST'

@@ -305,14 +305,14 @@ describe('login with bad input', () => {
     ['of a line end', '\n', 'visible ASCII'],
     ['that is too long', 'k'.repeat(1025), 'visible ASCII'],
     ['of more than 1 MiB', 'k'.repeat(1024 * 1024 + 1), 'longer than 1 MiB'],
-  ])('rejects the key %s', async (_what, stdin, rule) => {
+  ])('rejects the API key %s at login', async (_what, stdin, rule) => {
     const stderr = await refusal(['--base-url', 'URL', '--key-stdin'], { stdin });
     expect(stderr).toContain('--key-stdin');
     expect(stderr).toContain(rule);
     if (stdin.trim() !== '') expect(stderr).not.toContain(stdin.slice(0, 4));
   });
 
-  test('rejects two key sources', async () => {
+  test('rejects two key sources at login', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-stdin', '--key-file', 'x'])).toContain(
       "option '--key-file <file>' cannot be used with option '--key-stdin'",
     );
@@ -332,7 +332,7 @@ describe('login with bad input', () => {
     ['http://example.com', 'loopback'],
     ['example', 'complete address'],
     ['https://example.com?x=1', 'query'],
-  ])('rejects the base URL %s', async (url, rule) => {
+  ])('rejects the base URL %s at login', async (url, rule) => {
     expect(await refusal(['--base-url', url, '--key-stdin'], { stdin: ANNA_KEY })).toContain(rule);
     const env = { GPUCLOUD_BASE_URL: url };
     const stderr = await refusal(['--key-stdin'], { stdin: ANNA_KEY, env });
@@ -347,19 +347,22 @@ describe('login with bad input', () => {
     expect(stderr).not.toContain('hunter2');
   });
 
-  test.each(['a b', '../x', '', '-', 'x'.repeat(51)])('rejects the name %j', async (name) => {
-    const argv = ['--base-url', 'URL', '--key-stdin', `--profile=${name}`];
-    expect(await refusal(argv, { stdin: ANNA_KEY })).toContain('--profile');
-  });
+  test.each(['a b', '../x', '', '-', 'x'.repeat(51)])(
+    'rejects the profile name %j at login',
+    async (name) => {
+      const argv = ['--base-url', 'URL', '--key-stdin', `--profile=${name}`];
+      expect(await refusal(argv, { stdin: ANNA_KEY })).toContain('--profile');
+    },
+  );
 
-  test.each(['sandbox', 'Sandbox'])('rejects the profile %s', async (name) => {
+  test.each(['sandbox', 'Sandbox'])('rejects the profile %s at login', async (name) => {
     const argv = ['--base-url', 'URL', '--key-stdin', '--profile', name];
     expect(await refusal(argv, { stdin: ANNA_KEY })).toContain('gpucloud profiles use sandbox');
     const env = { GPUCLOUD_PROFILE: name };
     expect(await refusal(argv.slice(0, 3), { stdin: ANNA_KEY, env })).toContain('GPUCLOUD_PROFILE');
   });
 
-  test('rejects --key-stdin in a terminal', async () => {
+  test('rejects login --key-stdin in a terminal', async () => {
     expect(
       await refusal(['--base-url', 'URL', '--key-stdin'], { terminal: true, columns: 300 }),
     ).toContain('stdin is a terminal');

@@ -129,7 +129,7 @@ describe('me update', () => {
     [['--name', 'a', 'b'], 'too many arguments'],
     [['--email', 'a@b.c'], "unknown option '--email'"],
     [['--name', 'a', '--columns', 'x'], "--columns: unknown column 'x'"],
-  ])('rejects %j before any request', async (given, words) => {
+  ])('rejects me update %j before any request', async (given, words) => {
     const world = await worldOf('hangUp');
     const { code, stderr, requests } = await world.cli(['me', 'update', ...given]);
     expect(code).toBe(2);

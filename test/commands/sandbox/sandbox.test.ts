@@ -203,7 +203,7 @@ describe('sandbox advance', () => {
 });
 
 describe('sandbox deposit', () => {
-  test('adds money to the balance', async () => {
+  test("adds a deposit to the sandbox's balance", async () => {
     const world = await newWorld();
     const { code, stdout, stderr } = await world.cli(['sandbox', 'deposit', '99.9']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'Deposited 99.90 ₽ of play money.\n' });
@@ -243,7 +243,7 @@ describe('sandbox fault', () => {
     expect(stderr).toContain('NAME "fail-everything": must be one of fail-start, fail-stop,');
   });
 
-  test('describes each failure in its help', async () => {
+  test('describes each failure in the help of sandbox fault', async () => {
     const { stdout } = await (await newWorld()).cli(['sandbox', 'fault', '--help']);
     for (const name of ['fail-start', 'fail-terminate', 'slow-provisioning', 'none']) {
       expect(stdout).toMatch(new RegExp(`^ +${name} +\\w`, 'm'));
@@ -266,7 +266,7 @@ describe('sandbox reset', () => {
     expect(stdout).toContain('Balance:       300.00\n');
   });
 
-  test('stops the clock at speed 0', async () => {
+  test("stops the sandbox's clock at speed 0", async () => {
     const world = await newWorld();
     await world.cli(['sandbox', 'reset', '--speed', '0']);
     const stopped = await json(world, 'status');
@@ -327,7 +327,7 @@ describe('sandbox reset', () => {
     ['--speed', '1000001'],
     ['--speed', 'fast'],
     ['--state', ''],
-  ])('exits with 2 for %s %j', async (flag, text) => {
+  ])('exits with 2 for sandbox reset %s %j', async (flag, text) => {
     const { code, stderr } = await (await newWorld()).cli(['sandbox', 'reset', flag, text]);
     expect(code).toBe(2);
     expect(stderr).toContain(`${flag} "${text}": `);

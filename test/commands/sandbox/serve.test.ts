@@ -160,7 +160,7 @@ describe('sandbox serve', () => {
     await once(socket, 'close');
   });
 
-  test('applies --state, --speed and --fault', async () => {
+  test('applies --state, --speed and --fault in sandbox serve', async () => {
     const world = await newWorld();
     const file = join(world.home, 'other.json');
     const more = ['--speed', '3600', '--fault', 'fail-start', '--fault', 'fail-stop'];
@@ -210,7 +210,7 @@ describe('sandbox serve', () => {
     ['--speed', '.5'],
     ['--fault', 'fail-all'],
     ['--state', ''],
-  ])('exits with 2 for %s %j', async (flag, text) => {
+  ])('exits with 2 for sandbox serve %s %j', async (flag, text) => {
     const { code, stderr } = await (await newWorld()).cli(['sandbox', 'serve', flag, text]);
     expect(code).toBe(2);
     expect(stderr).toContain(`${flag} "${text}": `);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createWorld } from '../../support/run-cli.ts';
 
-test('suggests ssh in the sandbox', async () => {
+test('suggests instances ssh for a sandbox instance', async () => {
   const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
   const env = { GPUCLOUD_PROFILE: 'sandbox' };
   const create = ['instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];

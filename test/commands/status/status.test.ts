@@ -29,7 +29,7 @@ async function status(...flags: string[]) {
 const codes = (doc: { attention: { code: string }[] }) => doc.attention.map(({ code }) => code);
 
 describe('status', () => {
-  test('reports an account without resources', async () => {
+  test('reports an account without instances and drives', async () => {
     service.balance = '0';
     const { code, stdout, stderr } = await world.cli(['status']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -86,7 +86,7 @@ describe('templates list', () => {
     expect(JSON.parse(stdout)).toEqual([WHISPER, odd]);
   });
 
-  it('prints more columns with --columns', async () => {
+  it('prints more columns of templates with --columns', async () => {
     const world = await worldOf(WHISPER);
     const columns =
       'id,tags,image_name,run_command,shm_size,is_active,sort_order,logo_url,created_at,updated_at';
@@ -251,14 +251,14 @@ describe('templates get', () => {
     );
   });
 
-  it('prints only the readme with --markdown', async () => {
+  it('prints only the readme of a template with --markdown', async () => {
     const world = await worldOf(WHISPER, { id: 't-3', slug: 'bare' });
     const readme = await world.cli(['templates', 'get', 'whisper', '--markdown']);
     expect(readme.stdout).toBe('# Whisper\n\nTurns **speech** into text.\n');
     expect((await world.cli(['templates', 'get', 'bare', '--markdown'])).stdout).toBe('\n');
   });
 
-  it('omits the readme with --columns', async () => {
+  it("omits a template's readme with --columns", async () => {
     const world = await worldOf(WHISPER);
     const { stdout } = await world.cli([
       'templates',
@@ -306,7 +306,7 @@ describe('templates get', () => {
     [['get', 'whisper', '--markdown', '--json'], "--markdown can't be used with -o json"],
     [['get', 'whisper', '--columns', 'readme'], "--columns: unknown column 'readme'"],
     [['list', '--sort', 'colour'], "--sort: unknown column 'colour'"],
-  ])('rejects %j before any request', async (given, words) => {
+  ])('rejects templates get %j before any request', async (given, words) => {
     const world = await worldOf(WHISPER);
     const { code, stderr, requests } = await world.cli(['templates', ...given]);
     expect(code).toBe(2);

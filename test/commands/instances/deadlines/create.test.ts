@@ -303,7 +303,7 @@ describe('expire', () => {
     expect(stderr).toBe('');
   });
 
-  test('removes a deadline with --never', async () => {
+  test('removes a deadline with expire --never', async () => {
     const argv = ['instances', 'expire', 'trainer', '--never', '--json'];
     const { code, stdout } = await world.cli(argv);
     expect({ code, rows: JSON.parse(stdout) }).toMatchObject({

@@ -247,7 +247,7 @@ describe('reap --install', () => {
     ]);
   });
 
-  test('rejects a key from the environment', async () => {
+  test('rejects reap --install with a key from the environment', async () => {
     crontabWith();
     const env = { GPUCLOUD_API_KEY: TEST_KEY, ...onPath() };
     const { code, stderr } = await world.cli([...REAP, '--install'], { env });
@@ -280,7 +280,7 @@ describe('reap --install', () => {
     expect(unit).not.toContain('secret');
   });
 
-  test('loads a launchd agent on macOS', async () => {
+  test('loads a launchd agent for reap on macOS', async () => {
     const heartbeat = {
       version: 1,
       service: world.service.url,
@@ -464,6 +464,6 @@ test('prints in reap --status how long ago a stopped schedule last ran', async (
   });
 });
 
-test('rejects --install with --status', async () => {
+test('rejects reap --install with --status', async () => {
   expect((await cli([...REAP, '--install', '--status'])).code).toBe(2);
 });
