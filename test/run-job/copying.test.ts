@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { programAt } from '../support/needs.ts';
 import { NEW } from '../support/renting-service.ts';
 import { createWorld } from '../support/run-cli.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { ctrlC, exited, reap } from './stories.ts';
+import { ctrlC, reap } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -88,20 +88,6 @@ describe('--sync', () => {
       expect(world.status()).toBe('TERMINATING');
     },
   );
-});
-
-test('fetches a result in the next reap once its local path is free', async () => {
-  const local = world.local('out');
-  writeFileSync(local, 'in the way');
-  const fetch = ['--fetch', `out:${local}`, '--fetch', `missing:${world.local('x')}`];
-  rmSync(local);
-  await world.detach('mkdir out; echo x >out/r', ...fetch);
-  await exited(world);
-  writeFileSync(local, 'in the way');
-  expect((await reap(world)).rows).toMatchObject([{ outcome: 'refused' }]);
-  rmSync(local);
-  expect((await reap(world)).rows).toMatchObject([{ outcome: 'kept' }]);
-  expect(readFileSync(join(local, 'r'), 'utf8')).toBe('x\n');
 });
 
 describe('a job that stops before its command', () => {

@@ -64,10 +64,11 @@ test('reports a lost job only in the first reap', async () => {
   expect(stderr).toContain('disappeared without an exit code');
 });
 
-test('fetches the other results in the next reap even if one is missing', async () => {
+test('fetches a result in the next reap once its local path is free, even if others are missing', async () => {
   const local = world.local('out');
   writeFileSync(local, 'in the way');
-  await world.detach('mkdir out; echo x >out/a', '--fetch', 'missing', '--fetch', `out:${local}`);
+  const fetch = ['missing', `out:${local}`, 'gone'].flatMap((path) => ['--fetch', path]);
+  await world.detach('mkdir out; echo x >out/a', ...fetch);
   await until(() => existsSync(join(world.job, 'exit')));
   expect((await reap()).rows).toMatchObject([{ outcome: 'refused' }]);
   rmSync(local);

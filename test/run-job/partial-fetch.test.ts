@@ -185,6 +185,28 @@ describe('a partly failed fetch', needs('POSIX'), () => {
   );
 
   test(
+    'leaves no copy beside a file that it could not replace on a disk mounted in the folder',
+    needs('the right to mount'),
+    async () => {
+      const disk = await mountSmallDisk('64k');
+      const mounted = join(local, 'sub');
+      await mkdir(mounted);
+      for (const path of [join(disk.path, 'a'), join(victim, 'busy')]) await writeFile(path, 'old');
+      execFileSync('mount', ['--bind', disk.path, mounted]);
+      execFileSync('mount', ['--bind', join(victim, 'busy'), join(mounted, 'a')]);
+      try {
+        const fault = await faultOf(fetchEntries({ name: 'sub/a', content: 'new' }));
+        expect(fault.message).toContain(`${join(mounted, 'a')} can't be written (EBUSY)`);
+        expect(await treeOf(mounted)).toEqual({ a: 'old' });
+      } finally {
+        execFileSync('umount', [join(mounted, 'a')]);
+        execFileSync('umount', [mounted]);
+        await disk.remove();
+      }
+    },
+  );
+
+  test(
     'reports a folder that the mounted disk refuses to create',
     needs('the right to mount'),
     async () => {
