@@ -117,7 +117,7 @@ async function enforceMaxPrice(
         hint: gpucloud('instances', 'terminate', typed),
         resource: instance.id,
         mayBeBilling: true,
-        cause: error,
+        cause: new CliError('refused', `${found}.`, { cause: error }),
       },
     );
   }
@@ -129,6 +129,7 @@ async function enforceMaxPrice(
         hint: gpucloud('instances', 'terminate', typed, '--wait'),
         resource: instance.id,
         mayBeBilling: true,
+        cause: new CliError('refused', `${found}.`),
       },
     );
   }

@@ -120,8 +120,10 @@ describe('the termination after gpucloud run', () => {
 
   test('terminates an instance over --max-price again after a refused termination', async () => {
     world.renting.terminations = Array.from({ length: 2 }, () => () => no(500, 'provider error'));
-    const { code } = await job('true', '--max-price', '1', ...reporting());
+    const { code, stderr } = await job('true', '--max-price', '1', ...reporting());
     expect({ code, status: world.status() }).toEqual({ code: 125, status: 'TERMINATING' });
+    expect(stderr).toMatch(/error: job \(.*\) costs 89\.90 ₽ per hour, over --max-price 1\.00\.\n/);
+    expect(stderr).not.toContain('billing');
     expect(report()).toMatchObject({ instance: { id: NEW, name: 'job' }, terminated: true });
   });
 
