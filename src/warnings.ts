@@ -4,7 +4,7 @@
  */
 export const WARNINGS = {
   account_blocked: 'the account is blocked',
-  attempt: 'an offer could not be rented; the next --offer, if any, is tried',
+  attempt: 'could not rent an offer; create tries the next --offer, if any',
   clock_differs: "this computer's clock and the service's differ by more than a minute",
   connection: 'a connection to an instance, or a program started for it, failed',
   deadline_near: 'an instance is near its deadline, so its command is interrupted',
@@ -12,9 +12,9 @@ export const WARNINGS = {
   deadline_unenforced: 'an instance has no deadline, or nothing on this computer enforces it',
   copy: 'a file changed or vanished during a copy',
   drive_suspended: 'a drive is suspended and will be deleted',
-  incomplete: 'part of the result could not be read',
+  incomplete: 'could not read part of the result',
   key_exposed: 'others on this computer can read a key',
-  local_storage: 'a local file could not be read or written',
+  local_storage: 'could not read or write a local file',
   may_be_billing: 'something is billing or may be billing',
   notify: 'the command of "profiles set --notify" failed',
   min_count: 'fewer instances than --min-count could be rented, so all are terminated',

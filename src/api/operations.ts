@@ -124,7 +124,7 @@ export const OPERATIONS = {
     body: createApiKeyBody,
     data: apiKey,
     retry: 'once',
-    doubt: 'A key may exist whose secret was never shown.',
+    doubt: 'A key may exist, but its secret is lost.',
   },
   'GET /api-keys': { doing: 'to list the API keys', data: apiKeys, retry: 'repeat' },
 

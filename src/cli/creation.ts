@@ -138,7 +138,7 @@ export function refuseLostSecret({ host }: Context, hint: string): void {
   if (!host.isStdoutNull?.()) return;
   throw new CliError(
     'storage',
-    'stdout is closed or /dev/null, so the secret would be lost. Did not create a key.',
+    'stdout is closed or /dev/null, so the secret would be lost. No key created.',
     { hint },
   );
 }

@@ -89,16 +89,16 @@ const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
   'POST /instances': (name) => ({ doubt: afterUnknown(recoverLine(name)) }),
   'POST /instances/{id}/reorder': (id) => ({
     doubt: afterUnknown(gpucloud('instances', 'recover')),
-    state: `Only a TERMINATED instance can be reordered: ${gpucloud('instances', 'get', id)}`,
+    state: `Only a TERMINATED instance can be reordered. Check the status: ${gpucloud('instances', 'get', id)}`,
   }),
   'POST /instances/{id}/start': (id) => ({
     doubt: `Check the status: ${gpucloud('instances', 'get', id)}`,
-    state: `Only a STOPPED instance can be started, and the balance must cover one hour: ${gpucloud('instances', 'get', id)}`,
+    state: `Only a STOPPED instance can be started, and the balance must cover one hour. Check the status: ${gpucloud('instances', 'get', id)}`,
     again: `${gpucloud('instances', 'start', id)}; see its status: ${gpucloud('instances', 'get', id)}`,
   }),
   'POST /instances/{id}/stop': (id) => ({
     ...repeated('stop', id),
-    state: `Only an ACTIVE instance can be stopped: ${gpucloud('instances', 'get', id)}`,
+    state: `Only an ACTIVE instance can be stopped. Check the status: ${gpucloud('instances', 'get', id)}`,
   }),
   'POST /instances/{id}/terminate': (id) => ({
     ...repeated('terminate', id),
@@ -112,7 +112,7 @@ const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
   }),
   'POST /storage/drives/{id}/resume': (id) => ({
     doubt: `Check the status with ${gpucloud('drives', 'get', id)}; you can repeat ${gpucloud('drives', 'resume', id)}.`,
-    state: `Only a SUSPENDED drive can be resumed: ${gpucloud('drives', 'get', id)}`,
+    state: `Only a SUSPENDED drive can be resumed. Check the status: ${gpucloud('drives', 'get', id)}`,
   }),
   'POST /ssh-keys': () => ({
     doubt: `Check whether the key exists: ${gpucloud('ssh-keys', 'list')}`,

@@ -149,7 +149,7 @@ async function agreeToSecond({ name, message, remedy }: Doubt, context: Context)
   const prompts = await context.prompts();
   if (prompts === undefined) {
     throw new CliError('outcomeUnknown', `${message} Nothing was sent.`, {
-      hint: `${remedy}; to create another instance anyway: --yes`,
+      hint: `${remedy}; or add --yes to create another instance`,
       resource: name,
       mayBeBilling: true,
     });

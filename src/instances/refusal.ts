@@ -118,7 +118,7 @@ export function nameTaken(
     refusal === undefined ? `${found} Nothing was sent.` : `${sentence(refusal.message)} ${found}`,
     {
       code: 'name_taken',
-      hint: `see the instance: ${gpucloud('instances', 'get', typedName(name, id))}; choose another name${refusal === undefined ? '; or send the request anyway: --yes' : ''}`,
+      hint: `see the instance: ${gpucloud('instances', 'get', typedName(name, id))}; choose another name${refusal === undefined ? '; or add --yes to send the request anyway' : ''}`,
       resource: id,
     },
     refusal,

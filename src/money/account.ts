@@ -199,7 +199,7 @@ const NAMES: Readonly<Record<Part, string>> = {
   transactions: 'the transactions',
 };
 
-/** Groups parts by fault and lists their names: `The drives, the transactions`. */
+/** Groups parts by fault and lists their names: `the drives, the transactions`. */
 export function alikeFaults(faults: readonly PartFault[]) {
   const alike = new Map<string, { error: CliError; parts: Part[] }>();
   for (const { part, error } of faults) {
@@ -209,8 +209,7 @@ export function alikeFaults(faults: readonly PartFault[]) {
     alike.set(key, group);
   }
   return [...alike.values()].map(({ error, parts }) => {
-    const names = parts.map((part) => NAMES[part]).join(', ');
-    return { names: `${names.slice(0, 1).toUpperCase()}${names.slice(1)}`, parts, error };
+    return { names: parts.map((part) => NAMES[part]).join(', '), parts, error };
   });
 }
 
@@ -221,7 +220,7 @@ export function alikeFaults(faults: readonly PartFault[]) {
 export function assertWhole(faults: readonly PartFault[]): void {
   throwAll(
     alikeFaults(faults).map(({ names, error }) =>
-      error.with(`${names} could not be read (the rest is shown): ${error.message}`),
+      error.with(`Could not read ${names} (the rest is shown): ${error.message}`),
     ),
   );
 }

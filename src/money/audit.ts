@@ -143,7 +143,7 @@ function rentedElsewhere({ look, known }: AuditReading): CheckResult {
   const ours = new Set(known.instances.filter(isOurs).map(({ id }) => id));
   const read = new Set(instances.rows.filter((row) => row.instance).map(({ id }) => id));
   const foreign = drives.flatMap(({ id: driveId, name, current_instance_id: id }) =>
-    !id || ours.has(id) ? [] : [{ id, drive: `attached to the drive ${name ?? driveId}` }],
+    !id || ours.has(id) ? [] : [{ id, drive: `attached to drive ${name ?? driveId}` }],
   );
   const living = foreign.flatMap(({ id, drive }) => {
     const row = look.instances.find((one) => one.id === id);
@@ -164,7 +164,7 @@ function rentedElsewhere({ look, known }: AuditReading): CheckResult {
   const over = new Set(known.instances.filter(({ archived }) => archived).map(({ id }) => id));
   const unread = foreign.filter(({ id }) => !read.has(id) && !over.has(id));
   if (unread.length > 0) {
-    return unknown('A drive is attached to an instance that could not be read.', {
+    return unknown('A drive is attached to an unreadable instance.', {
       evidence: unread.map(({ id, drive }) => `${id}, ${drive}`),
       next: ['drives', 'list'],
     });
@@ -186,7 +186,7 @@ function isOurs({ origin, untracked, asked_at }: KnownInstance): boolean {
  */
 function runningLong({ look }: AuditReading): CheckResult {
   const { instances } = look.reading;
-  if (instances === undefined) return unknown('The instances could not be read.');
+  if (instances === undefined) return unknown('Could not read the instances.');
   const [first, ...others] = findingsOf(look, 'deadline_passed', 'running_long');
   if (first !== undefined) {
     const all = [first, ...others];
@@ -201,7 +201,7 @@ function runningLong({ look }: AuditReading): CheckResult {
   const [fault] = instances.faults;
   if (fault !== undefined) {
     return unknown(
-      `${instances.faults.length} of ${instances.requested} instances could not be read: ${fault.message}`,
+      `Could not read ${instances.faults.length} of ${instances.requested} instances: ${fault.message}`,
     );
   }
   return ok('No instance is past its deadline or has run for over 24 h without a deadline.');
@@ -227,7 +227,7 @@ function endedButCharged({ ended }: AuditReading): CheckResult {
   }
   const faults = ended.read.flatMap(({ fault }) => fault ?? []);
   if (faults[0] !== undefined) {
-    return unknown(`${faults.length} terminated instances could not be read: ${faults[0].message}`);
+    return unknown(`Could not read ${faults.length} terminated instances: ${faults[0].message}`);
   }
   const count = `checked ${ended.left === 0 ? '' : 'the newest '}${read.length}`;
   const late = read.filter(({ is }) => is === 'late');

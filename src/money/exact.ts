@@ -89,7 +89,7 @@ export function reservedBalance(exact: Exact, look: Look, known: Known): CheckRe
     });
   }
   if (exact instanceof CliError) {
-    return unknown(`The reserved funds could not be read: ${exact.message}`);
+    return unknown(`Could not read the reserved funds: ${exact.message}`);
   }
   const why = changedWhileReading(exact, look);
   if (why !== undefined) {
@@ -159,7 +159,7 @@ function changedWhileReading(
   { before, updated, after, rows }: ExactReading,
   { reading, instances }: Look,
 ): string | undefined {
-  if (reading.instances === undefined) return 'The instances could not be read';
+  if (reading.instances === undefined) return 'The instances were unreadable';
   if (before.name !== updated.name || before.name !== after.name) return 'The account name changed';
   if (before.balance !== after.balance) return 'The balance changed';
   return seen(instances) === seen(rows) ? undefined : 'An instance changed';

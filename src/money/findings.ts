@@ -272,7 +272,7 @@ function unreadParts({ reading }: Look): Finding[] {
         ? ` (${instances.faults.length} of ${instances.requested} instances, shown with their last known state)`
         : '';
     const code = FAILURES[error.failure].exit;
-    const message = `${names} could not be read${some}, exit code ${code}: ${error.message}`;
+    const message = `Could not read ${names}${some}, exit code ${code}: ${error.message}`;
     return finding('part_unread', parts.join(' '), message);
   });
 }

@@ -89,7 +89,7 @@ function ensureEnterable(instance: Instance, { id, name: typed }: Target): strin
   const name = instance.name ?? typed;
   if (hasSsh(status)) return undefined;
   if (INSTANCE_STATUSES.includes(status) && status !== 'ERROR') {
-    throw new CliError('wrongState', `${name} is ${status}: can't connect now.`, {
+    throw new CliError('wrongState', `Can't connect to ${name}: the instance is ${status}.`, {
       resource: id,
       // A tunnel waits until a temporary status changes.
       retryable: leadsTo('ACTIVE', status),

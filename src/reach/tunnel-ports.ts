@@ -92,7 +92,7 @@ export async function localPort(
   if (wanted !== undefined) {
     throw usageError(
       `PORTS "${wanted}:${port}": local port ${wanted} is in use or needs root`,
-      `to use any free port: 0:${port}`,
+      `use 0:${port} for any free port`,
     );
   }
   const other = await freePort();

@@ -190,9 +190,13 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
           instances.find((one) => mayBill(one.status) && [one.id, one.name].includes(name))?.id,
       );
       if (id === undefined) {
-        throw new CliError('notFound', `INSTANCE "${name}": the sandbox has no such instance.`, {
-          hint: 'gpucloud sandbox status',
-        });
+        throw new CliError(
+          'notFound',
+          `INSTANCE "${name}": the sandbox has no instance with that name or ID.`,
+          {
+            hint: 'gpucloud sandbox status',
+          },
+        );
       }
       await writeLoad(file, id, load);
     },

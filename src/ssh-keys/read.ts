@@ -15,9 +15,7 @@ import { holdsPrivateKey } from '../rules/secrets.ts';
 export function checkedName(text: string): string {
   refuseSecret('--name', text);
   if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) {
-    throw usageError(
-      '--name: must be one line without control characters (the value is not shown)',
-    );
+    throw usageError('--name: must be one line without control characters (value hidden)');
   }
   return checked('--name', text, anyName);
 }

@@ -9,7 +9,7 @@ import { privateHalves } from '../ssh-keys/private-half.ts';
 
 interface SignIn {
   readonly how: HowToReach;
-  /** Key that ssh tries, for a message: `the key /home/ann/.ssh/work`. */
+  /** Key that ssh tries, for a message: `key /home/ann/.ssh/work`. */
   readonly tried: string;
 }
 
@@ -36,8 +36,8 @@ export function signInFinder(
     const wanted = (await keys()).filter(({ id }) => ids.includes(id));
     const halves = await privateHalves(wanted, context);
     const usable = halves.find(({ isLocked }) => !isLocked);
-    if (usable?.file !== undefined) return { file: usable.file, tried: `the key ${usable.file}` };
-    if (usable !== undefined) return { tried: `the key ${usable.key.name ?? usable.key.id}` };
+    if (usable?.file !== undefined) return { file: usable.file, tried: `key ${usable.file}` };
+    if (usable !== undefined) return { tried: `key ${usable.key.name ?? usable.key.id}` };
     const [locked] = halves;
     const why =
       locked === undefined
@@ -48,7 +48,7 @@ export function signInFinder(
 
   return async (instance) => {
     const how = withJob(await jobs(), instance, flags);
-    if (how.identity !== undefined) return { how, tried: `the key ${how.identity}` };
+    if (how.identity !== undefined) return { how, tried: `key ${how.identity}` };
     const ids = (instance.ssh_keys ?? []).flatMap(({ id }) => id ?? []);
     const cached = found.get(ids.join()) ?? privateHalf(ids).catch(unknownKeys);
     found.set(ids.join(), cached);

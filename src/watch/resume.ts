@@ -77,7 +77,7 @@ async function read(path: string, named: string): Promise<Record<string, SavedCu
   if (!result.success) {
     throw new CliError(
       'storage',
-      `--resume "${named}": the file is damaged, or --resume did not write it. The file was not changed.`,
+      `--resume "${named}": the file is damaged, or --resume did not write it. The file is unchanged.`,
       { hint: 'use another file, or move this file away to start again' },
     );
   }

@@ -88,7 +88,7 @@ function portOf({ id, ssh_port: port }: Enterable): number {
   if (port == null) {
     throw new CliError('wrongState', 'The service returned no SSH port for the instance.', {
       resource: id,
-      hint: 'to use the standard port: --port 22',
+      hint: 'use --port 22 for the standard port',
     });
   }
   return accepted(id, 'SSH port', String(port), sshPort);
@@ -98,7 +98,7 @@ function userOf({ id, ssh_username: user }: Enterable): string {
   if (user == null || user === '') {
     throw new CliError('wrongState', 'The service returned no user name for the instance.', {
       resource: id,
-      hint: 'to set one: --user root',
+      hint: 'set the user name, such as --user root',
     });
   }
   return accepted(id, 'user name', user, sshUser);
@@ -110,7 +110,7 @@ function accepted<T>(id: string, what: string, text: string, rule: (text: string
   const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text;
   throw new CliError(
     'notUnderstood',
-    `The service returned ${JSON.stringify(shown)} as the instance's ${what}: ${verdict.rule}. ssh was not started.`,
+    `The service returned ${JSON.stringify(shown)} as the instance's ${what}: ${verdict.rule}. Did not start ssh.`,
     { resource: id },
   );
 }

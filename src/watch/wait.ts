@@ -121,7 +121,7 @@ function deadline<T extends Watched>(wait: Wait<T>, last: T | undefined): CliErr
   const time = timeout % 60_000 === 0 ? `${timeout / 60_000} min` : `${timeout / 1000} s`;
   const message =
     last === undefined
-      ? `The instance could not be read for ${time}.`
+      ? `Could not read the instance for ${time}.`
       : also !== undefined && isNear(wait, last)
         ? `The instance is ${last.status}, but ${also.text} after ${time}.`
         : `The instance is not ${target} after ${time}; it was last seen ${last.status}.`;

@@ -390,7 +390,7 @@ describe('a new API key whose secret would be lost', () => {
     const before = await count();
     const { code, stderr } = await computer.bash(`gpucloud ${line}`, { env: env() });
     expect(code).toBe(9);
-    expect(stderr).toContain('the secret would be lost. Did not create a key.');
+    expect(stderr).toContain('the secret would be lost. No key created.');
     expect(await count()).toBe(before);
   });
 

@@ -42,6 +42,6 @@ describe('instances top', needs('ssh'), () => {
       ...other,
     ]);
     expect(code).toBe(1);
-    expect(JSON.parse(stdout).error.message).toBe(`box refused the key ${other[1]}.`);
+    expect(JSON.parse(stdout).error.message).toBe(`box refused key ${other[1]}.`);
   });
 });

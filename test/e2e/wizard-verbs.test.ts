@@ -67,7 +67,7 @@ describe('other commands without arguments', () => {
     const one = person(['drives', 'create', 'data']);
     await one.answers(/\? Size .* *$/m, key);
     expect(await one.ended()).toBe(130);
-    expect(one.screen()).toContain('No drive was created.');
+    expect(one.screen()).toContain('No drive created.');
     expect(JSON.parse(await run(computer, 'drives', 'list', '--json'))).toEqual([]);
   });
 

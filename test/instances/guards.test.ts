@@ -221,7 +221,7 @@ describe('--max-burn', () => {
       expect.objectContaining({
         message:
           'Profile "work" allows 500.00 ₽ per hour, and the price of box-1 is unknown. Nothing was sent.',
-        hint: 'set a price limit: --max-price RUB',
+        hint: 'set a price limit with --max-price RUB',
       }),
     );
     await refusal(create('box-1', '--max-price', '500.01'));

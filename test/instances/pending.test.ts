@@ -75,7 +75,7 @@ describe.each([
     expect(errorOf((await world.cli([...argv, '--json'])).stderr)).toMatchObject({
       code: 'outcome_unknown',
       message: `trainer (${NEW}) is tracked, but the service returned 404. It may exist and be billing. Nothing was sent.`,
-      hint: `look in the web console; if the instance is not there: gpucloud instances untrack ${NEW}; to create another instance anyway: --yes`,
+      hint: `look in the web console; if the instance is not there: gpucloud instances untrack ${NEW}; or add --yes to create another instance`,
       resource: 'trainer',
       may_be_billing: true,
     });
@@ -146,7 +146,7 @@ describe.each([
     const { code, stderr, requests } = await world.cli(argv);
     expect({ code, posts: posts(requests) }).toEqual({ code: 7, posts: 0 });
     expect(stderr).toContain(
-      'error: An earlier request for trainer (now) has an unknown outcome: the instance may exist and be billing. Nothing was sent.\nhint: recover the request: gpucloud instances recover trainer; to create another instance anyway: --yes\n',
+      'error: An earlier request for trainer (now) has an unknown outcome: the instance may exist and be billing. Nothing was sent.\nhint: recover the request: gpucloud instances recover trainer; or add --yes to create another instance\n',
     );
     expect(errorOf((await world.cli([...argv, '--json'])).stderr)).toMatchObject({
       code: 'outcome_unknown',

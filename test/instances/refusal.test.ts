@@ -304,7 +304,7 @@ describe('create --if-not-exists', () => {
     await world.cli(CREATE);
     const { stderr } = await world.cli(CREATE);
     expect(stderr).toContain(
-      'hint: print the existing instance: --if-not-exists; see the instance: gpucloud instances get trainer; choose another name; or send the request anyway: --yes\n',
+      'hint: add --if-not-exists to print the existing instance; see the instance: gpucloud instances get trainer; choose another name; or add --yes to send the request anyway\n',
     );
   });
 });

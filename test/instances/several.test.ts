@@ -153,7 +153,7 @@ describe('create --count before any request', () => {
     const { code, errors, posts } = await rig.create(['--count', '2']);
     expect({ code, posts }).toEqual({ code: 5, posts: [] });
     expect(errors).toMatchObject([{ code: 'name_taken' }]);
-    expect(errors[0]?.hint).toContain('print the existing instance: --if-not-exists;');
+    expect(errors[0]?.hint).toContain('add --if-not-exists to print the existing instance;');
   });
 
   test('exits with 7 if one name has an unresolved request, even in a terminal', async () => {

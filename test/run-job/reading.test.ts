@@ -54,7 +54,7 @@ describe('jobs logs of an open job', () => {
     expect(await jobs('logs', 'job')).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'The command on job was not started yet.\n',
+      stderr: 'The command on job has not started yet.\n',
     });
   });
 

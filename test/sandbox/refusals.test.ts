@@ -115,10 +115,10 @@ describe('documented errors of instances', () => {
     const id = await b.createActive('gone');
     await b.call('POST', `/instances/${id}/terminate`);
     const first = await b.call('POST', `/instances/${id}/terminate`);
-    expect([first.status, first.body.message]).toEqual([400, 'Instance is TERMINATING already']);
+    expect([first.status, first.body.message]).toEqual([400, 'Instance is already TERMINATING']);
     await b.sandbox.advance(2 * SECOND);
     const second = await b.call('POST', `/instances/${id}/terminate`);
-    expect([second.status, second.body.message]).toEqual([400, 'Instance is TERMINATED already']);
+    expect([second.status, second.body.message]).toEqual([400, 'Instance is already TERMINATED']);
   });
 
   test('responds with 500 to a failed terminate and accepts a retry', async () => {

@@ -166,7 +166,7 @@ test('reports the key that an instance refused', async () => {
   });
   const named = await top([id, '--json', '--identity', '/dev/null']);
   expect(JSON.parse(named.stdout).error.message).toBe(
-    'box-1 refused the key /dev/null. Its keys: laptop.',
+    'box-1 refused key /dev/null. Its keys: laptop.',
   );
 });
 

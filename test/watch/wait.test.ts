@@ -75,7 +75,7 @@ describe('waiting for a status', () => {
     const { outcome } = await waiting([unreachable]);
     expect(outcome).toMatchObject({
       failure: 'deadline',
-      message: 'The instance could not be read for 1 min.',
+      message: 'Could not read the instance for 1 min.',
     });
   });
 

@@ -186,7 +186,7 @@ async function reservedFile(path: string): Promise<Place> {
     throw wrong === undefined
       ? new CliError(
           'storage',
-          `--key-file "${path}": could not create the file (${code}). No key was created.`,
+          `--key-file "${path}": could not create the file (${code}). No key created.`,
         )
       : usageError(`--key-file "${path}": ${wrong}`);
   });
@@ -222,7 +222,7 @@ async function profilePlace(name: string, context: Context): Promise<Place> {
   const { sandbox, baseUrl, profile, account } = await context.settings();
   if (sandbox || baseUrl === undefined) {
     throw usageError(
-      `--save-profile "${name}": the ${SANDBOX} uses its built-in service and needs no key in a profile`,
+      `--save-profile "${name}": the ${SANDBOX} uses its built-in service and doesn't need a key in a profile`,
     );
   }
   const config = await context.config();

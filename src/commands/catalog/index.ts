@@ -85,7 +85,7 @@ export const catalog: Group = {
       view: entryView,
       completes: { entry: 'catalog' },
       notes:
-        'Changes nothing at the service. The name returns when a command reads an instance with ' +
+        "Doesn't change the service. The name returns when a command reads an instance with " +
         'that offer or image.',
       examples: ['gpucloud catalog remove rtx-4090', 'gpucloud catalog rm "Ubuntu 22.04" --json'],
       takes: (command) => command.argument('<entry>', 'name or ID'),

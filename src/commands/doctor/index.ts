@@ -59,8 +59,8 @@ function checkText({ status, message, hint }: Check): string {
 export const doctor = action({
   view: checkView,
   notes:
-    'Each result is pass, warn or fail. Exits with 1 if a check fails. Changes nothing and costs ' +
-    'nothing. --timeout limits the total time of all checks.\n\n' +
+    'Each result is pass, warn or fail. Exits with 1 if a check fails. Makes no changes and ' +
+    'is free. --timeout limits the total time of all checks.\n\n' +
     'JSON: {"checks": [{"id", "status", "message", "hint"}], "ok"}. hint may be null.',
   examples: [
     'gpucloud doctor',

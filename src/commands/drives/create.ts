@@ -13,7 +13,7 @@ import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
 import { driveView, hourly } from './view.ts';
 
-const NOTHING_CREATED = 'No drive was created.';
+const NOTHING_CREATED = 'No drive created.';
 
 export const create = verb('create', {
   summary: 'Create a cloud drive; it bills by the hour',

@@ -14,7 +14,7 @@ export const top = action({
   notes:
     'Shows one row per GPU, read over SSH: load, memory, temperature and power, and the ' +
     "instance's CPU, memory, disk and price. Without INSTANCE, shows all running instances. " +
-    'Reads GPU values with nvidia-smi. Installs nothing on the instance.\n\n' +
+    "Reads GPU values with nvidia-smi. Doesn't install anything on the instance.\n\n" +
     'Each instance must respond within 5 s. Otherwise its row shows the reason, and the command ' +
     'exits with the code of that failure.',
   completes: { '--user': 'nothing' },

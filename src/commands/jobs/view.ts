@@ -16,7 +16,7 @@ export const jobView: View<JobRow> = {
     field('id', 'ID', { hidden: true }),
   ],
   id: ({ id }) => id,
-  empty: 'No jobs were started on this computer.',
+  empty: 'No jobs started on this computer.',
 };
 
 export const jobDetailsView: View<JobDetails> = {

@@ -97,7 +97,7 @@ export const profiles: Group = {
         const profile = shownProfile(after, name, context);
         context.err.note(
           name === SANDBOX
-            ? 'Switched to the sandbox: commands cost nothing and send nothing to a service.'
+            ? "Switched to the sandbox: commands are free and don't contact a service."
             : `Switched to the profile "${name}".`,
         );
         if (name !== SANDBOX && !profile.has_key) {

@@ -177,7 +177,7 @@ function nameFor(file: ConfigFile, given: string | undefined, context: Context):
   const named = namedProfile(context);
   if (named?.name.toLowerCase() === SANDBOX) {
     throw usageError(
-      `${named.origin} "${named.name}": the sandbox needs no key`,
+      `${named.origin} "${named.name}": the sandbox doesn't need a key`,
       named.origin === 'GPUCLOUD_PROFILE'
         ? 'unset GPUCLOUD_PROFILE, or choose a profile: gpucloud login --profile NAME'
         : 'use the sandbox: gpucloud profiles use sandbox',

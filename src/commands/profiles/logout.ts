@@ -32,7 +32,7 @@ async function signOut(context: Context): Promise<void> {
   if (name === SANDBOX) {
     throw usageError(
       'the profile "sandbox" is built in and has no key',
-      'choose another profile: --profile NAME',
+      'choose another profile with --profile NAME',
     );
   }
   const profile = shownProfile(before, name, context);

@@ -23,7 +23,7 @@ export const set = action({
     '"run", "jobs" and "instances reap" start the --notify command when a job finishes, ' +
     'when an instance is terminated at its deadline or by its idle rule, and when a termination ' +
     'fails or its outcome is unknown. The command receives one JSON object on stdin and in GPUCLOUD_EVENT: event, id, name, ' +
-    'message, exit_code, at. It receives no API key and must finish within 30 s. If it fails, gpucloud ' +
+    "message, exit_code, at. It doesn't receive the API key and must finish within 30 s. If it fails, gpucloud " +
     'prints a warning.',
   completes: { name: 'profile', '--max-instances': 'nothing', '--notify': 'nothing' },
   examples: [

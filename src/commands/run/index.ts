@@ -56,7 +56,7 @@ function warnOfStdin({ host, err }: Context): void {
   host.onStdinData?.(() =>
     err.warn(
       'stdin_not_read',
-      "run does not read stdin, and COMMAND receives no input. Pass a script with -- sh -c '...', or copy files with --sync.",
+      "run doesn't read stdin or pass it to COMMAND. Pass a script with -- sh -c '...', or copy files with --sync.",
     ),
   );
 }
@@ -70,11 +70,11 @@ export const run = action({
     'Rents an instance, copies files to it, runs COMMAND, copies results back and terminates the ' +
     'instance, also after a failure. Prints the stdout and stderr of COMMAND. In a terminal, ' +
     'asks for missing values.\n\n' +
-    'COMMAND runs in the copied folder, and no shell expands its arguments. ' +
+    'COMMAND runs in the copied folder, without a shell to expand its arguments. ' +
     '--sync skips .git and the patterns in .gpucloudignore. --fetch paths are relative to ' +
-    'the same folder. A quoted pattern is expanded on the instance.\n\n' +
-    '--pass-env and --env-file set variables for COMMAND. gpucloud writes their values to no command ' +
-    'line and no file. With --docker-image, --env-file sets the variables of the container.\n\n' +
+    'the same folder. The instance expands a quoted pattern.\n\n' +
+    "--pass-env and --env-file set variables for COMMAND. gpucloud doesn't write their values to " +
+    'command lines or files. With --docker-image, --env-file sets the variables of the container.\n\n' +
     '--on runs COMMAND on an existing instance and does not terminate it: copies changed files, ' +
     "runs COMMAND and copies results back. --on can't be used with flags for new instances.\n\n" +
     '--detach returns once COMMAND has started; "jobs" follows it. After that, only ' +

@@ -235,7 +235,7 @@ function burnText({ burn }: Overview): string {
 
 function balanceText({ balance, unread }: Overview): string {
   if (balance !== null) return roublesText(balance);
-  return unread.some(({ part }) => part === 'profile') ? 'could not be read' : 'unknown';
+  return unread.some(({ part }) => part === 'profile') ? 'unreadable' : 'unknown';
 }
 
 function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {

@@ -166,7 +166,7 @@ export async function ensureArmed(context: Context): Promise<void> {
   if (found.isArmed) return;
   throw usageError(
     `Nothing on this computer enforces deadlines: ${found.reason}. Nothing was sent.`,
-    `schedule it: ${gpucloud('instances', 'reap', '--install')}; to skip this check: --unenforced`,
+    `schedule it: ${gpucloud('instances', 'reap', '--install')}; or add --unenforced to skip this check`,
   );
 }
 

@@ -119,7 +119,7 @@ function checkBurn(costs: readonly Cost[], { profile, guards, requests }: Guarde
       throw refused(
         `${allows}, and the price of ${name} is unknown.`,
         requests.some((one) => one.name === name)
-          ? 'set a price limit: --max-price RUB'
+          ? 'set a price limit with --max-price RUB'
           : `see the last known price: ${gpucloud('instances', 'list')}`,
       );
     }

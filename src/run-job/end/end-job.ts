@@ -61,7 +61,7 @@ function notCollected({ record: { id, name } }: Job, cause: CliError): CliError 
     {
       resource: id,
       mayBeBilling: true,
-      hint: `fix the cause, then run: ${gpucloud('jobs', 'attach', typed)}; to inspect: ${gpucloud('instances', 'ssh', typed)}`,
+      hint: `fix the cause, then run: ${gpucloud('jobs', 'attach', typed)}; inspect the instance: ${gpucloud('instances', 'ssh', typed)}`,
       cause,
     },
   );
@@ -88,7 +88,7 @@ function interrupted({ record: { id, name }, exitCode }: Job, cause: CliError): 
   return cause.with(`Stopped following ${name}. ${what}, and the instance bills.`, {
     resource: id,
     mayBeBilling: true,
-    hint: `to continue: ${gpucloud('jobs', 'attach', typed)}; to stop the job, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
+    hint: `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
   });
 }
 

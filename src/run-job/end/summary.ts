@@ -43,7 +43,7 @@ const startedView: View<Target> = {
     { id: 'id', header: 'ID', value: ({ id }) => id },
   ],
   id: ({ id }) => id,
-  empty: 'Nothing was started.',
+  empty: 'No jobs started.',
 };
 
 /** Prints the outcome of a job, its highest possible cost and the paths of the results. */

@@ -53,7 +53,7 @@ export async function printLogs(
 }
 
 function noteNone({ name }: JobRecord, { err }: Context): void {
-  err.note(`The command on ${name} was not started yet.`);
+  err.note(`The command on ${name} has not started yet.`);
 }
 
 interface Printing {

@@ -52,7 +52,7 @@ export async function runOn(
 function otherJob(name: string): CliError {
   return new CliError(
     'runFailed',
-    `${name} contains the folder ~/gpucloud-run of another job, so the command was not run.`,
+    `${name} contains the folder ~/gpucloud-run of another job, so gpucloud did not run the command.`,
     { hint: 'remove that folder from the image or drive' },
   );
 }

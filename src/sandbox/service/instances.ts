@@ -117,7 +117,7 @@ export function terminateInstance(state: State, id: string, now: number): Instan
   const instance = instanceWith(state, id);
   const before = instance.status;
   if (before === 'TERMINATED' || before === 'TERMINATING') {
-    throw badRequest(`Instance is ${before} already`);
+    throw badRequest(`Instance is already ${before}`);
   }
   if (strikes(state, 'fail-terminate')) {
     moveTo(instance, 'TERMINATING', now);

@@ -19,7 +19,7 @@ export function addSshKey(state: State, wish: SshKeyWish, now: number): SshKey {
     throw conflict(`An SSH key named ${wish.name} already exists`);
   }
   if (state.sshKeys.some((key) => key.fingerprint === fingerprint)) {
-    throw conflict('This public key is registered already');
+    throw conflict('This public key is already registered');
   }
   const isDefault = wish.is_default ?? false;
   if (isDefault) {

@@ -86,7 +86,7 @@ describe('in the sandbox', () => {
     ]) {
       const { code, stderr, requests } = await world.cli(argv, { isStdoutNull: true });
       expect({ code, requests }).toEqual({ code: 9, requests: [] });
-      expect(stderr).toContain('so the secret would be lost. Did not create a key.');
+      expect(stderr).toContain('so the secret would be lost. No key created.');
     }
   });
 
@@ -99,7 +99,7 @@ describe('in the sandbox', () => {
     expect(list.stdout).toContain('built-in,true');
     const saved = await world.cli([...argv, 'create', 'ci', '--save-profile', 'work'], { env });
     expect(saved).toMatchObject({ code: 2, stdout: '' });
-    expect(saved.stderr).toContain('uses its built-in service and needs no key in a profile');
+    expect(saved.stderr).toContain("uses its built-in service and doesn't need a key in a profile");
     expect((await world.cli([...argv, 'list', '-q'], { env })).stdout.trim().split('\n')).toEqual([
       expect.any(String),
     ]);
@@ -262,7 +262,7 @@ describe('create', () => {
     const path = join(world.home, 'ci.key');
     const result = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
     expect(result).toMatchObject({ code: 7, stdout: '' });
-    expect(result.stderr).toContain('A key may exist whose secret was never shown.');
+    expect(result.stderr).toContain('A key may exist, but its secret is lost.');
     expect(result.stderr).toContain('hint: Check whether the key exists: gpucloud api-keys list');
     expect(sent(result.requests)).toEqual(['POST /api-keys']);
     await expect(stat(path)).rejects.toThrow('ENOENT');

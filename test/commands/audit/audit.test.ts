@@ -118,7 +118,7 @@ describe('audit', () => {
       result: 'finding',
       message:
         'A drive is attached to an instance that this computer neither rented nor tracks. Track or terminate the instance.',
-      evidence: [`theirs (${id}), PROVISIONING, 89.90 ₽ per hour, attached to the drive data`],
+      evidence: [`theirs (${id}), PROVISIONING, 89.90 ₽ per hour, attached to drive data`],
       per_hour: '89.90',
       command: `gpucloud instances get ${id}`,
     };

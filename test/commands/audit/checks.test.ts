@@ -271,8 +271,8 @@ test("returns unknown if an instance attached to a drive can't be read", async (
     code: 10,
     result: 'unknown',
     evidence: [
-      `${id}, attached to the drive data`,
-      expect.stringMatching(new RegExp(`^${id}, attached to the drive (?!${drive}$)drive-`)),
+      `${id}, attached to drive data`,
+      expect.stringMatching(new RegExp(`^${id}, attached to drive (?!${drive}$)drive-`)),
     ],
   });
 });

@@ -86,7 +86,7 @@ describe('drives create', () => {
     const again = await world.cli(['drives', 'create', 'ds2', '--size', '2']);
     expect(again).toMatchObject({ code: 5, stdout: '' });
     expect(again.stderr).toContain(
-      `error: A drive named "ds2" already exists (${id}, 2 GB, 0.024 ₽ per hour). No drive was created.\nhint: use ${id}, or add --yes to create another drive\n`,
+      `error: A drive named "ds2" already exists (${id}, 2 GB, 0.024 ₽ per hour). No drive created.\nhint: use ${id}, or add --yes to create another drive\n`,
     );
     expect(calls(again.requests)).toEqual(['GET /storage/drives']);
     const meant = await world.cli(['drives', 'create', 'ds2', '--size', '2', '--yes']);
@@ -95,7 +95,7 @@ describe('drives create', () => {
     expect(errorOf(twins.stderr)).toMatchObject({
       code: 'wrong_state',
       message: expect.stringMatching(
-        /^2 drives named "ds2" already exist \(\S+, 2 GB, 0\.024 ₽ per hour; \S+, 2 GB, .*\)\. No drive was created/,
+        /^2 drives named "ds2" already exist \(\S+, 2 GB, 0\.024 ₽ per hour; \S+, 2 GB, .*\)\. No drive created/,
       ),
       may_be_billing: false,
     });
@@ -216,7 +216,7 @@ describe('drives create', () => {
       { interrupts: { first: first.signal, second: new AbortController().signal } },
     );
     expect(code).toBe(130);
-    expect(stderr).toContain('Interrupted. No drive was created.');
+    expect(stderr).toContain('Interrupted. No drive created.');
     expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 

@@ -141,7 +141,7 @@ describe('instances ssh', () => {
     ]) {
       const { code, stdout, stderr } = await run(world, ...argv);
       expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-      expect(stderr).toContain(`trainer is ${status}: can't connect now.`);
+      expect(stderr).toContain(`Can't connect to trainer: the instance is ${status}.`);
       expect(stderr).toContain(hint);
     }
     expect(await started(world)).toEqual([]);

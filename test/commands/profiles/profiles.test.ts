@@ -216,7 +216,7 @@ describe('profiles use', () => {
     const { code, stderr } = await world.cli(['profiles', 'use', 'sandbox']);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'Switched to the sandbox: commands cost nothing and send nothing to a service.\n',
+      stderr: "Switched to the sandbox: commands are free and don't contact a service.\n",
     });
     expect(await stored(world)).toEqual({ current: 'sandbox', profiles: {} });
   });

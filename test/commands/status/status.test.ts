@@ -325,9 +325,9 @@ describe('status with unreadable parts', () => {
   const FAULT = { status: 500, body: { statusCode: 500, message: 'boom', error: 'Internal' } };
 
   test.each([
-    ['/billing/transactions', 'transactions', 'The transactions'],
-    ['/storage/drives', 'drives', 'The drives'],
-    ['/users/me', 'profile', 'The balance'],
+    ['/billing/transactions', 'transactions', 'the transactions'],
+    ['/storage/drives', 'drives', 'the drives'],
+    ['/users/me', 'profile', 'the balance'],
   ])('shows the readable parts, and exits with 1: %s', async (path, part, words) => {
     await known(service.instance('trainer'));
     service.drive('data');
@@ -335,8 +335,8 @@ describe('status with unreadable parts', () => {
     const { code, stdout, stderr } = await world.cli(['status']);
     expect(code).toBe(1);
     expect(stdout).toContain('trainer');
-    expect(stdout).toContain(`- ${words} could not be read, exit code 1: `);
-    expect(stderr).toContain(`error: ${words} could not be read (the rest is shown): `);
+    expect(stdout).toContain(`- Could not read ${words}, exit code 1: `);
+    expect(stderr).toContain(`error: Could not read ${words} (the rest is shown): `);
     const { doc } = await status();
     expect(doc.unread).toMatchObject([{ part, code: 'refused' }]);
     expect(doc.charges === null).toBe(part !== 'profile');
@@ -353,7 +353,7 @@ describe('status with unreadable parts', () => {
     expect(doc.instances).toMatchObject([{ unread: true, status: 'ACTIVE' }, { unread: false }]);
     expect(doc.burn.per_hour).toBe('179.80');
     expect(doc.attention[0].message).toContain(
-      'Instances could not be read (1 of 2 instances, shown with',
+      'Could not read instances (1 of 2 instances, shown with',
     );
   });
 

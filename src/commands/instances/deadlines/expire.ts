@@ -28,7 +28,7 @@ const expiringView: View<Changed> = {
     field('if_idle_seconds', 'IF IDLE SECONDS', { hidden: true }),
     { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: paidUntil, hidden: true },
   ],
-  empty: 'No deadline was changed.',
+  empty: 'No deadlines changed.',
 };
 
 export const expire = action({

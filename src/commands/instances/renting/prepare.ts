@@ -174,6 +174,6 @@ export function nameTakenIn(error: unknown): CliError | undefined {
 /** Suggests the flag that prints the existing instance. */
 export function suggestExisting(taken: CliError): CliError {
   return taken.with(taken.message, {
-    hint: `print the existing instance: --if-not-exists; ${taken.hint}`,
+    hint: `add --if-not-exists to print the existing instance; ${taken.hint}`,
   });
 }

@@ -36,7 +36,7 @@ describe('a deadline', () => {
       const { code, stderr, requests } = await world.cli([...argv, ...flag]);
       expect({ code, requests }).toEqual({ code: 2, requests: [] });
       expect(stderr).toBe(
-        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: schedule it: gpucloud instances reap --install; to skip this check: --unenforced\n',
+        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: schedule it: gpucloud instances reap --install; or add --unenforced to skip this check\n',
       );
     }
   });
