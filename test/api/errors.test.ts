@@ -121,7 +121,7 @@ describe("the service's message", () => {
       `${PAGE}an HTML page, perhaps from a proxy.`,
     ],
     [
-      'HTML by its look',
+      'HTML without a content type',
       raw('', ' <!DOCTYPE html><p>x'),
       `${PAGE}an HTML page, perhaps from a proxy.`,
     ],

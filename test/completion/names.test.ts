@@ -144,7 +144,7 @@ describe('the names file', () => {
     );
   });
 
-  test.each([['has lost its first line', (text: string) => text.slice(text.indexOf('\n') + 1)]])(
+  test.each([['lacks its first line', (text: string) => text.slice(text.indexOf('\n') + 1)]])(
     'repairs a names file that %s in the next read',
     async (_how, spoil) => {
       const own = await mkdtemp(join(world.home, 'spoilt-'));

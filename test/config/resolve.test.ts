@@ -65,47 +65,47 @@ test('returns empty settings without flags, environment and file', () => {
 
 test.each<[string, Case, string]>([
   [
-    'the current profile',
+    'uses the active profile',
     { current: 'work' },
     `profile:work | profile:${WORK} | profile:${KEY} | u-1`,
   ],
   [
-    'GPUCLOUD_PROFILE over current',
+    'prefers GPUCLOUD_PROFILE to the active profile',
     { current: 'work', env: { GPUCLOUD_PROFILE: 'home' } },
     'environment:home | profile:https://home.example.com | profile:svc_sk_home | u-2',
   ],
   [
-    '--profile over GPUCLOUD_PROFILE',
+    'prefers --profile to GPUCLOUD_PROFILE',
     { current: 'work', env: { GPUCLOUD_PROFILE: 'keyless' }, flags: { profile: 'home' } },
     'flag:home | profile:https://home.example.com | profile:svc_sk_home | u-2',
   ],
   [
-    '--profile over a GPUCLOUD_PROFILE that does not exist',
+    'prefers --profile to an unknown GPUCLOUD_PROFILE',
     { env: { GPUCLOUD_PROFILE: 'nowhere' }, flags: { profile: 'work' } },
     `flag:work | profile:${WORK} | profile:${KEY} | u-1`,
   ],
   [
-    "the environment's key with the profile's address: whose it is, is not known",
+    "uses the environment's key at the profile's base URL, with an unknown account",
     { current: 'work', env: { GPUCLOUD_API_KEY: 'svc_sk_env' } },
     `profile:work | profile:${WORK} | environment:svc_sk_env | -`,
   ],
   [
-    "the environment's key, which is the profile's own",
+    "uses the profile's account if the environment contains its key",
     { current: 'work', env: { GPUCLOUD_API_KEY: KEY } },
     `profile:work | profile:${WORK} | environment:${KEY} | u-1`,
   ],
   [
-    'address and key from the environment, no profile',
+    'uses the base URL and key from the environment without a profile',
     { env: { GPUCLOUD_API_KEY: 'svc_sk_env', GPUCLOUD_BASE_URL: `${OTHER}/` } },
     `- | environment:${OTHER} | environment:svc_sk_env | -`,
   ],
   [
-    'address and key from the environment: a current profile of which nothing is used is not in force',
+    'ignores the active profile if the environment sets both base URL and key',
     { current: 'work', env: { GPUCLOUD_API_KEY: 'svc_sk_env', GPUCLOUD_BASE_URL: OTHER } },
     `- | environment:${OTHER} | environment:svc_sk_env | -`,
   ],
   [
-    'the same with a requested profile',
+    'keeps a requested profile if the environment sets both base URL and key',
     {
       flags: { profile: 'work' },
       env: { GPUCLOUD_API_KEY: 'svc_sk_env', GPUCLOUD_BASE_URL: OTHER },
@@ -113,28 +113,32 @@ test.each<[string, Case, string]>([
     `flag:work | environment:${OTHER} | environment:svc_sk_env | -`,
   ],
   [
-    "another address with the profile's own key in the environment: another service's account",
+    "omits the profile's account for its key at another base URL",
     { flags: { profile: 'work' }, env: { GPUCLOUD_API_KEY: KEY, GPUCLOUD_BASE_URL: OTHER } },
     `flag:work | environment:${OTHER} | environment:${KEY} | -`,
   ],
   [
-    '--base-url over GPUCLOUD_BASE_URL, which is not even looked at',
+    'prefers --base-url to an invalid GPUCLOUD_BASE_URL',
     { flags: { baseUrl: OTHER }, env: { GPUCLOUD_BASE_URL: 'ftp://x', GPUCLOUD_API_KEY: 'k' } },
     `- | flag:${OTHER} | environment:k | -`,
   ],
   [
-    "the profile's own address in other words keeps its key",
+    "keeps the profile's key for another spelling of its base URL",
     { current: 'work', flags: { baseUrl: 'HTTPS://WORK.example.com:443/v1//' } },
     `profile:work | flag:${WORK} | profile:${KEY} | u-1`,
   ],
   [
-    'a profile without a key, at another address: no key to guard',
+    'accepts another base URL for a profile without a key',
     { flags: { profile: 'keyless', baseUrl: OTHER } },
     `flag:keyless | flag:${OTHER} | - | -`,
   ],
-  ['a profile without a key', { current: 'keyless' }, `profile:keyless | profile:${WORK} | - | -`],
   [
-    'empty variables count as not set',
+    'uses a profile without a key',
+    { current: 'keyless' },
+    `profile:keyless | profile:${WORK} | - | -`,
+  ],
+  [
+    'treats empty variables as unset',
     {
       current: 'work',
       env: { GPUCLOUD_PROFILE: '', GPUCLOUD_BASE_URL: '', GPUCLOUD_API_KEY: '' },
@@ -142,7 +146,7 @@ test.each<[string, Case, string]>([
     `profile:work | profile:${WORK} | profile:${KEY} | u-1`,
   ],
   [
-    'loopback may be http',
+    'accepts an http base URL on loopback',
     { env: { GPUCLOUD_BASE_URL: 'http://127.0.0.1:8080' } },
     '- | environment:http://127.0.0.1:8080 | - | -',
   ],

@@ -37,27 +37,12 @@ async function store(key: object): Promise<void> {
 }
 
 const EXPOSED: readonly [string, () => Promise<void>, string, () => string][] = [
-  ['a file that all may write', () => chmod(file, 0o666), '(0666)', () => `chmod 600 ${file}`],
-  [
-    'a file that its group may write',
-    () => chmod(file, 0o660),
-    '(0660)',
-    () => `chmod 600 ${file}`,
-  ],
-  ['a file that others may write', () => chmod(file, 0o602), '(0602)', () => `chmod 600 ${file}`],
+  ['a world-writable file', () => chmod(file, 0o666), '(0666)', () => `chmod 600 ${file}`],
+  ['a group-writable file', () => chmod(file, 0o660), '(0660)', () => `chmod 600 ${file}`],
+  ['a file writable by others', () => chmod(file, 0o602), '(0602)', () => `chmod 600 ${file}`],
   // The sticky bit of a file does not restrict writes to it.
-  [
-    'a sticky file that all may write',
-    () => chmod(file, 0o1666),
-    '(0666)',
-    () => `chmod 600 ${file}`,
-  ],
-  [
-    'a folder that all may write',
-    () => chmod(folder, 0o777),
-    '(0777)',
-    () => `chmod 700 ${folder}`,
-  ],
+  ['a sticky world-writable file', () => chmod(file, 0o1666), '(0666)', () => `chmod 600 ${file}`],
+  ['a world-writable folder', () => chmod(folder, 0o777), '(0777)', () => `chmod 700 ${folder}`],
 ];
 
 test.each(EXPOSED)('refuses to use the key in %s', async (_what, expose, words, remedy) => {

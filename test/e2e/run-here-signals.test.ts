@@ -182,8 +182,20 @@ while :; do sleep 0.1; done`;
   });
 
   test.each([
-    ['sends SIGINT before the first deadline, then fetches', 'exit 9', 9, ['5m'], 'INT\n'],
-    ['ends a command that ignores it, then fetches', ':', 125, ['5m', '2m'], 'INT\nTERM\n'],
+    [
+      'sends SIGINT before the first deadline, then fetches the results',
+      'exit 9',
+      9,
+      ['5m'],
+      'INT\n',
+    ],
+    [
+      'terminates a command that ignores SIGINT, then fetches the results',
+      ':',
+      125,
+      ['5m', '2m'],
+      'INT\nTERM\n',
+    ],
   ])('%s', async (_what, atInt, exit, deadlines, got) => {
     const words = world.words('--fetch', `y:${join(home, 'got')}`, '--grace', '6m');
     const ended = runFast(world, [...words, '--', 'sh', '-c', command(atInt)]);

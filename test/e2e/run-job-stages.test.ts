@@ -148,8 +148,8 @@ describe('the output of gpucloud run', needs('ssh'), () => {
   const line = () => `gpucloud ${world.words('--fetch', 'end').join(' ')} -- sh -c ${SCRIPT}`;
 
   test.each([
-    ['has no space', '/dev/full', '125'],
-    ['has a reader that leaves', '>(head -n 1 >first)', '3'],
+    ['is on a full disk', '/dev/full', '125'],
+    ['has a reader that exits', '>(head -n 1 >first)', '3'],
   ])('runs the whole command if stdout %s', needs('/dev/full'), async (_what, target, code) => {
     await bash(`${line()} > ${target}`);
     expect((await readFile(join(home, 'code'), 'utf8')).trim()).toBe(code);

@@ -49,9 +49,9 @@ describe('stdin of gpucloud run', needs('ssh', 'Linux'), () => {
     ['/dev/null', `${RUN} </dev/null`],
     ['a closed stdin', `${RUN} <&-`],
     ['an empty file', `${RUN} <empty`],
-    ['an empty pipe that is closed', `: | ${RUN}`],
-    ['a pipe into which nobody writes', `exec 3> >(${RUN}); wait $!`],
-    ['its own input', `${RUN.replace('--dry-run', '-f - --dry-run')} <<<'{}'`],
+    ['a closed empty pipe', `: | ${RUN}`],
+    ['an idle pipe', `exec 3> >(${RUN}); wait $!`],
+    ['stdin that --file reads', `${RUN.replace('--dry-run', '-f - --dry-run')} <<<'{}'`],
   ])('does not warn about %s', async (_, line) => {
     expect(await warnings(line)).toBe(0);
   });

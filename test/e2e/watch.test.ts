@@ -152,7 +152,7 @@ describe('a live view in a terminal', () => {
 
   test.each([
     ['before the first response', true, () => instances.service.requests.length >= asked + 3],
-    ['between two readings', false, () => /Read at/.test(terminal?.screen() ?? '')],
+    ['between two reads', false, () => /Read at/.test(terminal?.screen() ?? '')],
     ['during a frame', false, () => (terminal?.written() ?? '').includes(FRAME)],
   ])('exits a live view with 130 on Ctrl-C %s', async (_when, silent, isThen) => {
     await rented(3);
@@ -479,7 +479,7 @@ describe('instances wait in a terminal', () => {
 
   test.each([
     ['before the first response', true, () => instances.service.requests.length > asked],
-    ['between two readings', false, () => /PROVISIONING/.test(terminal?.screen() ?? '')],
+    ['between two reads', false, () => /PROVISIONING/.test(terminal?.screen() ?? '')],
   ])('warns after Ctrl-C %s that the instance may be billing', async (_when, silent, isThen) => {
     await rented(2);
     instances.status = 'PROVISIONING';

@@ -48,9 +48,9 @@ describe('responseId', () => {
   test.each([
     ['an empty text', ''],
     ['HTML', '<html id="x"><body>502</body></html>'],
-    ['an ID that is a path', '{"data":{"id":"../.."}}'],
-    ['an ID that is a number', '{"data":{"id":5}}'],
-    ['an ID that is null', `{"data":{"id":null,"offer":{"id":"${NESTED}"}}}`],
+    ['a path as ID', '{"data":{"id":"../.."}}'],
+    ['a number as ID', '{"data":{"id":5}}'],
+    ['null as ID', `{"data":{"id":null,"offer":{"id":"${NESTED}"}}}`],
     ['the ID of a nested object, cut', `{"data":{"offer":{"id":"${NESTED}"},"na`],
     ['a list', `{"data":[{"id":"${ID}"}]}`],
   ])('returns no ID for %s', (_what, text) => {

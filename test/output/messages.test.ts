@@ -172,9 +172,9 @@ describe('a spinner', () => {
   });
 
   it.each([
-    ['prints a line per minute in a log file', {}, 'at 60\nat 120\n'],
-    ['prints no line beside JSON', { json: true }, ''],
-    ['prints no line beside --debug', { quietProgress: true }, ''],
+    ['prints a progress line per minute in a log file', {}, 'at 60\nat 120\n'],
+    ['omits progress lines in JSON modes', { json: true }, ''],
+    ['omits progress lines with --debug', { quietProgress: true }, ''],
   ])('%s', (_what, options, text) => {
     const stderr = new Page();
     const manual = manualClock();

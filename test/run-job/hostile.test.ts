@@ -202,9 +202,9 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
   test.each([
     ['a negative size', rawEntry({ name: 'a', size: -512 })],
     ['a negative size of a header', rawEntry({ name: 'a', type: 'L', size: -512 })],
-    ['a header without end', rawEntry({ name: 'a', type: 'x', size: 10 ** 12 })],
+    ['an endless header', rawEntry({ name: 'a', type: 'x', size: 10 ** 12 })],
     ['no header', Buffer.alloc(2048, 'x')],
-    ['nothing but zeros', Buffer.alloc(512)],
+    ['only zeros', Buffer.alloc(512)],
   ])('rejects a fetched archive with %s', async (_what, start) => {
     const rest = start.some((byte) => byte !== 0) ? 'x' : '\0';
     const archive = Buffer.concat([start, Buffer.alloc(3_000_000, rest)]);

@@ -40,8 +40,8 @@ function paxName(name: string): RawEntry[] {
 
 describe('a partly failed fetch', needs('POSIX'), () => {
   test.each([
-    ['a name that is too long', longName('n'.repeat(300)), 'n (ENAMETOOLONG)'],
-    ['a folder whose name is too long', longName(`${'n'.repeat(300)}/b`), 'n/b (ENAMETOOLONG)'],
+    ['an overlong name', longName('n'.repeat(300)), 'n (ENAMETOOLONG)'],
+    ['a folder with an overlong name', longName(`${'n'.repeat(300)}/b`), 'n/b (ENAMETOOLONG)'],
     ['a name with a NUL byte', paxName('n\0m'), '"n\0m" can\'t be a path'],
     ['a path below a file', [{ name: 'a/b', content: 'x' }], 'a/b (E'],
     ['a folder in place of a file', [{ name: 'a', type: '5' }], 'a (EEXIST)'],

@@ -100,7 +100,7 @@ describe('gpucloud run before renting', () => {
     ['one pattern of several folders', 'run-?/a*:new', 'run-?/*b:new'],
     ['a pattern and a path that it matches', 'a/x.csv:folder/x.csv', 'b/*.csv:folder'],
     ['a path and a pattern that matches it', 'b/*.csv:folder', 'a/x.csv:folder'],
-  ])('rejects the run flags %s as conflicting', async (_, one, other) => {
+  ])('rejects %s as conflicting --fetch flags', async (_, one, other) => {
     const stderr = await refused('--fetch', local(one), '--fetch', local(other));
     expect(stderr).toMatch(/--fetch ".*" and ".*" would both be written to ".*"/);
     expect(stderr).toContain("give each its own path: --fetch 'REMOTE:LOCAL'");
@@ -111,7 +111,7 @@ describe('gpucloud run before renting', () => {
     ['patterns of one folder', 'a/*.csv:folder', 'a/*.log:folder'],
     ['patterns into different folders', 'a/*:folder', 'b/*:new'],
     ['a pattern and a path with another name', 'a/*.csv:folder', 'b/x.log:folder'],
-  ])('accepts the run flags %s', async (_, one, other) => {
+  ])('accepts %s in --fetch flags', async (_, one, other) => {
     const words = ['--fetch', local(one), '--fetch', local(other)];
     expect(await refused(...words, '--sync', join(folder, 'none'))).toContain('--sync: the folder');
   });

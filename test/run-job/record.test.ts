@@ -83,7 +83,7 @@ test.each([
   ['no command', { command: [] }],
   ['a negative position', { printed: { out: -1, err: 0 } }],
   ['another version', { version: 2 }],
-  ['an unknown reason to keep it', { kept: 'why' }],
+  ['an unknown reason to keep the instance', { kept: 'why' }],
 ])('warns about a record with %s, and lists the others', async (_what, change) => {
   await writeJob(job(1), context);
   await writeJob({ ...job(2), ...(change as object) } as JobRecord, context);

@@ -93,7 +93,7 @@ describe('copying to an instance with rsync', () => {
   });
 
   test.each([
-    ['a file that cannot be read', printing(GONE, DENIED, SUMMARY), 23, `${GONE}`, false],
+    ['an unreadable file', printing(GONE, DENIED, SUMMARY), 23, `${GONE}`, false],
     ['no message', '', 23, 'exit code 23', false],
     ['only a summary', printing(SUMMARY), 23, SUMMARY, false],
     ['vanished files, but another exit code', printing(GONE, SUMMARY), 1, GONE, false],
@@ -112,7 +112,7 @@ describe('copying to an instance with rsync', () => {
       true,
     ],
     ['a timeout', printing('rsync error: timeout'), 30, 'timeout', true],
-    ['an ssh that failed', printing('ssh: connect: refused'), 255, 'refused', true],
+    ['a failed ssh', printing('ssh: connect: refused'), 255, 'refused', true],
     ['a new host key', printing('Host key verification failed.'), 255, 'Host key', false],
   ])('fails an rsync copy after %s', async (_why, script, code, reason, retryable) => {
     const { ended, changed } = copying(`${script}exit ${code}`);

@@ -111,8 +111,8 @@ describe('the private key of a job', () => {
 
 describe('ssh on this computer', () => {
   test.each([
-    ['passes the check if it starts', 'exit 0', true],
-    ['fails the check if it exits with 1', 'exit 1', false],
+    ['accepts ssh if it starts', 'exit 0', true],
+    ['rejects ssh if it exits with 1', 'exit 1', false],
   ])('%s', async (_how, script, isUsable) => {
     await program('ssh', script);
     const checked = ensureSsh(HOW, context);

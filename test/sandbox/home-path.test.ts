@@ -31,7 +31,7 @@ describe('a path of sftp in a sandbox instance', () => {
     ['in/file', 'sub/file'],
     ['in', 'sub'],
     ['..file', '..file'],
-  ])('may name a file in the home folder: %j', async (path, found) => {
+  ])('accepts the sftp path %j in the home folder', async (path, found) => {
     expect(await inHome(home, path)).toBe(join(home, found));
     expect(await inHome(join(folder, 'link-to-home'), path)).toBe(join(home, found));
   });

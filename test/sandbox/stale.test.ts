@@ -26,7 +26,7 @@ test.each([
 
 test.each([
   [
-    'that everybody may write to',
+    'that everyone can write to',
     (folder: string) => mkdir(folder).then(() => chmod(folder, 0o777)),
   ],
   ['that is a link', (folder: string) => symlink('/tmp', folder)],

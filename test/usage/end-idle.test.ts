@@ -131,7 +131,7 @@ describe('reap', () => {
       () => ssh.program(PORT, 'who', "echo 'ann  pts/0  Jan 15 10:00 00:03  1234 (10.0.0.1)'"),
     ],
     [
-      'a terminal that who does not show',
+      'a terminal that who omits',
       () => {
         ssh.write(PORT, 'proc/pts/0', '');
         ssh.program(PORT, 'stat', 'echo $(($(date +%s) - 180))');

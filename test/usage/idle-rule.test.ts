@@ -63,11 +63,11 @@ test.each<[string, (seconds: number, pass: number) => Partial<Signs> | undefined
   ],
   ['a restart in every eighth pass', (_seconds, pass) => ({ boot: `${Math.floor(pass / 8)}` })],
   [
-    'an instance clock that is set back',
+    'an instance clock set back',
     (_seconds, pass) => ({ booted: 1_768_473_400 - Math.floor(pass / 8) * 60 }),
   ],
-  ['a CPU counter that begins again', (_seconds, pass) => ({ cpu: (pass % 8) * 600 })],
-  ['a byte counter that begins again', (_seconds, pass) => ({ traffic: (pass % 8) * 600 })],
+  ['a CPU counter that restarts', (_seconds, pass) => ({ cpu: (pass % 8) * 600 })],
+  ['a byte counter that restarts', (_seconds, pass) => ({ traffic: (pass % 8) * 600 })],
 ])('keeps an instance for a day with %s', (_what, change) => {
   const signs = (pass: number, seconds: number) => {
     const more = change(seconds, pass);
@@ -77,9 +77,9 @@ test.each<[string, (seconds: number, pass: number) => Partial<Signs> | undefined
 });
 
 test.each([
-  ['the highest load that is idle', { load: 5 }],
+  ['the highest idle load', { load: 5 }],
   ['input before the last pass', { input: 360 }],
-  ['a terminal that is older than a day', { input: 86_400 }],
+  ['a terminal older than a day', { input: 86_400 }],
 ])('counts an instance with %s as idle', (_what, more) => {
   expect(firstDue(20, (_pass, seconds) => idleAt(seconds, more))).toBe(9);
 });

@@ -59,7 +59,7 @@ const FAULTS: readonly (readonly [
 ])[] = [
   ['a missing program', 'cards', { cards1: { code: 127 } }, 'nvidia-smi is missing'],
   [
-    'a program that hangs',
+    'a hanging program',
     'cards',
     { cards2: { code: 137 } },
     'nvidia-smi did not respond within 4 s',
@@ -120,7 +120,7 @@ const FAULTS: readonly (readonly [
   ['another file', 'cpu', { cpu2: 'cpu  all of it' }, '/proc/stat printed unexpected output'],
   ['a short file', 'traffic', { net: 'Inter-|' }, '/proc/net/dev printed unexpected output'],
   [
-    'a line of another form',
+    'a line in another format',
     'traffic',
     { net: `${PARTS.net}\n  eth1: many` },
     '/proc/net/dev printed unexpected output',
@@ -161,7 +161,7 @@ const FAULTS: readonly (readonly [
     'the state of the job printed unexpected output',
   ],
   [
-    'a state that was cut off',
+    'a truncated state',
     'job',
     { job: 'gpucloud-run exited' },
     'the state of the job printed unexpected output',
@@ -299,7 +299,7 @@ describe('the probe script', () => {
   test.each([
     ['is missing', 'exit 127', 'stat of /dev/pts is missing'],
     ['fails', 'echo 0; exit 1', 'stat of /dev/pts failed with exit code 1'],
-    ['prints something else', 'echo 900.5', 'stat of /dev/pts printed unexpected output'],
+    ['prints unexpected output', 'echo 900.5', 'stat of /dev/pts printed unexpected output'],
   ])('reports that stat %s only if a terminal is open', (_what, script, fault) => {
     program('stat', script);
     expect(probe().input).toEqual({ value: Number.POSITIVE_INFINITY });

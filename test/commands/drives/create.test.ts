@@ -132,7 +132,7 @@ describe('drives create', () => {
   it.each<[string, Answer | 'hangUp', number]>([
     ['is refused', no(400, 'no'), 1],
     ['gets no response', 'hangUp', 6],
-    ['is not understood', { status: 200, body: 'hello' }, 10],
+    ['is unreadable', { status: 200, body: 'hello' }, 10],
   ])('creates nothing if the list of drives %s', async (_how, answer, exit) => {
     const world = await createWorld({
       handler: ({ method }) => (method === 'GET' ? answer : ok(DRIVE, 201)),

@@ -113,10 +113,10 @@ describe('instances create after a refusal', () => {
 
   test.each([
     ['an unknown outcome', 7, () => 'hangUp' as const],
-    ['an error of the service', 7, () => no(500, 'no')],
-    ['a balance that is too low', 5, () => no(402, 'no')],
+    ['a server error', 7, () => no(500, 'no')],
+    ['an insufficient balance', 5, () => no(402, 'no')],
     ['a refused key', 4, () => no(401, 'no')],
-    ['a request to wait', 11, () => no(429, 'no')],
+    ['a rate limit', 11, () => no(429, 'no')],
   ])('does not ask for another offer after %s', async (_what, exit, post) => {
     service.posts.push(post);
     const { code, stderr, requests } = await ask('yes', 'offer-2', 'yes');

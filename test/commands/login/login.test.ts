@@ -302,10 +302,10 @@ describe('login with bad input', () => {
     ['with a space', 'some secret', 'visible ASCII'],
     ['in Cyrillic', 'ключ', 'visible ASCII'],
     ['of nothing', '', 'visible ASCII'],
-    ['of a line end', '\n', 'visible ASCII'],
+    ['with only a line end', '\n', 'visible ASCII'],
     ['that is too long', 'k'.repeat(1025), 'visible ASCII'],
     ['of more than 1 MiB', 'k'.repeat(1024 * 1024 + 1), 'longer than 1 MiB'],
-  ])('rejects the API key %s at login', async (_what, stdin, rule) => {
+  ])('rejects an API key %s at login', async (_what, stdin, rule) => {
     const stderr = await refusal(['--base-url', 'URL', '--key-stdin'], { stdin });
     expect(stderr).toContain('--key-stdin');
     expect(stderr).toContain(rule);
