@@ -300,13 +300,13 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     ['500', status(500)],
     ['504', status(504)],
   ])('after %s', (_what, doubt) => {
-    test.each(wanted)('reads the state first, and treats %s as success', async (state) => {
+    test.each(wanted)('reads the status first, and treats %s as success', async (state) => {
       const { api, server } = await run([doubt, data(instance(state))]);
       await expect(send(api)).resolves.toMatchObject({ status: state });
       expect(server.calls()).toEqual([POST, GET]);
     });
 
-    test('resends once if the state is unchanged', async () => {
+    test('resends a change once if the status is unchanged', async () => {
       const { api, server, clock } = await run([
         doubt,
         data(instance(unwanted)),
@@ -317,7 +317,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
       expect(clock.sleeps).toEqual([250]);
     });
 
-    test("reports an unknown outcome if the state can't be read", async () => {
+    test("reports an unknown outcome if the status can't be read", async () => {
       const { api, server } = await run([doubt, cut, cut, cut]);
       const error = await failureOf(send(api));
       expect(error).toMatchObject({

@@ -223,7 +223,7 @@ describe('reading names from stdin in a command for one item', () => {
     expect(table.stdout).toMatch(/^INSTANCE +NAME .*\n(lab-a .*\n){2}(lab-b .*\n){2}$/);
   });
 
-  test('prints a list even for one name, and rejects --watch and --markdown', async () => {
+  test('prints a list for names from stdin, even for one, and rejects --watch and --markdown', async () => {
     await prepare();
     const one = await world.cli(['drives', 'get', '-', '--json'], { stdin: 'one\n' });
     expect(JSON.parse(one.stdout)).toMatchObject([{ name: 'one' }]);

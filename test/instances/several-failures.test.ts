@@ -76,14 +76,14 @@ describe('create --count with a failure', () => {
 });
 
 describe('create --min-count', () => {
-  test('keeps the instances if enough succeed, and exits with 5', async () => {
+  test('keeps the instances if --min-count of them succeed, and exits with 5', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { code, shown } = await rig.create(['--count', '3', '--min-count', '2']);
     expect({ code, names: namesOf(shown) }).toEqual({ code: 5, names: ['gpu-1', 'gpu-3'] });
     expect(rig.statuses()).toEqual({ 'gpu-1': 'PROVISIONING', 'gpu-3': 'PROVISIONING' });
   });
 
-  test('terminates all instances if too few succeed, and reads each again', async () => {
+  test('terminates all instances if fewer than --min-count succeed, and reads each again', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { code, shown, errors, warnings, requests } = await rig.create([
       '--count',

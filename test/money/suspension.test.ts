@@ -5,7 +5,7 @@ describe('deletionOf', () => {
   const at = (time: number | undefined) =>
     time === undefined ? null : new Date(time).toISOString();
 
-  test('returns 7 days after the paid time to 7 days after the last change', () => {
+  test('returns the earliest and the latest deletion time of a suspended drive', () => {
     const { earliest, latest } = deletionOf({
       paid_until: '2026-01-10T00:00:00Z',
       last_billed_at: '2026-01-10T00:00:00Z',
@@ -17,7 +17,7 @@ describe('deletionOf', () => {
     ]);
   });
 
-  test('returns undefined times if the required fields are missing', () => {
+  test('returns no deletion time if the required fields are missing', () => {
     expect(deletionOf({ paid_until: null, updated_at: 'soon' })).toEqual({
       earliest: undefined,
       latest: undefined,

@@ -27,7 +27,7 @@ function replace(name: string, script: string): void {
   writeFileSync(world.local(`../bin/${name}`), text, { mode: 0o755 });
 }
 
-test('prints one line per phase, then a summary', async () => {
+test('prints one line per phase of run, then a summary', async () => {
   mkdirSync(world.local('in'));
   writeFileSync(world.local('in/a'), 'x\n');
   const flags = ['--unenforced', '--sync', world.local('in'), ...fetching('a')];

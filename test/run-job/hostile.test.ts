@@ -331,7 +331,7 @@ describe('fetching a file from a hostile instance', needs('POSIX'), () => {
     expect(await readdir(victim)).toEqual([]);
   });
 
-  test('writes to a pipe without replacing it', async () => {
+  test('writes a fetched file to a pipe without replacing the pipe', async () => {
     const [pipe, read] = [join(local, 'pipe'), join(local, 'read')];
     execFileSync('mkfifo', [pipe]);
     const unread = await faultOf(fetchFile('results/log', pipe));
@@ -356,12 +356,16 @@ describe('fetching a file from a hostile instance', needs('POSIX'), () => {
     expect((await lstat(pipe)).isFIFO()).toBe(true);
   });
 
-  test('writes to a device without replacing it', needs('the right to make devices'), async () => {
-    const device = join(local, 'null');
-    execFileSync('mknod', [device, 'c', '1', '3']);
-    await fetchFile('results/log', device);
-    expect((await lstat(device)).isCharacterDevice()).toBe(true);
-  });
+  test(
+    'writes a fetched file to a device without replacing the device',
+    needs('the right to make devices'),
+    async () => {
+      const device = join(local, 'null');
+      execFileSync('mknod', [device, 'c', '1', '3']);
+      await fetchFile('results/log', device);
+      expect((await lstat(device)).isCharacterDevice()).toBe(true);
+    },
+  );
 
   test.each([
     ['/dev/stdout', 'out: content'],

@@ -187,7 +187,7 @@ test('exits with 10 but prints the other cells of a row if nvidia-smi is missing
   });
 });
 
-test('exits with 5 for an instance without SSH and 3 for an unknown instance', async () => {
+test('exits with 5 in top for an instance without SSH, and with 3 for an unknown instance', async () => {
   const id = add(1, { status: 'STOPPED' });
   const stopped = await top([id, '--json']);
   expect(JSON.parse(stopped.stdout)).toMatchObject({

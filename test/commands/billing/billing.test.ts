@@ -56,7 +56,7 @@ describe('billing balance', () => {
 });
 
 describe('billing promo', () => {
-  it('prints the added amount and the new balance', async () => {
+  it('prints the amount added by a promo code and the new balance', async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'promo', 'WELCOME500']);
     expect(code).toBe(0);

@@ -166,7 +166,7 @@ describe('instances endpoints', () => {
     expect((await world.cli(['instances', 'get', ID])).code).toBe(0);
   });
 
-  test('accepts any JSON, and links only to http and https', async () => {
+  test('accepts any JSON as endpoints, and links only to http and https', async () => {
     world = use(await serviceWith({}));
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (endpoints, secrets) => {

@@ -164,7 +164,7 @@ describe('a wait that stops early', () => {
     });
   });
 
-  test('reports possible billing even before the first read', async () => {
+  test('reports possible billing if a wait stops before the first read', async () => {
     const near = await worldOf([401]);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
     await near.close();

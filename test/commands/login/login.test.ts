@@ -125,7 +125,7 @@ describe('login with all values', () => {
     );
   });
 
-  test('uses GPUCLOUD_BASE_URL, or the base URL of an existing profile', async () => {
+  test('uses GPUCLOUD_BASE_URL at login, or the base URL of an existing profile', async () => {
     const world = await newWorld();
     const first = await world.cli(['login', '--key-stdin', '--profile', 'work'], {
       stdin: ANNA_KEY,

@@ -267,7 +267,7 @@ describe('reap --install', () => {
     expect(existsSync(at('crontab'))).toBe(false);
   });
 
-  test('stores a proxy in the unit unless it has a password', async () => {
+  test('stores a proxy in the systemd unit unless the proxy has a password', async () => {
     systemctlLeaving({ account: 'user-1', at: now() });
     const env = {
       ...onPath(),
