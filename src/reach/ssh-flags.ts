@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command, OptionValues } from '../cli/command.ts';
 import { ruled, ruledEach } from '../cli/parse.ts';
@@ -92,6 +92,10 @@ async function identityFile(
     await access(path, constants.R_OK);
   } catch (error) {
     throw usageError(`--identity "${typed}": can't read the file (${faultOf(error)})`);
+  }
+  // An empty value, such as an unset variable, is the current folder.
+  if ((await stat(path)).isDirectory()) {
+    throw usageError(`--identity "${typed}": is a folder, not a file`);
   }
   return path;
 }

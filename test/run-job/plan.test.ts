@@ -275,6 +275,10 @@ describe('gpucloud run before renting', () => {
     expect(await refused(...words)).toContain('--sync: the folder');
   });
 
+  test('rejects an empty --sync, which would copy the current folder', async () => {
+    expect(await refused('--sync', '')).toContain('--sync "": must not be empty');
+  });
+
   test.each([[[]], [['--', '']]])('exits with 2 if the command is missing: %j', async (end) => {
     const argv = ['run', ...REQUEST, '--terminate-after', '1h', ...end];
     const { code, stderr } = await world.cli(argv);

@@ -145,7 +145,7 @@ export const run = action({
       .addOption(countOption())
       .addOption(minCountOption())
       .optionsGroup('Options:')
-      .option('--sync <folder>', 'folder to copy to the instance')
+      .option('--sync <folder>', 'folder to copy to the instance', ruled('--sync', anyName))
       .option('--exclude <pattern>', 'skip files that match, as in .gitignore (repeatable)', each)
       .option('--fetch <path>', 'copy REMOTE[:LOCAL] back after COMMAND exits (repeatable)', each)
       .option(

@@ -286,6 +286,8 @@ describe('the arguments of ssh and scp', () => {
     [['ssh', ID, '--ssh-arg', 'host'], '--ssh-arg "host"'],
     [['ssh', ID, '--ssh-option', '-x'], '--ssh-option "-x"'],
     [['ssh', ID, '--identity', '/nowhere/key'], '--identity "/nowhere/key"'],
+    [['ssh', ID, '--identity', ''], '--identity "": is a folder'],
+    [['ssh', ID, '--identity', '/'], '--identity "/": is a folder'],
     [['tunnel', ID, '70000'], 'PORTS "70000"'],
     [['tunnel', ID, '70000:22'], 'PORTS "70000"'],
     [['tunnel', ID, '80:'], 'PORTS "80:"'],
