@@ -137,10 +137,10 @@ test.each(['x', 'long', ''])(
 
 test("begins a message on a new line after the terminal's ^C", async () => {
   const { interrupts, press } = ctrlC();
-  const command = 'trap "exit 9" INT; touch up; until [ -e go ]; do sleep 0.1; done';
+  const command = 'trap "exit 9" INT; echo out; touch up; until [ -e go ]; do sleep 0.1; done';
   const ended = world.run(command, ['--unenforced'], { terminal, interrupts });
-  await shows(/ Running sh -c/);
   await followed(world);
+  await shows(/^out$/m);
   terminal.stream.write('^C');
   press();
   expect(await ended).toMatchObject({ code: 9 });
