@@ -99,7 +99,9 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
   });
 
   test('exits with 125 and terminates the instance if SSH refuses the key', async () => {
-    const env = await ssh('[ "$1" = -V ] || { echo "Permission denied." >&2; exit 255; }');
+    const env = await ssh(
+      'case "$1" in -V | -G) ;; *) echo "Permission denied." >&2; exit 255 ;; esac',
+    );
     const done = await runFast(world, [...world.words(), '--', 'true'], { env });
     expect(done).toMatchObject({ code: 125 });
     expect(done.stderr).toContain('Could not sign in with SSH: Permission denied.');

@@ -6,7 +6,7 @@ import { type Computer, createComputer } from '../support/program.ts';
 
 let computer: Computer;
 
-const WARNING = 'warning: run does not read stdin, and COMMAND gets none.';
+const WARNING = "warning: run doesn't read stdin or pass it to COMMAND.";
 
 /** A dry run sends no request. A shell function would share the shell's stdin. */
 const RUN = `"$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" run ${[
