@@ -80,7 +80,7 @@ export function ownNamesOnly(profiles: Record<string, Profile>): Record<string, 
   return Object.assign(Object.create(null), profiles);
 }
 
-/** The built-in profile, which has its own service. No file contains it. */
+/** The built-in profile, with its own service. No file contains it. */
 export const SANDBOX = 'sandbox';
 
 /**

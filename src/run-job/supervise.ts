@@ -126,12 +126,12 @@ async function mayLeave(
   // A file missing on the instance can't be copied later. Other causes can be fixed before the next
   // run of `reap`.
   if (by === 'reap') {
-    // The results of a command that ignored its interrupt have been copied.
+    // Results are already copied, although the command ignored its interrupt.
     if (collection === 'done') return false;
     return !stops.last.aborted && (failure.failure !== 'notFound' || record.kept !== null);
   }
   const isBefore = phases.current === 'starting' || phases.current === 'connecting';
-  // The state of the command is unknown, for example after a new host key or garbled output.
+  // The command's state is unknown, for example after a new host key or garbled output.
   const isSilent = exitCode === undefined && collection === 'none';
   const isUnknown = isBefore || (isSilent && UNKNOWN.includes(failure.failure));
   return isUnknown && failure.failure !== 'otherEnd' && !stops.any.aborted;

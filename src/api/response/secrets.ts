@@ -10,8 +10,8 @@ const SECRET = new Set([
   'metadata',
 ]);
 /**
- * The container command, which often contains a token. Masked only in this field: other texts may
- * contain the same words.
+ * The container command: it often contains a token. Masked only in this field, since other texts
+ * may contain the same words.
  */
 const COMMAND_LINE = 'run_command';
 /** Fields with environment variables. Values are secret, names are not. */

@@ -120,7 +120,7 @@ async function proved(address: ServiceAddress, context: Context): Promise<User> 
   } catch (error) {
     if (!(error instanceof CliError) || isInterrupt(error)) throw error;
     const { failure, message } = error;
-    // The error of an unreachable service already says that nothing was changed.
+    // If the service is unreachable, the error already says that there are no changes.
     const words = failure === 'unreachable' ? message : `${message} Nothing was stored.`;
     throw error.with(
       words,
