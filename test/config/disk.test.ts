@@ -152,7 +152,7 @@ test.each([{}, { SNAP: '/snap/x' }])(
     const [answer] = await shell('ulimit -f 2; "$1" "$2" fill "$3" 5000', env);
     expect(answer).toMatchObject({ failure: 'storage', exitCode: 9 });
     expect(answer?.message).toContain(path);
-    expect(answer?.message).toContain('not saved');
+    expect(answer?.message).toContain('could not save the change to');
     expect(await readFile(path, 'utf8')).toBe(ONE);
     expect(await readdir(folder)).toEqual(['config.json']);
     expect(await shell('ulimit -f 8; "$1" "$2" fill "$3" 5000', env)).toEqual([{ profiles: 2 }]);

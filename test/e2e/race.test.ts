@@ -58,7 +58,7 @@ test('creates one drive when several processes create the same name', async () =
   expect(posts()).toBe(1);
   expect(ended.map(({ code }) => code).sort()).toEqual([0, 5, 5, 5]);
   for (const { stderr } of ended.filter(({ code }) => code === 5)) {
-    expect(stderr).toContain('A drive "race" already exists (d1');
+    expect(stderr).toContain('A drive named "race" already exists (d1');
   }
 });
 

@@ -177,7 +177,11 @@ export const instances = [
         'if (price.ok && price.value.lte(limit))',
         'if (!price.ok || price.value.lte(limit))',
       ],
-      ['an instance that could not be ended is not billing', 'mayBeBilling: true,\n        ', ''],
+      [
+        'an instance that could not be ended is not billing',
+        "mayBeBilling: true,\n        cause: new CliError('refused', `${found}.`, {",
+        "cause: new CliError('refused', `${found}.`, {",
+      ],
       [
         'a failed terminate counts as refused',
         "'outcomeUnknown',\n      unknown",

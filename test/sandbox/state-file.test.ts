@@ -124,7 +124,8 @@ describe('the state file', () => {
       for (const call of calls) {
         await expect(call(b)).rejects.toMatchObject({
           failure: 'storage',
-          message: expect.stringMatching(/sandbox\.json.*gpucloud sandbox reset/),
+          message: expect.stringMatching(/sandbox\.json\b/),
+          hint: 'gpucloud sandbox reset',
         });
       }
       const reply = await b.call('GET', '/users/me');
