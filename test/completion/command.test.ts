@@ -117,8 +117,8 @@ describe('completion SHELL --install', () => {
   });
 
   test.each([
-    [{ SHELL: '/bin/dash' }, 'error: $SHELL is "/bin/dash": name one of bash, zsh,'],
-    [{}, 'error: $SHELL is "": name one of bash, zsh,'],
+    [{ SHELL: '/bin/dash' }, 'error: unsupported $SHELL "/bin/dash": use one of bash, zsh,'],
+    [{}, 'error: unsupported $SHELL "": use one of bash, zsh,'],
   ])('requires a shell name if $SHELL is %j', async (env, message) => {
     const { code, stderr } = await world.cli(['completion', '--install'], {
       env: { HOME: world.home, ...env },

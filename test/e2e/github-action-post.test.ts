@@ -107,7 +107,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     const { name } = await runner.state();
     const { code, stdout, obeyed } = await runner.post();
     expect(code).toBe(1);
-    expect(stdout).toContain(`Still unknown: ${name}`);
+    expect(stdout).toContain(`Outcome still unknown: ${name}`);
     expect(obeyed).toEqual([
       {
         name: 'error',

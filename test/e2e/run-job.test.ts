@@ -101,7 +101,7 @@ describe('gpucloud run', needs('ssh'), () => {
     await writeFile(join(folder, 'exit'), '000\n');
     const { code, stdout, stderr } = await world.run([], ['echo', 'new']);
     expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
-    expect(stderr).toContain('~/gpucloud-run of another job, so the command was not run');
+    expect(stderr).toContain('~/gpucloud-run of another job, so gpucloud did not run the command');
     expect(world.status()).toBe('TERMINATING');
   });
 });

@@ -222,7 +222,7 @@ describe('HTTPS_PROXY', () => {
 
   test.each([
     ['refuse', /407/],
-    ['reset', /connection was closed/],
+    ['reset', /connection closed/],
   ] as const)('exits with 6 before any request if the proxy fails: %s', async (how, says) => {
     const at = await listen(proxy(how));
     const { code, stderr } = await gpucloud(CREATE, { HTTPS_PROXY: `http://127.0.0.1:${at}` });

@@ -188,7 +188,7 @@ describe('instances tunnel', needs('ssh'), () => {
     await first.stop();
     const { code, stderr } = await ended;
     expect(code).toBe(5);
-    expect(stderr).toContain('box is STOPPED');
+    expect(stderr).toContain("Can't connect to box: the instance is STOPPED.");
     expect(stderr).toContain('gpucloud instances start box --wait=ssh');
   });
 

@@ -74,7 +74,9 @@ describe('a limit on open files', needs('Linux'), () => {
     await writeFile(full, FULL);
     const low = await bash('ulimit -n 64; PROGRAM', { NODE_OPTIONS: `--require ${full}` });
     expect(low).toMatchObject({ code: 6, stdout: '' });
-    expect(low.stderr).toMatch(/^error: .*: too many files are open .*\nhint: .*ulimit -n/m);
+    expect(low.stderr).toMatch(
+      /^error: .*: too many open files in this process.*\nhint: .*ulimit -n/m,
+    );
     expect(low.stderr).not.toContain('network');
     expect(service.requests).toEqual([]);
   });

@@ -19,6 +19,8 @@ const MOST_FORWARDS = 128;
  */
 export function serveForwards(client: Connection, pageAt: PageAt): void {
   const own = new Set<number | undefined>();
+  // Counts a forwarding from its request on, since several may be connecting.
+  let forwards = 0;
   client.on('tcpip', (open, refuse, { destIP, destPort, srcPort }) => {
     // Refuses other hosts, since they don't belong to the instance.
     if (!/^(?:localhost|127\.[\d.]+|::1)$/i.test(destIP)) return refuse();
@@ -27,8 +29,12 @@ export function serveForwards(client: Connection, pageAt: PageAt): void {
     // Both ends of a tunnel are on this computer, so a tunnel between equal ports would connect to
     // itself. Tunnels between different ports can still form a loop, and open connections up to the
     // limit.
-    if (own.has(srcPort) || own.size >= MOST_FORWARDS) return refuse();
+    if (own.has(srcPort) || forwards >= MOST_FORWARDS) return refuse();
+    forwards += 1;
     const socket = connect({ host: destIP, port: destPort });
+    socket.once('close', () => {
+      forwards -= 1;
+    });
     socket.once('error', refuse);
     socket.once('connect', () => {
       const { localPort } = socket;
