@@ -11,7 +11,7 @@ interface OnePage {
    * The requested page. Undefined if none was requested; the service then returns the first page.
    */
   readonly asked: number | undefined;
-  /** The kind of rows: `transactions`. */
+  /** Row kind, such as `transactions`. */
   readonly what: string;
 }
 

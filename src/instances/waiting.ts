@@ -16,7 +16,7 @@ export interface Awaited {
   readonly target: Target;
   /** A status of the service, or `ssh`. */
   readonly until: string;
-  /** The status in the response, before the wait. */
+  /** Instance status before the wait, such as the status that `create` returned. */
   readonly after?: string;
   /** Overrides the service's SSH port. */
   readonly sshPort?: number | undefined;

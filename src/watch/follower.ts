@@ -90,8 +90,8 @@ export function createFollower<E extends LogEvent>({
 }
 
 /**
- * Compares the log's growth with the events found. If the log grew by more, the other events
- * entered late, below the end of a walk.
+ * Detects events that a walk missed. If the log grew by more events than the walk found, the
+ * others were inserted below the row at which the walk stopped.
  */
 function createTally() {
   let accounted: number | undefined;

@@ -125,7 +125,7 @@ describe('names in completion', () => {
     expect(offered('gpucloud instances create --docker-image ', env)).toEqual([]);
   });
 
-  test('keeps the opening quote of a word', async () => {
+  test('escapes spaces in unquoted words only', async () => {
     await keep('names/office/drive.tsv', ['drive\tmy data\td1\tAVAILABLE']);
     expect(offered('gpucloud drives get my', env)).toEqual(['my\\ data']);
     expect(offered('gpucloud drives get my\\ d', env)).toEqual(['my\\ data']);

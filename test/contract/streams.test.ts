@@ -32,7 +32,7 @@ const WRITING = share(
 
 describe('the built program', () => {
   test.each(WRITING)(
-    'exits with 9 if the disk behind stdout of %s is full',
+    'exits with 9 if %s writes to a full disk',
     needs('/dev/full'),
     async (command) => {
       const { code, stdout, stderr } = await led(command, '> /dev/full', '--json');

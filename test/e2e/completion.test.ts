@@ -211,25 +211,29 @@ describe('Tab in bash without a PATH', () => {
 describe('the PowerShell script', () => {
   const file = join(COMPLETIONS, 'gpucloud.ps1');
 
-  test('loads the PowerShell script without an error, and completes', needs('pwsh'), async () => {
-    await keepNames('instance', ["instance\tit's\tid-1\tACTIVE"]);
-    const run = (code: string) =>
-      spawnSync('pwsh', ['-NoProfile', '-NonInteractive', '-Command', code], {
-        encoding: 'utf8',
-        env: { ...computer.env, GPUCLOUD_PROFILE: 'work' },
-      });
-    const parsed = run(
-      `$e = $null; [void][System.Management.Automation.Language.Parser]::ParseFile('${file}', [ref]$null, [ref]$e); $e.Count`,
-    );
-    expect(parsed.stdout.trim()).toBe('0');
-    const complete = (line: string) =>
-      run(
-        `. '${file}'; (TabExpansion2 '${line}' ${line.length}).CompletionMatches.CompletionText`,
-      ).stdout.trim();
-    expect(complete('gpucloud inst')).toBe('instances');
-    expect(complete('gpucloud instances list -o j')).toBe('json\njsonl');
-    expect(complete('gpucloud instances stop ')).toBe("'it''s'");
-  });
+  test(
+    'loads the PowerShell script without errors, and completes commands and formats',
+    needs('pwsh'),
+    async () => {
+      await keepNames('instance', ["instance\tit's\tid-1\tACTIVE"]);
+      const run = (code: string) =>
+        spawnSync('pwsh', ['-NoProfile', '-NonInteractive', '-Command', code], {
+          encoding: 'utf8',
+          env: { ...computer.env, GPUCLOUD_PROFILE: 'work' },
+        });
+      const parsed = run(
+        `$e = $null; [void][System.Management.Automation.Language.Parser]::ParseFile('${file}', [ref]$null, [ref]$e); $e.Count`,
+      );
+      expect(parsed.stdout.trim()).toBe('0');
+      const complete = (line: string) =>
+        run(
+          `. '${file}'; (TabExpansion2 '${line}' ${line.length}).CompletionMatches.CompletionText`,
+        ).stdout.trim();
+      expect(complete('gpucloud inst')).toBe('instances');
+      expect(complete('gpucloud instances list -o j')).toBe('json\njsonl');
+      expect(complete('gpucloud instances stop ')).toBe("'it''s'");
+    },
+  );
 
   test('writes the PowerShell script with balanced brackets', async () => {
     const text = (await readFile(file, 'utf8'))

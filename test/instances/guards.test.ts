@@ -68,7 +68,7 @@ describe('--max-instances', () => {
     const words = ['run', ...HARDWARE, '--ssh-key', randomUUID(), '--identity', '/dev/null'];
     const run = await cli(...words, '--terminate-after', '1h', '--', 'true');
     expect({ code: run.code, posts: posts(run.requests) }).toEqual({ code: 2, posts: 0 });
-    expect(run.stderr).toContain('allows 1 instance');
+    expect(run.stderr).toContain('allows 1 instance, and 1 may be running: box-1.');
   });
 
   test('rejects an instance beyond the limit, even with --yes, and sends nothing', async () => {

@@ -73,7 +73,7 @@ describe('checkCharges', () => {
     expect(explain(new Big('2542.5'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0.5');
   });
 
-  test("accepts a drive's debt up to 25 hours after it was seen SUSPENDED", () => {
+  test("accepts a drive's debt for 25 hours after the drive was last read as SUSPENDED", () => {
     const seen = (hours: number): Chargeable[] =>
       known.map((one) => ({ ...one, suspendedAt: NOW - hours * HOUR }));
     expect(explain(new Big('2542'), seen(25), WINDOW, false)?.unexplained.toFixed()).toBe('0');

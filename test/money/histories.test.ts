@@ -136,7 +136,7 @@ test('passes the audit for any history of tracked instances', {
   );
 });
 
-test('reports one untracked instance at its exact price in any history', {
+test('reports an untracked instance in any history, with its price if no other instance explains the amount', {
   timeout: 600_000,
 }, async () => {
   await fc.assert(

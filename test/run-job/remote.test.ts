@@ -138,7 +138,7 @@ describe('a failed request to the instance', () => {
     expect(await probe(instance('exit 3'), never)).toBe('ssh exited with 3');
   });
 
-  test('rejects a request with the reason of the signal', async () => {
+  test("rejects with the signal's abort reason", async () => {
     const stop = new AbortController();
     setTimeout(() => stop.abort(over), 50);
     await expect(probe(instance('exec sleep 60'), stop.signal)).rejects.toBe(over);

@@ -88,7 +88,7 @@ function spendBlocks(rows: readonly SpendRow[]): Block[] {
   return [{ kind: 'bars', bars }];
 }
 
-/** The default of --since, in steps back from now. */
+/** Default --since: periods before the current one. */
 const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };
 
 export const spend = action({

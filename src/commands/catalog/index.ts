@@ -190,7 +190,7 @@ async function oneEntry(typed: string, catalog: Catalog): Promise<CatalogEntry> 
   }
   if (second !== undefined) {
     const list = found.map((one) => `${one.kind} ${describeEntry(one)}`).join(', ');
-    throw usageError(`ENTRY "${typed}" matches several: ${list}`, 'use an ID');
+    throw usageError(`ENTRY "${typed}" matches several entries: ${list}`, 'use an ID');
   }
   if (entry.sources.length === 1 && entry.sources[0] === 'sandbox') {
     throw usageError(

@@ -89,7 +89,7 @@ function checkNumber(
   const those = names === '' ? '' : `: ${names}`;
   const asked = length === 1 ? '' : ` The request adds ${length}.`;
   throw refused(
-    `Profile "${profile}" allows ${most} instances, and ${living.length} may be running${those}.${asked}`,
+    `Profile "${profile}" allows ${most} ${most === 1 ? 'instance' : 'instances'}, and ${living.length} may be running${those}.${asked}`,
     `${length > 1 ? 'lower --count' : `terminate one: ${gpucloud('instances', 'list')}`}; or change the guard: gpucloud profiles set ${profile} --max-instances ${living.length + length}`,
   );
 }

@@ -74,7 +74,7 @@ async function tableOf({ columns, rows, more }: TableBlock, style: ScreenStyle):
   return (await tableText(cells, layout, style)) + below;
 }
 
-/** A bar repeats a number, so leave it out before cutting anything else. */
+/** Drops bars before cutting other cells, since a bar repeats a number. */
 function withoutBars(
   columns: TableBlock['columns'],
   cells: readonly (readonly Shown[])[],

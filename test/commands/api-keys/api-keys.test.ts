@@ -268,7 +268,7 @@ describe('create', () => {
     await expect(stat(path)).rejects.toThrow('ENOENT');
   });
 
-  test("rejects a new key's response without a secret", async () => {
+  test('rejects a create response that lacks the secret', async () => {
     world = await keyWorld({ status: 201, body: { data: { id: 'k9', name: 'ci' } } });
     const result = await world.cli(['api-keys', 'create', 'ci', '--json']);
     expect(result).toMatchObject({ code: 10, stdout: '' });

@@ -106,7 +106,7 @@ describe('the check of terminated instances', () => {
   });
 });
 
-describe('the check of charges', () => {
+describe('the charges check', () => {
   const check = () => at.resultOf('unexplained_charges');
   const hourly = (hours: number) => {
     for (let hour = 0; hour < hours; hour += 1) {

@@ -296,7 +296,7 @@ describe('catalog add and remove', () => {
     const { code, stderr } = await world.cli(['catalog', 'remove', 'MINE']);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      'error: ENTRY "MINE" matches several: offer mine x, image mine y\nhint: use an ID\n',
+      'error: ENTRY "MINE" matches several entries: offer mine x, image mine y\nhint: use an ID\n',
     );
   });
 });
