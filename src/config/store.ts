@@ -117,7 +117,7 @@ function parseConfig(path: string, text: string): ConfigFile {
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
-    throw unusable(path, 'it is not complete JSON');
+    throw unusable(path, 'it is not valid JSON');
   }
   const wrong = wrongPart(value);
   if (wrong !== undefined) {

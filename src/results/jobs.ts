@@ -72,7 +72,7 @@ export const hereReport = lazy(() => {
     instances: z.array(memberReport()),
     /** true: every rented instance was terminated. "unknown": an instance may still be billing. */
     terminated: z.union([z.boolean(), z.literal('unknown')]),
-    /** The total of all instances. */
+    /** Local paths fetched from all instances. */
     fetched: texts,
     seconds: number,
     cost_at_most: maybeRoubles,

@@ -1,8 +1,8 @@
 import { broken, kept, type Verdict } from './rule.ts';
 
 /**
- * Splits a command into words, with quotes and backslashes as in a shell. Variables, globs and
- * pipes have no special meaning, so the command runs without a shell.
+ * Splits a command into words, with quotes and backslashes as in a shell. The command runs without
+ * a shell, so variables, globs and pipes are plain text.
  */
 export function commandWords(text: string): Verdict<readonly string[]> {
   const words: string[] = [];

@@ -189,7 +189,7 @@ test.each<[string, Step, string]>([
   ['a list', json(200, [1]), 'it is not a JSON object.'],
   ['nothing', plain(''), 'it is empty.'],
   ['204', plain('', 204), 'it is empty.'],
-  ['half JSON', plain('{"data":{"id":"secret-value'), 'it is not complete JSON.'],
+  ['half JSON', plain('{"data":{"id":"secret-value'), 'it is not valid JSON.'],
   ['HTML', plain('<html>secret-value'), 'it is an HTML page, perhaps from a proxy.'],
 ])('rejects a response with %s', async (_name, step, words) => {
   expect(await unclear(step)).toBe(words);

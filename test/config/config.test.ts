@@ -125,12 +125,12 @@ test.each<[string, string | Buffer, string]>([
   ['a string', `"${CANARY}"`, 'the whole'],
   ['nothing', '', 'empty'],
   ['only blanks', ' \n', 'empty'],
-  ['truncated JSON', half, 'not complete JSON'],
-  ['only a key', CANARY, 'not complete JSON'],
-  ['a key and a syntax error', `${half} x}}}`, 'not complete JSON'],
+  ['truncated JSON', half, 'not valid JSON'],
+  ['only a key', CANARY, 'not valid JSON'],
+  ['a key and a syntax error', `${half} x}}}`, 'not valid JSON'],
   ['text that is not UTF-8', Buffer.from('{"profiles":{"w\xe9":{}}}', 'latin1'), 'UTF-8'],
-  ['UTF-16', Buffer.from('{"profiles":{}}', 'utf16le'), 'not complete JSON'],
-  ['NUL bytes', Buffer.alloc(64), 'not complete JSON'],
+  ['UTF-16', Buffer.from('{"profiles":{}}', 'utf16le'), 'not valid JSON'],
+  ['NUL bytes', Buffer.alloc(64), 'not valid JSON'],
   ['an object without profiles', '{}', 'profiles'],
   ['profiles as a list', '{"profiles":[]}', 'profiles'],
   ['profiles as null', '{"profiles":null}', 'profiles'],
@@ -218,7 +218,7 @@ test('writes the config file through a symlink to its target', async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('keeps every change through the config file and a symlink to it', async () => {
+test('keeps concurrent changes made through the config file and through a symlink', async () => {
   const names = Array.from({ length: 10 }, (_, at) => `profile-${at}`);
   const linked = join(folder, 'linked', 'config.json');
   await mkdir(join(folder, 'linked'), { recursive: true });

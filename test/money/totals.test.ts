@@ -21,7 +21,7 @@ describe('createTotals', () => {
     ]);
   });
 
-  it('keeps all digits of a sum with thirty digits', () => {
+  it('keeps thirty digits on each side of the decimal point', () => {
     expect(
       totalsOf(
         { amount: '123456789012345678901234567890.000000000000000000000000000001' },

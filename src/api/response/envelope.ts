@@ -75,7 +75,7 @@ function bodyOf(response: HttpResponse): Understood<Record<string, unknown>> {
   } catch {
     return /^\s*</.test(response.text)
       ? { ok: false, what: 'it is an HTML page, perhaps from a proxy' }
-      : { ok: false, what: 'it is not complete JSON' };
+      : { ok: false, what: 'it is not valid JSON' };
   }
   if (isTooDeep(json)) return { ok: false, what: `it ${TOO_DEEP}` };
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {

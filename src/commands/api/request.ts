@@ -183,7 +183,7 @@ async function bodyOf(
     try {
       JSON.parse(text);
     } catch {
-      throw usageError(`--input "${input === '-' ? 'stdin' : input}": it is not complete JSON`);
+      throw usageError(`--input "${input === '-' ? 'stdin' : input}": it is not valid JSON`);
     }
     return text;
   }
