@@ -38,6 +38,17 @@ function paxName(name: string): RawEntry[] {
   return [pax, { name: 'short', content: 'x' }];
 }
 
+/** Mounts a small disk on a folder of `local`, and returns the folder. */
+async function mountInLocal(size: string): Promise<string> {
+  const disk = await mountSmallDisk(size);
+  const mounted = join(local, 'sub');
+  await mkdir(mounted);
+  execFileSync('mount', ['--bind', disk.path, mounted]);
+  // The folder keeps the disk until it is unmounted.
+  await disk.remove();
+  return mounted;
+}
+
 describe('a partly failed fetch', needs('POSIX'), () => {
   test.each([
     ['an overlong name', longName('n'.repeat(300)), 'n (ENAMETOOLONG)'],
@@ -146,10 +157,7 @@ describe('a partly failed fetch', needs('POSIX'), () => {
     'merges results into a disk mounted in the folder',
     needs('the right to mount'),
     async () => {
-      const disk = await mountSmallDisk('1m');
-      const mounted = join(local, 'sub');
-      await mkdir(mounted);
-      execFileSync('mount', ['--bind', disk.path, mounted]);
+      const mounted = await mountInLocal('1m');
       try {
         await writeFile(join(mounted, 'old'), 'old');
         await symlink(join(victim, 'file'), join(mounted, 'a'));
@@ -179,7 +187,6 @@ describe('a partly failed fetch', needs('POSIX'), () => {
         expect((await stat(join(mounted, 'new'))).mode & 0o777).toBe(0o700);
       } finally {
         execFileSync('umount', [mounted]);
-        await disk.remove();
       }
     },
   );
@@ -188,11 +195,8 @@ describe('a partly failed fetch', needs('POSIX'), () => {
     'leaves no copy beside a file that it could not replace on a disk mounted in the folder',
     needs('the right to mount'),
     async () => {
-      const disk = await mountSmallDisk('64k');
-      const mounted = join(local, 'sub');
-      await mkdir(mounted);
-      for (const path of [join(disk.path, 'a'), join(victim, 'busy')]) await writeFile(path, 'old');
-      execFileSync('mount', ['--bind', disk.path, mounted]);
+      const mounted = await mountInLocal('64k');
+      for (const path of [join(mounted, 'a'), join(victim, 'busy')]) await writeFile(path, 'old');
       execFileSync('mount', ['--bind', join(victim, 'busy'), join(mounted, 'a')]);
       try {
         const fault = await faultOf(fetchEntries({ name: 'sub/a', content: 'new' }));
@@ -201,7 +205,6 @@ describe('a partly failed fetch', needs('POSIX'), () => {
       } finally {
         execFileSync('umount', [join(mounted, 'a')]);
         execFileSync('umount', [mounted]);
-        await disk.remove();
       }
     },
   );
@@ -210,10 +213,7 @@ describe('a partly failed fetch', needs('POSIX'), () => {
     'reports a folder that the mounted disk refuses to create',
     needs('the right to mount'),
     async () => {
-      const disk = await mountSmallDisk('64k');
-      const mounted = join(local, 'sub');
-      await mkdir(mounted);
-      execFileSync('mount', ['--bind', disk.path, mounted]);
+      const mounted = await mountInLocal('64k');
       try {
         execFileSync('mount', ['-o', 'remount,bind,ro', mounted]);
         const entries = [
@@ -224,7 +224,6 @@ describe('a partly failed fetch', needs('POSIX'), () => {
         expect(fault.message).toContain(`${join(mounted, 'new')} can't be written (EROFS)`);
       } finally {
         execFileSync('umount', [mounted]);
-        await disk.remove();
       }
     },
   );
@@ -233,10 +232,7 @@ describe('a partly failed fetch', needs('POSIX'), () => {
     'leaves no partial file on a full disk mounted in the folder',
     needs('the right to mount'),
     async () => {
-      const disk = await mountSmallDisk('64k');
-      const mounted = join(local, 'sub');
-      await mkdir(mounted);
-      execFileSync('mount', ['--bind', disk.path, mounted]);
+      const mounted = await mountInLocal('64k');
       try {
         const fault = await faultOf(
           fetchEntries(
@@ -251,7 +247,6 @@ describe('a partly failed fetch', needs('POSIX'), () => {
         expect(await readdir(mounted)).toEqual(['small']);
       } finally {
         execFileSync('umount', [mounted]);
-        await disk.remove();
       }
     },
   );

@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bench, HOUR, MINUTE, RTX_4090, SECOND, UBUNTU } from './support.ts';
-
-const _ED25519 =
-  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@box';
-const _BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
+import { bench, HOUR, MINUTE, SECOND } from './support.ts';
 
 describe('an injected failure', () => {
   test('delays one provisioning to ten minutes', async () => {

@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bench, HOUR, RTX_4090, row, UBUNTU } from './support.ts';
-
-const _ED25519 =
-  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@box';
-const _BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
+import { bench, HOUR, row } from './support.ts';
 
 describe('the event log', () => {
   test('lists every kind of event, newest first, in pages with meta', async () => {

@@ -121,9 +121,8 @@ async function moveAcross(from: string, to: string, signal: AbortSignal): Promis
   const beside = join(dirname(to), hiddenName());
   const { mode, mtime } = await lstat(from);
   try {
-    await writeNew(beside, bytesOf(from, signal), { mode: mode & 0o777, mtime }).then(() =>
-      renameOrRemove(beside, to),
-    );
+    await writeNew(beside, bytesOf(from, signal), { mode: mode & 0o777, mtime });
+    await renameOrRemove(beside, to);
   } catch (error) {
     signal.throwIfAborted();
     throw unwritable(to, error instanceof CliError ? error.cause : error);

@@ -1,7 +1,7 @@
 import { readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 
-/** Maximum links to follow, as Linux has it. */
+/** Maximum links to follow, as on Linux. */
 const MOST_LINKS = 40;
 
 /** A path that leaves the instance's home. Has a code, as errors of the file system do. */
