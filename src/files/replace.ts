@@ -19,11 +19,6 @@ interface HowToReplace {
   readonly mode?: number;
   /** Sets the new file's owner; by default, the current user. */
   readonly owner?: { readonly uid: number; readonly gid: number };
-  /**
-   * Prefix of the temporary file's extension, without a dot. Identifies files that a killed process
-   * left.
-   */
-  readonly mark?: string | undefined;
 }
 
 /**
@@ -37,9 +32,9 @@ interface HowToReplace {
 export async function replaceFile(
   path: string,
   content: string | Uint8Array,
-  { mode = 0o600, owner, mark }: HowToReplace = {},
+  { mode = 0o600, owner }: HowToReplace = {},
 ): Promise<void> {
-  const temporary = temporaryName(path, mark);
+  const temporary = temporaryName(path);
   try {
     const file = openSync(temporary, 'wx', 0o600);
     try {
@@ -82,8 +77,8 @@ export async function renameOver(from: string, to: string): Promise<void> {
 }
 
 /** Returns a temporary path next to a file that its content will replace. */
-export function temporaryName(path: string, mark = ''): string {
-  return `${path}.${mark}${Math.random().toString(36).slice(2)}.tmp`;
+export function temporaryName(path: string): string {
+  return `${path}.${Math.random().toString(36).slice(2)}.tmp`;
 }
 
 /** Reads a new file back. Throws if its content is incomplete. */

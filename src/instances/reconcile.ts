@@ -62,17 +62,15 @@ export async function reconcile(
 }
 
 /**
- * Resolves requests whose response contained an ID, and sets their deadlines. The ID is stored with
- * the request, unless its process was killed while saving it.
+ * Resolves requests whose response contained an ID, and sets their deadlines.
  */
 export async function settleShown(
   open: readonly OpenRequest[],
   journal: Journal,
   context: Context,
 ): Promise<Map<OpenRequest, Instance>> {
-  const unfinished = open.length === 0 ? [] : await journal.unfinished();
   const shown = open.flatMap((request) => {
-    const id = request.shown_id ?? unfinished.find((one) => one.request === request.uid)?.id;
+    const { shown_id: id } = request;
     return id === undefined ? [] : { request, id };
   });
   const settled = new Map<OpenRequest, Instance>();
@@ -114,9 +112,8 @@ async function readCandidates(
   // Skips names that another process is requesting, since that process will record the instance.
   for (const { name } of inFlight) names.delete(name);
   const attached = await attachedIds(api, context);
-  const unfinished = await journal.unfinished();
   const ids = new Set(instances.filter((one) => mayFit(one, names)).map(({ id }) => id));
-  for (const id of [...attached, ...unfinished.map(({ id }) => id)]) {
+  for (const id of attached) {
     if (known.get(id)?.request == null) ids.add(id);
   }
   const read = await eachBounded([...ids], AT_ONCE, async (id) => {

@@ -53,11 +53,6 @@ export interface OpenRequest
   > {
   /** Whether the sending process is running and may still be waiting for the response. */
   readonly isInFlight: boolean;
-  /**
-   * Whether the file is unreadable. The name then comes from the file name, the time from the file
-   * system.
-   */
-  readonly isTorn: boolean;
 }
 
 /** An instance known to this computer, as last seen. */
@@ -105,14 +100,6 @@ export interface Observation {
   readonly terminated_at?: string | null | undefined;
   /** Other fields, by the service's names. */
   readonly facts?: NonNullable<Snapshot['facts']>;
-}
-
-/** Drive facts read from a response. */
-export interface DriveObservation {
-  readonly id: string;
-  readonly status?: string | null | undefined;
-  readonly price_per_hour?: string | null | undefined;
-  readonly created_at?: string | null | undefined;
 }
 
 /** The service and account of a journal. */

@@ -84,13 +84,10 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/**
- * Writes a record atomically. A crash leaves the old or the new record, and possibly a temporary
- * file with `mark` in its name.
- */
-export async function writeRecord(path: string, record: object, mark?: string): Promise<void> {
+/** Writes a record atomically. A crash leaves the old or the new record. */
+export async function writeRecord(path: string, record: object): Promise<void> {
   await privateFolder(dirname(path));
-  await replaceFile(path, textOfRecord(record), { mark });
+  await replaceFile(path, textOfRecord(record));
 }
 
 export function textOfRecord(record: object): string {

@@ -1,5 +1,4 @@
 import type { JournalSettings } from './contract.ts';
-import { drives } from './drives.ts';
 import { known } from './known.ts';
 import { sending } from './sending.ts';
 import { openStore } from './store.ts';
@@ -12,7 +11,6 @@ export {
   writeHeartbeat,
 } from './deadlines.ts';
 export type {
-  DriveRecord,
   Heartbeat,
   IdleRecord,
   IdleRule,
@@ -41,6 +39,5 @@ export function openJournal(settings: JournalSettings) {
     learnAccount: (id: string) => writing(() => learn(id)),
     ...sending(store),
     ...known(store),
-    ...drives(store),
   };
 }

@@ -5,16 +5,7 @@ import { privateFolder } from '../files/private-folder.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import type { KnownInstance, Observation } from './contract.ts';
 import { deadlinePath, type Ends, idleOf, removeIdle } from './deadlines.ts';
-import {
-  exists,
-  fileName,
-  filesIn,
-  keepUnreadable,
-  nameIn,
-  namesIn,
-  readText,
-  writeRecord,
-} from './files.ts';
+import { exists, fileName, filesIn, keepUnreadable, readText, writeRecord } from './files.ts';
 import { type InstanceRecord, type Origin, parseRecord, type Snapshot } from './record.ts';
 
 /** Living instances have a separate folder, so that reading them stays fast. */
@@ -25,8 +16,6 @@ export interface KeptInstance {
   readonly folder: string;
   readonly place: Place;
   readonly record: InstanceRecord;
-  /** Whether the file is unreadable. The ID then comes from the file name. */
-  readonly isTorn: boolean;
 }
 
 /** Milliseconds after which to store an unchanged observation again. */
@@ -38,45 +27,25 @@ export async function instancesIn(
   place: Place,
   spoil: (path: string) => void,
 ): Promise<KeptInstance[]> {
-  const found: KeptInstance[] = [];
-  for (const { path, name, text } of await filesIn(join(folder, place))) {
+  const files = await filesIn(join(folder, place));
+  return files.flatMap(({ path, name, text }) => {
     const kept = keptInstance(folder, place, path, name, text);
-    if (kept.isTorn) spoil(path);
-    found.push(kept);
-  }
-  return found;
+    if (kept === undefined) spoil(path);
+    return kept ?? [];
+  });
 }
 
 /** Reads one instance, and no other file. */
 export function findInstance(folders: readonly string[], id: string): KeptInstance | undefined {
   const name = fileName(id);
-  let torn: KeptInstance | undefined;
   for (const folder of folders) {
     for (const place of ['instances', 'archive'] as const) {
       const path = join(folder, place, `${name}.json`);
-      const text = readText(path);
-      if (text === undefined && !exists(path)) continue;
-      const kept = keptInstance(folder, place, path, name, text);
-      if (!kept.isTorn) return kept;
-      torn ??= kept;
+      const kept = keptInstance(folder, place, path, name, readText(path));
+      if (kept !== undefined) return kept;
     }
   }
-  return torn;
-}
-
-/**
- * An instance whose process was killed while saving it. The file name contains the request's UID.
- */
-export interface Unfinished {
-  readonly id: string;
-  readonly request: string | undefined;
-}
-
-export function unfinishedIn(folder: string): Unfinished[] {
-  return namesIn(join(folder, 'instances')).flatMap((name) => {
-    const [, of, request] = /^(.+)\.json\.(?:([0-9A-Za-z-]+)~)?[^.]+\.tmp$/.exec(name) ?? [];
-    return of === undefined ? [] : { id: nameIn(of), request };
-  });
+  return undefined;
 }
 
 function keptInstance(
@@ -85,14 +54,10 @@ function keptInstance(
   path: string,
   name: string,
   text: string | undefined,
-): KeptInstance {
+): KeptInstance | undefined {
   const record = parseRecord('instance', text);
-  if (record !== undefined && fileName(record.id) === name) {
-    return { path, folder, place, record, isTorn: false };
-  }
-  const id = nameIn(name);
-  const bare = newInstance(id, 'read', new Date(0).toISOString());
-  return { path, folder, place, record: bare, isTorn: true };
+  if (record === undefined || fileName(record.id) !== name) return undefined;
+  return { path, folder, place, record };
 }
 
 export function newInstance(id: string, origin: Origin, known_at: string): InstanceRecord {
@@ -107,14 +72,12 @@ export async function writeInstance(
 ): Promise<void> {
   const isOver = isTerminated(record.last?.status) || record.untracked_at !== undefined;
   const path = join(folder, isOver ? 'archive' : 'instances', `${fileName(record.id)}.json`);
-  if (before?.isTorn === true) keepUnreadable(before.path);
+  if (before === undefined && exists(path)) keepUnreadable(path);
   if (before !== undefined && before.path !== path) {
     await privateFolder(dirname(path));
     moved(before.path, path);
   }
-  // Adds the UID to the temporary file's name, since a killed process may not have written the
-  // content.
-  await writeRecord(path, record, record.request === null ? undefined : `${record.request}~`);
+  await writeRecord(path, record);
   if (!isOver) return;
   moved(deadlinePath(folder, record.id), path.replace(/json$/, 'deadline'));
   removeIdle(folder, record.id);

@@ -48,8 +48,8 @@ export function known(store: Store) {
     return { ...record, name: last.name, last };
   }
 
-  function hasNoNews(observation: Observation, { record, isTorn }: KeptInstance): boolean {
-    return !isTorn && isOldNews(record.last, snapshotOf(observation, record, now()));
+  function hasNoNews(observation: Observation, { record }: KeptInstance): boolean {
+    return isOldNews(record.last, snapshotOf(observation, record, now()));
   }
 
   return {
@@ -78,7 +78,7 @@ export function known(store: Store) {
       reading(async () => {
         const kept = find(id);
         if (kept !== undefined) seen.set(id, kept);
-        if (kept === undefined || kept.isTorn) return undefined;
+        if (kept === undefined) return undefined;
         return knownInstance(kept, heldEnds(kept.folder, id));
       }),
 

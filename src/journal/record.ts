@@ -61,20 +61,6 @@ const schemas = lazy(() => {
         }),
       ),
     }),
-    /** All times are in service time. */
-    drive: z.looseObject({
-      version: z.literal(1),
-      id: text,
-      created_at: z.nullable(text),
-      /** Roubles per hour, as in `before`. */
-      price: z.nullable(text),
-      /** The highest earlier price, and when a lower one was first seen. */
-      before: z.nullable(z.looseObject({ price: text, until: text })),
-      /** When the drive was last seen SUSPENDED, to the hour. */
-      suspended_at: z.nullable(text),
-      /** When a list first omitted the drive. */
-      gone_at: z.nullable(text),
-    }),
     deadline: z.looseObject({
       version: z.literal(1),
       id: resource,
@@ -135,7 +121,6 @@ const schemas = lazy(() => {
 type Schemas = ReturnType<typeof schemas>;
 export type RequestRecord = z.infer<Schemas['request']>;
 export type InstanceRecord = z.infer<Schemas['instance']>;
-export type DriveRecord = z.infer<Schemas['drive']>;
 export type DeadlineRecord = z.infer<Schemas['deadline']>;
 export type IdleRule = NonNullable<DeadlineRecord['if_idle']>;
 export type IdleRecord = z.infer<Schemas['idle']>;

@@ -1,34 +1,15 @@
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
-import { checkArrived, replaceFile, syncFolder } from '../files/replace.ts';
+import { replaceFile, syncFolder } from '../files/replace.ts';
 import type { JournalSettings } from './contract.ts';
-import {
-  exists,
-  fileName,
-  filesIn,
-  hashOf,
-  nameIn,
-  readText,
-  removeFile,
-  textOfRecord,
-} from './files.ts';
+import { exists, fileName, filesIn, readText, removeFile, textOfRecord } from './files.ts';
 import { parseRecord, type RequestRecord } from './record.ts';
 
-/**
- * Milliseconds after a request's timeout during which its process may still write the outcome. For
- * the same time, a new file may be incomplete.
- */
+/** Milliseconds after a request's timeout during which its process may still write the outcome. */
 const GRACE = 10_000;
 
 /** A request as stored in its file. */
@@ -36,7 +17,6 @@ export interface KeptRequest extends RequestRecord {
   readonly path: string;
   /** Folder of the account. */
   readonly folder: string;
-  readonly isTorn: boolean;
   readonly isInFlight: boolean;
 }
 
@@ -46,32 +26,22 @@ type Alive = Pick<JournalSettings, 'clock' | 'isAlive'>;
 
 /**
  * Writes a complete, fsynced request under its name, or leaves no file. Returns false if another
- * request has the name: O_EXCL lets only one process create the file. Throws file system errors.
+ * request has the name: only one process can link a file to it. Throws file system errors.
  */
 export async function createRequest(folder: string, record: RequestRecord): Promise<boolean> {
   const path = mainPath(folder, record.name);
-  const text = textOfRecord(record);
+  const whole = `${path}.${record.uid}.tmp`;
   await privateFolder(dirname(path));
-  let file: number;
   try {
-    file = openSync(path, 'wx', 0o600);
+    await replaceFile(whole, textOfRecord(record));
+    linkSync(whole, path);
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return false;
     throw error;
+  } finally {
+    rmSync(whole, { force: true });
   }
-  try {
-    try {
-      writeFileSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    checkArrived(path, text);
-    syncFolder(dirname(path));
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw error;
-  }
+  syncFolder(dirname(path));
   return true;
 }
 
@@ -87,17 +57,21 @@ export async function requestsIn(
   const files = await filesIn(join(folder, 'requests'));
   const kept = files.flatMap(({ path, name, text }) => {
     const request = keptRequest(folder, path, name, text, alive);
-    if (request?.isTorn === true && !request.isInFlight) spoil(path);
+    if (request === undefined && exists(path)) spoil(path);
     return request ?? [];
   });
   return kept.sort((a, b) => Date.parse(a.asked_at) - Date.parse(b.asked_at));
 }
 
+/** Throws CliError('storage') for an unreadable file, since its request may have rented. */
 export function requestNamed(folder: string, name: string, alive: Alive): KeptRequest | undefined {
   const path = mainPath(folder, name);
-  const text = readText(path);
-  if (text === undefined && !exists(path)) return undefined;
-  return keptRequest(folder, path, fileName(name), text, alive);
+  const request = keptRequest(folder, path, fileName(name), readText(path), alive);
+  if (request !== undefined || !exists(path)) return request;
+  throw new CliError('storage', `Could not read the earlier request for ${name}: ${path}`, {
+    hint: 'check your instances in the web console, then delete the file',
+    mayBeBilling: true,
+  });
 }
 
 function keptRequest(
@@ -108,36 +82,16 @@ function keptRequest(
   { clock, isAlive }: Alive,
 ): KeptRequest | undefined {
   const record = parseRecord('request', text);
-  if (record !== undefined && isPlace(name, record)) {
-    const { pid, asked_at, timeout_ms } = record;
-    // A clock set back must not make a request look new or endless.
-    const age = Math.abs(clock.now() - Date.parse(asked_at));
-    const isInFlight = pid !== null && age < timeout_ms + GRACE && isAlive(pid);
-    return { ...record, path, folder, isTorn: false, isInFlight };
-  }
-  const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-  if (changed === undefined) return undefined;
-  const [main = '', uid] = name.split('~');
+  if (record === undefined || !isPlace(name, record)) return undefined;
+  const { pid, asked_at, timeout_ms } = record;
+  // A clock set back must not make a request look new or endless.
+  const age = Math.abs(clock.now() - Date.parse(asked_at));
   return {
-    version: 1,
-    uid: uid ?? tornUid(main, changed),
-    operation: 'create',
-    name: nameIn(main),
-    asked_at: new Date(changed).toISOString(),
-    pid: null,
-    timeout_ms: 0,
-    offer_id: null,
+    ...record,
     path,
     folder,
-    isTorn: true,
-    // The file may be half written. Uses the wall clock, since the time comes from the file system.
-    isInFlight: uid === undefined && Math.abs(Date.now() - changed) < GRACE,
+    isInFlight: pid !== null && age < timeout_ms + GRACE && isAlive(pid),
   };
-}
-
-/** Returns a UID for a request with an unreadable file. */
-function tornUid(file: string, changed: number): string {
-  return `torn-${hashOf(`${file} ${changed}`)}`;
 }
 
 function isPlace(name: string, { name: wanted, uid }: RequestRecord): boolean {
@@ -187,12 +141,7 @@ export function removeRequest(folder: string, request: Named): void {
 function placeOf(folder: string, request: Named): string {
   const [main, aside] = [mainPath(folder, request.name), asidePath(folder, request)];
   if (exists(aside)) return aside;
-  const changed = statSync(main, { throwIfNoEntry: false })?.mtimeMs;
-  if (changed === undefined) return main;
-  const { uid } = parseRecord('request', readText(main)) ?? {
-    uid: tornUid(fileName(request.name), changed),
-  };
-  return uid === request.uid ? main : aside;
+  return parseRecord('request', readText(main))?.uid === request.uid ? main : aside;
 }
 
 /** Moves a request to the archive. No command reads the archive. */

@@ -30,8 +30,7 @@ export function sending(store: Store) {
   async function madeBy(id: string, request: RequestRecord, folder: string): Promise<void> {
     const kept = find(id);
     const { operation, name, asked_at, uid } = request;
-    const before =
-      kept?.isTorn === false ? kept.record : { ...newInstance(id, operation, asked_at), name };
+    const before = kept?.record ?? { ...newInstance(id, operation, asked_at), name };
     await writeInstance(folder, { ...before, origin: operation, request: uid }, kept);
     await inheritDeadline(folder, id, request);
   }
@@ -103,9 +102,6 @@ export function sending(store: Store) {
           return made;
         });
       }),
-
-    /** Returns half-saved instances: their process was killed while saving them. */
-    unfinished: () => reading(() => store.unfinished()),
 
     /** Returns the open requests, oldest first. */
     requests: (): Promise<readonly OpenRequest[]> => reading(openRequests),

@@ -11,13 +11,7 @@ import {
   serviceFolder,
   writeRecord,
 } from './files.ts';
-import {
-  findInstance,
-  instancesIn,
-  type KeptInstance,
-  type Place,
-  unfinishedIn,
-} from './instances.ts';
+import { findInstance, instancesIn, type KeptInstance, type Place } from './instances.ts';
 import { parseRecord } from './record.ts';
 import { type KeptRequest, removeRequest, requestsIn } from './requests.ts';
 
@@ -146,13 +140,6 @@ export function openStore(settings: JournalSettings) {
     writing: storing('write'),
     instances,
     find: (id: string) => findInstance(folders(), id),
-    /**
-     * Returns instances known only from the names of temporary files that a killed process left.
-     */
-    unfinished: () =>
-      folders()
-        .flatMap((folder) => unfinishedIn(folder))
-        .filter(({ id }) => findInstance(folders(), id) === undefined),
     /**
      * Returns deadlines by instance ID, except for archived instances; undefined for an unreadable
      * deadline.

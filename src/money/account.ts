@@ -1,7 +1,7 @@
 import type { Api, CallOptions, Drive, Instance, User } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
-import { CliError, isOfOneReading, throwAll } from '../errors.ts';
+import { type CliError, isOfOneReading, throwAll } from '../errors.ts';
 import { type KnownInstances, readKnownInstances } from '../instances/known-instances.ts';
 import { readableJournal } from '../instances/pending.ts';
 import type { KnownInstance } from '../journal/index.ts';
@@ -13,7 +13,6 @@ import {
   type CheckedCharges,
   checkCharges,
   driveCharge,
-  goneCharge,
   instanceCharge,
   LATE,
   LONGEST_WINDOW,
@@ -72,7 +71,6 @@ export async function readAccount(
     drives: part('drives', settled[2]),
   };
   const history = part('transactions', settled[3]);
-  if (read.drives !== undefined) await rememberDrives(read.drives, { whole: true }, context);
   const unread: CliError | undefined = read.instances?.faults[0];
   if (unread !== undefined) faults.push({ part: 'instances', error: unread });
   const { charges, fault } = await chargesOf(read, history, { api, context, options });
@@ -84,24 +82,6 @@ interface Charges {
   readonly charges: CheckedCharges | undefined;
   /** Why an untracked instance, which may explain charges, could not be read. */
   readonly fault?: CliError | undefined;
-}
-
-/**
- * Stores the current prices of drives: later charges may use them, and the service shows no earlier
- * price. `whole`: the list is complete, so the service has deleted drives missing from it.
- */
-export async function rememberDrives(
-  drives: readonly Drive[],
-  { whole }: { whole: boolean },
-  { journal, serviceClock, err }: Context,
-): Promise<void> {
-  const at = new Date(serviceClock.now()).toISOString();
-  try {
-    await (await journal()).observeDrives(drives, at, { whole });
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    err.warn('local_storage', error.message);
-  }
 }
 
 /** Returns the first window in which the charges exceed what known resources can explain. */
@@ -124,7 +104,7 @@ async function chargesOf(
       checked[0],
   });
 
-  const checked = check([...rented, ...drives.map((drive) => driveCharge(drive, undefined))]);
+  const checked = check([...rented, ...drives.map(driveCharge)]);
   if (!checked.some(({ unexplained }) => unexplained.gt(0))) return worst(checked);
   // Reads the archive only now, since it may be large.
   const journal = await context.journal();
@@ -139,11 +119,12 @@ async function chargesOf(
   const ended = archived.flatMap(({ id, last }) =>
     last === undefined ? [] : [archivedCharge(last, again.get(id))],
   );
-  const remembered = new Map((await journal.drives()).map((drive) => [drive.id, drive]));
-  const present = drives.map((drive) => driveCharge(drive, remembered.get(drive.id)));
-  for (const { id } of drives) remembered.delete(id);
-  const gone = [...remembered.values()].map(goneCharge);
-  const compared = worst(check([...rented, ...ended, ...present, ...gone]));
+  const compared = worst(check([...rented, ...ended, ...drives.map(driveCharge)]));
+  // The service shows no earlier price of a drive, and a changed drive may have cost more.
+  const isMoved = drives.some(
+    ({ updated_at }) => (instant(updated_at) ?? 0) >= now - LONGEST_WINDOW,
+  );
+  if (isMoved && compared.charges?.unexplained.gt(0) === true) return { charges: undefined };
   const fault = read.find(({ known, fault }) => fault && !isTerminated(known.last?.status))?.fault;
   const isFound = compared.charges?.unexplained.gt(0) === true;
   return fault === undefined || isFound ? compared : { charges: undefined, fault };

@@ -172,12 +172,9 @@ function rentedElsewhere({ look, known }: AuditReading): CheckResult {
   return ok('Every instance with an attached drive was rented or is tracked here.');
 }
 
-/**
- * Whether the instance was rented, tracked or untracked on this computer. If its file is
- * unreadable, this computer may have rented it.
- */
-function isOurs({ origin, untracked, asked_at }: KnownInstance): boolean {
-  return untracked || origin !== 'read' || Date.parse(asked_at) === 0;
+/** Whether the instance was rented, tracked or untracked on this computer. */
+function isOurs({ origin, untracked }: KnownInstance): boolean {
+  return untracked || origin !== 'read';
 }
 
 /**

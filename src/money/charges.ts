@@ -1,7 +1,7 @@
 import type { Drive, Instance, Transaction } from '../api/index.ts';
 import type { CliError } from '../errors.ts';
 import type { Listed } from '../instances/known-instances.ts';
-import type { DriveRecord, Snapshot } from '../journal/index.ts';
+import type { Snapshot } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
 import { type Money, priceIn, zero } from '../rules/money.ts';
 import { isTerminated } from '../rules/statuses.ts';
@@ -48,10 +48,6 @@ export interface Chargeable {
   readonly to: number | undefined;
   /** Time of the service's last charge for an instance. */
   readonly billedAt?: number | undefined;
-  /** An earlier, higher price of a drive, and until when it applied. */
-  readonly before?: { readonly price: string; readonly until: number | undefined } | undefined;
-  /** When a drive was last seen SUSPENDED. */
-  readonly suspendedAt?: number | undefined;
 }
 
 export function instanceCharge({ instance, last, status }: Listed): Chargeable {
@@ -94,34 +90,8 @@ function lastSeen(last: Snapshot | undefined): number {
   return instant(last?.seen_at) ?? Number.NEGATIVE_INFINITY;
 }
 
-/** Adds stored facts about the drive, since the service shows only its current price. */
-export function driveCharge(drive: Drive, known: DriveRecord | undefined): Chargeable {
-  return {
-    kind: 'drive',
-    price: drive.price_per_hour,
-    from: instant(drive.created_at),
-    to: undefined,
-    ...remembered(known),
-  };
-}
-
-/** Returns the data to explain a deleted drive's charges. Billing stopped at the deletion. */
-export function goneCharge(known: DriveRecord): Chargeable {
-  return {
-    kind: 'drive',
-    price: known.price,
-    from: instant(known.created_at),
-    to: instant(known.gone_at),
-    ...remembered(known),
-  };
-}
-
-function remembered(known: DriveRecord | undefined): Pick<Chargeable, 'before' | 'suspendedAt'> {
-  const { before, suspended_at } = known ?? { before: null, suspended_at: null };
-  return {
-    before: before === null ? undefined : { price: before.price, until: instant(before.until) },
-    suspendedAt: instant(suspended_at),
-  };
+export function driveCharge({ price_per_hour, created_at }: Drive): Chargeable {
+  return { kind: 'drive', price: price_per_hour, from: instant(created_at), to: undefined };
 }
 
 const HOUR = 3_600_000;
@@ -214,8 +184,7 @@ function explainedBy(
     const debt = debtOf(one, window, toppedUp);
     const time = timeIn(window, one) + debt;
     if (time === 0) continue;
-    // A debt may be older than the last price change.
-    const amount = highestPrice(one, debt > 0 ? 0 : window.from - HOUR);
+    const amount = priceIn(one.price);
     if (amount === undefined) return undefined;
     most = most.plus(amount.times(time));
   }
@@ -266,16 +235,8 @@ const SUSPENDED = 168 * HOUR;
  * document says "debt for the frozen period accumulates and is charged on top-up" (API document:
  * Drive status). Never more than the drive's lifetime.
  */
-function debtOf({ kind, from, to, suspendedAt }: Chargeable, window: Window, toppedUp: boolean) {
-  const isFrozen = suspendedAt !== undefined && suspendedAt >= window.from - HOUR;
-  if (kind !== 'drive' || !(toppedUp || isFrozen)) return 0;
+function debtOf({ kind, from, to }: Chargeable, window: Window, toppedUp: boolean) {
+  if (kind !== 'drive' || !toppedUp) return 0;
   const end = Math.min(to ?? window.to, window.to);
   return from === undefined ? SUSPENDED : Math.max(0, end - from);
-}
-
-function highestPrice({ price, before }: Chargeable, since: number): Money | undefined {
-  const now = priceIn(price);
-  const earlier = priceIn(before?.price);
-  const isOver = before?.until !== undefined && before.until < since;
-  return now === undefined || earlier === undefined || isOver || earlier.lte(now) ? now : earlier;
 }

@@ -16,17 +16,22 @@ export const shownInstance = lazy(() => {
   });
 });
 
-/** `create`; with several offers or `--retry-for`, also each attempt. */
-export const createdInstance = lazy(() => {
+/** One request for one offer. */
+const attempt = lazy(() => {
   const { text, maybeText } = fields();
-  const attempt = z.object({
+  return z.object({
     offer_id: text,
     outcome: z.enum(['created', 'error', 'over_max_price', 'refused', 'unreachable']),
     http_status: z.nullable(z.number()),
+    /** Why the attempt failed, with the service's message. */
     message: maybeText,
   });
-  return z.extend(shownInstance(), { attempts: z.optional(z.array(attempt)) });
 });
+
+/** `create`; with several offers or `--retry-for`, also each attempt. */
+export const createdInstance = lazy(() =>
+  z.extend(shownInstance(), { attempts: z.optional(z.array(attempt())) }),
+);
 
 /**
  * A row of `list`: the service's instance, or the stored facts of an instance that was not read.
@@ -109,6 +114,11 @@ export const recovered = lazy(() => {
   });
 });
 
+/**
+ * A row of `reap`. `refused`: not terminated, for any reason. `kept`: the failed job requested to
+ * keep the instance, or it existed before the job. `lost`: the command is gone without an exit
+ * code. The ID is null for a request with an unknown outcome.
+ */
 export const reaped = lazy(() => {
   const { text, maybeText, maybeNumber, number } = fields();
   return z.object({
@@ -222,6 +232,10 @@ export const inventoryRow = lazy(() => {
 /** An SSH command that gpucloud did not run. */
 export const commandWords = lazy(() => fields().texts);
 
+export type Attempt = Infer<typeof attempt>;
+export type Planned = Omit<Infer<typeof plan>, 'request'>;
+export type Reaped = Infer<typeof reaped>;
+export type ArmedStatus = Infer<typeof enforcement>;
 export type TopRow = Infer<typeof topRow>;
 export type Recovered = Infer<typeof recovered>;
 export type SshHost = Infer<typeof sshHost>;

@@ -9,7 +9,6 @@ import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
-import { rememberDrives } from '../../money/account.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
@@ -159,9 +158,7 @@ export async function update(typed: string, changes: Changes, context: Context):
   const before = await api.drives.get(await idOf(typed, driveLookup(api)));
   const body = bodyOf(changes, before);
   if (body.size_gb !== before.size_gb) await confirmResize(before, body.size_gb, context);
-  await rememberDrives([before], { whole: false }, context);
   const after = await api.drives.update(before.id, body);
-  await rememberDrives([after], { whole: false }, context);
   context.err.note(`Before: ${describe(before)}. Now: ${describe(after)}.`);
   await unlessNoted(context, () => context.out.item(after, driveView));
 }

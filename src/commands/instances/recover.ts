@@ -82,10 +82,8 @@ function chosen(open: readonly OpenRequest[], names: readonly string[]): readonl
 type Recovered = ReturnType<typeof rowOf>;
 
 function rowOf({ request, instance, candidates }: Resolution) {
-  const { uid, name, operation, asked_at, offer_id, isTorn } = request;
-  const nothing = isTorn
-    ? 'the journal file is unreadable'
-    : 'found no instance with this name and time';
+  const { uid, name, operation, asked_at, offer_id } = request;
+  const nothing = 'found no instance with this name and time';
   const maybe = candidates.map(({ id, status }) => `${id}, ${status}`).join(' or ');
   const unknown = maybe === '' ? nothing : `may be instance ${maybe}`;
   return {

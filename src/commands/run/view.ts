@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { wantedText } from '../../instances/deadlines/deadline.ts';
-import { type Planned, requestLines } from '../../instances/request/planned.ts';
+import { requestLines } from '../../instances/request/planned.ts';
 import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
+import type { Planned } from '../../results/instances.ts';
 import type { JobPlan } from '../../run-job/job.ts';
 import { filesText } from '../../run-job/phases.ts';
 

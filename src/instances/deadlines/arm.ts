@@ -3,6 +3,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { type Heartbeat, heartbeatOf, removeHeartbeat } from '../../journal/index.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
+import type { ArmedStatus } from '../../results/instances.ts';
 import { durationWord } from '../../rules/times.ts';
 import { commandLine } from '../scheduler/crontab.ts';
 import {
@@ -29,25 +30,6 @@ const PASSED_ON = [
   'no_proxy',
   'NODE_EXTRA_CA_CERTS',
 ];
-
-/** Whether deadlines are enforced for the active profile. */
-export interface ArmedStatus {
-  readonly profile: string;
-  readonly armed: boolean;
-  /**
-   * The scheduler of "instances reap". Null if there is none, or if `--install` did not schedule
-   * it.
-   */
-  readonly scheduler: Scheduler['name'] | null;
-  readonly every_seconds: number | null;
-  /** When a run last reached the service, by this computer's clock (ISO 8601). */
-  readonly last_run_at: string | null;
-  readonly age_seconds: number | null;
-  /** Why a later run did not reach the service. */
-  readonly failure: string | null;
-  /** Why deadlines are not or may not be enforced; null if unknown. */
-  readonly reason: string | null;
-}
 
 export async function armedStatus(context: Context): Promise<ArmedStatus> {
   const profile = await profileOf(context);

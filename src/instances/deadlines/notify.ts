@@ -8,7 +8,8 @@ import { errorCode, faultOf } from '../../files/error-code.ts';
 import { privateFolder } from '../../files/private-folder.ts';
 import { cleanLines } from '../../output/sanitise.ts';
 import { withProfile } from '../../output/shell-line.ts';
-import type { Reaped, Reaping } from './reap.ts';
+import type { Reaped } from '../../results/instances.ts';
+import type { Reaping } from './reap.ts';
 
 /** JSON input of the `--notify` command. */
 interface NotifyEvent {

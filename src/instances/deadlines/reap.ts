@@ -6,29 +6,12 @@ import type { Deadline, Journal } from '../../journal/index.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
+import type { Reaped } from '../../results/instances.ts';
 import { typedName } from '../../rules/names.ts';
 import { type Change, changeOne } from '../change.ts';
 import { ownJournal } from '../pending.ts';
 import { settleShown } from '../reconcile.ts';
 import { type ServiceTime, serviceTime, warnOfDifference } from './service-time.ts';
-
-/** The outcome for an instance past its deadline or after its job. */
-export interface Reaped {
-  /** Null for a request with an unknown outcome. */
-  readonly id: string | null;
-  readonly name: string;
-  /** Deadline in service time (ISO 8601). */
-  readonly deadline: string | null;
-  readonly overdue_seconds: number;
-  /**
-   * `refused`: not terminated, for any reason. `kept`: the failed job requested to keep the
-   * instance, or it existed before the job. `lost`: the command is gone without an exit code.
-   */
-  readonly outcome: 'terminated' | 'already_ended' | 'refused' | 'unknown' | 'kept' | 'lost';
-  readonly reason: 'deadline' | 'job' | 'idle';
-  /** The exit code of the job's command; null if unknown. */
-  readonly exit_code: number | null;
-}
 
 export interface Reaping {
   readonly time: ServiceTime;

@@ -4,21 +4,13 @@ import type { Context } from '../../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { inSeconds } from '../../output/time.ts';
+import type { Attempt } from '../../results/instances.ts';
 import { typedName } from '../../rules/names.ts';
 import type { WaitTimes } from '../../watch/flags.ts';
 import { OverMaxPrice } from '../max-price.ts';
 import type { Chosen } from '../request/hardware.ts';
 import { waitFor } from '../waiting.ts';
 import { ensureEnded, giveBack, nameFree } from './give-back.ts';
-
-/** One request for one offer. */
-export interface Attempt {
-  readonly offer_id: string;
-  readonly outcome: 'created' | 'error' | 'over_max_price' | 'refused' | 'unreachable';
-  readonly http_status: number | null;
-  /** Why the attempt failed, with the service's message; null if it succeeded. */
-  readonly message: string | null;
-}
 
 interface Wish {
   readonly name: string;

@@ -1,20 +1,10 @@
 import type { CreateInstanceBody } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import type { DetailLine } from '../../output/output.ts';
+import type { Planned } from '../../results/instances.ts';
 import type { Money } from '../../rules/money.ts';
 import { type DeadlineFlags, plannedDeadline } from '../deadlines/deadline.ts';
 import { ensureCanRent } from '../pending.ts';
-
-/** Plan that `--dry-run` prints in addition to the request. */
-export interface Planned {
-  /** The deadline in ISO 8601. */
-  readonly deadline: string | null;
-  readonly if_idle_seconds: number | null;
-  /** The price limit in roubles per hour. */
-  readonly max_price: string | null;
-  /** Whether the same command without `--dry-run` would send the request. */
-  readonly would_send: boolean;
-}
 
 /** Plan if `--if-not-exists` finds the name: sends nothing. */
 export const NOTHING_PLANNED = {

@@ -3,7 +3,6 @@ import { ruled } from '../../../cli/parse.ts';
 import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { type CliError, failuresOf, throwAll } from '../../../errors.ts';
-import type { ArmedStatus } from '../../../instances/deadlines/arm.ts';
 import {
   beat,
   DEFAULT_EVERY,
@@ -12,10 +11,11 @@ import {
   profileOf,
 } from '../../../instances/deadlines/armed.ts';
 import { notifyOfReaped } from '../../../instances/deadlines/notify.ts';
-import { type Reaped, reapOverdue } from '../../../instances/deadlines/reap.ts';
+import { reapOverdue } from '../../../instances/deadlines/reap.ts';
 import type { ServiceTime } from '../../../instances/deadlines/service-time.ts';
 import { heartbeatOf } from '../../../journal/index.ts';
 import { field, type View } from '../../../output/output.ts';
+import type { ArmedStatus, Reaped } from '../../../results/instances.ts';
 import { schedule } from '../../../rules/times.ts';
 
 const reapedView: View<Reaped> = {

@@ -7,7 +7,8 @@ import { type Gates, obtain, waitEarly } from '../../../instances/rental/capacit
 import { numberedNames } from '../../../instances/rental/count.ts';
 import { type ObtainedOne, rentSeveral } from '../../../instances/rental/several.ts';
 import type { MadeRequest } from '../../../instances/request/body.ts';
-import { NOTHING_PLANNED, type Planned, planRental } from '../../../instances/request/planned.ts';
+import { NOTHING_PLANNED, planRental } from '../../../instances/request/planned.ts';
+import type { Planned } from '../../../results/instances.ts';
 import { plannedView } from '../view.ts';
 import {
   type CreateInput,
