@@ -7,7 +7,7 @@ import type { RentalRequest } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { inRoubles, kopecksText, type Money, money, positiveMoney } from '../rules/money.ts';
 import { typedName } from '../rules/names.ts';
-import { mayBill } from '../rules/statuses.ts';
+import { endOne } from './ending.ts';
 import { rent } from './rent.ts';
 
 export function maxPriceOption() {
@@ -17,8 +17,19 @@ export function maxPriceOption() {
   ).argParser(ruled('--max-price', positiveMoney));
 }
 
-/** An instance cost more than allowed, and the service accepted its termination. */
-export class OverMaxPrice extends CliError {}
+/** An instance cost more than allowed, and has ended. */
+export class OverMaxPrice extends CliError {
+  readonly instance: Priced & Partial<Instance>;
+
+  constructor(message: string, instance: Priced & Partial<Instance>) {
+    const { id, name } = instance;
+    super('refused', message, {
+      resource: id,
+      hint: gpucloud('instances', 'events', typedName(name, id)),
+    });
+    this.instance = instance;
+  }
+}
 
 /**
  * Rents an instance and terminates it if its price is above the limit. After an unusable response,
@@ -38,7 +49,7 @@ export async function rentWithin(
     const id = madeAfterAll(error);
     if (limit !== undefined && id !== undefined) {
       // Reads by ID, since the name may not be on disk.
-      await enforceMaxPrice(await readPrice(id, request.name, context), limit, context, id);
+      await enforceMaxPrice(await readPrice(id, request.name, context), limit, context);
     }
     throw error;
   }
@@ -83,59 +94,24 @@ function tooDear(instance: Priced, limit: Money): string | undefined {
 
 /**
  * Terminates an instance whose hourly price is above the limit, since the API shows the price only
- * after creation. Throws CliError('refused') if it was terminated, and CliError('outcomeUnknown') if
- * it may still be billing.
+ * after creation. Throws OverMaxPrice if it ended, and CliError('outcomeUnknown') if it may still
+ * be billing.
  */
 async function enforceMaxPrice(
   instance: Priced,
   limit: Money | undefined,
   context: Context,
-  typed = typedName(instance.name, instance.id),
 ): Promise<void> {
-  if (limit === undefined) {
-    return;
-  }
-  const found = tooDear(instance, limit);
-  if (found === undefined) {
-    return;
-  }
-  const api = await context.api();
-  let status: string;
-  try {
-    ({ status } = await api.instances.terminate(instance.id, {
-      signal: context.interrupts.second,
-    }));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const unknown = error instanceof CliError && error.failure === 'outcomeUnknown';
-    throw new CliError(
-      'outcomeUnknown',
-      unknown
-        ? `${found}. The outcome of its termination is unknown, so it may be billing: ${reason}`
-        : `${found}. Could not terminate it, so it is still billing: ${reason}`,
-      {
-        hint: gpucloud('instances', 'terminate', typed),
-        resource: instance.id,
-        mayBeBilling: true,
-        cause: new CliError('refused', `${found}.`, { cause: error }),
-      },
-    );
-  }
-  if (mayBill(status)) {
-    throw new CliError(
-      'outcomeUnknown',
-      `${found}. The service accepted the request to terminate it, but its status is ${status}. It may still be billing.`,
-      {
-        hint: gpucloud('instances', 'terminate', typed, '--wait'),
-        resource: instance.id,
-        mayBeBilling: true,
-        cause: new CliError('refused', `${found}.`),
-      },
-    );
-  }
-  throw new OverMaxPrice('refused', `${found}, and was terminated at once.`, {
-    resource: instance.id,
-    hint: gpucloud('instances', 'events', typed),
+  const found = limit && tooDear(instance, limit);
+  if (found === undefined) return;
+  const { id } = instance;
+  const ending = await endOne({ id, name: instance.name ?? id }, context);
+  if (ending.certain)
+    throw new OverMaxPrice(`${found}, and was terminated at once.`, ending.instance ?? instance);
+  const { message, ...details } = ending.error;
+  throw ending.error.with(`${found}. ${message}`, {
+    ...details,
+    cause: new CliError('refused', `${found}.`, { cause: ending.error }),
   });
 }
 

@@ -3,15 +3,16 @@ import type { Context } from '../context.ts';
 import { CliError, isInterrupt, unforeseen, usageError } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { deadlineField } from '../instances/deadlines/deadline.ts';
-import { rentWithin } from '../instances/max-price.ts';
+import { endOne } from '../instances/ending.ts';
+import { OverMaxPrice, rentWithin } from '../instances/max-price.ts';
 import { ownJournal } from '../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../instances/preflight.ts';
 import type { Gates } from '../instances/rental/capacity.ts';
 import { type Chosen, warnIfDearer } from '../instances/request/hardware.ts';
 import { gpucloud } from '../output/shell-line.ts';
+import { costAtMost } from './end/cost.ts';
 import { runFailed } from './end/end-job.ts';
 import type { JobEnd } from './end/report.ts';
-import { costAtMost, readInstance, terminate } from './end/terminate.ts';
 import type { JobPlan } from './job.ts';
 import { newRecord } from './new-record.ts';
 import { namesText } from './phases.ts';
@@ -107,7 +108,7 @@ export function warnIfUnarmed({ names, ends }: JobPlan, context: Context): Promi
 /** Finishes a job without a usable instance. Terminates the instance if it was created. */
 export async function endUnusable(
   thrown: unknown,
-  { request: { instance_name: name }, maxPrice }: Pick<JobPlan, 'request' | 'maxPrice'>,
+  { request: { instance_name: name } }: Pick<JobPlan, 'request'>,
   context: Context,
 ): Promise<JobEnd> {
   const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
@@ -118,13 +119,11 @@ export async function endUnusable(
     fetched: [],
     cost_at_most: null,
   } as const;
-  // Over --max-price: the instance was rented and terminated at once.
-  const isLocal = error.failure === 'refused' && httpStatus === 0;
-  if (maxPrice !== undefined && isLocal && !mayBeBilling && id !== undefined) {
-    const instance = { id, name };
-    const read = await context.shielded((own) => readInstance(instance, own));
-    const cost_at_most = costAtMost(read, context.serviceClock.now());
-    return { ...start, instance, terminated: true, cost_at_most, error: runFailed(error) };
+  if (error instanceof OverMaxPrice) {
+    const { instance } = error;
+    const cost_at_most = costAtMost(instance, context.serviceClock.now());
+    const rented = { id: instance.id, name };
+    return { ...start, instance: rented, terminated: true, cost_at_most, error: runFailed(error) };
   }
   if (!mayBeBilling) return { ...start, instance: null, terminated: false, error };
   // An ID in a refusal may belong to an instance of another request. Without an ID, `resource` is
@@ -137,7 +136,7 @@ export async function endUnusable(
     return { ...unknown, error: new CliError('outcomeUnknown', message, details) };
   }
   const instance = { id, name };
-  const end = await terminate(instance, context);
+  const end = await endOne(instance, context);
   if (!end.certain) return { ...start, instance, terminated: 'unknown', error: end.error };
   const cost_at_most = costAtMost(end.instance, context.serviceClock.now());
   return { ...start, instance, terminated: true, cost_at_most, error: runFailed(error) };

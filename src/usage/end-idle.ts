@@ -1,13 +1,12 @@
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
-import { changeOne } from '../instances/change.ts';
-import { named } from '../instances/deadlines/reap.ts';
+import { type Ended, endedRow } from '../instances/deadlines/reap.ts';
 import type { ServiceTime } from '../instances/deadlines/service-time.ts';
+import { endHeld } from '../instances/ending.ts';
 import { ownJournal } from '../instances/pending.ts';
 import type { IdleRule as HeldRule, Journal } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
-import type { Reaped } from '../results/instances.ts';
 import { type JobRecord, readJobs } from '../run-job/record/record.ts';
 import { type IdleState, judge, NOTHING_KNOWN, type Signs, signsOf } from './idle-rule.ts';
 import { CARD_SAMPLES } from './probe-script.ts';
@@ -27,11 +26,6 @@ interface Pass {
   readonly time: ServiceTime;
   /** Milliseconds between two passes. */
   readonly every: number;
-}
-
-interface Ended {
-  readonly row: Reaped;
-  readonly error?: CliError;
 }
 
 interface Ruled {
@@ -149,31 +143,9 @@ function warnUnjudged({ name }: Pick<Ruled, 'name'>, why: string, { err }: Conte
 }
 
 /** Returns undefined if the rule has changed since the check: the new rule applies. */
-async function terminate(one: Ruled, { journal, context }: Tools): Promise<Ended | undefined> {
+function terminate(one: Ruled, { journal, context }: Tools): Promise<Ended | undefined> {
   const { id, name, deadline, rule } = one;
   const row = { id, name, deadline, overdue_seconds: 0, reason: 'idle', exit_code: null } as const;
-  let outcome: Reaped['outcome'] = 'already_ended';
-  try {
-    const api = await context.api();
-    return await journal.withDeadline(id, async (held) => {
-      if (held.if_idle?.uid !== rule.uid) return undefined;
-      const change = {
-        verb: 'terminate',
-        done: 'terminated',
-        goal: 'TERMINATED',
-        onAccepted: () => {
-          outcome = 'terminated';
-        },
-      } as const;
-      await changeOne(change, { id, name }, { api, waits: false }, context);
-      return { row: { ...row, outcome } };
-    });
-  } catch (error) {
-    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
-    const isUnknown = ['outcomeUnknown', 'notFound'].includes(error.failure);
-    return {
-      row: { ...row, outcome: isUnknown ? 'unknown' : 'refused' },
-      error: named(error, name),
-    };
-  }
+  const isDue = ({ if_idle }: { if_idle?: HeldRule | undefined }) => if_idle?.uid === rule.uid;
+  return endedRow(row, () => endHeld({ id, name }, isDue, journal, context));
 }

@@ -6,8 +6,8 @@ import type { Clock } from '../../src/clock.ts';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
 import { ownJournal } from '../../src/instances/pending.ts';
+import { costAtMost } from '../../src/run-job/end/cost.ts';
 import { notifyOfEnd } from '../../src/run-job/end/notify.ts';
-import { costAtMost } from '../../src/run-job/end/terminate.ts';
 import type { JobPlan } from '../../src/run-job/job.ts';
 import { endUnusable, rentFor, rentJob } from '../../src/run-job/rent.ts';
 import { createStops } from '../../src/run-job/stops.ts';
@@ -104,7 +104,7 @@ describe('a job that ends early', () => {
       resource: 'job',
     });
     const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
-    const end = await endUnusable(interrupted, { request, maxPrice: undefined }, context);
+    const end = await endUnusable(interrupted, { request }, context);
     expect(end).toMatchObject({ instance: { id: null, name: 'job' }, terminated: 'unknown' });
     expect(world.service.requests).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe('a job that ends early', () => {
       resource: ID,
     });
     const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
-    const end = await endUnusable(refused, { request, maxPrice: undefined }, context);
+    const end = await endUnusable(refused, { request }, context);
     expect(end).toMatchObject({ instance: { id: null }, terminated: 'unknown' });
     expect(world.service.requests).toEqual([]);
   });
@@ -138,7 +138,7 @@ describe('a job that ends early', () => {
     ({ context } = atTerminal(world, []));
     const full = new CliError('storage', 'The disk is full.', { mayBeBilling: true, resource: ID });
     const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
-    const end = await endUnusable(full, { request, maxPrice: undefined }, context);
+    const end = await endUnusable(full, { request }, context);
     expect(end).toMatchObject({ instance: { id: ID, name: 'job' }, terminated, stage: 'renting' });
     expect(end.error).toMatchObject({ failure });
     expect(renting.instances.get(ID)?.status).toBe(terminated === true ? 'TERMINATING' : 'ACTIVE');
@@ -146,7 +146,7 @@ describe('a job that ends early', () => {
 
   test('reports an unexpected error as a CliError without an instance', async () => {
     const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
-    const end = await endUnusable(new Error('a bug'), { request, maxPrice: undefined }, context);
+    const end = await endUnusable(new Error('a bug'), { request }, context);
     expect(end).toMatchObject({ instance: null, terminated: false });
     expect(end.error).toBeInstanceOf(CliError);
   });

@@ -1,14 +1,14 @@
 import { AT_ONCE, eachBounded } from '../../bounded.ts';
 import { recoverLine } from '../../cli/hints.ts';
 import type { Context } from '../../context.ts';
-import { CliError, failuresOf } from '../../errors.ts';
+import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { Deadline, Journal } from '../../journal/index.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
 import type { Reaped } from '../../results/instances.ts';
 import { typedName } from '../../rules/names.ts';
-import { type Change, changeOne } from '../change.ts';
+import { endHeld } from '../ending.ts';
 import { ownJournal } from '../pending.ts';
 import { settleShown } from '../reconcile.ts';
 import { type ServiceTime, serviceTime, warnOfDifference } from './service-time.ts';
@@ -94,7 +94,7 @@ async function timeOfPass(
 
 type Overdue = Pick<Deadline, 'id' | 'name'> & { readonly deadline: string };
 
-interface Ended {
+export interface Ended {
   readonly row: Reaped;
   readonly error?: CliError;
 }
@@ -120,39 +120,41 @@ async function settleOverdue(now: number, journal: Journal, context: Context): P
  * Terminates one instance. Returns undefined if its deadline has changed, since the new deadline
  * applies.
  */
-async function terminate(
+function terminate(
   { id, name, deadline }: Overdue,
   { now }: ServiceTime,
   journal: Journal,
   context: Context,
 ): Promise<Ended | undefined> {
   const row = overdueRow(id, name, deadline, now());
-  let outcome: Reaped['outcome'] = 'already_ended';
-  const change: Change = {
-    verb: 'terminate',
-    done: 'terminated',
-    goal: 'TERMINATED',
-    onAccepted: () => {
-      outcome = 'terminated';
-    },
-  };
+  return endedRow(row, () =>
+    endHeld(
+      { id, name },
+      (held) => {
+        if (held.deadline === undefined) throw unreadable(row);
+        return held.deadline !== null && isPast(held.deadline, now());
+      },
+      journal,
+      context,
+    ),
+  );
+}
+
+/** Runs a termination and returns its row. Never throws a CliError, except an interrupt. */
+export async function endedRow<R extends Omit<Reaped, 'outcome'> & { readonly id: string }>(
+  row: R,
+  work: () => ReturnType<typeof endHeld>,
+): Promise<Ended | undefined> {
   try {
-    const api = await context.api();
-    return await journal.withDeadline(id, async (held) => {
-      if (held.deadline === undefined) {
-        return { row: { ...row, outcome: 'refused' }, error: unreadable(row) };
-      }
-      if (held.deadline === null || !isPast(held.deadline, now())) return undefined;
-      await changeOne(change, { id, name }, { api, waits: false }, context);
-      return { row: { ...row, outcome } };
-    });
+    const outcome = await work();
+    return outcome && { row: { ...row, outcome } };
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
     if (error.failure === 'notFound') {
       return { row: { ...row, outcome: 'unknown' }, error: nowhere(row, error) };
     }
-    const failed = error.failure === 'outcomeUnknown' ? 'unknown' : 'refused';
-    return { row: { ...row, outcome: failed }, error: named(error, name) };
+    const outcome = error.failure === 'outcomeUnknown' ? 'unknown' : 'refused';
+    return { row: { ...row, outcome }, error: named(error, row.name) };
   }
 }
 
@@ -165,7 +167,7 @@ function overdueRow<T extends string | null>(id: T, name: string, deadline: stri
   return { id, name, deadline, overdue_seconds, reason: 'deadline', exit_code: null } as const;
 }
 
-export function named(error: CliError, name: string): CliError {
+function named(error: CliError, name: string): CliError {
   return error.message.includes(name) ? error : error.with(`${name}: ${error.message}`);
 }
 
@@ -173,7 +175,7 @@ export function named(error: CliError, name: string): CliError {
 function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: CliError): CliError {
   return new CliError(
     'outcomeUnknown',
-    `${name} (${id}) is past its deadline, but the service returned 404. It may be billing on another account.`,
+    `${name} (${id}) is due, but the service returned 404. It may be billing on another account.`,
     {
       httpStatus,
       hint: `check the web console; stop tracking the instance: ${gpucloud('instances', 'untrack', typedName(name, id))}`,

@@ -7,10 +7,10 @@ import { inSeconds } from '../../output/time.ts';
 import type { Attempt } from '../../results/instances.ts';
 import { typedName } from '../../rules/names.ts';
 import type { WaitTimes } from '../../watch/flags.ts';
+import { endOne, nameFree } from '../ending.ts';
 import { OverMaxPrice } from '../max-price.ts';
 import type { Chosen } from '../request/hardware.ts';
 import { waitFor } from '../waiting.ts';
-import { ensureEnded, giveBack, nameFree } from './give-back.ts';
 
 interface Wish {
   readonly name: string;
@@ -114,7 +114,6 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
     if (!(error instanceof CliError) || !mayTryAnother(error, wish)) throw error;
     if (error instanceof OverMaxPrice) {
       context.err.warn('attempt', error.message);
-      await ensureEnded({ id: error.resource ?? '', name: wish.name }, context);
       return failed('over_max_price', error, error.resource);
     }
     return failed(error.failure === 'unreachable' ? 'unreachable' : 'refused', error);
@@ -129,8 +128,12 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
   if (early?.failure !== 'otherEnd' || latest.status !== 'ERROR') {
     return { attempt, instance: latest, early };
   }
-  const fault = await terminateFailed(latest, context);
-  if (fault !== undefined) return { attempt, instance: latest, early: fault };
+  const ending = await endOne({ id: latest.id, name: wish.name, last: 'ERROR' }, context);
+  if (!ending.certain) {
+    const { error } = ending;
+    const fault = error.with(`${wish.name} reached ERROR. ${error.message}`);
+    return { attempt, instance: latest, early: fault };
+  }
   const reason = latest.failure_reason ?? 'its status is ERROR';
   const ended = new CliError('otherEnd', `${wish.name} (${latest.id}) failed: ${reason}`, {
     resource: latest.id,
@@ -156,30 +159,6 @@ export async function waitEarly(
     return { latest, early: undefined };
   } catch (error) {
     return { latest, early: error instanceof CliError ? error : unforeseen(error) };
-  }
-}
-
-/** Terminates an instance. Returns an error if it may still be billing. */
-async function terminateFailed(
-  { id, name, status: last }: Instance,
-  context: Context,
-): Promise<CliError | undefined> {
-  const target = { id, name: name ?? id, last };
-  try {
-    await giveBack(target, context);
-    return undefined;
-  } catch (error) {
-    const fault = error instanceof CliError ? error : unforeseen(error);
-    return new CliError(
-      'outcomeUnknown',
-      `${target.name} (${id}) reached ERROR, and gpucloud could not confirm its termination: ${fault.message}`,
-      {
-        resource: id,
-        mayBeBilling: true,
-        hint: gpucloud('instances', 'terminate', typedName(name, id)),
-        cause: fault,
-      },
-    );
   }
 }
 

@@ -5,10 +5,10 @@ import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
+import { endEach } from '../ending.ts';
 import type { Target } from '../resolve.ts';
 import { READINGS_AT_ONCE } from '../waiting.ts';
 import type { Gates, Obtained } from './capacity.ts';
-import { giveBack } from './give-back.ts';
 
 export interface ObtainedOne extends Obtained {
   /** Whether the instance existed before (`--if-not-exists`). This command never terminates it. */
@@ -85,67 +85,35 @@ function targetOf(one: OneOfSeveral): Target | undefined {
     : undefined;
 }
 
-/**
- * Terminates all new instances. Continues after two interrupts, since the instances would keep
- * billing. A third interrupt leaves the remaining instances running and names them.
- */
+/** Terminates all new instances. */
 async function giveAllBack(
   each: readonly OneOfSeveral[],
   { had, minCount }: { readonly had: number; readonly minCount: number },
   context: Context,
 ): Promise<OneOfSeveral[]> {
-  const names = each.flatMap((one) => targetOf(one)?.name ?? []);
-  if (names.length > 0) {
+  const targets = each.flatMap((one) => targetOf(one) ?? []);
+  if (targets.length > 0) {
     context.err.warn(
       'min_count',
-      `Only ${had} of ${each.length} instances are ready, fewer than --min-count ${minCount}. Terminating ${names.join(', ')}.`,
+      `Only ${had} of ${each.length} instances are ready, fewer than --min-count ${minCount}. Terminating ${targets.map(({ name }) => name).join(', ')}.`,
     );
   }
-  const gate = createGate(AT_ONCE);
-  const left = new Promise<never>((_resolve, reject) => {
-    context.host.onThirdInterrupt?.(() => reject(new CliError('interrupted', 'Interrupted.')));
+  const endings = await endEach(targets, context);
+  return each.map((one) => {
+    const at = targets.findIndex(({ name }) => name === one.name);
+    const [target, ending] = [targets[at], endings[at]];
+    if (target === undefined || ending === undefined) return withDoubt(one);
+    const { name, id } = target;
+    if (!ending.certain) {
+      const { error } = ending;
+      return 'instance' in one ? { ...one, early: error } : { name, error };
+    }
+    const { status = 'TERMINATING' } = ending.instance ?? {};
+    context.err.note(`${name} (${id}) is ${status}.`);
+    if (!('instance' in one)) return { name, error: ended(one.error, target) };
+    const instance: Instance = { ...one.instance, status };
+    return { ...one, instance, early: one.early && ended(one.early, target) };
   });
-  // Avoids an unhandled rejection before anything awaits the promise.
-  left.catch(() => undefined);
-  return Promise.all(
-    each.map(async (one) => {
-      const target = targetOf(one);
-      if (target === undefined) return withDoubt(one);
-      const given = gate(() => context.shielded((own) => giveBack(target, own)));
-      return outcomeOf(one, target, Promise.race([given, left]), context);
-    }),
-  );
-}
-
-/** Returns the outcome for a terminated instance's name. */
-async function outcomeOf(
-  one: OneOfSeveral,
-  target: Target,
-  given: Promise<string>,
-  context: Context,
-): Promise<OneOfSeveral> {
-  const { id, name } = target;
-  let status: string;
-  try {
-    status = await given;
-  } catch (thrown) {
-    const fault = thrown instanceof CliError ? thrown : unforeseen(thrown);
-    const error = new CliError(
-      'outcomeUnknown',
-      `Could not confirm the termination of ${name} (${id}): ${sentence(fault.message)} It may still be billing.`,
-      {
-        resource: id,
-        mayBeBilling: true,
-        hint: gpucloud('instances', 'terminate', typedName(name, id)),
-        cause: fault,
-      },
-    );
-    return 'instance' in one ? { ...one, early: error } : { name, error };
-  }
-  context.err.note(`${name} (${id}) is ${status}.`);
-  if (!('instance' in one)) return { name, error: ended(one.error, target) };
-  const instance: Instance = { ...one.instance, status };
-  return { ...one, instance, early: one.early && ended(one.early, target) };
 }
 
 /** Builds the error for an instance terminated because too few succeeded. */

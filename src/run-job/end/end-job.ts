@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../../errors.ts';
 import { deadlineFrom, setDeadline } from '../../instances/deadlines/deadline.ts';
 import { warnUnenforced } from '../../instances/deadlines/unenforced.ts';
+import { endOne } from '../../instances/ending.ts';
 import { ownJournal } from '../../instances/pending.ts';
 import type { Target } from '../../instances/resolve.ts';
 import { gpucloud } from '../../output/shell-line.ts';
@@ -9,8 +10,8 @@ import { minuteText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
 import type { JobRecord } from '../record/record.ts';
+import { costAtMost } from './cost.ts';
 import type { JobEnd } from './report.ts';
-import { costAtMost, terminate } from './terminate.ts';
 
 /** Terminates the instance of a job, or keeps it after a failure if that was requested. */
 export async function endJob(
@@ -29,7 +30,7 @@ export async function endJob(
     return { ...end, stage, terminated: false, kept: wanted.kept };
   }
   phases.begin('terminating');
-  const termination = await terminate(record, context);
+  const termination = await endOne(record, context);
   phases.clear();
   if (!termination.certain) {
     const { error } = termination;

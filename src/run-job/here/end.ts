@@ -1,16 +1,17 @@
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, failuresOf, isInterrupt, throwAll } from '../../errors.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
+import { endEach } from '../../instances/ending.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
 import type { HereReport, MemberReport } from '../../results/jobs.ts';
 import { inRoubles, money, priceIn, sumOf } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
+import { costAtMost } from '../end/cost.ts';
 import { FOR_RESULTS, keep, runFailed } from '../end/end-job.ts';
 import { writeReport } from '../end/report.ts';
 import { shortPath } from '../end/summary.ts';
-import { costAtMost, terminateEach } from '../end/terminate.ts';
 import type { JobPlan } from '../job.ts';
 import { printJson } from '../output.ts';
 import { namesText } from '../phases.ts';
@@ -103,7 +104,7 @@ async function terminateThese(
   if (living.length === 0) return;
   const records = living.map(({ job }) => job.record);
   phases.begin('terminating', namesText(records.map(({ name }) => name)));
-  const ends = await terminateEach(records, context);
+  const ends = await endEach(records, context);
   phases.clear();
   for (const [at, member] of living.entries()) member.termination = ends[at];
 }

@@ -2,10 +2,10 @@ import { sentence } from '../../api/errors.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
 import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
+import { endEach } from '../../instances/ending.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { clamp } from '../../output/width.ts';
 import { withoutBill } from '../end/end-job.ts';
-import { terminateEach } from '../end/terminate.ts';
 import type { JobPlan } from '../job.ts';
 import { createPhases, filesText, namesText } from '../phases.ts';
 import { withoutExitCode } from '../stages/without-exit-code.ts';
@@ -132,7 +132,7 @@ async function leaveOut(members: readonly Member[], context: Context): Promise<v
     context.err.warn('incomplete', `${sentence(message)} Terminating ${job.record.name}.`);
   }
   const records = left.map(({ job }) => job.record);
-  const ends = await terminateEach(records, context);
+  const ends = await endEach(records, context);
   for (const [at, member] of left.entries()) member.termination = ends[at];
 }
 

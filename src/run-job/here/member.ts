@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import type { Ending } from '../../instances/ending.ts';
 import type { Fetch } from '../copy/copy-out.ts';
-import type { Termination } from '../end/terminate.ts';
 import type { Job, JobPlan } from '../job.ts';
 import { newRecord } from '../new-record.ts';
 import { createPhases, type Phases } from '../phases.ts';
@@ -27,7 +27,7 @@ export interface Member {
   /** Why the instance was left out, or why its results are missing. */
   fault: CliError | undefined;
   /** undefined while the instance may run. */
-  termination: Termination | undefined;
+  termination: Ending | undefined;
   /** Aborts the preparation if other instances failed. */
   giveUp(reason: CliError): void;
 }

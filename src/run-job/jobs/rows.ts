@@ -2,7 +2,7 @@ import { eachBounded } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 import type { JobDetails, JobRow } from '../../results/jobs.ts';
-import { costAtMost } from '../end/terminate.ts';
+import { costAtMost } from '../end/cost.ts';
 import { findJob } from '../record/find-job.ts';
 import { type JobRecord, readJobs } from '../record/record.ts';
 import { look, type Seen } from './look.ts';

@@ -8,12 +8,12 @@ import {
   type WantedEnds,
   wantedText,
 } from '../../../instances/deadlines/deadline.ts';
+import { nameFree } from '../../../instances/ending.ts';
 import { OverMaxPrice, rentWithin } from '../../../instances/max-price.ts';
 import { ensureNoPending, ensureNotTaken, otherSettled } from '../../../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../../../instances/preflight.ts';
 import { mayTryAnother } from '../../../instances/rental/capacity.ts';
 import { type CountFlags, numberedNames } from '../../../instances/rental/count.ts';
-import { ensureEnded, nameFree } from '../../../instances/rental/give-back.ts';
 import {
   keylessWarning,
   type MadeRequest,
@@ -113,7 +113,6 @@ export async function anotherOffer(
   if (!('another' in made) || !(error instanceof CliError) || !mayTryAnother(error)) throw error;
   const ending = { id: error.resource ?? '', name: made.body.instance_name };
   const isMade = error instanceof OverMaxPrice;
-  if (isMade) await ensureEnded(ending, context);
   try {
     const next = await made.another(error);
     if (next !== undefined) {
