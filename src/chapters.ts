@@ -1,5 +1,26 @@
 import type { Group, Listed, Refused, Register } from './cli/group.ts';
 import { TOPICS } from './cli/help.ts';
+import { api } from './commands/api/index.ts';
+import { apiKeys } from './commands/api-keys/index.ts';
+import { audit } from './commands/audit/index.ts';
+import { billing } from './commands/billing/index.ts';
+import { catalog } from './commands/catalog/index.ts';
+import { commands } from './commands/commands/index.ts';
+import { completion } from './commands/completion/index.ts';
+import { doctor } from './commands/doctor/index.ts';
+import { drives } from './commands/drives/index.ts';
+import { help } from './commands/help/index.ts';
+import { instances } from './commands/instances/index.ts';
+import { jobs } from './commands/jobs/index.ts';
+import { me } from './commands/me/index.ts';
+import { profiles } from './commands/profiles/index.ts';
+import { login } from './commands/profiles/login.ts';
+import { logout } from './commands/profiles/logout.ts';
+import { run } from './commands/run/index.ts';
+import { sandbox } from './commands/sandbox/index.ts';
+import { sshKeys } from './commands/ssh-keys/index.ts';
+import { status } from './commands/status/index.ts';
+import { templates } from './commands/templates/index.ts';
 import { gpucloud } from './output/shell-line.ts';
 
 /** A group of verbs, or a top-level verb. Its code loads when the command is chosen. */
@@ -22,18 +43,18 @@ export const CHAPTERS: readonly Chapter[] = [
       {
         name: 'login',
         summary: 'Sign in with an API key',
-        load: async () => (await import('./commands/profiles/login.ts')).login,
+        load: async () => login,
       },
       {
         name: 'sandbox',
         local: true,
         summary: 'Try everything free and offline, on this computer',
-        load: async () => (await import('./commands/sandbox/index.ts')).sandbox,
+        load: async () => sandbox,
       },
       {
         name: 'doctor',
         summary: 'Check this computer, your settings and the connection',
-        load: async () => (await import('./commands/doctor/index.ts')).doctor,
+        load: async () => doctor,
       },
     ],
   },
@@ -44,40 +65,40 @@ export const CHAPTERS: readonly Chapter[] = [
         name: 'instances',
         aliases: ['instance'],
         summary: 'Create, connect to, stop and terminate instances',
-        load: async () => (await import('./commands/instances/index.ts')).instances,
+        load: async () => instances,
       },
       {
         name: 'run',
         summary: 'Rent an instance, run a command, fetch results and terminate it',
-        load: async () => (await import('./commands/run/index.ts')).run,
+        load: async () => run,
       },
       {
         name: 'jobs',
         aliases: ['job'],
         summary: 'List, follow and stop jobs started by "run"',
-        load: async () => (await import('./commands/jobs/index.ts')).jobs,
+        load: async () => jobs,
       },
       {
         name: 'status',
         summary: 'Show instances, drives, costs and problems',
-        load: async () => (await import('./commands/status/index.ts')).status,
+        load: async () => status,
       },
       {
         name: 'audit',
         summary: 'Find charges and instances unknown to this computer',
-        load: async () => (await import('./commands/audit/index.ts')).audit,
+        load: async () => audit,
       },
       {
         name: 'catalog',
         local: true,
         summary: 'Name offers and images; see the last known prices',
-        load: async () => (await import('./commands/catalog/index.ts')).catalog,
+        load: async () => catalog,
       },
       {
         name: 'templates',
         aliases: ['template'],
         summary: 'Browse application templates',
-        load: async () => (await import('./commands/templates/index.ts')).templates,
+        load: async () => templates,
       },
     ],
   },
@@ -88,13 +109,13 @@ export const CHAPTERS: readonly Chapter[] = [
         name: 'drives',
         aliases: ['drive'],
         summary: 'Create and manage cloud drives',
-        load: async () => (await import('./commands/drives/index.ts')).drives,
+        load: async () => drives,
       },
       {
         name: 'ssh-keys',
         aliases: ['ssh-key'],
         summary: 'Manage the SSH keys that new instances get',
-        load: async () => (await import('./commands/ssh-keys/index.ts')).sshKeys,
+        load: async () => sshKeys,
       },
     ],
   },
@@ -104,31 +125,31 @@ export const CHAPTERS: readonly Chapter[] = [
       {
         name: 'billing',
         summary: 'Show balance and spending; apply promo codes',
-        load: async () => (await import('./commands/billing/index.ts')).billing,
+        load: async () => billing,
       },
       {
         name: 'me',
         summary: 'Show the account; change its name or password',
-        load: async () => (await import('./commands/me/index.ts')).me,
+        load: async () => me,
       },
       {
         name: 'api-keys',
         aliases: ['api-key'],
         summary: 'List and create API keys',
-        load: async () => (await import('./commands/api-keys/index.ts')).apiKeys,
+        load: async () => apiKeys,
       },
       {
         name: 'profiles',
         local: true,
         aliases: ['profile'],
         summary: 'Manage profiles: a base URL and a key each',
-        load: async () => (await import('./commands/profiles/index.ts')).profiles,
+        load: async () => profiles,
       },
       {
         name: 'logout',
         local: true,
         summary: 'Remove the API key from a profile',
-        load: async () => (await import('./commands/profiles/logout.ts')).logout,
+        load: async () => logout,
       },
     ],
   },
@@ -138,24 +159,24 @@ export const CHAPTERS: readonly Chapter[] = [
       {
         name: 'api',
         summary: 'Send any request to the API',
-        load: async () => (await import('./commands/api/index.ts')).api,
+        load: async () => api,
       },
       {
         name: 'commands',
         local: true,
         summary: 'List every command, flag and exit code as data',
-        load: async () => (await import('./commands/commands/index.ts')).commands,
+        load: async () => commands,
       },
       {
         name: 'completion',
         summary: 'Set up Tab completion for your shell',
-        load: async () => (await import('./commands/completion/index.ts')).completion,
+        load: async () => completion,
       },
       {
         name: 'help',
         local: true,
         summary: 'Show help for a command or topic',
-        load: async () => (await import('./commands/help/index.ts')).help,
+        load: async () => help,
       },
     ],
   },

@@ -4,6 +4,7 @@ import type { Runtime } from './cli/group.ts';
 import { brokenRule, refuseSecret } from './cli/parse.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { usageError } from './errors.ts';
+import { warnOfRefusedKey } from './instances/deadlines/unenforced.ts';
 import { checkColumns, terminalColumns, wantsColour } from './output/index.ts';
 import { createSink } from './output/sink.ts';
 import { lacksRoubleSign } from './output/table/rouble.ts';
@@ -80,7 +81,6 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
 /** Warns about unenforced deadlines if the service refused the key. */
 async function warnIfRefused(error: unknown, context: Context | undefined): Promise<void> {
   if (context?.isKeyRefused !== true) return;
-  const { warnOfRefusedKey } = await import('./instances/deadlines/unenforced.ts');
   await warnOfRefusedKey(asCliError(error), context);
 }
 

@@ -1,7 +1,9 @@
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
+import { withLock } from '../files/lock.ts';
 import { readPlain } from '../files/plain.ts';
+import { replaceFile } from '../files/replace.ts';
 import { lazy } from '../lazy.ts';
 import * as z from '../zod.ts';
 
@@ -56,10 +58,6 @@ export async function changeFile(
   edit: (file: CatalogFile) => CatalogFile,
 ): Promise<CatalogFile> {
   // Loads the modules late: most commands only read.
-  const [{ withLock }, { replaceFile }] = await Promise.all([
-    import('../files/lock.ts'),
-    import('../files/replace.ts'),
-  ]);
   try {
     return await withLock(path, async () => {
       const before = readFile(path);

@@ -1,7 +1,6 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { Context } from '../context.ts';
-import type { About } from './command.ts';
-import { type AnyCommand, about, argumentTerm, newProgram } from './command.ts';
+import { type About, type AnyCommand, about, argumentTerm, newProgram } from './command.ts';
 import { addGlobalOptions } from './globals.ts';
 import type { Listed, Register, Runtime, Verb } from './group.ts';
 

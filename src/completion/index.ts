@@ -1,5 +1,9 @@
 import { isAbsolute, join } from 'node:path';
 import { modelOf } from './model.ts';
+import { bashScript } from './shells/bash.ts';
+import { fishScript } from './shells/fish.ts';
+import { powershellScript } from './shells/powershell.ts';
+import { zshScript } from './shells/zsh.ts';
 import type { Place } from './tree.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
@@ -9,13 +13,13 @@ export async function scriptFor(shell: Shell, root: Place): Promise<string> {
   const model = modelOf(root);
   switch (shell) {
     case 'bash':
-      return (await import('./shells/bash.ts')).bashScript(model);
+      return bashScript(model);
     case 'zsh':
-      return (await import('./shells/zsh.ts')).zshScript(model);
+      return zshScript(model);
     case 'fish':
-      return (await import('./shells/fish.ts')).fishScript(model);
+      return fishScript(model);
     case 'powershell':
-      return (await import('./shells/powershell.ts')).powershellScript(model);
+      return powershellScript(model);
   }
 }
 

@@ -1,10 +1,10 @@
 import { slug } from '../catalog/entry.ts';
 import type { Catalog } from '../catalog/index.ts';
-import type { ConfigFile, Settings } from '../config/index.ts';
+import { type ConfigFile, profileName, profileNames, type Settings } from '../config/index.ts';
 import type { KnownInstance } from '../journal/index.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import type { Sandbox } from '../sandbox/index.ts';
-import type { KnownName, Lesson } from './names.ts';
+import { type KnownName, type Lesson, learnNames, learnProfiles, NO_PROFILE } from './names.ts';
 import type { NameKind } from './tree.ts';
 
 export type NameRecorder = ReturnType<typeof createRecorder>;
@@ -87,14 +87,12 @@ export function createRecorder() {
     async keep({ folders, resolved, profiles, catalog }: Used) {
       if (own.length + ofSandbox.length === 0 && !profiles && !catalog) return;
       try {
-        const { learnNames, learnProfiles, NO_PROFILE } = await import('./names.ts');
         for (const kind of catalog === undefined ? [] : (['offer', 'image'] as const)) {
           const entries = await catalog?.known();
           all(kind, entries?.filter((entry) => entry.kind === kind) ?? []);
         }
         const { cache } = await folders();
         if (profiles !== undefined) {
-          const { profileNames } = await import('../config/index.ts');
           learnProfiles(cache, profileNames(profiles), profiles.current);
         }
         if (ofSandbox.length > 0) learnNames(cache, 'sandbox', ofSandbox);
@@ -117,7 +115,6 @@ async function slotOf({ sandbox, profile, baseUrl, apiKey }: Settings, noProfile
   for (const source of [baseUrl?.source, apiKey?.source]) {
     if (source === 'flag' || source === 'environment') return noProfile;
   }
-  const { profileName } = await import('../config/index.ts');
   // A profile name in a hand-edited config.json may be a path.
   return profile !== undefined && profileName(profile.value).ok ? profile.value : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Api, ApiSettings, Observed } from '../api/index.ts';
+import { type Api, type ApiSettings, createApi, type Observed } from '../api/index.ts';
 import { notSignedIn, refusedKeyRemedy } from '../config/remedies.ts';
 import { usageError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
@@ -41,7 +41,6 @@ export function createService(parts: ServiceParts) {
     proxies: Host['env'],
     own: Pick<ApiSettings, 'observe' | 'keyRemedy'> = {},
   ): Promise<Api> {
-    const { createApi } = await import('../api/index.ts');
     const api = createApi({
       baseUrl,
       apiKey,

@@ -1,5 +1,13 @@
 import { exposureOfConfig } from '../config/exposure.ts';
-import type { Config } from '../config/index.ts';
+import {
+  type Config,
+  folders as foldersOf,
+  notSignedIn,
+  openConfig,
+  resolveSettings,
+  withKey,
+} from '../config/index.ts';
+import { openKeys } from '../config/keys.ts';
 import { CliError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { shellLine } from '../output/shell-line.ts';
@@ -15,16 +23,13 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
   const used: { areFolders: boolean; config?: Config } = { areFolders: false };
   const folders = lazy(async () => {
     used.areFolders = true;
-    const { folders } = await import('../config/index.ts');
-    return folders(env, host.home, host.platform);
+    return foldersOf(env, host.home, host.platform);
   });
   const config = lazy(async () => {
-    const { openConfig } = await import('../config/index.ts');
     used.config = openConfig((await folders()).config);
     return used.config;
   });
   const keys = lazy(async () => {
-    const { openKeys } = await import('../config/keys.ts');
     return openKeys({
       helper: host.keyring,
       start,
@@ -35,7 +40,6 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
   const resolved = lazy(async () => {
     // Validates --query before any request, since every request reads the settings.
     await out.prepare();
-    const { resolveSettings } = await import('../config/index.ts');
     return resolveSettings(flags, env, await (await config()).read());
   });
   let isKeyFetched = false;
@@ -48,7 +52,6 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
       refuseExposedConfig((await config()).path, host.uid);
     }
     if (storedKey === undefined) return found.settings;
-    const { withKey } = await import('../config/index.ts');
     isKeyFetched = true;
     const { profile, place } = storedKey;
     const key = place.kind === 'file' ? place.key : await (await keys()).read(profile, place);
@@ -66,7 +69,6 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
     async ensureSignedIn() {
       const { settings: found } = await resolved();
       if (found.sandbox || found.baseUrl !== undefined || found.apiKey !== undefined) return;
-      const { notSignedIn } = await import('../config/index.ts');
       throw notSignedIn(found, await (await config()).read());
     },
     /** Whether reading the key needs neither the keyring nor a command. */

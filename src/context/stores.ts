@@ -1,13 +1,14 @@
 import { join } from 'node:path';
-import type { Catalog } from '../catalog/index.ts';
+import { type Catalog, openCatalog } from '../catalog/index.ts';
 import type { NameRecorder } from '../completion/recorder.ts';
 import { CliError, usageError } from '../errors.ts';
-import type { Deadline, Journal, Scope } from '../journal/index.ts';
+import { isAny } from '../journal/files.ts';
+import { type Deadline, type Journal, openJournal, type Scope } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { spanText } from '../output/time.ts';
 import { mayBill } from '../rules/statuses.ts';
-import type { Sandbox } from '../sandbox/index.ts';
+import { openSandbox, type Sandbox } from '../sandbox/index.ts';
 import type { Context, Host } from './contract.ts';
 import type { SettingsRoom } from './settings.ts';
 
@@ -22,7 +23,6 @@ export function createStores(
   const warn = (text: string) => err.warn('local_storage', text);
 
   async function sandbox(file?: string): Promise<Sandbox> {
-    const { openSandbox } = await import('../sandbox/index.ts');
     if (file !== undefined) return openSandbox({ file, clock });
     const own = openSandbox({ file: join((await folders()).state, 'sandbox.json'), clock });
     return {
@@ -41,7 +41,6 @@ export function createStores(
   }
 
   async function journalOf(scope: Scope): Promise<Journal> {
-    const { openJournal } = await import('../journal/index.ts');
     return openJournal({
       state: (await folders()).state,
       scope,
@@ -93,7 +92,6 @@ export function createStores(
       throw error;
     }
     try {
-      const { isAny } = await import('../journal/files.ts');
       if (!isAny('requests', state)) return;
       const open = await (await journalAtHand()).requests();
       const { length } = open.filter(({ isInFlight }) => !isInFlight);
@@ -109,7 +107,6 @@ export function createStores(
 
   async function warnOfOverdue(now: number): Promise<void> {
     try {
-      const { isAny } = await import('../journal/files.ts');
       if (!isAny('deadlines', (await folders()).state)) return;
       const warning = overdueWarning(await (await journalAtHand()).deadlines(), now);
       if (warning !== undefined) err.warn('deadline_passed', warning);
@@ -120,7 +117,6 @@ export function createStores(
 
   const used: { catalog?: Catalog } = {};
   const catalog = lazy(async () => {
-    const { openCatalog } = await import('../catalog/index.ts');
     const { sandbox: builtIn, baseUrl } = (await resolved()).settings;
     if (builtIn) await warnOfUnused();
     await ensureSignedIn();

@@ -3,6 +3,7 @@ import { lazy } from '../lazy.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from '../output/index.ts';
 import type { Format } from '../output/output.ts';
 import { type Child, type Running, type Signal, withoutApiKey } from '../programs.ts';
+import { createPrompts } from '../prompts/index.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
 
 export type Terminal = Pick<
@@ -75,7 +76,6 @@ export function createTerminal(
     err,
     prompts: lazy(async () => {
       if (!canAsk(host, flags)) return undefined;
-      const { createPrompts } = await import('../prompts/index.ts');
       return createPrompts({
         stdin: host.stdin,
         stderr: host.stderr,

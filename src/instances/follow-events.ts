@@ -10,7 +10,7 @@ import { isTerminated } from '../rules/statuses.ts';
 import { type Cursor, createCursor, type SavedCursor } from '../watch/cursor.ts';
 import { type FollowedLog, type FollowReport, follow } from '../watch/follow.ts';
 import { createFollower, type Follower } from '../watch/follower.ts';
-import type { ResumeFile } from '../watch/resume.ts';
+import { openResumeFile, type ResumeFile } from '../watch/resume.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import type { Beginning } from './event-log.ts';
 import type { Target } from './resolve.ts';
@@ -43,10 +43,7 @@ interface InstanceLog extends FollowedLog<InstanceEvent> {
 export async function followEvents(input: FollowInput, context: Context): Promise<void> {
   refuseWholes(context);
   const { targets } = input;
-  const resume =
-    input.resume === undefined
-      ? undefined
-      : await (await import('../watch/resume.ts')).openResumeFile(input.resume);
+  const resume = input.resume === undefined ? undefined : await openResumeFile(input.resume);
   const api = await context.api();
   const left = new AbortController();
   const signal = AbortSignal.any([context.signal, left.signal]);

@@ -4,14 +4,24 @@ import { usageError } from '../errors.ts';
 import { clean } from '../rules/clean.ts';
 import { paintFor } from './colour.ts';
 import { type Writer, writeLines } from './formats/batch.ts';
-import type { Query } from './formats/query.ts';
+import { jsonLinesWriter, jsonWriter } from './formats/json.ts';
+import { compileQuery, findingText, type Query } from './formats/query.ts';
+import { csvWriter, tsvWriter } from './formats/separated.ts';
+import { loadYamlWriter } from './formats/yaml.ts';
 import { type Forms, formsOf } from './forms.ts';
+import { writeChanges } from './live/changes.ts';
+import { canRedraw, createLive, createPage } from './live/live.ts';
+import { wrappedMarkdown } from './markdown.ts';
 import type { Block, Format, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
 import { cleanLines } from './sanitise.ts';
 import { withProfile } from './shell-line.ts';
 import { createSink, type OnReaderGone, type SyncWrite } from './sink.ts';
+import { sortRows } from './sort.ts';
+import { columnsText, detailsText, sectionOf } from './table/details.ts';
 import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
+import { screenText } from './table/screen.ts';
+import { writeTable } from './table/table.ts';
 import { terminalColumns } from './width.ts';
 
 export { RED_ERROR, wantsColour } from './colour.ts';
@@ -54,13 +64,11 @@ export function createOutput(options: OutputOptions): Output {
   let compiled: Promise<Query> | undefined;
   async function query(): Promise<Query | undefined> {
     if (settings.query === undefined) return undefined;
-    const { compileQuery } = await import('./formats/query.ts');
     compiled ??= compileQuery(settings.query);
     return compiled;
   }
 
   async function writeFinding(find: Query, value: unknown): Promise<void> {
-    const { findingText } = await import('./formats/query.ts');
     return sink.write(await findingText(find(value), format, settings));
   }
 
@@ -93,13 +101,11 @@ export function createOutput(options: OutputOptions): Output {
     const find = await query();
     let rows = given;
     if (forms.order !== undefined) {
-      const { sortRows } = await import('./sort.ts');
       rows = sortRows(isArray(rows) ? rows : await all(rows, (row) => row), forms.order);
     }
     if (find !== undefined) return writeFinding(find, await all(rows, forms.data));
     const work = async () => {
       if (format !== 'table') return (await loadWriter(format))(forms).list(rows, sink, how);
-      const { writeTable } = await import('./table/table.ts');
       const count = await writeTable(rows, forms, sink, await style(how.live), how);
       // A live view has already shown that there are no rows.
       if (count === 0 && how.live !== true && !sink.ended) options.note(view.empty);
@@ -112,7 +118,6 @@ export function createOutput(options: OutputOptions): Output {
     const find = await query();
     if (find !== undefined) return writeFinding(find, forms.data(value));
     if (format !== 'table') return sink.write((await loadWriter(format))(forms).item(value));
-    const { columnsText, detailsText, sectionOf } = await import('./table/details.ts');
     const safe = forms.safe(value);
     const { sections = [sectionOf(view.columns)] } = view;
     return sink.write(
@@ -131,14 +136,12 @@ export function createOutput(options: OutputOptions): Output {
     if (forms.order !== undefined) {
       throw usageError("--sort needs a complete list; it can't be used with --watch or --follow");
     }
-    const { writeChanges } = await import('./live/changes.ts');
     const rows = (changed: Rows<T>) => list(changed, view, { live: true });
     return writeChanges(readings, { forms, format, sink, query: await query(), one, rows });
   }
 
   async function live(): Promise<Live | undefined> {
     if (format !== 'table') return undefined;
-    const { canRedraw, createLive } = await import('./live/live.ts');
     const { stdout } = options;
     if (!isTerminal() || !canRedraw(stdout, env)) return undefined;
     return createLive({ stdout, sink, colour, render, borrowScreen: options.borrowScreen });
@@ -148,7 +151,6 @@ export function createOutput(options: OutputOptions): Output {
     write: (out: Output) => Promise<void>,
     columns: number | undefined,
   ): Promise<string> {
-    const { createPage } = await import('./live/live.ts');
     const page = createPage(columns);
     const note = (text: string) => void page.stream.write(`${clean(withProfile(text, profile))}\n`);
     await write(createOutput({ stdout: page.stream, env, clock, settings, colour, profile, note }));
@@ -156,7 +158,6 @@ export function createOutput(options: OutputOptions): Output {
   }
 
   async function screen(blocks: readonly Block[], now?: number): Promise<void> {
-    const { screenText } = await import('./table/screen.ts');
     const shown = await style();
     const bars = shown.terminal && env.TERM !== 'dumb';
     const texts: readonly Block[] = shown.ascii
@@ -186,7 +187,6 @@ export function createOutput(options: OutputOptions): Output {
     item,
     text: (text) => sink.write(cleanLines(text)),
     async markdown(text) {
-      const { wrappedMarkdown } = await import('./markdown.ts');
       return sink.write(wrappedMarkdown(cleanLines(text), (await style()).cells));
     },
     exact: (text) => sink.write(isTerminal() ? cleanLines(text) : text),
@@ -201,15 +201,15 @@ async function loadWriter(format: Format): Promise<<T>(forms: Forms<T>) => Write
   switch (format) {
     case 'table':
     case 'json':
-      return (await import('./formats/json.ts')).jsonWriter;
+      return jsonWriter;
     case 'jsonl':
-      return (await import('./formats/json.ts')).jsonLinesWriter;
+      return jsonLinesWriter;
     case 'yaml':
-      return (await import('./formats/yaml.ts')).loadYamlWriter();
+      return loadYamlWriter();
     case 'csv':
-      return (await import('./formats/separated.ts')).csvWriter;
+      return csvWriter;
     case 'tsv':
-      return (await import('./formats/separated.ts')).tsvWriter;
+      return tsvWriter;
     case 'id':
       return idWriter;
   }

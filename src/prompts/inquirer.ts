@@ -2,8 +2,7 @@ import { type Readable, Writable } from 'node:stream';
 import { type Paint, paintFor } from '../output/colour.ts';
 import { clamp, width, wrapped } from '../output/width.ts';
 import { cancelled, untilCancelled } from './cancel.ts';
-import type { Check, Choice, PromptsOptions } from './prompts.ts';
-import { matching, rowsOf } from './prompts.ts';
+import { type Check, type Choice, matching, type PromptsOptions, rowsOf } from './prompts.ts';
 
 /** The kinds of question. All their text is already cleaned. */
 export type Question =

@@ -1,8 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { cancelled, untilCancelled } from './cancel.ts';
 import { type Question, tooFew } from './inquirer.ts';
-import type { PromptsOptions } from './prompts.ts';
-import { matching } from './prompts.ts';
+import { matching, type PromptsOptions } from './prompts.ts';
 
 type Asking<F extends Question['form']> = Extract<Question, { form: F }>;
 

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { type DeadlineFlags, wantedDeadline } from '../instances/deadlines/deadline.ts';
 import type { MadeRequest } from '../instances/request/body.ts';
 import type { Given } from '../instances/request/given.ts';
+import { askRequest } from '../instances/wizard/index.ts';
 import { flag } from '../instances/wizard/summary.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import { durationWord, positiveDuration } from '../rules/times.ts';
@@ -33,7 +34,6 @@ export async function askJob(
   prompts: Prompts,
   context: Context,
 ): Promise<MadeRequest> {
-  const { askRequest } = await import('../instances/wizard/index.ts');
   const { how, ends, maxPrice } = input;
   // Suggests a new name each time, since names can't be reused.
   const suggested = input.flags.name === undefined ? given.flags.name : undefined;

@@ -7,7 +7,7 @@ import { endOne } from '../instances/ending.ts';
 import { OverMaxPrice, rentWithin } from '../instances/max-price.ts';
 import { ownJournal } from '../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../instances/preflight.ts';
-import type { Gates } from '../instances/rental/capacity.ts';
+import { type Gates, obtain } from '../instances/rental/capacity.ts';
 import { type Chosen, warnIfDearer } from '../instances/request/hardware.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { costAtMost } from './end/cost.ts';
@@ -69,7 +69,6 @@ export async function rentJob(plan: JobPlan, context: Context, gates?: Gates): P
   const { request, offers, retryFor, how } = plan;
   const { timeout = 0, interval = 0 } = how.wait ?? {};
   let rented: RentedJob | undefined;
-  const { obtain } = await import('../instances/rental/capacity.ts');
   const { instance, early } = await obtain(
     {
       name: request.instance_name,

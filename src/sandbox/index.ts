@@ -13,7 +13,7 @@ import { roubles, topUp } from './service/ledger.ts';
 import { failRunning } from './service/lifecycle.ts';
 import { settle } from './service/settle.ts';
 import { sandboxStatus } from './service/status.ts';
-import { endStale, openFolder, type Wire, writeLoad } from './ssh/index.ts';
+import { connectTo, endStale, openFolder, type Wire, writeLoad } from './ssh/index.ts';
 import type { Fault, State } from './store/state.ts';
 import { openStore } from './store/store.ts';
 import { anchor, tick } from './time.ts';
@@ -95,7 +95,6 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
       if (!hasSsh(instance.status)) {
         throw new CliError('wrongState', `${instance.name} is ${instance.status}.`);
       }
-      const { connectTo } = await import('./ssh/index.ts');
       await connectTo(file, instance, wire);
     },
 

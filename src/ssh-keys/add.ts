@@ -1,6 +1,6 @@
 import type { Api, SshKey } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import type { PublicKey } from '../rules/public-key.ts';
+import { type PublicKey, sameKey } from '../rules/public-key.ts';
 
 export interface NewKey {
   readonly key: PublicKey;
@@ -33,7 +33,6 @@ export async function registered(
   key: PublicKey,
   keys: readonly SshKey[],
 ): Promise<SshKey | undefined> {
-  const { sameKey } = await import('../rules/public-key.ts');
   return keys.find(
     ({ public_key, fingerprint }) =>
       fingerprint === key.fingerprint || sameKey(public_key ?? '', key.line),

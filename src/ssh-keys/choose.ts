@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 import type { Choice, Prompts } from '../prompts/prompts.ts';
+import { publicKey } from '../rules/public-key.ts';
 import { registered } from './add.ts';
 
 type Source = () => Promise<string | undefined>;
@@ -61,7 +62,6 @@ async function localKeys(
   context: Context,
 ): Promise<Choice<Source>[]> {
   const names = await readdir(folder).catch(() => []);
-  const { publicKey } = await import('../rules/public-key.ts');
   const keys: Choice<Source>[] = [];
   for (const name of names.filter((one) => one.endsWith('.pub')).sort()) {
     const file = join(folder, name);

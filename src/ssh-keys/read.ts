@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { anyName } from '../rules/names.ts';
-import type { PublicKey } from '../rules/public-key.ts';
+import { type PublicKey, publicKey } from '../rules/public-key.ts';
 import { holdsPrivateKey } from '../rules/secrets.ts';
 
 /**
@@ -29,7 +29,6 @@ export async function keyIn(file: string, context: Context): Promise<PublicKey> 
       ? error.with(error.message, { hint: OTHER_KEY })
       : error;
   });
-  const { publicKey } = await import('../rules/public-key.ts');
   const verdict = publicKey(text);
   if (verdict.ok) {
     return verdict.value;

@@ -1,8 +1,7 @@
 import { Client, Pool } from 'undici';
 import { usageError } from '../../errors.ts';
 import { ConnectError, type ConnectParts, createConnector } from './connect.ts';
-import type { HttpResponse } from './exchange.ts';
-import { exchange, type WireRequest } from './exchange.ts';
+import { exchange, type HttpResponse, type WireRequest } from './exchange.ts';
 import { parserCompiler } from './parser.ts';
 import { parserCode } from './parser-code.ts';
 import { type ProxyServer, proxyFor } from './proxy.ts';

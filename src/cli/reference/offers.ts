@@ -1,6 +1,5 @@
 import type { NameKind, Offer } from '../../completion/tree.ts';
-import type { AnyCommand, Completes, Option } from '../command.ts';
-import { about } from '../command.ts';
+import { type AnyCommand, about, type Completes, type Option } from '../command.ts';
 import { wordsOf } from '../parse.ts';
 
 /**

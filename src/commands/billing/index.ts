@@ -3,6 +3,9 @@ import { ruled } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { promoCode } from '../../rules/names.ts';
+import { runway } from './runway.ts';
+import { spend } from './spend.ts';
+import { transactions } from './transactions.ts';
 import { balanceView, promoView } from './view.ts';
 
 export const billing: Group = {
@@ -23,17 +26,17 @@ export const billing: Group = {
     {
       name: 'transactions',
       summary: 'List deposits, charges, bonuses and refunds',
-      load: async () => (await import('./transactions.ts')).transactions,
+      load: async () => transactions,
     },
     {
       name: 'spend',
       summary: 'Show spending by day, week or month',
-      load: async () => (await import('./spend.ts')).spend,
+      load: async () => spend,
     },
     {
       name: 'runway',
       summary: 'Show how long the balance lasts',
-      load: async () => (await import('./runway.ts')).runway,
+      load: async () => runway,
     },
     verb('promo', {
       summary: 'Apply a promo code',

@@ -8,6 +8,7 @@ import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
+import { withLock } from '../../files/lock.ts';
 import { commandLines, gpucloud } from '../../output/shell-line.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
@@ -113,7 +114,6 @@ function existing(name: string, drives: readonly Drive[]): string {
 /** Lets one process at a time list and create, so that two scripts can't create the same drive. */
 async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
   const { state } = await context.folders();
-  const { withLock } = await import('../../files/lock.ts');
   return withLock(join(state, 'drives'), work, {
     async otherwise(cause, isHeld) {
       if (isHeld) {

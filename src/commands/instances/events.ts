@@ -13,6 +13,7 @@ import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { beginningAt, eachEvent } from '../../instances/event-log.ts';
+import { followEvents } from '../../instances/follow-events.ts';
 import { findInstances, type Target } from '../../instances/resolve.ts';
 import { type Column, field, type View } from '../../output/output.ts';
 import { count } from '../../rules/numbers.ts';
@@ -134,7 +135,6 @@ export const events = action({
     const view = viewOf(targets);
     const beginning = since === undefined ? undefined : beginningAt(since, context);
     if (flags.follow === true) {
-      const { followEvents } = await import('../../instances/follow-events.ts');
       const isStatus = until !== undefined && !MERE_TYPES.includes(until);
       const { pollInterval } = flags;
       return followEvents(

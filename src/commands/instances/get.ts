@@ -9,6 +9,7 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { noteNowhere } from '../../reach/sandbox-proxy.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
+import { watch } from '../../watch/watch.ts';
 import { instanceView } from './view.ts';
 
 export const get = action({
@@ -44,7 +45,6 @@ export const get = action({
       throw usageError('--watch shows one instance', gpucloud('instances', 'list', '--watch'));
     }
     const { id } = await find(only);
-    const { watch } = await import('../../watch/watch.ts');
     await watch(
       {
         read: (options) => work(id, options),

@@ -1,5 +1,23 @@
 import type { Group, Verb } from '../../cli/group.ts';
 import { gpucloud } from '../../output/shell-line.ts';
+import { endpoints, open } from './connect/endpoints.ts';
+import { inventory } from './connect/inventory.ts';
+import { secrets } from './connect/secrets.ts';
+import { scp, ssh } from './connect/ssh.ts';
+import { sshConfig } from './connect/ssh-config.ts';
+import { tunnel } from './connect/tunnel.ts';
+import { expire } from './deadlines/expire.ts';
+import { reap } from './deadlines/reap.ts';
+import { events } from './events.ts';
+import { get } from './get.ts';
+import { start, stop, terminate, wait } from './lifecycle.ts';
+import { list } from './list.ts';
+import { recover } from './recover.ts';
+import { create } from './renting/create.ts';
+import { reorder } from './renting/reorder.ts';
+import { top } from './top.ts';
+import { track } from './track.ts';
+import { untrack } from './untrack.ts';
 
 const RESTART = `use "${gpucloud('instances', 'stop', 'NAME', '--wait')}", then "${gpucloud('instances', 'start', 'NAME')}"`;
 
@@ -14,57 +32,57 @@ export const instances: Group = {
         name: 'list',
         aliases: ['ls'],
         summary: 'List instances known to this computer',
-        load: async () => (await import('./list.ts')).list,
+        load: async () => list,
       },
       {
         name: 'get',
         aliases: ['show'],
         usage: '<instance...>',
         summary: 'Show instances in detail',
-        load: async () => (await import('./get.ts')).get,
+        load: async () => get,
       },
       {
         name: 'create',
         usage: '[name]',
         summary: 'Rent an instance',
-        load: async () => (await import('./renting/create.ts')).create,
+        load: async () => create,
       },
       {
         name: 'reorder',
         usage: '<instance> [new-name]',
         summary: 'Rent a terminated instance again',
-        load: async () => (await import('./renting/reorder.ts')).reorder,
+        load: async () => reorder,
       },
       {
         name: 'start',
         usage: '<instance...>',
         summary: 'Start stopped instances',
-        load: async () => (await import('./lifecycle.ts')).start,
+        load: async () => start,
       },
       {
         name: 'stop',
         usage: '<instance...>',
         summary: 'Stop instances; their disks are kept',
-        load: async () => (await import('./lifecycle.ts')).stop,
+        load: async () => stop,
       },
       {
         name: 'terminate',
         aliases: ['rm'],
         usage: '[instance...]',
         summary: 'Terminate instances; their disks are deleted',
-        load: async () => (await import('./lifecycle.ts')).terminate,
+        load: async () => terminate,
       },
       {
         name: 'events',
         usage: '<instance...>',
         summary: 'Show or follow the event log',
-        load: async () => (await import('./events.ts')).events,
+        load: async () => events,
       },
       {
         name: 'wait',
         usage: '<instance...>',
         summary: 'Wait until instances reach a status',
-        load: async () => (await import('./lifecycle.ts')).wait,
+        load: async () => wait,
       },
     ]),
     ...under('Connect:', [
@@ -72,42 +90,42 @@ export const instances: Group = {
         name: 'ssh',
         usage: '<instance> [command...]',
         summary: 'Open a shell, or run a command',
-        load: async () => (await import('./connect/ssh.ts')).ssh,
+        load: async () => ssh,
       },
       {
         name: 'scp',
         usage: '<path...>',
         summary: 'Copy files to or from an instance',
-        load: async () => (await import('./connect/ssh.ts')).scp,
+        load: async () => scp,
       },
       {
         name: 'tunnel',
         usage: '<instance> [ports]',
         summary: 'Forward a port to this computer',
-        load: async () => (await import('./connect/tunnel.ts')).tunnel,
+        load: async () => tunnel,
       },
       {
         name: 'ssh-config',
         summary: 'Let ssh, rsync and VS Code use instance names',
-        load: async () => (await import('./connect/ssh-config.ts')).sshConfig,
+        load: async () => sshConfig,
       },
       {
         name: 'endpoints',
         usage: '<instance...>',
         summary: 'List URLs and ports',
-        load: async () => (await import('./connect/endpoints.ts')).endpoints,
+        load: async () => endpoints,
       },
       {
         name: 'secrets',
         usage: '<instance> [key]',
         summary: 'Show generated passwords and tokens',
-        load: async () => (await import('./connect/secrets.ts')).secrets,
+        load: async () => secrets,
       },
       {
         name: 'open',
         usage: '<instance> [endpoint]',
         summary: 'Open an application in the browser',
-        load: async () => (await import('./connect/endpoints.ts')).open,
+        load: async () => open,
       },
     ]),
     ...under('Use:', [
@@ -115,13 +133,13 @@ export const instances: Group = {
         name: 'top',
         usage: '[instance...]',
         summary: 'Show GPU, CPU and memory use',
-        load: async () => (await import('./top.ts')).top,
+        load: async () => top,
       },
       {
         name: 'inventory',
         usage: '[instance...]',
         summary: 'Print hosts for Ansible, GNU parallel, MPI or ssh',
-        load: async () => (await import('./connect/inventory.ts')).inventory,
+        load: async () => inventory,
       },
     ]),
     ...under('Deadlines:', [
@@ -129,12 +147,12 @@ export const instances: Group = {
         name: 'expire',
         usage: '<instance...>',
         summary: 'Set or remove a deadline',
-        load: async () => (await import('./deadlines/expire.ts')).expire,
+        load: async () => expire,
       },
       {
         name: 'reap',
         summary: 'Terminate instances past their deadline',
-        load: async () => (await import('./deadlines/reap.ts')).reap,
+        load: async () => reap,
       },
     ]),
     ...under('Instances and requests on record:', [
@@ -142,19 +160,19 @@ export const instances: Group = {
         name: 'recover',
         usage: '[name...]',
         summary: 'Resolve requests with an unknown outcome',
-        load: async () => (await import('./recover.ts')).recover,
+        load: async () => recover,
       },
       {
         name: 'track',
         usage: '<id...>',
         summary: 'Add instances rented elsewhere',
-        load: async () => (await import('./track.ts')).track,
+        load: async () => track,
       },
       {
         name: 'untrack',
         usage: '<instance...>',
         summary: 'Remove from the list; billing continues',
-        load: async () => (await import('./untrack.ts')).untrack,
+        load: async () => untrack,
       },
     ]),
   ],

@@ -5,8 +5,10 @@ import { findInstances } from '../../instances/resolve.ts';
 import type { Output } from '../../output/output.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
 import type { TopRow } from '../../results/instances.ts';
-import type { Top } from '../../usage/top.ts';
+import { signInFinder } from '../../usage/sign-in.ts';
+import { readTop, type Top } from '../../usage/top.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
+import { watch } from '../../watch/watch.ts';
 import { cardRows, topBlocks, topView } from './top-view.ts';
 
 export const top = action({
@@ -32,10 +34,6 @@ export const top = action({
     ),
   async run(context, typed, { watch: isWatched, interval, ...signIn }) {
     const how = await howToReach(signIn, context);
-    const [{ readTop }, { signInFinder }] = await Promise.all([
-      import('../../usage/top.ts'),
-      import('../../usage/sign-in.ts'),
-    ]);
     const targets = typed.length === 0 ? [] : await findInstances(typed, context);
     const find = signInFinder(how, context);
     const one = targets.length === 1;
@@ -57,7 +55,6 @@ async function watchTop(
   interval: number,
   context: Context,
 ): Promise<void> {
-  const { watch } = await import('../../watch/watch.ts');
   await watch(
     {
       read,

@@ -4,7 +4,12 @@ import { verb } from '../../cli/verb.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
 import { anyName } from '../../rules/names.ts';
 import { count } from '../../rules/numbers.ts';
+import { attachJob } from '../../run-job/jobs/attach.ts';
+import { printLogs } from '../../run-job/jobs/logs.ts';
+import { jobDetails, jobRows } from '../../run-job/jobs/rows.ts';
+import { stopJob } from '../../run-job/jobs/stop.ts';
 import { reportOption } from '../../run-job/report-option.ts';
+import { ensureReport } from '../../run-job/targets.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { jobDetailsView, jobView } from './view.ts';
 
@@ -23,7 +28,6 @@ export const jobs: Group = {
       examples: ['gpucloud jobs list', 'gpucloud jobs list --json'],
       takes: (command) => command,
       async run(context) {
-        const { jobRows } = await import('../../run-job/jobs/rows.ts');
         await context.out.list(await jobRows(context), jobView);
       },
     }),
@@ -34,7 +38,6 @@ export const jobs: Group = {
       examples: ['gpucloud jobs get train', 'gpucloud jobs get train --json | jq .report'],
       takes: (command) => command.argument(...JOB),
       async run(context, typed) {
-        const { jobDetails } = await import('../../run-job/jobs/rows.ts');
         await context.out.item(await jobDetails(typed, context), jobDetailsView);
       },
     }),
@@ -60,7 +63,6 @@ export const jobs: Group = {
         ),
       async run(context, typed, { follow: follows = false, tail: lines, ...signIn }) {
         const how = await howToReach(signIn, context);
-        const { printLogs } = await import('../../run-job/jobs/logs.ts');
         await printLogs(typed, { follows, lines }, how, context);
       },
     }),
@@ -82,10 +84,8 @@ export const jobs: Group = {
       async run(context, typed, { report, ...signIn }) {
         const how = await howToReach({ ...signIn, wait: true }, context);
         if (report !== undefined) {
-          const { ensureReport } = await import('../../run-job/targets.ts');
           await ensureReport(report, { dryRun: false });
         }
-        const { attachJob } = await import('../../run-job/jobs/attach.ts');
         await attachJob(typed, how, report, context);
       },
     }),
@@ -101,7 +101,6 @@ export const jobs: Group = {
         withSignInFlags(command.argument(...JOB)).option('--no-fetch', 'skip copying results'),
       async run(context, typed, { fetch, ...signIn }) {
         const how = await howToReach(signIn, context);
-        const { stopJob } = await import('../../run-job/jobs/stop.ts');
         await stopJob(typed, { fetches: fetch }, how, context);
       },
     }),

@@ -36,6 +36,7 @@ import {
   shownProfile,
   warnOfEnvironment,
 } from './profile.ts';
+import { set } from './set.ts';
 
 const NAME = ['<name>', 'the profile'] as const;
 const COMPLETES = { name: 'profile' } as const;
@@ -125,7 +126,7 @@ export const profiles: Group = {
       name: 'set',
       usage: '<name>',
       summary: 'Set guards: limits on what the profile may rent',
-      load: async () => (await import('./set.ts')).set,
+      load: async () => set,
     },
     verb('move', {
       summary: 'Move a key to the system keyring or the config file',

@@ -6,12 +6,19 @@ import { usageError } from '../../errors.ts';
 import { type CountFlags, countOption, minCountOption } from '../../instances/rental/count.ts';
 import { withRequestFlags } from '../../instances/request/flags.ts';
 import type { CreateFlags } from '../../instances/request/given.ts';
+import { planRental } from '../../instances/request/planned.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
 import { variableName } from '../../rules/container.ts';
 import { anyName, instanceName } from '../../rules/names.ts';
 import { duration, pollInterval } from '../../rules/times.ts';
+import { parseFetch } from '../../run-job/copy/copy-out.ts';
+import { runHere } from '../../run-job/here/index.ts';
+import { runJob } from '../../run-job/index.ts';
+import { runOnInstance } from '../../run-job/on.ts';
+import { planJob } from '../../run-job/plan.ts';
 import { reportOption } from '../../run-job/report-option.ts';
+import { ensureReport } from '../../run-job/targets.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { planView } from './view.ts';
 
@@ -180,7 +187,6 @@ export const run = action({
     const how = await howToReach({ ...signIn, wait: true }, context);
     const report_file = given.report ?? null;
     if (report_file !== null) {
-      const { ensureReport } = await import('../../run-job/targets.ts');
       await ensureReport(report_file, { dryRun });
     }
     const {
@@ -205,27 +211,21 @@ export const run = action({
     }
     const here = isHere ? { count, minCount } : undefined;
     if (!isHere && flags.file !== '-') warnOfStdin(context);
-    const { planJob } = await import('../../run-job/plan.ts');
-    const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
     const fetched = fetch.map(parseFetch);
     const copies = { sync, exclude, fetch: fetched, fetchEvery };
     const named = { ...copies, passEnv, keepOnFailure, grace, how, detach, report_file, here };
     const input = { flags, command, ...named };
     if (on !== undefined) {
-      const { runOnInstance } = await import('../../run-job/on.ts');
       return runOnInstance(on, input, context);
     }
     const plan = await planJob(input, { dryRun }, context);
     if (dryRun) {
-      const { planRental } = await import('../../instances/request/planned.ts');
       const planned = await planRental(plan.request, plan, context);
       return context.out.item({ ...plan, ...planned }, planView);
     }
     if (isHere) {
-      const { runHere } = await import('../../run-job/here/index.ts');
       return runHere(plan, context);
     }
-    const { runJob } = await import('../../run-job/index.ts');
     await runJob(plan, context);
   },
 });

@@ -19,6 +19,8 @@ import {
   speed,
   stateOption,
 } from './flags.ts';
+import { serve } from './serve.ts';
+import { tour } from './tour.ts';
 import {
   type Catalog,
   type CatalogRow,
@@ -36,7 +38,7 @@ export const sandbox: Group = {
     {
       name: 'tour',
       summary: 'Take a two-minute tour of a complete rental',
-      load: async () => (await import('./tour.ts')).tour,
+      load: async () => tour,
     },
     verb('catalog', {
       summary: 'List offers and images, with IDs and prices',
@@ -196,7 +198,7 @@ export const sandbox: Group = {
     {
       name: 'serve',
       summary: 'Serve the sandbox over HTTP on 127.0.0.1',
-      load: async () => (await import('./serve.ts')).serve,
+      load: async () => serve,
     },
     {
       ...verb('connect', {

@@ -10,6 +10,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
+import { publicKey } from '../../rules/public-key.ts';
 import { add } from './add.ts';
 import { sshKeyView } from './view.ts';
 
@@ -76,7 +77,6 @@ function keyFinder(api: Api): (typed: string) => Promise<SshKey> {
   return async (typed) => {
     refuseSecret('KEY', typed);
     // Loads the rule late: it imports node:crypto, and lists and help don't need it.
-    const { publicKey } = await import('../../rules/public-key.ts');
     return findOne(typed, {
       ...SSH_KEY,
       flag: 'KEY',

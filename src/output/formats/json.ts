@@ -1,7 +1,6 @@
 import type { Forms } from '../forms.ts';
 import { escapeUnseen } from '../sanitise.ts';
-import type { Writer } from './batch.ts';
-import { writeDocument, writeLines } from './batch.ts';
+import { type Writer, writeDocument, writeLines } from './batch.ts';
 
 export function jsonText(value: unknown): string {
   return `${encode(value, 2)}\n`;

@@ -3,8 +3,7 @@ import type { Cell } from '../output.ts';
 import { remembering } from '../rows.ts';
 import { cleanData } from '../sanitise.ts';
 import { rawText } from '../table/kinds.ts';
-import type { Writer } from './batch.ts';
-import { writeLines } from './batch.ts';
+import { type Writer, writeLines } from './batch.ts';
 
 interface Dialect {
   readonly between: string;

@@ -1,8 +1,7 @@
 import { unseen } from '../../rules/clean.ts';
 import type { Forms } from '../forms.ts';
 import { hasUnseen, wholeCharacters } from '../sanitise.ts';
-import type { Writer } from './batch.ts';
-import { writeDocument } from './batch.ts';
+import { type Writer, writeDocument } from './batch.ts';
 
 export async function loadYamlLibrary() {
   return (await import('yaml')).default;

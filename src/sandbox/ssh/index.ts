@@ -19,6 +19,7 @@ import {
   removeFolder,
 } from './place.ts';
 import { writeProc } from './proc.ts';
+import { newHostKey, serveSsh } from './server.ts';
 
 /** The process's side of a connection. */
 export interface Wire {
@@ -37,7 +38,6 @@ const NOTICED = 500;
  * aborts.
  */
 export async function connectTo(file: string, instance: Instance, wire: Wire): Promise<void> {
-  const { newHostKey, serveSsh } = await import('./server.ts');
   await ensureOwn(file);
   const place = placeOf(file, instance.id);
   const hostKey = await preparePlace(place, cardsOf(instance), newHostKey);

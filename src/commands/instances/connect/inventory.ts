@@ -13,7 +13,7 @@ import {
   inventoryText,
 } from '../../../reach/hosts/inventory.ts';
 import { type HostEntry, hostEntries, readEntries } from '../../../reach/hosts/ssh-config.ts';
-import type { HowToReach } from '../../../reach/reach.ts';
+import { type HowToReach, inventoryHosts, reach } from '../../../reach/reach.ts';
 import { howToReach, withSignInFlags } from '../../../reach/ssh-flags.ts';
 import type { InventoryRow } from '../../../results/instances.ts';
 import { hasSsh } from '../../../rules/statuses.ts';
@@ -73,7 +73,6 @@ export const inventory = action({
     const how = await howToReach(flags, context);
     ensureWritable(format, how);
     const { entries, failed } = await entriesOf(typed, format, how, context);
-    const { inventoryHosts } = await import('../../../reach/reach.ts');
     const hosts = await inventoryHosts(entries, how, context);
     const isText = out.format === 'table' && context.flags.columns === undefined;
     if (isText && hosts.length > 0) await out.text(await inventoryText(format, hosts));
@@ -111,7 +110,6 @@ async function entriesOf(
     const isNow = ({ instance }: HostEntry) => format === 'ssh-config' || hasSsh(instance.status);
     return { entries: entries.filter(isNow), failed: [] };
   }
-  const { reach } = await import('../../../reach/reach.ts');
   const read = async (text: string) => (await reach(text, how, context)).instance;
   const { done, failed } = await forEach('INSTANCE', typed, read, context);
   // Merges a name and an ID of the same instance.

@@ -1,5 +1,7 @@
 import { action } from '../../../cli/verb.ts';
 import { parseCopy } from '../../../reach/copy.ts';
+import { reach } from '../../../reach/reach.ts';
+import { runSsh } from '../../../reach/run-ssh.ts';
 import { scpArgv, sshArgv } from '../../../reach/ssh-argv.ts';
 import { howToReach, withSshFlags } from '../../../reach/ssh-flags.ts';
 import { commandView, printCommand } from './printed-command.ts';
@@ -29,14 +31,12 @@ export const ssh = action({
         .option('-t, --tty', 'allocate a terminal, for a command such as top'),
     ),
   run: async (context, instance, command, { tty = false, print, ...flags }) => {
-    const { reach } = await import('../../../reach/reach.ts');
     const reached = await reach(instance, await howToReach(flags, context), context);
     const argv = sshArgv(reached.endpoint, reached.ssh, { command, tty });
     if (print) return printCommand(argv, context);
     const { host, user } = reached.endpoint;
     if (command.length === 0 && context.out.terminal)
       context.err.note(`Connecting to ${user}@${host}…`);
-    const { runSsh } = await import('../../../reach/run-ssh.ts');
     await runSsh(argv, reached, context);
   },
 });
@@ -63,11 +63,9 @@ export const scp = action({
     ),
   run: async (context, paths, { recursive = false, preserve = false, print, ...flags }) => {
     const copy = parseCopy(paths, context.host.platform);
-    const { reach } = await import('../../../reach/reach.ts');
     const reached = await reach(copy.instance, await howToReach(flags, context), context);
     const argv = scpArgv(reached.endpoint, reached.ssh, { ...copy, recursive, preserve });
     if (print) return printCommand(argv, context);
-    const { runSsh } = await import('../../../reach/run-ssh.ts');
     await runSsh(argv, reached, context);
   },
 });

@@ -3,10 +3,12 @@ import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { escapeUnseen, mask } from '../../../output/index.ts';
 import { field, type View } from '../../../output/output.ts';
-import type { Reached } from '../../../reach/reach.ts';
+import { openInBrowser } from '../../../reach/browser.ts';
+import { type Reached, reach } from '../../../reach/reach.ts';
 import { tunnelArgv } from '../../../reach/ssh-argv.ts';
 import { howToReach, withSshFlags } from '../../../reach/ssh-flags.ts';
-import type { RemoteEnd } from '../../../reach/tunnel-ports.ts';
+import { holdTunnel } from '../../../reach/tunnel.ts';
+import { localPort, parsePorts, type RemoteEnd, remoteEnd } from '../../../reach/tunnel-ports.ts';
 import { printCommand } from './printed-command.ts';
 
 const tunnelView: View<Tunnel> = {
@@ -48,9 +50,7 @@ export const tunnel = action({
         .option('--no-reconnect', 'exit when the connection is lost'),
     ),
   run: async (context, instance, ports, { open, reconnect, print, ...flags }) => {
-    const { localPort, parsePorts, remoteEnd } = await import('../../../reach/tunnel-ports.ts');
     const wanted = parsePorts(ports);
-    const { reach } = await import('../../../reach/reach.ts');
     const how = await howToReach(flags, context);
     const reached = await reach(instance, how, context);
     const end = await remoteEnd(wanted.remote, reached, context);
@@ -58,7 +58,6 @@ export const tunnel = action({
     if (print) {
       return printCommand(tunnelArgv(reached.endpoint, reached.ssh, forwarding), context);
     }
-    const { holdTunnel } = await import('../../../reach/tunnel.ts');
     const opened = async () => {
       const shown = tunnelOf(reached, end, forwarding.local);
       await show(shown, context);
@@ -111,7 +110,6 @@ async function show(tunnel: Tunnel, { out, err, flags }: Context): Promise<void>
 
 /** Opens the browser without waiting. A failure leaves the tunnel open. */
 async function startBrowser({ url, address }: Tunnel, context: Context): Promise<void> {
-  const { openInBrowser } = await import('../../../reach/browser.ts');
   const warn = (text: string) => context.err.warn('connection', text);
   openInBrowser(url ?? `http://${address}/`, context).then(
     (problem) => {

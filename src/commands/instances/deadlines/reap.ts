@@ -3,6 +3,7 @@ import { ruled } from '../../../cli/parse.ts';
 import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { type CliError, failuresOf, throwAll } from '../../../errors.ts';
+import { arm, armedStatus, disarm } from '../../../instances/deadlines/arm.ts';
 import {
   beat,
   DEFAULT_EVERY,
@@ -17,6 +18,8 @@ import { heartbeatOf } from '../../../journal/index.ts';
 import { field, type View } from '../../../output/output.ts';
 import type { ArmedStatus, Reaped } from '../../../results/instances.ts';
 import { schedule } from '../../../rules/times.ts';
+import { finishJobs, openJobs } from '../../../run-job/jobs/finish.ts';
+import { endIdle } from '../../../usage/end-idle.ts';
 
 const reapedView: View<Reaped> = {
   columns: [
@@ -90,7 +93,6 @@ export const reap = action({
       ),
   async run(context, { every, install, uninstall, status }) {
     if (install === true || uninstall === true || status === true) {
-      const { arm, armedStatus, disarm } = await import('../../../instances/deadlines/arm.ts');
       if (install === true) await arm(every ?? DEFAULT_EVERY, context);
       if (uninstall === true) await disarm(await profileOf(context), context);
       return context.out.item(await armedStatus(context), armedView);
@@ -99,7 +101,6 @@ export const reap = action({
     const errors: CliError[] = [];
     const notified: Promise<void>[] = [];
     const idle = async (time: ServiceTime) => {
-      const { endIdle } = await import('../../../usage/end-idle.ts');
       const ended = await endIdle({ time, every: every ?? (await everyOf(context)) }, context);
       const failed = ended.flatMap(({ error }) => error ?? []);
       rows.push(...ended.map(({ row }) => row));
@@ -125,7 +126,6 @@ export const reap = action({
     const rounds = new Set<Promise<void>>();
     /** Starts handling jobs, except those an earlier round is handling. */
     const begin = async () => {
-      const { finishJobs, openJobs } = await import('../../../run-job/jobs/finish.ts');
       const open = (await openJobs(context)).filter(({ id }) => !inHand.has(id));
       if (open.length === 0) return;
       for (const { id } of open) inHand.add(id);

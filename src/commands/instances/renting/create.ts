@@ -9,6 +9,7 @@ import { checkCount, countOption, minCountOption } from '../../../instances/rent
 import type { MadeRequest } from '../../../instances/request/body.ts';
 import { withRequestFlags } from '../../../instances/request/flags.ts';
 import { withFile } from '../../../instances/request/given.ts';
+import { manifestJsonSchema } from '../../../instances/request/manifest-json.ts';
 import { planRental } from '../../../instances/request/planned.ts';
 import { instanceName } from '../../../rules/names.ts';
 import {
@@ -18,6 +19,7 @@ import {
   waitTimeoutOption,
 } from '../../../watch/flags.ts';
 import { instanceView, plannedView } from '../view.ts';
+import { createSeveral } from './create-several.ts';
 import {
   anotherOffer,
   type CreateInput,
@@ -105,7 +107,6 @@ export const create = action({
       times: { timeout: waitTimeout, interval: pollInterval },
     };
     if (count !== undefined) {
-      const { createSeveral } = await import('./create-several.ts');
       return createSeveral({ ...input, count }, context);
     }
     try {
@@ -120,7 +121,6 @@ export const create = action({
 });
 
 async function printSchema(context: Context): Promise<void> {
-  const { manifestJsonSchema } = await import('../../../instances/request/manifest-json.ts');
   await context.out.text(`${JSON.stringify(manifestJsonSchema(), null, 2)}\n`);
 }
 

@@ -23,7 +23,7 @@ import {
 } from '../../../instances/request/body.ts';
 import type { CreateFlags, Given } from '../../../instances/request/given.ts';
 import { type Chosen, notePrice, warnIfDearer } from '../../../instances/request/hardware.ts';
-import type { Asked } from '../../../instances/wizard/index.ts';
+import { type Asked, askRequest } from '../../../instances/wizard/index.ts';
 import type { Money } from '../../../rules/money.ts';
 import type { Wait } from './rented.ts';
 
@@ -82,7 +82,6 @@ async function prepareAsked(
     throw missingError(missing);
   }
   await checkPending(input, context);
-  const { askRequest } = await import('../../../instances/wizard/index.ts');
   const until = (flags: CreateFlags) => input.until ?? readyStatus(flags);
   const { count, minCount } = input;
   const command = {
