@@ -7,7 +7,7 @@ import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
 import { leadsTo } from '../rules/statuses.ts';
 import { type Change, changeOne } from './change.ts';
-import { BRIEFLY } from './refusal.ts';
+import { BRIEFLY } from './read.ts';
 import type { Target } from './resolve.ts';
 import { waitFor } from './waiting.ts';
 

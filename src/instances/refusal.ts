@@ -7,12 +7,9 @@ import { gpucloud } from '../output/shell-line.ts';
 import { inRoubles, money } from '../rules/money.ts';
 import { typedName } from '../rules/names.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
-import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
+import { BRIEFLY } from './read.ts';
 import type { Target } from './resolve.ts';
 import { nextStep } from './status.ts';
-
-/** Limits each read that explains a refusal, since it delays the refusal. */
-export const BRIEFLY = { timeoutMs: 5000, longestPauseMs: LONGEST_WITHIN_MS };
 
 /**
  * Statuses that may mean a taken name or a low balance. The API document defines no status for

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Changed } from '../instances/outcome.ts';
 import { knownHere, readAll, titled } from '../instances/preflight.ts';
-import { BRIEFLY } from '../instances/refusal.ts';
+import { BRIEFLY } from '../instances/read.ts';
 import type { Target } from '../instances/resolve.ts';
 import { instant, spanText } from '../output/time.ts';
 import { inRoubles, type Money, priceIn } from '../rules/money.ts';

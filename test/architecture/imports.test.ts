@@ -106,7 +106,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
 };
 
 /** The maximum number of files per folder. */
-const MOST_FILES = 15;
+const MOST_FILES = 25;
 
 interface Import {
   readonly from: string;

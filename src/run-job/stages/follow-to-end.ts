@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
-import { BRIEFLY } from '../../instances/refusal.ts';
+import { BRIEFLY } from '../../instances/read.ts';
 import { INSTANCE_STATUSES, leadsTo } from '../../rules/statuses.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
