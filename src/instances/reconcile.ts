@@ -25,29 +25,25 @@ export interface Resolution {
 }
 
 /**
- * Finds the instances of open requests, and resolves those requests. An ID from a response is
- * certain. A name is not: someone else may have used it meanwhile. So tracked instances and those
- * attached to drives are only candidates: the user confirms or rejects each.
+ * Finds the instances of open requests, and resolves those requests. A name proves nothing: someone
+ * else may have used it meanwhile. So tracked instances and those attached to drives are only
+ * candidates: the user confirms or rejects each.
  */
 export async function reconcile(
   open: readonly OpenRequest[],
   journal: Journal,
   context: Context,
 ): Promise<readonly Resolution[]> {
-  const found = await settleShown(open, journal, context);
-  const left = open.filter((request) => !found.has(request));
-  const candidates = left.length === 0 ? [] : await readCandidates(left, journal, context);
+  const candidates = open.length === 0 ? [] : await readCandidates(open, journal, context);
   const fitting = new Map(
-    left.map((request) => [
+    open.map((request) => [
       request,
       candidates.flatMap(({ instance, known_at }) =>
         isOf(instance, request, context) && !isOlder(known_at, request) ? instance : [],
       ),
     ]),
   );
-  for (const [request, instance] of await accepted(fitting, journal, context)) {
-    found.set(request, instance);
-  }
+  const found = await accepted(fitting, journal, context);
   const taken = new Set([...found.values()].map(({ id }) => id));
   const isAnswered = context.flags.yes !== true && (await context.prompts()) !== undefined;
   const unanswered = (request: OpenRequest) =>
@@ -59,30 +55,6 @@ export async function reconcile(
     instance: found.get(request),
     candidates: unanswered(request),
   }));
-}
-
-/**
- * Resolves requests whose response contained an ID, and sets their deadlines.
- */
-export async function settleShown(
-  open: readonly OpenRequest[],
-  journal: Journal,
-  context: Context,
-): Promise<Map<OpenRequest, Instance>> {
-  const shown = open.flatMap((request) => {
-    const { shown_id: id } = request;
-    return id === undefined ? [] : { request, id };
-  });
-  const settled = new Map<OpenRequest, Instance>();
-  if (shown.length === 0) return settled;
-  const api = await context.api();
-  for (const { request, id } of shown) {
-    const instance = await readOne(id, api, context);
-    if (instance === undefined || !isOf(instance, request, context)) continue;
-    await journal.settle(request.uid, instance.id);
-    settled.set(request, instance);
-  }
-  return settled;
 }
 
 interface Candidate {

@@ -121,13 +121,9 @@ export async function moveAside(request: KeptRequest, alive: Alive): Promise<voi
   });
 }
 
-/** Records that no process is waiting for the response, and the ID from the response, if any. */
-export async function giveUpRequest(
-  folder: string,
-  record: RequestRecord,
-  shown_id: string | undefined,
-): Promise<void> {
-  await replaceFile(placeOf(folder, record), textOfRecord({ ...record, pid: null, shown_id }));
+/** Records that no process is waiting for the response. */
+export async function giveUpRequest(folder: string, record: RequestRecord): Promise<void> {
+  await replaceFile(placeOf(folder, record), textOfRecord({ ...record, pid: null }));
 }
 
 export function removeRequest(folder: string, request: Named): void {

@@ -411,7 +411,7 @@ describe('a request from another process', () => {
     expect(await journal().requests()).toMatchObject([{ uid: second.uid }]);
   });
 
-  test.each(['shown_id', 'source_id'])(
+  test.each(['source_id'])(
     'treats a request as unreadable if its %s contains a path',
     async (field) => {
       await opened();

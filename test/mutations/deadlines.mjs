@@ -120,11 +120,6 @@ export const deadlines = [
       ],
       ['a deadline is due before its time', 'Date.parse(deadline) <= now', 'true'],
       [
-        'overdue requests are not settled',
-        'await settleShown(overdue, journal, context)',
-        'new Map()',
-      ],
-      [
         'a deadline that becomes unreadable counts as moved',
         "return { row: { ...row, outcome: 'refused' }, error: unreadable(row) };",
         'return undefined;',

@@ -72,16 +72,17 @@ export const instances = [
     changes: [
       [
         'an id is believed in a response without success',
-        'if (status < 200 || status >= 300) return',
-        'if (status < 200 || status >= 500) return',
+        'status >= 200 && status < 300 ?',
+        'status >= 200 && status < 500 ?',
+        { tests: 'commands/instances/recover' },
       ],
       ['a doubted id is not kept', 'await opened.keepDoubted(id);', ''],
-      ['an id is noted, but not on disk', 'await opened.made(id);', ''],
-      ['an unknown outcome is removed from disk', 'isUnknown ? opened.unknown(seen.shown) : ', ''],
+      ['an id is noted, but not on disk', 'await this.#opened.made(id);', ''],
+      ['an unknown outcome is removed from disk', 'isUnknown ? opened.unknown() : ', ''],
       [
         'a refused request stays on disk',
-        'isUnknown ? opened.unknown(seen.shown) : opened.notMade()',
-        'opened.unknown(seen.shown)',
+        'isUnknown ? opened.unknown() : opened.notMade()',
+        'opened.unknown()',
       ],
       [
         'treats a 408 response to a rental request as a refusal',
@@ -102,17 +103,6 @@ export const instances = [
         "'track', id)}\"`,\n      resource: id",
       ],
       ['an instance with a broken response is not billing', 'mayBeBilling: true,\n      ', ''],
-      [
-        'the id of the refused offer is taken for an instance',
-        ' || JSON.stringify([body, source_id]).toLowerCase().includes(id)',
-        '',
-      ],
-      [
-        'an id that a response showed is not kept with its request',
-        'seen.shown = id;',
-        '',
-        { tests: 'commands/instances/recover' },
-      ],
     ],
   },
   {
@@ -301,11 +291,6 @@ export const instances = [
         '--yes settles a request by one of two instances',
         'others.length === 1 && fitting.get(request)?.length === 1',
         'fitting.get(request) !== undefined',
-      ],
-      [
-        'a shown id settles a request by an instance of another name',
-        'if (instance === undefined || !isOf(instance, request, context)) continue;',
-        'if (instance === undefined) continue;',
       ],
       [
         'a candidate gets the deadline without a question',

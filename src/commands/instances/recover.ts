@@ -28,8 +28,7 @@ const recoveredView: View<Recovered> = {
 export const recover = action({
   view: recoveredView,
   notes:
-    'Determines the outcome of requests whose response was lost. If a response showed the ' +
-    'instance ID, that ID resolves the request. Otherwise recover looks among tracked instances and ' +
+    'Determines the outcome of requests whose response was lost. Looks among tracked instances and ' +
     'instances attached to drives, and asks whether one with the name and time of the request ' +
     'is the requested instance. When not interactive, --yes accepts the instance if exactly one ' +
     'request and one instance match. An accepted instance gets the deadline of the request. ' +

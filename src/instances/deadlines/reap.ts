@@ -10,7 +10,6 @@ import type { Reaped } from '../../results/instances.ts';
 import { typedName } from '../../rules/names.ts';
 import { endHeld } from '../ending.ts';
 import { ownJournal } from '../pending.ts';
-import { settleShown } from '../reconcile.ts';
 import { type ServiceTime, serviceTime, warnOfDifference } from './service-time.ts';
 
 export interface Reaping {
@@ -36,8 +35,8 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
   const journal = await ownJournal(context, me);
   const time = await timeOfPass(unproven, journal, context);
   const unknown: Ended[] = [];
-  const unsettled = await failuresOf(
-    settleOverdue(time.now(), journal, context).then((found) => unknown.push(...found)),
+  const unread = await failuresOf(
+    overdueRequests(time.now(), journal).then((found) => unknown.push(...found)),
   );
   const all = await journal.deadlines();
   const overdue = all.flatMap(({ deadline, ...one }) =>
@@ -54,7 +53,7 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
     errors: [
       ...done.flatMap(({ error }) => error ?? []),
       ...(unproven === undefined ? [] : [unproven]),
-      ...unsettled,
+      ...unread,
       ...all.flatMap((one) => (one.deadline === undefined ? unreadable(one) : [])),
     ],
   };
@@ -100,20 +99,16 @@ export interface Ended {
 }
 
 /**
- * Resolves overdue requests whose response contained an ID, and returns the others. Never
- * terminates by name: an instance with the request's name may belong to someone else.
+ * Reports overdue requests. Never terminates by name: an instance with the request's name may
+ * belong to someone else.
  */
-async function settleOverdue(now: number, journal: Journal, context: Context): Promise<Ended[]> {
-  const overdue = (await journal.requests()).filter(
-    ({ deadline, isInFlight }) => !isInFlight && deadline !== undefined && isPast(deadline, now),
-  );
-  const settled = await settleShown(overdue, journal, context);
-  return overdue
-    .filter((request) => !settled.has(request))
-    .map(({ name, deadline = '' }) => {
-      const row = { ...overdueRow(null, name, deadline, now), outcome: 'unknown' } as const;
-      return { row, error: stillUnknown(row) };
-    });
+async function overdueRequests(now: number, journal: Journal): Promise<Ended[]> {
+  const open = (await journal.requests()).filter(({ isInFlight }) => !isInFlight);
+  return open.flatMap(({ name, deadline }) => {
+    if (deadline === undefined || !isPast(deadline, now)) return [];
+    const row = { ...overdueRow(null, name, deadline, now), outcome: 'unknown' } as const;
+    return { row, error: stillUnknown(row) };
+  });
 }
 
 /**
