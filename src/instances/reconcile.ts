@@ -7,7 +7,7 @@ import type { Journal, KnownInstance, OpenRequest } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { instant, minuteText, relative, spanText } from '../output/time.ts';
 import { inRoubles, priceIn } from '../rules/money.ts';
-import { resourceId, typedName } from '../rules/names.ts';
+import { isSameName, nameKey, resourceId, typedName } from '../rules/names.ts';
 import { deadlineText, noteEnds } from './deadlines/deadline.ts';
 
 const AT_ONCE = 8;
@@ -80,9 +80,9 @@ async function readCandidates(
   const api = await context.api();
   const { instances, inFlight } = await journal.read({ archived: true });
   const known = new Map(instances.map((instance) => [instance.id, instance]));
-  const names = new Set(open.map(({ name }) => name));
+  const names = new Set(open.map(({ name }) => nameKey(name)));
   // Skips names that another process is requesting, since that process will record the instance.
-  for (const { name } of inFlight) names.delete(name);
+  for (const { name } of inFlight) names.delete(nameKey(name));
   const attached = await attachedIds(api, context);
   const ids = new Set(instances.filter((one) => mayFit(one, names)).map(({ id }) => id));
   for (const id of attached) {
@@ -90,14 +90,14 @@ async function readCandidates(
   }
   const read = await eachBounded([...ids], AT_ONCE, async (id) => {
     const instance = await readOne(id, api, context);
-    const isWanted = instance !== undefined && names.has(instance.name ?? '');
+    const isWanted = instance !== undefined && names.has(nameKey(instance.name ?? ''));
     return isWanted ? { instance, known_at: known.get(id)?.asked_at } : undefined;
   });
   return read.filter((candidate) => candidate !== undefined);
 }
 
 function mayFit({ name, request, last }: KnownInstance, names: ReadonlySet<string>): boolean {
-  return request === null && (names.has(name) || last === undefined);
+  return request === null && (names.has(nameKey(name)) || last === undefined);
 }
 
 /**
@@ -132,7 +132,7 @@ function isOf(
   { clock, serviceClock }: Context,
 ): boolean {
   const created = instant(created_at);
-  if (name !== wanted || created === undefined) return false;
+  if (!isSameName(name ?? '', wanted) || created === undefined) return false;
   // The clock difference at the request is unknown, so the current difference only widens the
   // window.
   const ahead = serviceClock.now() - clock.now();

@@ -5,7 +5,7 @@ import { CliError, type ErrorDetails, isInterrupt } from '../errors.ts';
 import type { Journal, RentalRequest } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { inRoubles, money } from '../rules/money.ts';
-import { typedName } from '../rules/names.ts';
+import { isSameName, typedName } from '../rules/names.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 import { BRIEFLY } from './read.ts';
 import type { Target } from './resolve.ts';
@@ -42,7 +42,7 @@ export async function explainRental(
     source_id === undefined ? undefined : await known(api.instances.get(source_id, BRIEFLY));
   if (source !== undefined && !isTerminated(source.status)) return refusal;
   const namesake = await known(livingNamesake(name, await context.journal(), api, BRIEFLY));
-  if (namesake?.status !== undefined) return nameTaken(request, namesake, refusal);
+  if (namesake?.status !== undefined) return nameTaken(namesake, refusal);
   const price = source?.price_per_hour_snapshot ?? (await offerPrice(request, context));
   const shortfall = await shortfallOf(price, api);
   if (shortfall !== undefined || httpStatus === 402) {
@@ -65,6 +65,8 @@ export async function explainRental(
 /** A known instance with the requested name. */
 interface Namesake {
   readonly id: string;
+  /** Its own name, which may differ in case from the requested one. */
+  readonly name: string;
   /** Undefined if the service does not find an instance that was never seen terminated. */
   readonly status: string | undefined;
 }
@@ -82,10 +84,10 @@ export async function livingNamesake(
   const { instances } = await journal.read();
   let lost: Namesake | undefined;
   for (const { id, name: known, last } of instances) {
-    if (known !== name || isTerminated(last?.status)) continue;
+    if (!isSameName(known, name) || isTerminated(last?.status)) continue;
     const status = await statusNow(id, api, options);
-    if (status !== undefined && mayBill(status)) return { id, status };
-    if (status === undefined && mayBill(last?.status)) lost = { id, status };
+    if (status !== undefined && mayBill(status)) return { id, name: known, status };
+    if (status === undefined && mayBill(last?.status)) lost = { id, name: known, status };
   }
   return lost;
 }
@@ -106,8 +108,7 @@ async function statusNow(
 
 /** Builds the error for a taken name. Without `refusal`, nothing was sent. */
 export function nameTaken(
-  { name }: Pick<RentalRequest, 'name'>,
-  { id, status = 'not read yet' }: Namesake,
+  { id, name, status = 'not read yet' }: Namesake,
   refusal?: CliError,
 ): CliError {
   const found = `${name} already exists (${id}, ${status}).`;

@@ -8,6 +8,7 @@ import type { OpenRequest } from '../../journal/index.ts';
 import { field, type View } from '../../output/output.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import type { Recovered as RecoveredResult } from '../../results/instances.ts';
+import { isSameName, isUuid } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 
 const recoveredView: View<Recovered> = {
@@ -66,8 +67,9 @@ export const recover = action({
 function chosen(open: readonly OpenRequest[], names: readonly string[]): readonly OpenRequest[] {
   const unknown = open.filter(({ isInFlight }) => !isInFlight);
   for (const name of names) {
-    if (unknown.some((request) => request.name === name)) continue;
-    if (open.some((request) => request.name === name)) throw inFlight(name);
+    const isNamed = (request: OpenRequest) => isSameName(request.name, name);
+    if (unknown.some(isNamed)) continue;
+    if (open.some(isNamed)) throw inFlight(name);
     const there = [...new Set(unknown.map((request) => request.name))].join(', ');
     throw new CliError(
       'notFound',
@@ -75,7 +77,8 @@ function chosen(open: readonly OpenRequest[], names: readonly string[]): readonl
       { resource: name, hint: `list known instances: ${gpucloud('instances', 'list')}` },
     );
   }
-  return unknown.filter(({ name }) => names.length === 0 || names.includes(name));
+  const isWanted = ({ name }: OpenRequest) => names.some((typed) => isSameName(typed, name));
+  return names.length === 0 ? unknown : unknown.filter(isWanted);
 }
 
 type Recovered = ReturnType<typeof rowOf>;
@@ -124,10 +127,11 @@ function stillUnknown(open: readonly Resolution[]): CliError {
   );
 }
 
-/** Returns the `untrack` command; uses the UID for a name that starts like a flag. */
+/** Returns the `untrack` command; uses the UID for a name that looks like a flag or an ID. */
 function untrackLine(request: OpenRequest | undefined): string {
   const { name = 'NAME', uid = '' } = request ?? {};
-  return gpucloud('instances', 'untrack', name.startsWith('-') ? uid : name);
+  const isTypable = !name.startsWith('-') && !isUuid(name);
+  return gpucloud('instances', 'untrack', isTypable ? name : uid);
 }
 
 /** Refuses a request that its own process is still sending and will resolve. */

@@ -11,7 +11,7 @@ import type { KnownInstance, OpenRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { instant, relative } from '../../output/time.ts';
 import { inRoubles, money } from '../../rules/money.ts';
-import { resourceId, typedName } from '../../rules/names.ts';
+import { isSameName, resourceId, typedName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 
@@ -28,7 +28,7 @@ export const untrack = action({
     const journal = await context.journal();
     const { instances, unknown } = await journal.read({ archived: true });
     const requestsOf = (text: string) =>
-      unknown.filter(({ uid, name }) => uid === text || name === text);
+      unknown.filter(({ uid, name }) => uid === text || isSameName(name, text));
     // Requests may have names that instances can't have.
     const others = typed.filter((text) => requestsOf(text).length === 0);
     for (const text of others) checked('INSTANCE', text, resourceId);
