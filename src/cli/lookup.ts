@@ -27,7 +27,7 @@ const SHORTEST_BEGINNING = 4;
 /**
  * Returns the items whose IDs start with `typed`, since a table may show only the start of an ID.
  */
-export function beginningSo<T extends Named>(typed: string, items: readonly T[]): readonly T[] {
+function beginningSo<T extends Named>(typed: string, items: readonly T[]): readonly T[] {
   if (typed.length < SHORTEST_BEGINNING) return [];
   const beginning = typed.toLowerCase();
   return items.filter(({ id }) => id.toLowerCase().startsWith(beginning));
@@ -37,7 +37,7 @@ export function beginningSo<T extends Named>(typed: string, items: readonly T[])
  * Returns the item with this ID, otherwise the items with this name. `also` returns an item's other
  * names.
  */
-export function calledSo<T extends Named>(
+function calledSo<T extends Named>(
   typed: string,
   items: readonly T[],
   also?: Lookup<T>['also'],
