@@ -26,7 +26,6 @@ export const instances = [
       ],
       ['a failed wait counts', ' in one && one.early === undefined', ' in one'],
       ['an existing instance is terminated', 'one.isExisting === true ? undefined : {', '{'],
-      ['an instance of a refusal is terminated', ' && httpStatus < 400', ''],
       [
         'an unconfirmed termination is no doubt',
         "'outcomeUnknown',\n      `Could",
@@ -117,8 +116,8 @@ export const instances = [
       ],
       [
         'a namesake that was TERMINATING is not read again',
-        'known !== name || isTerminated(last?.status)',
-        'known !== name || !mayBill(last?.status)',
+        '!isSameName(known, name) || isTerminated(last?.status)',
+        '!isSameName(known, name) || !mayBill(last?.status)',
         { tests: 'instances/pending' },
       ],
       [
@@ -231,25 +230,36 @@ export const instances = [
     changes: [
       [
         'a script terminates by a beginning with --yes',
-        'if (purpose.changes && context.flags.yes) {',
+        "if (found.by === 'beginning' && isChange && context.flags.yes) {",
         'if (false) {',
       ],
-      ['a name of several takes the first', ' || second !== undefined', ''],
       [
-        'a namesake of an unresolved request is terminated',
-        'if (!fitting.some(({ id }) => id === typed)) refusePending(typed, living, fitting, changes);',
+        'a name of several takes the first',
+        'if (other !== undefined) throw ambiguous(typed, found);',
         '',
       ],
       [
-        'a name whose instance ended terminates a namesake',
-        'if (changes === undefined || !isOver)',
-        'if (true)',
+        'a namesake of an unresolved request is terminated',
+        'if (isChange || !isSure) refusePending(',
+        'if (false) refusePending(',
       ],
       [
         'an id in capital letters is another instance',
-        'withId(idKey(typed), known, context)',
-        'withId(typed, known, context)',
+        'return { id: idKey(typed), name: idKey(typed) };',
+        'return { id: typed, name: typed };',
       ],
+    ],
+  },
+  {
+    file: 'instances/match.ts',
+    tests: 'instances/match',
+    changes: [
+      [
+        'a name whose instance ended terminates a namesake',
+        ' || !isChange || first.some(isOwn)',
+        ' || true',
+      ],
+      ["the id of one wins over another's name", 'fitting: [...own, ...named] }', 'fitting: own }'],
     ],
   },
   {
@@ -276,7 +286,11 @@ export const instances = [
     file: 'instances/reconcile.ts',
     tests: 'commands/instances/recover instances/reconcile',
     changes: [
-      ['an instance of another name settles a request', 'name !== wanted || created', 'created'],
+      [
+        'an instance of another name settles a request',
+        "!isSameName(name ?? '', wanted) || created",
+        'created',
+      ],
       [
         'two instances settle one request',
         'taken.has(instance.id) || found.has(request)',

@@ -78,11 +78,9 @@ function targetOf(one: OneOfSeveral): Target | undefined {
     const { id, status: last } = one.instance;
     return one.isExisting === true ? undefined : { id, name, last };
   }
-  // A refusal may contain someone else's ID. A request with an unknown outcome has only a name.
-  const { mayBeBilling, resource: id, httpStatus = 0 } = one.error;
-  return mayBeBilling && id !== undefined && id !== name && httpStatus < 400
-    ? { id, name }
-    : undefined;
+  // A request with an unknown outcome has only a name.
+  const { mayBeBilling, resource: id } = one.error;
+  return mayBeBilling && id !== undefined && id !== name ? { id, name } : undefined;
 }
 
 /** Terminates all new instances. */

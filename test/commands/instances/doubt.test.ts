@@ -245,9 +245,12 @@ describe('a valid ID in the response to create', () => {
   });
 
   test('accepts a name in another letter case, or a missing name', async () => {
-    for (const name of ['TRAINER', null]) {
-      service.posts.push(() => ok({ id: name ?? ID, name, status: 'PROVISIONING' }, 201));
-      expect((await world.cli([...CREATE, '-q'])).code).toBe(0);
+    for (const [id, name] of [
+      [NEW, 'TRAINER'],
+      [ID, null],
+    ]) {
+      service.posts.push(() => ok({ id, name, status: 'PROVISIONING' }, 201));
+      expect((await world.cli([...CREATE, '-q', '--yes'])).code).toBe(0);
     }
   });
 });
