@@ -1,5 +1,5 @@
 import type { KnownInstance } from '../journal/index.ts';
-import { isSameId, isSameName } from '../rules/names.ts';
+import { isBeginning, isSameId, isSameName } from '../rules/names.ts';
 import { isTerminated } from '../rules/statuses.ts';
 
 /** An instance, or something stored for one. */
@@ -14,9 +14,6 @@ export interface Match<T> {
   /** None, one, or several that nothing tells apart. */
   readonly fitting: readonly T[];
 }
-
-/** Shortest accepted beginning of an ID. */
-const SHORTEST = 4;
 
 /**
  * Finds what a text means: an ID or a name in any case, otherwise the beginning of an ID. `meant`
@@ -33,9 +30,8 @@ export function match<T extends Named>(
     return { by: named.length > 0 ? 'both' : 'id', fitting: [...own, ...named] };
   }
   if (named.length > 0) return { by: 'name', fitting: meant(named, 'name') };
-  const beginning = typed.toLowerCase();
-  const begun = known.filter(({ id }) => id.toLowerCase().startsWith(beginning));
-  return typed.length < SHORTEST || begun.length === 0
+  const begun = known.filter(({ id }) => isBeginning(typed, id));
+  return begun.length === 0
     ? { by: 'nothing', fitting: [] }
     : { by: 'beginning', fitting: meant(begun, 'beginning') };
 }

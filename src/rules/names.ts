@@ -101,6 +101,14 @@ export function isSameId(one: string, other: string): boolean {
   return idKey(one) === idKey(other);
 }
 
+/** Shortest accepted beginning of an ID. */
+const SHORTEST_BEGINNING = 4;
+
+/** Whether a text may stand for an ID that starts with it: a table may show only the start. */
+export function isBeginning(text: string, id: string): boolean {
+  return text.length >= SHORTEST_BEGINNING && id.toLowerCase().startsWith(text.toLowerCase());
+}
+
 export function instanceId(text: string): Verdict<string> {
   return isUuid(text) ? kept(idKey(text)) : broken('must be a UUID');
 }
