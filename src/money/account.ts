@@ -14,9 +14,11 @@ import {
   checkCharges,
   driveCharge,
   instanceCharge,
+  isChanged,
   LATE,
   LONGEST_WINDOW,
   windowsOf,
+  withoutVerdict,
 } from './charges.ts';
 import { type RecentHistory, readRecentHistory } from './history.ts';
 
@@ -120,14 +122,14 @@ async function chargesOf(
     last === undefined ? [] : [archivedCharge(last, again.get(id))],
   );
   const compared = worst(check([...rented, ...ended, ...drives.map(driveCharge)]));
-  // The service shows no earlier price of a drive, and a changed drive may have cost more.
-  const isMoved = drives.some(
-    ({ updated_at }) => (instant(updated_at) ?? 0) >= now - LONGEST_WINDOW,
-  );
-  if (isMoved && compared.charges?.unexplained.gt(0) === true) return { charges: undefined };
   const fault = read.find(({ known, fault }) => fault && !isTerminated(known.last?.status))?.fault;
-  const isFound = compared.charges?.unexplained.gt(0) === true;
-  return fault === undefined || isFound ? compared : { charges: undefined, fault };
+  const { charges } = compared;
+  if (charges?.unexplained.gt(0) !== true) {
+    return fault === undefined ? compared : { charges: undefined, fault };
+  }
+  return drives.some((drive) => isChanged(drive, now))
+    ? { charges: withoutVerdict(charges), fault }
+    : compared;
 }
 
 /**

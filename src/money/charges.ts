@@ -24,6 +24,11 @@ export interface CheckedCharges extends Window {
   readonly late: Money;
   /** The charges above `atMost`; zero if there are none. */
   readonly unexplained: Money;
+  /**
+   * The charges above `atMost` after a drive changed. They may be its charges at an earlier price,
+   * which the service does not show, so `unexplained` does not contain them.
+   */
+  readonly maybeDrives: Money;
   /** Groups without a matching known price come first, then larger sums. */
   readonly groups: readonly ChargeGroup[];
   /** Payments of an undocumented type, grouped by type; not part of `charged`. */
@@ -100,6 +105,20 @@ const WINDOWS = [24, 3] as const;
 export const LONGEST_WINDOW = WINDOWS[0] * HOUR;
 
 /**
+ * Whether the drive changed since its creation, late enough for the windows to contain a charge at
+ * its earlier price.
+ */
+export function isChanged({ created_at, updated_at }: Drive, now: number): boolean {
+  const at = instant(updated_at) ?? 0;
+  return at >= now - LONGEST_WINDOW - HOUR && at !== instant(created_at);
+}
+
+/** Returns the charges without a verdict on those that known resources do not explain. */
+export function withoutVerdict(charges: CheckedCharges): CheckedCharges {
+  return { ...charges, unexplained: zero(), maybeDrives: charges.unexplained };
+}
+
+/**
  * Returns the windows to check in a history that was read back to `from`. A window of less than a
  * day is still useful. A window of less than an hour is not, since a whole hour's charge may fall
  * into it.
@@ -146,6 +165,7 @@ export function checkCharges(
     atMost: usual.plus(late),
     late: beyond.minus(unexplained),
     unexplained,
+    maybeDrives: zero(),
     groups: sorted([...groups.values()], known),
     unclear: [...unclear.values()],
   };
