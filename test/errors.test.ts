@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CliError, SeveralErrors } from '../src/errors.ts';
+import { CliError, FAILURES, type Failure, SeveralErrors, worstOf } from '../src/errors.ts';
 
 const full = {
   code: 'name_taken',
@@ -32,4 +32,41 @@ test('keeps mayBeBilling when errors are combined into the most serious one', ()
     retryable: false,
     retryAfterMs: 9000,
   });
+});
+
+/** Every failure, most serious first. */
+const ORDER: readonly Failure[] = [
+  'outcomeUnknown',
+  'runFailed',
+  'storage',
+  'terminated',
+  'interrupted',
+  'hungUp',
+  'notUnderstood',
+  'refused',
+  'authentication',
+  'unreachable',
+  'rateLimited',
+  'otherEnd',
+  'wrongState',
+  'deadline',
+  'notFound',
+  'usage',
+];
+
+test('ranks every failure', () => {
+  expect([...ORDER].sort()).toEqual(Object.keys(FAILURES).sort());
+  const left = ORDER.map((failure) => new CliError(failure, failure)).reverse();
+  const ranked: Failure[] = [];
+  for (let worst = worstOf(left); worst !== undefined; worst = worstOf(left)) {
+    ranked.push(worst.failure);
+    left.splice(left.indexOf(worst), 1);
+  }
+  expect(ranked).toEqual(ORDER);
+});
+
+test('reports the first of several equally serious errors', () => {
+  const [first, second] = [new CliError('refused', 'first'), new CliError('refused', 'second')];
+  expect(worstOf([first, second])).toBe(first);
+  expect(worstOf([])).toBeUndefined();
 });

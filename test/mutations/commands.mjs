@@ -198,8 +198,8 @@ export const commands = [
       ],
       [
         'the gravest of several is the last',
-        'a.failure) - GRAVITY.indexOf(b',
-        'b.failure) - GRAVITY.indexOf(a',
+        'a.failure) - gravest.indexOf(b',
+        'b.failure) - gravest.indexOf(a',
       ],
     ],
   },
