@@ -13,6 +13,7 @@ import { createFollower, type Follower } from '../watch/follower.ts';
 import { openResumeFile, type ResumeFile } from '../watch/resume.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import type { Beginning } from './event-log.ts';
+import { instanceIn, readInstance } from './read.ts';
 import type { Target } from './resolve.ts';
 
 interface FollowInput {
@@ -153,7 +154,7 @@ function endOf(
   { api, signal, otherEnds }: Parts,
 ): () => Promise<boolean> {
   return async () => {
-    const instance = await api.instances.get(target.id, { signal });
+    const instance = instanceIn(await readInstance(target.id, api, { signal }));
     if (instance.status === status) return true;
     if (!isTerminated(instance.status)) return false;
     otherEnds.set(target.id, endedElsewhere(target, instance, status));

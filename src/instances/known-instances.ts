@@ -9,6 +9,7 @@ import { resourceId } from '../rules/names.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import { idleTime } from './deadlines/idle-time.ts';
 import { readableJournal } from './pending.ts';
+import { readInstance } from './read.ts';
 
 /** An instance known to this computer: just read, seen earlier, or only requested. */
 export interface Listed {
@@ -172,23 +173,22 @@ async function readOne(
     ...(known?.deadline === undefined ? {} : { ends_at: known.deadline }),
     ...idleTime(known?.idle, serviceNow()),
   };
-  try {
-    const instance: Instance = await api.instances.get(id, options);
+  const reading = await readInstance(id, api, options);
+  if (reading.kind === 'there') {
+    const { instance } = reading;
     const row = { id, name: instance.name ?? id, status: instance.status, instance, ...ordered };
     return known?.untracked === true ? { ...row, note: 'untracked' } : row;
-  } catch (error) {
-    if (!isOfOneReading(error)) throw error;
-    const name = known?.name ?? id;
-    const last = known?.last;
-    if (error.failure === 'notFound') {
-      // Keeps the row, since only the web console shows what happened to the instance.
-      const note = `not found by the service; ${lastSeen(last, now)}`;
-      return { id, name, status: 'GONE', last, note, ...ordered };
-    }
-    faults.push(error);
-    const note = `read failed; ${lastSeen(last, now)}`;
-    return { id, name, status: last?.status ?? 'UNREAD', last, unread: true, note, ...ordered };
   }
+  const name = known?.name ?? id;
+  const last = known?.last;
+  if (reading.kind === 'gone') {
+    // Keeps the row, since only the web console shows what happened to the instance.
+    const note = `not found by the service; ${lastSeen(last, now)}`;
+    return { id, name, status: 'GONE', last, note, ...ordered };
+  }
+  faults.push(reading.fault);
+  const note = `read failed; ${lastSeen(last, now)}`;
+  return { id, name, status: last?.status ?? 'UNREAD', last, unread: true, note, ...ordered };
 }
 
 function lastSeen(last: Snapshot | undefined, now: number): string {

@@ -9,6 +9,7 @@ import { instant, minuteText, relative, spanText } from '../output/time.ts';
 import { inRoubles, priceIn } from '../rules/money.ts';
 import { isSameName, nameKey, resourceId, typedName } from '../rules/names.ts';
 import { deadlineText, noteEnds } from './deadlines/deadline.ts';
+import { readInstance } from './read.ts';
 
 const AT_ONCE = 8;
 /** Maximum difference between this computer's clock and the service's, in milliseconds. */
@@ -105,13 +106,9 @@ function mayFit({ name, request, last }: KnownInstance, names: ReadonlySet<strin
  * reading fails.
  */
 async function readOne(id: string, api: Api, context: Context): Promise<Instance | undefined> {
-  try {
-    return await api.instances.get(id);
-  } catch (error) {
-    const isGone = error instanceof CliError && error.failure === 'notFound';
-    if (!isGone) warnUnread(id, error, context);
-    return undefined;
-  }
+  const reading = await readInstance(id, api);
+  if (reading.kind === 'unread') warnUnread(id, reading.fault, context);
+  return reading.kind === 'there' ? reading.instance : undefined;
 }
 
 /** Returns the instances attached to drives, since the service lists no others. */

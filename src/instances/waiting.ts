@@ -9,6 +9,7 @@ import { answersSsh, isSandbox, sshAddress } from '../watch/ssh-endpoint.ts';
 import { createOutage, LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { type Also, waitForStatus } from '../watch/wait.ts';
 import { attempt, type Changed, withBill } from './outcome.ts';
+import { instanceIn, readInstance } from './read.ts';
 import type { Target } from './resolve.ts';
 
 /** An instance to wait for. */
@@ -93,7 +94,11 @@ export async function waitFor(
     const instance = await waitForStatus({
       target: isSsh ? 'ACTIVE' : until,
       read: (timeoutMs) =>
-        gate(() => api.instances.get(target.id, { timeoutMs, longestPauseMs: LONGEST_WITHIN_MS })),
+        gate(async () =>
+          instanceIn(
+            await readInstance(target.id, api, { timeoutMs, longestPauseMs: LONGEST_WITHIN_MS }),
+          ),
+        ),
       ...(isSsh ? { also: sshOf(awaited, signal, context) } : {}),
       ...times,
       clock,

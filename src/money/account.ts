@@ -1,9 +1,10 @@
-import type { Api, CallOptions, Drive, Instance, User } from '../api/index.ts';
+import type { Api, CallOptions, Drive, User } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading, throwAll } from '../errors.ts';
 import { type KnownInstances, readKnownInstances } from '../instances/known-instances.ts';
 import { readableJournal } from '../instances/pending.ts';
+import { type Reading, readInstance } from '../instances/read.ts';
 import type { KnownInstance } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
 import { isTerminated } from '../rules/statuses.ts';
@@ -117,12 +118,14 @@ async function chargesOf(
     !isTerminated(last?.status) ||
     (instant(last?.terminated_at ?? last?.seen_at) ?? 0) >= now - LONGEST_WINDOW - LATE;
   const { read } = await readArchived(archived.filter(mayCount), api, options);
-  const again = new Map(read.map((one) => [one.known.id, one]));
+  const again = new Map(read.map(({ known, reading }) => [known.id, reading]));
   const ended = archived.flatMap(({ id, last }) =>
     last === undefined ? [] : [archivedCharge(last, again.get(id))],
   );
   const compared = worst(check([...rented, ...ended, ...drives.map(driveCharge)]));
-  const fault = read.find(({ known, fault }) => fault && !isTerminated(known.last?.status))?.fault;
+  const [fault] = read.flatMap(({ known, reading }) =>
+    reading.kind === 'unread' && !isTerminated(known.last?.status) ? reading.fault : [],
+  );
   const { charges } = compared;
   if (charges?.unexplained.gt(0) !== true) {
     return fault === undefined ? compared : { charges: undefined, fault };
@@ -132,14 +135,10 @@ async function chargesOf(
     : compared;
 }
 
-/**
- * A terminated or untracked instance, read again. The service did not find it if `instance` and
- * `fault` are missing.
- */
+/** A terminated or untracked instance, read again. */
 interface Archived {
   readonly known: KnownInstance;
-  readonly instance?: Instance;
-  readonly fault?: CliError;
+  readonly reading: Reading;
 }
 
 const MOST = 100;
@@ -157,12 +156,7 @@ export async function readArchived(
     newest.slice(0, MOST),
     AT_ONCE,
     async (known): Promise<Archived> => {
-      try {
-        return { known, instance: await api.instances.get(known.id, options) };
-      } catch (error) {
-        if (!isOfOneReading(error)) throw error;
-        return error.failure === 'notFound' ? { known } : { known, fault: error };
-      }
+      return { known, reading: await readInstance(known.id, api, options) };
     },
   );
   return { read, left: newest.length - read.length };

@@ -206,9 +206,11 @@ function runningLong({ look }: AuditReading): CheckResult {
 
 /** Checks for instances seen TERMINATED on this computer that later ran or were charged. */
 function endedButCharged({ ended }: AuditReading): CheckResult {
-  const read = ended.read.flatMap(({ known, instance }) =>
-    instance === undefined ? [] : [{ known, instance, ...chargeAfterEnd(known, instance) }],
-  );
+  const read = ended.read.flatMap(({ known, reading }) => {
+    if (reading.kind !== 'there') return [];
+    const { instance } = reading;
+    return [{ known, instance, ...chargeAfterEnd(known, instance) }];
+  });
   const lines = (rows: typeof read) =>
     rows.map(({ known, text }) => `${known.name} (${known.id}) ${text}`);
   const charged = read.filter(({ is }) => is === 'wrong');
@@ -222,7 +224,9 @@ function endedButCharged({ ended }: AuditReading): CheckResult {
       next: ['instances', 'get', first.known.id],
     };
   }
-  const faults = ended.read.flatMap(({ fault }) => fault ?? []);
+  const faults = ended.read.flatMap(({ reading }) =>
+    reading.kind === 'unread' ? reading.fault : [],
+  );
   if (faults[0] !== undefined) {
     return unknown(`Could not read ${faults.length} terminated instances: ${faults[0].message}`);
   }

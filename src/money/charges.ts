@@ -1,6 +1,6 @@
 import type { Drive, Instance, Transaction } from '../api/index.ts';
-import type { CliError } from '../errors.ts';
 import type { Listed } from '../instances/known-instances.ts';
+import type { Reading } from '../instances/read.ts';
 import type { Snapshot } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
 import { type Money, priceIn, zero } from '../rules/money.ts';
@@ -66,16 +66,14 @@ export function instanceCharge({ instance, last, status }: Listed): Chargeable {
 }
 
 /**
- * Returns the data to explain charges of an archived instance after its new read. A missing
- * instance explains no charge after the last read that found it. If the new read failed, the time
- * of the termination is unknown.
+ * Returns the data to explain charges of an archived instance, and of its new read if there is one.
+ * A missing instance explains no charge after the last read that found it. If the new read failed,
+ * the time of the termination is unknown.
  */
-export function archivedCharge(
-  last: Snapshot,
-  { instance, fault }: { readonly instance?: Instance; readonly fault?: CliError } = {},
-): Chargeable {
+export function archivedCharge(last: Snapshot, reading: Reading | undefined): Chargeable {
   const seen = instant(last.terminated_at) ?? lastSeen(last);
-  const isUnknown = fault !== undefined && !isTerminated(last.status);
+  const instance = reading?.kind === 'there' ? reading.instance : undefined;
+  const isUnknown = reading?.kind === 'unread' && !isTerminated(last.status);
   return {
     kind: 'instance',
     price: last.price_per_hour,

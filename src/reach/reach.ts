@@ -1,6 +1,7 @@
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { instanceIn, readInstance } from '../instances/read.ts';
 import { findInstance, type Target } from '../instances/resolve.ts';
 import { nextStep } from '../instances/status.ts';
 import { waitFor } from '../instances/waiting.ts';
@@ -44,7 +45,7 @@ export async function reach(
   const target = await findInstance(typed, context);
   const instance =
     how.wait === undefined
-      ? await (await context.api()).instances.get(target.id)
+      ? instanceIn(await readInstance(target.id, await context.api()))
       : await waitFor({ target, until: 'ssh', sshPort: how.port, signal }, how.wait, context);
   if (how.wait === undefined) {
     const doubt = ensureEnterable(instance, target);

@@ -5,6 +5,7 @@ import { type Ended, endedRow } from '../instances/deadlines/reap.ts';
 import type { ServiceTime } from '../instances/deadlines/service-time.ts';
 import { endHeld } from '../instances/ending.ts';
 import { ownJournal } from '../instances/pending.ts';
+import { instanceIn, readInstance } from '../instances/read.ts';
 import type { IdleRule as HeldRule, Journal } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { type JobRecord, readJobs } from '../run-job/record/record.ts';
@@ -110,7 +111,7 @@ async function lookAt(
       () => name,
       context,
       async (signal) => {
-        const instance = await (await context.api()).instances.get(id, { signal });
+        const instance = instanceIn(await readInstance(id, await context.api(), { signal }));
         if (instance.status !== RUNNING) return undefined;
         const sample = await readSample(instance, CARD_SAMPLES, { find, signal }, context);
         const signs = signsOf(sample, instance);

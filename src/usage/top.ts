@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
 import { type IdleTime, idleTime } from '../instances/deadlines/idle-time.ts';
 import { readKnownInstances } from '../instances/known-instances.ts';
+import { instanceIn, readInstance } from '../instances/read.ts';
 import type { Target } from '../instances/resolve.ts';
 import type { TopRow } from '../results/instances.ts';
 import { hasSsh } from '../rules/statuses.ts';
@@ -40,7 +41,7 @@ export async function readTop(
   context: Context,
 ): Promise<Top> {
   const { serviceClock } = context;
-  const { instances } = await context.api();
+  const api = await context.api();
   const faults: CliError[] = [];
   const wanted: readonly Wanted[] =
     typed.length > 0
@@ -51,7 +52,7 @@ export async function readTop(
     const name = () => instance?.name ?? target.name;
     try {
       const sample = await withinLimit(LIMIT, name, context, async (signal) => {
-        instance ??= await instances.get(target.id, { signal });
+        instance ??= instanceIn(await readInstance(target.id, api, { signal }));
         return readSample(instance, 1, { find, signal }, context);
       });
       return { ...rowOf(target, instance, sample, faults), ...secondsOf(idle()) };

@@ -10,6 +10,7 @@ import type { Reaped } from '../../results/instances.ts';
 import { typedName } from '../../rules/names.ts';
 import { endHeld } from '../ending.ts';
 import { ownJournal } from '../pending.ts';
+import { readInstance } from '../read.ts';
 import { type ServiceTime, serviceTime, warnOfDifference } from './service-time.ts';
 
 export interface Reaping {
@@ -68,11 +69,11 @@ async function timeOfPass(
   journal: Journal,
   context: Context,
 ): Promise<ServiceTime> {
-  const { instances } = await context.api();
+  const api = await context.api();
   const known = unproven === undefined ? [] : await journal.deadlines();
   async function readAny(): Promise<void> {
     for (const { id } of known) {
-      if ((await failuresOf(instances.get(id))).length === 0) return;
+      if ((await readInstance(id, api)).kind === 'there') return;
     }
     throw unproven;
   }
