@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
+
+/** Returns the source files that match a pattern, ignoring comments. */
+function filesWith(pattern: RegExp): string[] {
+  return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => {
+      const source = readFileSync(join(SRC, name), 'utf8');
+      return pattern.test(source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, ''));
+    })
+    .sort();
+}
+
+/** Files with their own reading until they use the one ending. */
+const ENDING = ['instances/change.ts', 'instances/ending.ts', 'instances/max-price.ts'];
+
+test('reads an instance in one file', () => {
+  const readers = filesWith(/\binstances\s*\.get\(/);
+  expect(readers.filter((name) => !ENDING.includes(name))).toEqual(['instances/read.ts']);
+});
