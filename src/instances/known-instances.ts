@@ -6,7 +6,7 @@ import type { Journal, KnownInstance, OpenRequest, Snapshot } from '../journal/i
 import { gpucloud, gpucloudLine } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
 import { resourceId } from '../rules/names.ts';
-import { isTerminated } from '../rules/statuses.ts';
+import { GONE, IN_FLIGHT, isTerminated, UNKNOWN, UNREAD } from '../rules/statuses.ts';
 import { idleTime } from './deadlines/idle-time.ts';
 import { readableJournal } from './pending.ts';
 import { readInstance } from './read.ts';
@@ -184,11 +184,11 @@ async function readOne(
   if (reading.kind === 'gone') {
     // Keeps the row, since only the web console shows what happened to the instance.
     const note = `not found by the service; ${lastSeen(last, now)}`;
-    return { id, name, status: 'GONE', last, note, ...ordered };
+    return { id, name, status: GONE, last, note, ...ordered };
   }
   faults.push(reading.fault);
   const note = `read failed; ${lastSeen(last, now)}`;
-  return { id, name, status: last?.status ?? 'UNREAD', last, unread: true, note, ...ordered };
+  return { id, name, status: last?.status ?? UNREAD, last, unread: true, note, ...ordered };
 }
 
 function lastSeen(last: Snapshot | undefined, now: number): string {
@@ -206,7 +206,7 @@ function unknownRow(request: OpenRequest, now: number, profile: string | undefin
     id: null,
     uid,
     name,
-    status: 'UNKNOWN',
+    status: UNKNOWN,
     asked_at,
     offer_id,
     ...(deadline === undefined ? {} : { ends_at: deadline }),
@@ -218,7 +218,7 @@ function unknownRow(request: OpenRequest, now: number, profile: string | undefin
 function inFlightRow(rental: OpenRequest, now: number): Listed {
   return {
     ...unknownRow(rental, now, undefined),
-    status: 'IN_FLIGHT',
+    status: IN_FLIGHT,
     note: `requested ${ago(rental.asked_at, now)}; its process is waiting for the response`,
   };
 }

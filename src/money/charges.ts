@@ -4,7 +4,7 @@ import type { Reading } from '../instances/read.ts';
 import type { Snapshot } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
 import { type Money, priceIn, zero } from '../rules/money.ts';
-import { isTerminated } from '../rules/statuses.ts';
+import { GONE, isTerminated } from '../rules/statuses.ts';
 import { postingOf } from './ledger.ts';
 
 /** Milliseconds since 1970. */
@@ -60,7 +60,7 @@ export function instanceCharge({ instance, last, status }: Listed): Chargeable {
     kind: 'instance',
     price: instance?.price_per_hour_snapshot ?? last?.price_per_hour,
     from: instant((instance ?? last)?.created_at),
-    to: status === 'GONE' ? lastSeen(last) : endOf(instance, undefined),
+    to: status === GONE ? lastSeen(last) : endOf(instance, undefined),
     billedAt: instant(instance?.last_billed_at),
   };
 }

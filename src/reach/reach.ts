@@ -7,7 +7,7 @@ import { nextStep } from '../instances/status.ts';
 import { waitFor } from '../instances/waiting.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
-import { hasSsh, INSTANCE_STATUSES, leadsTo } from '../rules/statuses.ts';
+import { instanceStatus, leadsTo } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { type SshEndpoint, sshEndpoint } from '../watch/ssh-endpoint.ts';
 import type { InventoryHost } from './hosts/inventory.ts';
@@ -88,8 +88,9 @@ export async function inventoryHosts(
 function ensureEnterable(instance: Instance, { id, name: typed }: Target): string | undefined {
   const { status, failure_reason: reason, ip_address: address } = instance;
   const name = instance.name ?? typed;
-  if (hasSsh(status)) return undefined;
-  if (INSTANCE_STATUSES.includes(status) && status !== 'ERROR') {
+  const { ssh } = instanceStatus(status);
+  if (ssh === 'yes') return undefined;
+  if (ssh === 'no') {
     throw new CliError('wrongState', `Can't connect to ${name}: the instance is ${status}.`, {
       resource: id,
       // A tunnel waits until a temporary status changes.

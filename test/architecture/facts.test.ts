@@ -23,3 +23,20 @@ test('reads an instance in one file', () => {
   const readers = filesWith(/\binstances\s*\.get\(/);
   expect(readers.filter((name) => !ENDING.includes(name))).toEqual(['instances/read.ts']);
 });
+
+test('names its own statuses in one file', () => {
+  const own = "'(?:GONE|UNKNOWN|IN_FLIGHT|UNREAD)'";
+  // A quoted word alone may also be a heading.
+  const used = new RegExp(`(?:[!=]==|\\?\\?|\\bstatus:|\\?|\\[) *${own}`);
+  expect(filesWith(used)).toEqual([]);
+  expect(filesWith(/= 'GONE'/)).toEqual(['rules/statuses.ts']);
+});
+
+test('lists the documented statuses in one file', () => {
+  // The sandbox plays each transition.
+  const files = filesWith(/\bPROVISIONING\b/).filter((name) => !name.startsWith('sandbox/'));
+  expect(files).toEqual(['rules/statuses.ts']);
+  // Three statuses in one array or condition would be another list.
+  const status = "'(?:ACTIVE|STOPPING|STOPPED|STARTING|TERMINATING|TERMINATED|ERROR|GONE)'";
+  expect(filesWith(new RegExp(`${status}, ?${status}, ?${status}`))).toEqual([]);
+});

@@ -94,7 +94,7 @@ export const commands = [
       ],
       [
         'an unresolved request needs no attention',
-        "test: ({ status }) => status === 'UNKNOWN'",
+        'test: ({ status }) => status === UNKNOWN',
         'test: () => false',
       ],
       [

@@ -336,7 +336,7 @@ export const instances = [
     file: 'instances/known-instances.ts',
     tests: 'commands/instances/reading commands/status',
     changes: [
-      ['an instance that can not be read is no fault', 'faults.push(error);', ''],
+      ['an instance that can not be read is no fault', 'faults.push(reading.fault);', ''],
       ['an unresolved request has no row', '[...newestFirst(lost), ...', '['],
     ],
   },
@@ -344,14 +344,10 @@ export const instances = [
     file: 'rules/statuses.ts',
     tests: 'rules/statuses',
     changes: [
-      ['TERMINATING bills', "TERMINATING: { bills: 'no'", "TERMINATING: { bills: 'yes'"],
-      ['STOPPED does not bill', "STOPPED: { bills: 'undocumented'", "STOPPED: { bills: 'no'"],
-      ['a new status does not bill', "= { bills: 'undocumented", "= { bills: 'no"],
-      [
-        'a TERMINATING instance is over',
-        "return status === 'TERMINATED';",
-        "return instanceStatus(status).bills === 'no';",
-      ],
+      ['TERMINATING bills', "ENDS = { bills: 'no'", "ENDS = { bills: 'yes'"],
+      ['STOPPED does not bill', "{ ...UNDOCUMENTED, ssh: 'no'", '{ ...ENDS, over: false'],
+      ['a new status does not bill', "bills: 'undocumented'", "bills: 'no'"],
+      ['a TERMINATING instance is over', '{ ...ENDS, over: false', '{ ...ENDS, over: true'],
     ],
   },
 ];

@@ -14,7 +14,7 @@ import { readInstance } from '../../instances/read.ts';
 import { reconcile } from '../../instances/reconcile.ts';
 import type { Journal } from '../../journal/index.ts';
 import { instanceId } from '../../rules/names.ts';
-import { mayBill } from '../../rules/statuses.ts';
+import { GONE, mayBill, UNREAD } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 
 export const track = action({
@@ -59,7 +59,7 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
     if (reading.kind !== 'there') {
       const { kind, fault } = reading;
       context.err.warn('incomplete', `Tracked ${id} without reading it: ${fault.message}`);
-      return { id, name: id, status: kind === 'gone' ? 'GONE' : 'UNREAD' };
+      return { id, name: id, status: kind === 'gone' ? GONE : UNREAD };
     }
     const { name, status, paid_until } = reading.instance;
     if (known.has(id)) context.err.note(`Already tracked: ${name ?? id} (${id}).`);

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
 import { BRIEFLY, type Reading, readInstance } from '../../instances/read.ts';
-import { INSTANCE_STATUSES, leadsTo } from '../../rules/statuses.ts';
+import { isDocumented, leadsTo } from '../../rules/statuses.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import type { JobRecord } from '../record/record.ts';
@@ -129,7 +129,7 @@ export async function ensureRunning({ id, name }: JobRecord, context: Context): 
   }
   if (reading.kind !== 'there') return false;
   const { status } = reading.instance;
-  if (!INSTANCE_STATUSES.includes(status) || leadsTo('ACTIVE', status)) return true;
+  if (!isDocumented(status) || leadsTo('ACTIVE', status)) return true;
   throw new CliError('wrongState', `${name} is ${status}, so its job has ended.`, {
     resource: id,
   });
