@@ -198,6 +198,20 @@ export function unforeseenIn(failure: CliError | undefined): Error | undefined {
   return failure?.hint === FAULT_HINT && cause instanceof Error ? cause : undefined;
 }
 
+/** Says that a known instance may bill. Put it last, and only if the instance may bill. */
+export const MAY_BILL = 'It may still be billing.';
+
+/**
+ * Returns the error for an unknown outcome after which an instance may be billing (exit code 7).
+ * `what` says what is unknown, and that it may be billing.
+ */
+export function doubt(
+  what: string,
+  details: Omit<ErrorDetails, 'mayBeBilling'> & { readonly resource: string | undefined },
+): CliError {
+  return new CliError('outcomeUnknown', what, { ...details, mayBeBilling: true });
+}
+
 export function usageError(message: string, hint?: string): CliError {
   return new CliError('usage', message, { hint });
 }

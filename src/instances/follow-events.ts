@@ -1,7 +1,7 @@
 import type { Api, Instance, InstanceEvent } from '../api/index.ts';
 import { AT_ONCE, eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
-import { CliError, throwAll, usageError } from '../errors.ts';
+import { CliError, MAY_BILL, throwAll, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { local, spanText } from '../output/time.ts';
@@ -257,11 +257,8 @@ function interrupted(
       : reason;
   }
   const names = named(targets.map((target) => ({ target })));
-  return reason.with(
-    `${reason.message} Stopped waiting for ${until} of ${names}. It may still be billing.`,
-    {
-      hint: `see it with "${gpucloud('instances', 'get', ...targets.map(typed))}"`,
-      mayBeBilling: true,
-    },
-  );
+  return reason.with(`${reason.message} Stopped waiting for ${until} of ${names}. ${MAY_BILL}`, {
+    hint: `see it with "${gpucloud('instances', 'get', ...targets.map(typed))}"`,
+    mayBeBilling: true,
+  });
 }

@@ -1,6 +1,6 @@
 import { recoverLine } from '../../cli/hints.ts';
 import { action } from '../../cli/verb.ts';
-import { CliError, failuresOf, throwAll } from '../../errors.ts';
+import { CliError, doubt, failuresOf, throwAll } from '../../errors.ts';
 import { overLimit } from '../../instances/max-price.ts';
 import { readableJournal } from '../../instances/pending.ts';
 import { type Resolution, reconcile } from '../../instances/reconcile.ts';
@@ -113,8 +113,7 @@ function stillUnknown(open: readonly Resolution[]): CliError {
     return `${name} (${offer}requested at ${asked_at})`;
   });
   const [what, they] = open.length === 1 ? ['instance', 'It'] : ['instances', 'They'];
-  return new CliError(
-    'outcomeUnknown',
+  return doubt(
     `Outcome still unknown: ${requested.join(', ')}. Look for the ${what} in the web console. ${they} may be billing.`,
     {
       hint:
@@ -122,7 +121,6 @@ function stillUnknown(open: readonly Resolution[]): CliError {
           ? `if the instance exists: ${gpucloud('instances', 'track', 'ID')}; otherwise: ${untrackLine(first)}`
           : `if ${candidate.id} is the instance: ${recoverLine(candidate.name ?? '')} --yes; otherwise: ${untrackLine(first)}`,
       resource: name,
-      mayBeBilling: true,
     },
   );
 }
@@ -136,9 +134,8 @@ function untrackLine(request: OpenRequest | undefined): string {
 
 /** Refuses a request that its own process is still sending and will resolve. */
 function inFlight(name: string): CliError {
-  return new CliError('outcomeUnknown', `Another gpucloud process is creating ${name}.`, {
+  return doubt(`Another gpucloud process is creating ${name}.`, {
     hint: `wait for that process, then list your instances: ${gpucloud('instances', 'list')}`,
     resource: name,
-    mayBeBilling: true,
   });
 }

@@ -4,7 +4,7 @@ import { checked } from '../../cli/parse.ts';
 import { showDone } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, MAY_BILL } from '../../errors.ts';
 import type { Changed } from '../../instances/outcome.ts';
 import { findInstances } from '../../instances/resolve.ts';
 import type { KnownInstance, OpenRequest } from '../../journal/index.ts';
@@ -104,7 +104,7 @@ function noteWhatIsLeft(instances: readonly KnownInstance[], { err }: Context): 
     } else {
       err.warn(
         'may_be_billing',
-        `Untracked ${name}.${ends} It may still be billing. ${back}. To terminate it: ${gpucloud('instances', 'terminate', typedName(name, id))}`,
+        `Untracked ${name}.${ends} ${MAY_BILL} ${back}. To terminate it: ${gpucloud('instances', 'terminate', typedName(name, id))}`,
       );
     }
   }

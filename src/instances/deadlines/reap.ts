@@ -1,7 +1,7 @@
 import { AT_ONCE, eachBounded } from '../../bounded.ts';
 import { recoverLine } from '../../cli/hints.ts';
 import type { Context } from '../../context.ts';
-import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
+import { CliError, doubt, failuresOf, isInterrupt } from '../../errors.ts';
 import type { Deadline, Journal } from '../../journal/index.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
@@ -169,14 +169,12 @@ function named(error: CliError, name: string): CliError {
 
 /** Reports a 404. It doesn't prove a termination: terminated instances stay readable. */
 function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: CliError): CliError {
-  return new CliError(
-    'outcomeUnknown',
+  return doubt(
     `${name} (${id}) is due, but the service returned 404. It may be billing on another account.`,
     {
       httpStatus,
       hint: `check the web console; stop tracking the instance: ${gpucloud('instances', 'untrack', typedName(name, id))}`,
       resource: id,
-      mayBeBilling: true,
     },
   );
 }
@@ -190,9 +188,8 @@ function unreadable({ id, name }: Pick<Deadline, 'id' | 'name'>): CliError {
 }
 
 function stillUnknown({ name, overdue_seconds }: Reaped): CliError {
-  return new CliError(
-    'outcomeUnknown',
-    `${name} is ${spanText(overdue_seconds)} past its deadline, but the outcome of its request is unknown. It may be billing.`,
-    { hint: recoverLine(name), resource: name, mayBeBilling: true },
+  return doubt(
+    `${name} is ${spanText(overdue_seconds)} past its deadline, but the outcome of its request is unknown. It may exist and be billing.`,
+    { hint: recoverLine(name), resource: name },
   );
 }
