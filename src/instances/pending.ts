@@ -2,7 +2,7 @@ import type { User } from '../api/index.ts';
 import { onCancel } from '../cli/confirm.ts';
 import { recoverLine } from '../cli/hints.ts';
 import type { Context } from '../context.ts';
-import { CliError, isOfOneReading } from '../errors.ts';
+import { CliError, doubt, isOfOneReading } from '../errors.ts';
 import type { Journal, OpenedRequest, OpenRequest, RentalRequest } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
@@ -148,10 +148,9 @@ async function agreeToSecond({ name, message, remedy }: Doubt, context: Context)
   if (context.flags.yes === true) return;
   const prompts = await context.prompts();
   if (prompts === undefined) {
-    throw new CliError('outcomeUnknown', `${message} Nothing was sent.`, {
+    throw doubt(`${message} Nothing was sent.`, {
       hint: `${remedy}; or add --yes to create another instance`,
       resource: name,
-      mayBeBilling: true,
     });
   }
   context.err.warn('outcome_unknown', `${message} A second instance would bill too.`);

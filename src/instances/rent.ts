@@ -4,7 +4,7 @@ import { recoverLine } from '../cli/hints.ts';
 import { observationOf } from '../context/observe.ts';
 import { DEFAULT_TIMEOUT_MS } from '../context/service.ts';
 import type { Context } from '../context.ts';
-import { CliError, type Failure, isInterrupt } from '../errors.ts';
+import { CliError, doubt, type Failure, isInterrupt } from '../errors.ts';
 import {
   type OpenedRequest,
   type RentalRequest,
@@ -214,11 +214,7 @@ function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliErr
 }
 
 function unknownOutcome(message: string, request: RentalRequest): CliError {
-  return new CliError('outcomeUnknown', message, {
-    hint: settleHint(request),
-    resource: request.name,
-    mayBeBilling: true,
-  });
+  return doubt(message, { hint: settleHint(request), resource: request.name });
 }
 
 function settleHint({ name }: RentalRequest): string {

@@ -2,7 +2,7 @@ import { onCancel } from '../cli/confirm.ts';
 import { recoverLine } from '../cli/hints.ts';
 import { checked } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
-import { CliError, throwAll, usageError } from '../errors.ts';
+import { CliError, doubt, throwAll, usageError } from '../errors.ts';
 import type { Known, KnownInstance, OpenRequest } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { gpucloud } from '../output/shell-line.ts';
@@ -208,8 +208,7 @@ function refusePending(
     verb === undefined
       ? 'or use an ID'
       : `or use an ID: ${gpucloud('instances', verb, namesakes[0]?.id ?? 'ID')}`;
-  throw new CliError(
-    'outcomeUnknown',
+  throw doubt(
     `The ID of "${name}", requested at ${open.asked_at}, is unknown. The instance may be billing.${namesake}`,
     {
       hint:
@@ -217,7 +216,6 @@ function refusePending(
           ? `another process is waiting for the response: try again later; ${byId}`
           : `recover the request: ${recoverLine(name)}; ${byId}`,
       resource: name,
-      mayBeBilling: true,
     },
   );
 }

@@ -40,3 +40,10 @@ test('lists the documented statuses in one file', () => {
   const status = "'(?:ACTIVE|STOPPING|STOPPED|STARTING|TERMINATING|TERMINATED|ERROR|GONE)'";
   expect(filesWith(new RegExp(`${status}, ?${status}, ?${status}`))).toEqual([]);
 });
+
+test('builds doubts about instances in one file', () => {
+  // api/ knows no instance, and nothing was sent for the drive.
+  const others = ['api/errors.ts', 'commands/drives/create.ts', ...ENDING];
+  const builders = filesWith(/new CliError\(\s*'outcomeUnknown'/);
+  expect(builders.filter((name) => !others.includes(name))).toEqual(['errors.ts']);
+});

@@ -2,7 +2,7 @@ import { sentence } from '../../api/errors.ts';
 import type { Instance } from '../../api/index.ts';
 import { AT_ONCE, createGate } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
-import { CliError, unforeseen } from '../../errors.ts';
+import { CliError, doubt, unforeseen } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import { endEach } from '../ending.ts';
@@ -130,8 +130,5 @@ function withDoubt(one: OneOfSeveral): OneOfSeveral {
   const { error } = one;
   if (error.failure === 'outcomeUnknown') return one;
   const { name, code: _code, ...details } = error;
-  return {
-    name: one.name,
-    error: new CliError('outcomeUnknown', error.message, { ...details, cause: error }),
-  };
+  return { name: one.name, error: doubt(error.message, { ...details, cause: error }) };
 }
