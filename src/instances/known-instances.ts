@@ -1,5 +1,5 @@
 import type { Api, CallOptions, Drive, Instance } from '../api/index.ts';
-import { eachBounded } from '../bounded.ts';
+import { eachBounded, LISTED_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, Snapshot } from '../journal/index.ts';
@@ -52,12 +52,6 @@ export interface KnownInstances {
   readonly driveFault: CliError | undefined;
 }
 
-/**
- * Concurrent reads: 200 instances take two round trips. Retry-After is honoured if the service
- * returns 429.
- */
-const AT_ONCE = 100;
-
 interface ReadHow {
   /** Whether to include terminated instances. */
   readonly all: boolean;
@@ -89,7 +83,7 @@ export async function readKnownInstances(
   const ids = new Map(known.instances.map((one) => [one.id, one]));
   const faults: CliError[] = [];
   const read = (wanted: readonly string[]) =>
-    eachBounded(wanted, AT_ONCE, (id) =>
+    eachBounded(wanted, LISTED_AT_ONCE, (id) =>
       readOne(id, ids.get(id), { api, faults, now, options, serviceNow: context.serviceClock.now }),
     );
 

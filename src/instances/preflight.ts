@@ -1,14 +1,12 @@
 import type { Instance } from '../api/index.ts';
 import { textField } from '../api/open-fields.ts';
-import { eachBounded } from '../bounded.ts';
+import { eachBounded, READS_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
 import type { KnownInstance } from '../journal/index.ts';
 import { inRoubles, priceIn, zero } from '../rules/money.ts';
 import { BRIEFLY, readInstance } from './read.ts';
 import type { Target } from './resolve.ts';
-
-const READ_AT_ONCE = 8;
 
 /**
  * Runs work before the first request that changes something. If interrupted, `meaning` completes
@@ -47,7 +45,7 @@ export function readAll(
   targets: readonly Pick<Target, 'id'>[],
   context: Context,
 ): Promise<(Instance | undefined)[]> {
-  return eachBounded(targets, READ_AT_ONCE, (target) => readBriefly(target, context));
+  return eachBounded(targets, READS_AT_ONCE, (target) => readBriefly(target, context));
 }
 
 /**

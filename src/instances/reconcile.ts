@@ -1,6 +1,7 @@
 import type { Api, Instance } from '../api/index.ts';
-import { eachBounded } from '../bounded.ts';
+import { eachBounded, READS_AT_ONCE } from '../bounded.ts';
 import { onCancel } from '../cli/confirm.ts';
+import { CLOCKS } from '../clock.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest } from '../journal/index.ts';
@@ -11,9 +12,6 @@ import { isSameName, nameKey, resourceId, typedName } from '../rules/names.ts';
 import { deadlineText, noteEnds } from './deadlines/deadline.ts';
 import { readInstance } from './read.ts';
 
-const AT_ONCE = 8;
-/** Maximum difference between this computer's clock and the service's, in milliseconds. */
-const SKEW = 5 * 60_000;
 /** Milliseconds after its request by which an instance must have been created. */
 const LATEST = 3_600_000;
 
@@ -89,7 +87,7 @@ async function readCandidates(
   for (const id of attached) {
     if (known.get(id)?.request == null) ids.add(id);
   }
-  const read = await eachBounded([...ids], AT_ONCE, async (id) => {
+  const read = await eachBounded([...ids], READS_AT_ONCE, async (id) => {
     const instance = await readOne(id, api, context);
     const isWanted = instance !== undefined && names.has(nameKey(instance.name ?? ''));
     return isWanted ? { instance, known_at: known.get(id)?.asked_at } : undefined;
@@ -134,7 +132,7 @@ function isOf(
   // window.
   const ahead = serviceClock.now() - clock.now();
   const age = created - Date.parse(asked_at);
-  return age >= -SKEW + Math.min(0, ahead) && age <= LATEST + Math.max(0, ahead);
+  return age >= -CLOCKS.wrong + Math.min(0, ahead) && age <= LATEST + Math.max(0, ahead);
 }
 
 /**

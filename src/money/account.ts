@@ -1,5 +1,5 @@
 import type { Api, CallOptions, Drive, User } from '../api/index.ts';
-import { eachBounded } from '../bounded.ts';
+import { eachBounded, LISTED_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading, throwAll } from '../errors.ts';
 import { type KnownInstances, readKnownInstances } from '../instances/known-instances.ts';
@@ -142,7 +142,6 @@ interface Archived {
 }
 
 const MOST = 100;
-const AT_ONCE = 20;
 
 /** Reads the newest instances. `left` is the number of older, unread instances. */
 export async function readArchived(
@@ -154,7 +153,7 @@ export async function readArchived(
   const newest = [...instances].sort((a, b) => seenAt(b).localeCompare(seenAt(a)));
   const read = await eachBounded(
     newest.slice(0, MOST),
-    AT_ONCE,
+    LISTED_AT_ONCE,
     async (known): Promise<Archived> => {
       return { known, reading: await readInstance(known.id, api, options) };
     },

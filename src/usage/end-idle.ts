@@ -1,4 +1,4 @@
-import { eachBounded } from '../bounded.ts';
+import { eachBounded, SSH_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
 import { type Ended, endedRow } from '../instances/deadlines/reap.ts';
@@ -16,9 +16,6 @@ import { type FindSignIn, signInFinder } from './sign-in.ts';
 
 /** Timeout for measuring one instance, in milliseconds. */
 const LIMIT = 20_000;
-
-/** Number of instances measured at once: each measurement mostly waits for SSH. */
-const AT_ONCE = 16;
 
 /** Only an ACTIVE instance can be idle. */
 const RUNNING = 'ACTIVE';
@@ -50,7 +47,7 @@ export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
   const jobs = lazy(() => readJobs(context));
   const find = signInFinder({ ...signIn, port: undefined, wait: undefined }, context, jobs);
   const tools = { pass, find, jobs, journal, context };
-  const ended = await eachBounded(ruled, AT_ONCE, async (one) => {
+  const ended = await eachBounded(ruled, SSH_AT_ONCE, async (one) => {
     try {
       return await journal.withIdle(one.id, one.rule, (held) => judgeOne(one, held, tools));
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { Instance } from '../api/index.ts';
-import { eachBounded } from '../bounded.ts';
+import { eachBounded, SSH_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
 import { type IdleTime, idleTime } from '../instances/deadlines/idle-time.ts';
@@ -14,8 +14,6 @@ import type { FindSignIn } from './sign-in.ts';
 
 /** Timeout for one instance, in milliseconds. */
 const LIMIT = 5_000;
-/** Reads this many instances at once, so that 100 instances take at most two timeouts. */
-const AT_ONCE = 50;
 
 export interface Top {
   readonly rows: readonly TopRow[];
@@ -47,7 +45,7 @@ export async function readTop(
     typed.length > 0
       ? typed.map((target) => ({ target, idle: () => idleTime(target.idle, serviceClock.now()) }))
       : await running(context);
-  const rows = await eachBounded(wanted, AT_ONCE, async ({ target, known, idle }) => {
+  const rows = await eachBounded(wanted, SSH_AT_ONCE, async ({ target, known, idle }) => {
     let instance = known;
     const name = () => instance?.name ?? target.name;
     try {

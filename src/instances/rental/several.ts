@@ -1,13 +1,12 @@
 import { sentence } from '../../api/errors.ts';
 import type { Instance } from '../../api/index.ts';
-import { AT_ONCE, createGate } from '../../bounded.ts';
+import { AT_ONCE, createGate, READS_AT_ONCE } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
 import { CliError, doubt, unforeseen } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import { endEach } from '../ending.ts';
 import type { Target } from '../resolve.ts';
-import { READINGS_AT_ONCE } from '../waiting.ts';
 import type { Gates, Obtained } from './capacity.ts';
 
 export interface ObtainedOne extends Obtained {
@@ -54,7 +53,7 @@ export async function rentSeveral(
 ): Promise<Several> {
   const gates: Gates = {
     sending: createGate(AT_ONCE),
-    reading: createGate(READINGS_AT_ONCE),
+    reading: createGate(READS_AT_ONCE),
   };
   const each = await Promise.all(
     names.map(async (name): Promise<OneOfSeveral> => {
