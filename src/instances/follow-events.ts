@@ -172,7 +172,6 @@ function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: stri
 function reporterOf(logs: readonly InstanceLog[], context: Context) {
   const { err, out } = context;
   const gone: CliError[] = [];
-  const missed = new Set<InstanceLog>();
   let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
   let looks = 0;
 
@@ -198,19 +197,6 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
         why === 'pruned'
           ? `${target.name}: the log no longer contains the last event shown, so events before ${before} may be missing.`
           : `${target.name}: too many new events, so events before ${before} were skipped. To see all: ${gpucloud('instances', 'events', typed(target), '--all')}`,
-      );
-    },
-    missed(log, { count, before }) {
-      // Warns once per log: a service that counts more events than it lists would cause a warning
-      // at every read.
-      if (missed.has(log)) return;
-      missed.add(log);
-      const { target } = log;
-      begin();
-      const events = count === 1 ? '1 event' : `${count} events`;
-      err.warn(
-        'incomplete',
-        `${target.name}: ${events} from before ${local(before)} may have reached the log too late to be shown. To see all: ${gpucloud('instances', 'events', typed(target), '--all')}`,
       );
     },
     gone(_log, error) {
