@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CliError, FAILURES, type Failure, SeveralErrors, worstOf } from '../src/errors.ts';
+import { CliError, doubt, FAILURES, type Failure, SeveralErrors, worstOf } from '../src/errors.ts';
 
 const full = {
   code: 'name_taken',
@@ -63,6 +63,16 @@ test('ranks every failure', () => {
     left.splice(left.indexOf(worst), 1);
   }
   expect(ranked).toEqual(ORDER);
+});
+
+test('exits with 7 after an unknown outcome and a failed run', () => {
+  const failed = new CliError('runFailed', 'lost');
+  const unsure = doubt('Could not terminate trainer.', { resource: 'trainer' });
+  expect(new SeveralErrors([failed, unsure])).toMatchObject({
+    exitCode: 7,
+    message: 'Could not terminate trainer.',
+    mayBeBilling: true,
+  });
 });
 
 test('reports the first of several equally serious errors', () => {
