@@ -191,6 +191,7 @@ export const commands = [
         'errors.some((error) => error.mayBeBilling)',
         'errors.every((error) => error.mayBeBilling)',
       ],
+      ['a doubt is not billing', '{ ...details, mayBeBilling: true }', 'details'],
       [
         'several are retryable if one is',
         'errors.every((error) => error.retryable)',

@@ -143,7 +143,6 @@ export const instances = [
         'if (context.flags.yes === true) ',
         '',
       ],
-      ['an unresolved request is not billing', 'name,\n      mayBeBilling: true', 'name'],
       [
         'a name that was taken while waiting is rented twice',
         'if (made === undefined || ignoresNames) ',
