@@ -6,9 +6,7 @@ import { namedHome } from './config/folders.ts';
 import type { Host } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
 import { errorCode } from './files/error-code.ts';
-import { onReaderGone } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
-import { openPipeLook } from './platform/pipe.ts';
 import { isInExecutable, keyringProgramOf, type Self, selfOf } from './platform/self.ts';
 import { onStdinData } from './platform/stdin.ts';
 import { openFile, startPiped, startProgram } from './programs.ts';
@@ -46,7 +44,6 @@ async function main(): Promise<void> {
     },
     // A direct write must not overtake the stream's pending output.
     syncWrite: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
-    onReaderGone: (gone) => onReaderGone(1, gone, isExecutable ? openPipeLook : undefined),
     onStdinData: (found) => onStdinData(() => process.stdin, found),
     isStdoutNull,
     env,

@@ -16,7 +16,7 @@ import type { Block, Format, ListOptions, Live, Output, OutputSettings, View } f
 import { eachRow, isArray, type Rows } from './rows.ts';
 import { cleanLines } from './sanitise.ts';
 import { withProfile } from './shell-line.ts';
-import { createSink, type OnReaderGone, type SyncWrite } from './sink.ts';
+import { createSink, type SyncWrite } from './sink.ts';
 import { sortRows } from './sort.ts';
 import { columnsText, detailsText, sectionOf } from './table/details.ts';
 import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
@@ -36,7 +36,6 @@ interface OutputOptions {
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** Writes to non-TTY stdout without creating a stream; see Host. */
   readonly syncWrite?: SyncWrite;
-  readonly onReaderGone?: OnReaderGone;
   /** Aborts the wait for a reader that has stopped reading. */
   readonly stop?: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -56,9 +55,9 @@ interface OutputOptions {
  */
 export function createOutput(options: OutputOptions): Output {
   // Don't destructure `stdout`: reading the property opens the stream.
-  const { settings, clock, syncWrite, onReaderGone, stop, env, colour, profile } = options;
+  const { settings, clock, syncWrite, stop, env, colour, profile } = options;
   const { format, header } = settings;
-  const sink = createSink(() => options.stdout, { plain: syncWrite, onReaderGone, stop });
+  const sink = createSink(() => options.stdout, { plain: syncWrite, stop });
   const isTerminal = () => syncWrite === undefined && options.stdout.isTTY === true;
 
   let compiled: Promise<Query> | undefined;
@@ -104,13 +103,10 @@ export function createOutput(options: OutputOptions): Output {
       rows = sortRows(isArray(rows) ? rows : await all(rows, (row) => row), forms.order);
     }
     if (find !== undefined) return writeFinding(find, await all(rows, forms.data));
-    const work = async () => {
-      if (format !== 'table') return (await loadWriter(format))(forms).list(rows, sink, how);
-      const count = await writeTable(rows, forms, sink, await style(how.live), how);
-      // A live view has already shown that there are no rows.
-      if (count === 0 && how.live !== true && !sink.ended) options.note(view.empty);
-    };
-    return how.live === true ? sink.whileWatched(work) : work();
+    if (format !== 'table') return (await loadWriter(format))(forms).list(rows, sink, how);
+    const count = await writeTable(rows, forms, sink, await style(how.live), how);
+    // A live view has already shown that there are no rows.
+    if (count === 0 && how.live !== true && !sink.ended) options.note(view.empty);
   }
 
   async function item<T>(value: T, view: View<T>): Promise<void> {

@@ -40,16 +40,13 @@ export async function watch<T, R>(
   context: Context,
 ): Promise<void> {
   const { clock } = context;
-  // Stops reading when the reader of stdout is gone.
-  const left = new AbortController();
-  const signal = AbortSignal.any([context.signal, left.signal]);
   // The output of --debug would break up the view.
   const live = context.flags.debug === true ? undefined : await context.out.live();
   const turns = poll({
     read: (isFirst) => watching.read(isFirst ? {} : { longestPauseMs: LONGEST_WITHIN_MS }),
     interval,
     clock,
-    signal,
+    signal: context.signal,
     isSeen: live !== undefined,
     ...(watching.faultsIn === undefined ? {} : { faultsIn: watching.faultsIn }),
     ...(watching.isOver === undefined ? {} : { isOver: watching.isOver }),
@@ -61,8 +58,6 @@ export async function watch<T, R>(
     // Ctrl-C is the normal way to close a view, so print no message.
     const isCtrlC = error instanceof CliError && error.failure === 'interrupted';
     throw isCtrlC ? error.with(error.message, { silent: true }) : error;
-  } finally {
-    left.abort();
   }
 }
 
@@ -83,6 +78,7 @@ async function printChanges<T, R>(
     let isFirst = true;
     let shown: readonly string[] = [];
     for await (const turn of turns) {
+      if (out.unread) return;
       if ('fault' in turn) {
         outage.failed(turn.fault, turn.isRequested ? turn.pause : undefined);
         continue;

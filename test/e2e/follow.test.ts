@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { needs } from '../support/needs.ts';
 import {
   type Computer,
   createComputer,
@@ -193,34 +192,4 @@ test('exits with 130 immediately on SIGINT during a long pause of --follow', asy
   child.kill('SIGINT');
   // The pause would last an hour.
   expect(await once(child, 'close')).toEqual([130, null]);
-});
-
-// Other systems report a closed pipe only at the next write.
-describe('a reader that exits', needs('Linux'), () => {
-  test('exits when the reader exits, even without a new event', async () => {
-    log = () => logOf(1);
-    const line = `gpucloud ${FOLLOW.join(' ')} -q | head -1; echo "code \${PIPESTATUS[0]}"`;
-    const { stdout, stderr } = await computer.bash(line, { env: env() });
-    expect({ stdout, stderr }).toEqual({ stdout: 'e1\ncode 0\n', stderr: '' });
-  });
-
-  test('exits when the reader exits if the pipe was never written to, or is a named pipe', async () => {
-    log = () => [];
-    const line = (to: string) => `gpucloud ${FOLLOW.join(' ')} -q ${to}; echo "code $?"`;
-    const nothing = { stdout: 'code 0\n', stderr: '' };
-    expect(await computer.bash(line('> >(sleep 1)'), { env: env() })).toMatchObject(nothing);
-    const named = `mkfifo named; sleep 1 < named & ${line('> named')}`;
-    expect(await computer.bash(named, { env: env() })).toMatchObject(nothing);
-    const early = `mkfifo early; : < early & ${line('> early')}`;
-    expect(await computer.bash(early, { env: env() })).toMatchObject(nothing);
-  });
-
-  test('exits when the reader exits if stdout is a socket', async () => {
-    log = () => logOf(1);
-    // Node gives child processes sockets as streams.
-    const child = start('-q');
-    const ended = new Promise((resolve) => child.on('exit', resolve));
-    await heard(child, 'stdout', /^e1\n$/).then(() => child.stdout.destroy());
-    expect(await ended).toBe(0);
-  });
 });
