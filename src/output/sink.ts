@@ -35,10 +35,7 @@ interface SinkOptions {
   readonly stop?: AbortSignal | undefined;
 }
 
-/**
- * Opens the stream if `plain` leaves text unwritten, or if a caller waits for the stream to close.
- * The stream writes the remaining text and reports errors.
- */
+/** Opens the stream if `plain` leaves text unwritten: it writes the rest and reports errors. */
 export function createSink(open: () => Writable, { plain, stop }: SinkOptions = {}): Sink {
   let ended = false;
   let failure: CliError | undefined;
