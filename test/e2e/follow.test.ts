@@ -29,7 +29,7 @@ beforeEach(async () => {
   computer = await createComputer();
   service = await startService(({ path }) => {
     const query = new URL(path, 'http://service').searchParams;
-    const page = Number(query.get('page'));
+    const page = Number(query.get('page') ?? 1);
     if (page === 1) looks += 1;
     const { data, meta } = pageOf(log(looks), page, Number(query.get('limit')));
     const body = envelope(data, 200, { ...meta, page });
@@ -182,6 +182,18 @@ describe('--follow in the built program', () => {
       await terminal.close();
     }
   });
+});
+
+test('stops reading pages of api --paginate when the pipe closes', async () => {
+  log = () => logOf(5_000);
+  const argv = `api GET /instances/${ID}/events -f limit=10 --paginate -o jsonl`;
+  const line = `gpucloud ${argv} | head -1; echo "code \${PIPESTATUS[0]}"`;
+  const { stdout, stderr } = await computer.bash(line, { env: env() });
+  expect({ stdout, stderr }).toEqual({
+    stdout: expect.stringMatching(/^\{.*\}\ncode 0\n$/),
+    stderr: '',
+  });
+  expect(service.requests.length).toBeLessThan(400);
 });
 
 test('exits with 130 immediately on SIGINT during a long pause of --follow', async () => {
