@@ -120,12 +120,12 @@ async function writeList<T>(
   }
   const forms = formsOf(view, settings);
   const find = await target.query();
+  let rows = given;
   const all = async <R>(form: (row: T) => R): Promise<R[]> => {
     const taken: R[] = [];
     await eachRow(rows, sink, (row) => void taken.push(form(row)));
     return taken;
   };
-  let rows = given;
   if (forms.order !== undefined) {
     rows = sortRows(isArray(rows) ? rows : await all((row) => row), forms.order);
   }
