@@ -46,9 +46,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
       return program;
     },
     rerun(words, changes) {
-      // Watches only the process's own stdout: no reader can close a replacement.
-      const own = changes.stdout === undefined ? {} : { onReaderGone: undefined };
-      return run(words, { ...host, ...changes, ...own, endsAtOnce: false });
+      return run(words, { ...host, ...changes, endsAtOnce: false });
     },
   };
 

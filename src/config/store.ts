@@ -90,7 +90,7 @@ function statOf(path: string): Stats | undefined {
 }
 
 /** Opens the file with conf. conf defines its format and mode, and reads and writes it. */
-async function openConf(path: string, written: (text: string) => void = () => undefined) {
+async function openConf(path: string) {
   const { default: Conf } = await import('conf');
   return new Conf<Record<string, unknown>>({
     // Sets both options, so that conf reads neither the environment nor the working folder.
@@ -100,13 +100,13 @@ async function openConf(path: string, written: (text: string) => void = () => un
     configFileMode: 0o600,
     // Sets the whole store, since `set(key, …)` drops a key named `__proto__`.
     accessPropertiesByDotNotation: false,
-    serialize(value) {
-      const text = `${JSON.stringify(value, undefined, 2)}\n`;
-      written(text);
-      return text;
-    },
+    serialize: textOf,
     deserialize: (text) => ({ ...parseConfig(path, text) }),
   });
+}
+
+function textOf(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 /** Parses the file. Throws CliError('storage') with the path but not the text: it may be a key. */
@@ -133,13 +133,11 @@ function parseConfig(path: string, text: string): ConfigFile {
  */
 async function save(target: string, after: ConfigFile): Promise<ConfigFile> {
   const fresh = `${target}.new`;
+  const text = textOf(after);
   try {
     // Removes temporary files that a killed process left.
     removeLeftovers(target);
-    let text = '';
-    const conf = await openConf(fresh, (all) => {
-      text = all;
-    });
+    const conf = await openConf(fresh);
     conf.store = { ...after };
     if (readFileSync(fresh, 'utf8') !== text) {
       throw notSaved(target, 'the write was incomplete; the disk may be full');

@@ -5,10 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createOutput } from '../../src/output/index.ts';
 import type { Format } from '../../src/output/output.ts';
 import { createSink } from '../../src/output/sink.ts';
-import { manualClock } from '../support/clock.ts';
 import { needs } from '../support/needs.ts';
 import { type Instance, instances, outputOn, view } from './world.ts';
 
@@ -251,51 +249,6 @@ describe('writing a result', () => {
     await expect(createSink(() => throwing).write('x')).rejects.toMatchObject({
       failure: 'storage',
     });
-  });
-
-  it('watches for a closed stdout only while it waits for live rows', async () => {
-    let goes: (() => void) | undefined;
-    const onReaderGone = (gone: () => void) => {
-      goes = gone;
-      return () => {
-        goes = undefined;
-      };
-    };
-    const stdout = new Failing(Number.POSITIVE_INFINITY, '');
-    const out = createOutput({
-      stdout,
-      onReaderGone,
-      env: {},
-      clock: manualClock(),
-      settings: { format: 'jsonl', header: true, showSecrets: false },
-      colour: false,
-      note: () => undefined,
-    });
-    async function* steps() {
-      expect(goes).toBeUndefined();
-      yield row;
-    }
-    await out.list(steps(), view);
-    expect(stdout.taken).toHaveLength(1);
-
-    async function* never() {
-      goes?.();
-      await new Promise(() => undefined);
-      yield row;
-    }
-    await out.list(never(), view, { live: true });
-    expect(stdout.taken).toHaveLength(1);
-    expect(goes).toBeUndefined();
-  });
-
-  it('does not throw if an unused stream fails', () => {
-    const stdout = new Failing(0, 'EPIPE');
-    let ended = false;
-    createSink(() => stdout).onEnd(() => {
-      ended = true;
-    });
-    expect(() => stdout.emit('error', new Error('late'))).not.toThrow();
-    expect(ended).toBe(true);
   });
 });
 

@@ -7,6 +7,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';
 import { anyName } from '../../rules/names.ts';
+import { SECRETS } from '../../rules/secrets.ts';
 
 /**
  * Views an account. `balance` is the wallet balance in GET /users/me, but the available funds in
@@ -36,8 +37,7 @@ function viewOf(balance: string): View<User> {
     ],
     id: (user) => user.id,
     empty: 'No profile.',
-    // Masks passwords, since a service may repeat them.
-    secrets: ['current_password', 'new_password', 'password'],
+    secrets: SECRETS.user,
   };
 }
 
