@@ -49,7 +49,7 @@ function namesOf(name: string, here: Here | undefined): string[] {
 
 /** Checks the command, the copies and ssh on this computer. Throws CliError. */
 export async function checkInput(
-  { command, passEnv, sync, exclude, fetch, fetchEvery, detach, here, how }: JobInput,
+  { command, passEnv, sync, exclude, fetch, fetchEvery, here, how }: JobInput,
   read: Given,
   context: Context,
 ): Promise<{ readonly toStart: Command; readonly files: FileList | undefined }> {
@@ -61,12 +61,12 @@ export async function checkInput(
     here === undefined
       ? await commandOf(command, passEnv, read, context)
       : await localCommandOf(command, read, context);
-  const isRepeated = fetchEvery !== undefined;
-  if (isRepeated && fetch.length === 0) throw usageError('--fetch-every needs --fetch');
+  if (fetchEvery !== undefined && fetch.length === 0)
+    throw usageError('--fetch-every needs --fetch');
   // A generated name is new, so no folder with this name exists.
   const names = namesOf(read.flags.name ?? 'new-run', here);
   const targets = here === undefined ? fetch : names.flatMap((name) => fetchInto(fetch, name));
-  await ensureTargets(targets, { detach, isRepeated, home: context.host.home });
+  await ensureTargets(targets, context.host);
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
   await ensureSsh(how, context);
   if (files !== undefined) noteFiles(files, context);

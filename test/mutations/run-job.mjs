@@ -57,14 +57,13 @@ export const runJob = [
     tests,
     changes: [
       ['a file is followed if it is a link', "'wx'", "'w'"],
-      ['a full pipe is a fault', "=== 'EAGAIN'", "=== ''"],
       [
         'a file may be larger than the disk',
         'if (size <= free) return undefined;',
         'return undefined;',
       ],
       ['a file that was cut stays', 'await unlink(path)', 'await lstat(path)'],
-      ['a device is replaced', "'folder' : 'stream'", "'folder' : 'file'"],
+      ['a device is replaced', "'folder' : 'other'", "'folder' : 'file'"],
     ],
   },
   {

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -62,17 +64,19 @@ describe('gpucloud run before renting', () => {
     );
   });
 
-  test.each(['/dev/stdout', '/dev/stderr'])('rejects --fetch to %s with --detach', async (path) => {
-    const stderr = await refused('--detach', '--unenforced', '--fetch', `x:${path}`);
-    expect(stderr).toContain(`${path} closes before the results of --detach arrive`);
-  });
-
-  test('accepts several fetches to devices and to stdout and stderr', async () => {
-    const to = ['/dev/null', '/dev/null', '/dev/stdout', '/dev/fd/2'];
-    const words = to.flatMap((path) => ['--fetch', `x:${path}`]);
-    const stderr = await refused(...words, '--sync', join(folder, 'none'));
-    expect(stderr).toContain('--sync: the folder');
-  });
+  test.each(['/dev/stdout', '/dev/fd/2', '/dev/null', 'pipe', 'socket'])(
+    'rejects --fetch to %s before renting',
+    needs('POSIX'),
+    async (name) => {
+      const path = resolve(folder, name);
+      if (name === 'pipe') execFileSync('mkfifo', [path]);
+      const server = createServer();
+      if (name === 'socket') await once(server.listen(path), 'listening');
+      const stderr = await refused('--fetch', `x:${path}`);
+      server.close();
+      expect(stderr).toContain(`--fetch "x": "${path}" is not a regular file`);
+    },
+  );
 
   test.each([
     ['one file', 'a/x:out', 'b:out'],

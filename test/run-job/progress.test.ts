@@ -114,15 +114,6 @@ test('shows and then clears the renting phase', async () => {
   expect(await terminal.all()).not.toContain('Renting');
 });
 
-test.each(['text', ''])('starts a message on a new line after the result %j', async (text) => {
-  const flags = ['--unenforced', '--fetch', 'r:/dev/stdout'];
-  const ended = await world.run(`printf "${text}" >r; exit 3`, flags, { terminal });
-  expect(ended).toMatchObject({ code: 3 });
-  const lines = (await terminal.all()).split('\n');
-  const at = lines.findIndex((line) => line.endsWith(': exit code 3'));
-  expect(lines[at - 1]).toMatch(text === '' ? /^Price per hour/ : /^text$/);
-});
-
 test.each(['x', 'long', ''])(
   'begins a message on a new line after the unfinished output %j',
   async (text) => {

@@ -96,9 +96,8 @@ export async function fetchFrom(member: Member, context: Context): Promise<void>
   const copying = {
     ...copyingFrom(shell, job.stops.last, warn, context),
     onProgress: () => undefined,
-    print: () => Promise.reject(new Error('results go into a folder')),
   };
-  await fetchEach(job, copying, patienceOf(job, context));
+  await fetchEach(job, copying, patienceOf(job, context), context);
 }
 
 /** Retries while the service reports that the instance runs. */

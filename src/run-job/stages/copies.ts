@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { copyFailed } from '../copy/copy-failed.ts';
 import { copyIn } from '../copy/copy-in.ts';
-import { type CopyingOut, copyOut } from '../copy/copy-out.ts';
+import type { CopyingOut } from '../copy/copy-out.ts';
+import { copyOutEach, worstOf } from '../copy/copy-out-each.ts';
 import { listFiles } from '../copy/files.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
@@ -62,15 +62,10 @@ export async function fetchAll(
   const copying: CopyingOut = {
     ...copyingFrom(shell, stops.last, (what) => err.warn('copy', what), context),
     onProgress: phases.bytes,
-    async print(from, bytes) {
-      phases.clear();
-      if (output === undefined) throw noStream(from);
-      await output.print(from, bytes);
-    },
   };
   if (job.by === 'run') interrupts.first.addEventListener('abort', explain);
   try {
-    await fetchEach(job, copying, patienceOf(job, context));
+    await fetchEach(job, copying, patienceOf(job, context), context);
   } finally {
     interrupts.first.removeEventListener('abort', explain);
     output?.endLine();
@@ -82,12 +77,11 @@ export function copyingFrom(
   shell: RemoteShell,
   signal: AbortSignal,
   warn: (what: string) => void,
-  { clock, host }: Context,
-): Omit<CopyingOut, 'onProgress' | 'print'> {
+  { host }: Context,
+): Omit<CopyingOut, 'onProgress'> {
   return {
     shell,
     signal,
-    clock,
     home: host.home,
     onChanged: (what) => warn(`Changed during the copy: ${what}`),
     onSkipped(named, count) {
@@ -100,40 +94,28 @@ export function copyingFrom(
   };
 }
 
-/** Copies each path, then throws the first failure, preferably not a missing path. */
+/** Copies each path, then throws the failure that decides, preferably not a missing path. */
 export async function fetchEach(
   job: Job,
   copying: CopyingOut,
   onCut: ReturnType<typeof patienceOf>,
+  { clock }: Context,
 ): Promise<void> {
   const { record, phases } = job;
   job.fetched = [];
-  let failure: CliError | undefined;
-  for (const one of record.fetch) {
-    phases.begin('fetching', one.remote);
-    try {
-      await repeated(() => copyOut(one, copying), copying.signal, copying.clock, onCut);
-      job.fetched = [...job.fetched, one.local];
-    } catch (error) {
-      // An interrupt takes precedence over the failure of the copy that it interrupted.
-      copying.signal.throwIfAborted();
-      if (!(error instanceof CliError)) throw error;
-      // Prefer a failure other than a missing path: it can be fixed, so that a later run of `reap`
-      // succeeds.
-      if (failure === undefined || failure.failure === 'notFound') failure = error;
-    }
-  }
-  const fetched = failure === undefined || failure.failure === 'notFound';
+  const results = await copyOutEach(record.fetch, {
+    ...copying,
+    clock,
+    onBegin: ({ remote }) => phases.begin('fetching', remote),
+    async onFetched({ local }) {
+      job.fetched = [...job.fetched, local];
+    },
+    onCut,
+  });
+  const worst = worstOf(results);
+  const fetched = worst === undefined || worst.kind === 'missing';
   job.record = { ...job.record, fetched };
-  if (failure !== undefined) throw failure;
-}
-
-/** Returns the error for a finished run's terminal or pipe: it no longer exists. */
-function noStream(from: 'out' | 'err'): CliError {
-  return copyFailed(
-    'out',
-    `/dev/std${from} belongs to another process; fetch with gpucloud jobs attach`,
-  );
+  if (worst !== undefined) throw worst.fault;
 }
 
 /**
