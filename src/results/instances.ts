@@ -83,7 +83,16 @@ export const jobPlan = lazy(() => {
   const { text, texts, number, maybeText } = fields();
   return z.extend(plan(), {
     command: texts,
-    sync: z.nullable(z.object({ folder: text, files: number, bytes: number })),
+    sync: z.nullable(
+      z.object({
+        folder: text,
+        files: number,
+        bytes: number,
+        /** The three largest entries of the folder. */
+        largest: z.array(z.object({ path: text, bytes: number })),
+        left_out: z.object({ files: number, bytes: number }),
+      }),
+    ),
     fetch: z.array(z.object({ remote: text, local: text })),
     terminate: maybeText,
     /** With `--here`: the names of all instances. */

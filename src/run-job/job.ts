@@ -6,7 +6,7 @@ import type { HowToReach } from '../reach/reach.ts';
 import type { Money } from '../rules/money.ts';
 import type { Command } from './command.ts';
 import type { Fetch } from './copy/copy-out.ts';
-import type { FileList } from './copy/files.ts';
+import type { FileList, Overview } from './copy/files.ts';
 import type { Phases } from './phases.ts';
 import type { JobRecord } from './record/record.ts';
 import type { Stops } from './stops.ts';
@@ -19,6 +19,8 @@ export interface JobInput {
   readonly command: readonly string[];
   readonly sync: string | undefined;
   readonly exclude: readonly string[];
+  /** Whether the .gitignore files in the `--sync` folder count. */
+  readonly gitignore: boolean;
   readonly fetch: readonly Fetch[];
   /** Milliseconds; `--fetch-every`. */
   readonly fetchEvery: number | undefined;
@@ -57,6 +59,7 @@ export interface JobPlan extends JobInput {
   /** Milliseconds during which to retry refused offers. */
   readonly retryFor: number | undefined;
   readonly files: FileList | undefined;
+  readonly overview: Overview | undefined;
 }
 
 /**

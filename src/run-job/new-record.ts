@@ -7,6 +7,7 @@ type Given = Pick<
   | 'toStart'
   | 'command'
   | 'exclude'
+  | 'gitignore'
   | 'fetch'
   | 'fetchEvery'
   | 'keepOnFailure'
@@ -16,13 +17,15 @@ type Given = Pick<
 type Start = Pick<JobRecord, 'id' | 'name' | 'on' | 'sync' | 'grace' | 'started_at'>;
 
 export function newRecord(given: Given, start: Start): JobRecord {
-  const { command, toStart, exclude, fetch, fetchEvery, keepOnFailure, report_file, how } = given;
+  const { command, toStart, exclude, gitignore, fetch, fetchEvery } = given;
+  const { keepOnFailure, report_file, how } = given;
   return {
     version: 1,
     ...start,
     command,
     variables: toStart.variables.map(({ key }) => key),
     exclude,
+    gitignore,
     fetch: fetch.map(({ remote, local }) => ({ remote, local: absolute(local) })),
     fetch_every: fetchEvery ?? null,
     keep_on_failure: keepOnFailure ?? null,

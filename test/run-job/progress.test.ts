@@ -68,7 +68,7 @@ ${programAt('tar')} "$@" | { head -c 300000; until [ -e ${world.local('go')} ]; 
   writeFileSync(world.local('../bin/tar'), tar, { mode: 0o755 });
   const command = 'mkdir out; head -c 900000 /dev/zero >out/r';
   const ended = world.run(command, ['--fetch', `out:${world.local('out')}`], { terminal });
-  await shows(/ Fetching out {2}█+░+ 33 %$/m);
+  await shows(/ Fetching out {2}█+░+ 33 % of 9\d\d KB$/m);
   writeFileSync(world.local('go'), '');
   expect(await ended).toMatchObject({ code: 0 });
 });

@@ -24,6 +24,8 @@ export interface JobRecord {
   /** `--sync` folder, as an absolute path. */
   readonly sync: string | null;
   readonly exclude: readonly string[];
+  /** `--no-gitignore`: false. Missing in a record of an earlier version. */
+  readonly gitignore?: boolean | undefined;
   /** `local` is an absolute path. */
   readonly fetch: readonly { readonly remote: string; readonly local: string }[];
   /** Whether all existing results were copied after the command. */
@@ -83,6 +85,7 @@ const schema = lazy(() => {
     variables: z.optional(z.array(text)),
     sync: maybeText,
     exclude: z.array(text),
+    gitignore: z.optional(z.boolean()),
     fetch: z.array(z.object({ remote: text, local: text })),
     fetched: z.optional(z.boolean()),
     fetch_every: maybeNumber,
