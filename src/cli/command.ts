@@ -159,7 +159,7 @@ export function isNamed(command: AnyCommand, word: string): boolean {
 }
 
 /** Treats `--help instances list` as `instances list --help`, and rejects `--help nonsense`. */
-function helpLast(args: readonly string[]): string[] {
+export function helpLast(args: readonly string[]): string[] {
   const [first = '', next = '-', ...more] = args;
   const isHelp = (first === '--help' || first === '-h') && !next.startsWith('-');
   return isHelp ? [next, ...more, first] : [...args];

@@ -3,7 +3,7 @@ import { Option } from '../../cli/command.ts';
 import { isFormatGiven } from '../../cli/globals.ts';
 import { oneOf } from '../../cli/parse.ts';
 import { placeOf } from '../../cli/reference/place.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import { SHELLS, type Shell, scriptFor } from '../../completion/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -29,7 +29,8 @@ const completionView: View<Completion> = {
   empty: '',
 };
 
-export const completion = action({
+export const completion = verb({
+  summary: 'Set up Tab completion for your shell',
   notes:
     'Prints a completion script, or installs it with --install. Tab completes commands, flags, ' +
     'values and known names, without starting gpucloud or sending requests.\n\n' +
@@ -68,7 +69,7 @@ export const completion = action({
     if (flags.uninstall === true) {
       return out.item({ shell, ...(await uninstall(shell, context)) }, completionView);
     }
-    const script = await scriptFor(shell, placeOf(await runtime.wholeTree()));
+    const script = await scriptFor(shell, placeOf(runtime.wholeTree()));
     if (flags.install === true) {
       const { file, changed } = await install(shell, script, context);
       if (!out.people || !out.terminal) await out.item({ shell, file, changed }, completionView);

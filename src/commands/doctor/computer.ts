@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Runtime } from '../../cli/group.ts';
 import { placeOf } from '../../cli/reference/place.ts';
+import type { Runtime } from '../../cli/verb.ts';
 import { SHELLS, scriptFile, scriptFor } from '../../completion/index.ts';
 import type { Context } from '../../context.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
@@ -69,7 +69,7 @@ async function sshCheck({ start, flags }: Context): Promise<Finding> {
 
 /** Compares each installed script with the script of this version. */
 async function completionCheck({ env, host }: Context, runtime: Runtime): Promise<Finding> {
-  const root = placeOf(await runtime.wholeTree());
+  const root = placeOf(runtime.wholeTree());
   const installed: string[] = [];
   for (const shell of SHELLS) {
     const file = scriptFile(shell, env);

@@ -1,4 +1,4 @@
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import { LONGEST_TIMER } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
@@ -56,7 +56,8 @@ function checkText({ status, message, hint }: Check): string {
   return `${mark}  ${message}${hint === null ? '' : `\n      ${hint}`}`;
 }
 
-export const doctor = action({
+export const doctor = verb({
+  summary: 'Check this computer, your settings and the connection',
   view: checkView,
   notes:
     'Each result is pass, warn or fail. Exits with 1 if a check fails. Makes no changes and ' +

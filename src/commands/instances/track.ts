@@ -3,7 +3,7 @@ import { recoverLine } from '../../cli/hints.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { checked } from '../../cli/parse.ts';
 import { showDone } from '../../cli/several.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import { observationOf } from '../../context/observe.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, throwAll } from '../../errors.ts';
@@ -17,7 +17,8 @@ import { instanceId } from '../../rules/names.ts';
 import { GONE, mayBill, UNREAD } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 
-export const track = action({
+export const track = verb({
+  summary: 'Add instances rented elsewhere',
   view: changedView,
   notes:
     'Instance IDs are in the web console. Reads each instance first; --force skips a ' +

@@ -16,8 +16,8 @@ import { jobDetailsView, jobView } from './view.ts';
 const JOB = ['<instance>', "name or ID of the job's instance", ruled('INSTANCE', anyName)] as const;
 
 export const jobs: Group = {
-  verbs: [
-    verb('list', {
+  verbs: {
+    list: verb({
       aliases: ['ls'],
       summary: 'List the jobs that "run" started on this computer',
       view: jobView,
@@ -31,7 +31,7 @@ export const jobs: Group = {
         await context.out.list(await jobRows(context), jobView);
       },
     }),
-    verb('get', {
+    get: verb({
       aliases: ['show'],
       summary: 'Show one job in detail, with its report',
       view: jobDetailsView,
@@ -41,7 +41,7 @@ export const jobs: Group = {
         await context.out.item(await jobDetails(typed, context), jobDetailsView);
       },
     }),
-    verb('logs', {
+    logs: verb({
       summary: 'Print the output of a job',
       notes:
         "Prints the command's stdout and stderr unchanged. For a finished job, prints the last " +
@@ -66,7 +66,7 @@ export const jobs: Group = {
         await printLogs(typed, { follows, lines }, how, context);
       },
     }),
-    verb('attach', {
+    attach: verb({
       summary: 'Follow a job, copy its results and terminate',
       notes:
         'Resumes a job that was detached, or whose "run" was killed. Exits with the same codes as ' +
@@ -89,7 +89,7 @@ export const jobs: Group = {
         await attachJob(typed, how, report, context);
       },
     }),
-    verb('stop', {
+    stop: verb({
       summary: 'Stop a job: copy results and terminate its instance',
       notes:
         'Sends SIGINT to the command, SIGTERM after 10 s, and SIGKILL after 20 s. Then copies the ' +
@@ -104,7 +104,7 @@ export const jobs: Group = {
         await stopJob(typed, { fetches: fetch }, how, context);
       },
     }),
-  ],
+  },
   examples: [
     'gpucloud jobs list',
     'gpucloud jobs logs train -f',

@@ -1,5 +1,5 @@
 import { oneName, ruled } from '../../../cli/parse.ts';
-import { action } from '../../../cli/verb.ts';
+import { verb } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import type { WantedEnds } from '../../../instances/deadlines/deadline.ts';
 import { InFlight, otherSettled } from '../../../instances/pending.ts';
@@ -31,7 +31,8 @@ import {
 } from './prepare.ts';
 import { noteRented, showExisting, showObtained } from './rented.ts';
 
-export const create = action({
+export const create = verb({
+  summary: 'Rent an instance',
   view: instanceView,
   completes: {
     name: 'nothing',
