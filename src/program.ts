@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { root } from './chapters.ts';
-import { type AnyCommand, about, helpLast, newProgram } from './cli/command.ts';
-import { addGlobalOptions, firstWord } from './cli/globals.ts';
+import { type AnyCommand, about, helpLast, newProgram, readFlags } from './cli/command.ts';
+import { addGlobalOptions } from './cli/globals.ts';
 import { type Entry, entriesOf, type Group, namedBy, refuseWords } from './cli/group.ts';
 import { helpStyle } from './cli/help.ts';
 import type { Listed, Runtime } from './cli/verb.ts';
@@ -63,14 +63,16 @@ function fill(
   const words = helpLast(given ?? []);
   // Building the global flags takes longer than many commands, so skip them if a word comes first.
   if (words[0]?.startsWith('-') !== false) addGlobalOptions(command);
-  const at = firstWord(words, command.options);
+  const [flags, [word, ...after]] = readFlags(words, command.options, 0);
+  // Commander may print this group's help, or read the words after `--` in its own way.
+  const isUnclear = word === '--' || flags.some((flag) => /^-(?:-help$|[a-z]*h)/.test(flag));
   const entries = entriesOf(group);
-  const chosen = at < 0 ? undefined : namedBy(entries, words[at] ?? '');
+  const chosen = isUnclear || word === undefined ? undefined : namedBy(entries, word);
   if (chosen !== undefined) {
-    add(command, chosen, runtime, words.slice(at + 1));
+    add(command, chosen, runtime, after);
     return;
   }
-  const isListed = given !== undefined && (at >= 0 || words.length <= 1);
+  const isListed = given !== undefined && (word === undefined || !isUnclear);
   for (const entry of entries) isListed ? list(command, entry) : add(command, entry, runtime);
   refuseWords(command, group);
   command.usage('<command>');
