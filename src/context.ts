@@ -46,6 +46,7 @@ export function createContext(
     clock,
     serviceClock,
     interrupts,
+    creating: new Set(),
     signal: interrupts.first,
     flags,
     get stdin() {
