@@ -80,20 +80,20 @@ export function sending(store: Store) {
     /**
      * Writes a request to disk before it is sent, fsynced, and reserves its name. Returns undefined
      * if another request has the name. A request among the `agreed` UIDs is first moved aside,
-     * unless it is in flight, and stays UNKNOWN. Calls `check` with the UID under the account's
-     * lock. If `check` throws, removes the request.
+     * unless it is in flight, and stays UNKNOWN. Then calls `check` with the UID. If `check`
+     * throws, removes the request. `isLocked` holds the account's lock until `check` is done.
      */
     open: (
       request: RentalRequest,
       agreed: ReadonlySet<string>,
-      check?: (uid: string) => Promise<void>,
+      check: (uid: string) => Promise<void> = async () => undefined,
+      isLocked = false,
     ) =>
       writing(async () => {
         const folder = store.main();
-        if (check === undefined) return open(request, agreed, folder);
-        return withLock(join(folder, 'requests'), async () => {
-          // Writes the request before the check. If a long suspension lost the lock and two checks
-          // overlap, the later check then counts both requests.
+        // Writes the request before the check. If a long suspension lost the lock and two checks
+        // overlap, the later check then counts both requests.
+        const work = async () => {
           const made = await open(request, agreed, folder);
           try {
             if (made !== undefined) await check(made.uid);
@@ -102,7 +102,8 @@ export function sending(store: Store) {
             throw error;
           }
           return made;
-        });
+        };
+        return isLocked ? withLock(join(folder, 'requests'), work) : work();
       }),
 
     /** Returns the open requests, oldest first. */
