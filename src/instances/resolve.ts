@@ -257,7 +257,7 @@ export async function pickInstances(question: string, context: Context): Promise
  */
 function about({ id, last }: KnownInstance, now: number): string[] {
   const seen = instant(last?.seen_at ?? '');
-  const price = priceIn(last?.price_per_hour);
+  const price = priceIn(last?.price_per_hour_snapshot);
   return [
     last?.status ?? 'never seen',
     price === undefined ? '' : `${inRoubles(price)}/h`,

@@ -141,7 +141,7 @@ function keptRequest(
   text: string | undefined,
   { clock, isAlive }: Alive,
 ): KeptRequest | undefined {
-  const record = parseRecord('request', text);
+  const record = parseRecord('request', path, text);
   if (record === undefined || !isPlace(name, record)) return undefined;
   const { pid, asked_at, timeout_ms } = record;
   // A clock set back must not make a request look new or endless.
@@ -212,7 +212,7 @@ export function removeRequest(folder: string, request: Named): void {
 function placeOf(folder: string, request: Named): string {
   const aside = asidePath(folder, request);
   if (exists(aside)) return aside;
-  const isOwn = (path: string) => parseRecord('request', readText(path))?.uid === request.uid;
+  const isOwn = (path: string) => parseRecord('request', path, readText(path))?.uid === request.uid;
   const main = mainPath(folder, request.name);
   // Reads no folder for the usual file, since that may fail while a request is removed.
   return isOwn(main) ? main : (olderPaths(folder, request.name).find(isOwn) ?? aside);

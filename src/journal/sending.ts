@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { masked } from '../api/response/secrets.ts';
 import { CliError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
 import { isSameName } from '../rules/names.ts';
-import { MASK } from '../rules/secrets.ts';
 import type { OpenedRequest, OpenRequest, RentalRequest } from './contract.ts';
 import { decideDeadline, inheritDeadline } from './deadlines.ts';
 import { newInstance, writeInstance } from './instances.ts';
-import type { RequestRecord } from './record.ts';
+import { type RequestRecord, storedText } from './record.ts';
 import {
   archiveRequest,
   createRequest,
@@ -157,13 +155,8 @@ function recordOf(
 /** Characters. A larger body is not stored. */
 const LARGEST = 64 * 1024;
 
-/**
- * Returns a request body with its secrets and anything with an API key masked. Returns undefined
- * for a body that is too large.
- */
+/** Returns a request body without secrets, or undefined for a body that is too large. */
 function keptBody(body: object): Record<string, unknown> | undefined {
-  const kept = JSON.stringify(masked(body), (_name, value) =>
-    typeof value === 'string' && value.includes('svc_sk_') ? MASK : value,
-  );
+  const kept = storedText(body);
   return kept.length > LARGEST ? undefined : JSON.parse(kept);
 }
