@@ -115,6 +115,9 @@ const LONGEST = 1000;
 /** Characters. A larger response is reduced to the fields that matter for money. */
 const LARGEST = 64 * 1024;
 
+/** Fields of an instance that never change, so a response without them doesn't remove them. */
+const LASTING = ['price_per_hour_snapshot', 'offer', 'created_at'] as const;
+
 /**
  * Returns an instance as it is stored: without secrets, and without the container and the
  * connection, which contain most of them. A terminated instance keeps the time of its first such
@@ -136,9 +139,11 @@ export function seenInstance(
     terminated_at,
   };
   const seen = JSON.parse(text.length <= LARGEST ? text : storedText(few, LONGEST));
+  const lasting = LASTING.filter((field) => seen[field] == null && last?.[field] != null);
   const wasOver = last !== undefined && isTerminated(last.status) && isTerminated(status);
   return {
     ...seen,
+    ...Object.fromEntries(lasting.map((field) => [field, last?.[field]])),
     name: seen.name ?? last?.name ?? name,
     version: LAST_VERSION,
     seen_at: wasOver ? last.seen_at : seen_at,

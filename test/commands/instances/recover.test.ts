@@ -343,22 +343,40 @@ describe('recover and list with unreadable data', () => {
     expect(await world.cli(['instances', 'list', '-q'], { env })).toMatchObject({ stderr: '' });
   });
 
-  test('reads the ID of an instance from the name of its invalid file', async () => {
+  test('warns about an unreadable instance until it is tracked again', async () => {
     await begin();
     await world.cli(CREATE);
     const root = join(world.home, 'state', 'journal');
     const name = (await readdir(root, { recursive: true })).find((one) =>
       one.endsWith(`instances/${NEW}.json`),
     );
-    for (const torn of ['', '{"version":1,"id":"', 'null']) {
-      await writeFile(join(root, name ?? ''), torn);
+    const path = join(root, name ?? '');
+    for (const text of ['', '{"version":1,"id":"', 'null']) {
+      await writeFile(path, text);
       const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
-      expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject([{ id: NEW, name: 'trainer' }]);
-      expect(stderr).toContain('Could not read the journal file');
-      expect(await world.cli(['instances', 'list'])).toMatchObject({ stderr: '' });
+      expect({ code, rows: JSON.parse(stdout) }).toEqual({ code: 0, rows: [] });
+      expect(stderr).toContain(`Could not read the journal file ${path}`);
     }
-    expect(await readFile(`${join(root, name ?? '')}.unreadable`, 'utf8')).toBe('null');
+    expect((await world.cli(['instances', 'track', NEW])).code).toBe(0);
+    expect(await listed()).toMatchObject([{ id: NEW, name: 'trainer' }]);
+    expect(await readFile(`${path}.unreadable`, 'utf8')).toBe('null');
+  });
+
+  test('sends nothing if the earlier request for the name is unreadable', async () => {
+    await begin();
+    service.posts.push(() => 'hangUp');
+    expect((await world.cli(CREATE)).code).toBe(7);
+    const root = join(world.home, 'state', 'journal');
+    const name = (await readdir(root, { recursive: true })).find((one) =>
+      one.endsWith('requests/trainer.json'),
+    );
+    await writeFile(join(root, name ?? ''), '{');
+    for (const more of [[], ['--yes']]) {
+      const { code, requests, stderr } = await world.cli([...CREATE, ...more, '--json']);
+      expect({ code, posts: posts(requests) }).toEqual({ code: 9, posts: [] });
+      expect(stderr).toContain(join(root, name ?? ''));
+      expect(stderr).toContain('"may_be_billing":true');
+    }
   });
 });
 
