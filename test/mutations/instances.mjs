@@ -335,7 +335,7 @@ export const instances = [
     file: 'instances/known-instances.ts',
     tests: 'commands/instances/reading commands/status',
     changes: [
-      ['an instance that can not be read is no fault', 'faults.push(reading.fault);', ''],
+      ['an instance that can not be read is no fault', 'faults.push(read.fault);', ''],
       ['an unresolved request has no row', '[...newestFirst(lost), ...', '['],
     ],
   },
