@@ -145,8 +145,8 @@ export const instances = [
       ],
       [
         'a name that was taken while waiting is rented twice',
-        'if (made === undefined || ignoresNames) ',
-        '',
+        'if (made !== undefined) {\n      throw nameTaken(',
+        'if (false) {\n      throw nameTaken(',
       ],
     ],
   },
@@ -307,7 +307,7 @@ export const instances = [
       ],
       [
         'a candidate gets the deadline without a question',
-        'asked === undefined || own !== undefined || context.flags.yes === true) return undefined;',
+        'asked === undefined || !isOpen || context.flags.yes === true) return undefined;',
         'true) return undefined;',
       ],
     ],
