@@ -86,7 +86,7 @@ export async function writeInstance(
 ): Promise<void> {
   const isOver = isTerminated(record.last?.status) || record.untracked_at !== undefined;
   const path = join(folder, isOver ? 'archive' : 'instances', `${fileName(record.id)}.json`);
-  if (before === undefined && exists(path)) keepUnreadable(path);
+  if (before === undefined && exists(path)) keepIfUnreadable(path);
   if (before !== undefined && before.path !== path) {
     await privateFolder(dirname(path));
     moved(before.path, path);
@@ -95,6 +95,11 @@ export async function writeInstance(
   if (!isOver) return;
   moved(deadlinePath(folder, record.id), path.replace(/json$/, 'deadline'));
   removeIdle(folder, record.id);
+}
+
+/** Keeps a copy of the content, unless another process has just written the instance. */
+function keepIfUnreadable(path: string): void {
+  if (parseRecord('instance', path, readText(path)) === undefined) keepUnreadable(path);
 }
 
 /**

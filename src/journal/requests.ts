@@ -123,7 +123,9 @@ export async function requestsIn(
 /** Throws CliError('storage') for an unreadable file, since its request may have rented. */
 export function requestNamed(folder: string, name: string, alive: Alive): KeptRequest | undefined {
   for (const path of [mainPath(folder, name), ...olderPaths(folder, name)]) {
-    const request = keptRequest(folder, path, basename(path, '.json'), readText(path), alive);
+    const read = () => keptRequest(folder, path, basename(path, '.json'), readText(path), alive);
+    // Reads again, since another process may have created the file after the first read.
+    const request = read() ?? (exists(path) ? read() : undefined);
     if (request !== undefined) return request;
     if (!exists(path)) continue;
     throw new CliError('storage', `Could not read the earlier request for ${name}: ${path}`, {

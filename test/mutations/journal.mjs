@@ -104,7 +104,7 @@ export const journal = [
       ],
       [
         'an unreadable file is written over',
-        'if (before === undefined && exists(path)) keepUnreadable(path);',
+        'if (before === undefined && exists(path)) keepIfUnreadable(path);',
         '',
       ],
     ],
