@@ -1,7 +1,6 @@
-import type { Instance, Observed } from '../api/index.ts';
+import type { Observed } from '../api/index.ts';
 import type { NameRecorder } from '../completion/recorder.ts';
 import { CliError } from '../errors.ts';
-import type { Observation } from '../journal/index.ts';
 import type { Context } from './contract.ts';
 
 /**
@@ -19,7 +18,7 @@ export function createObserver(
       switch (seen.title) {
         case 'GET /instances/{id}':
           names.one('instance', seen.result);
-          await (await journal()).observe(observationOf(seen.result));
+          await (await journal()).observe(seen.result);
           return await (await catalog()).learn(seen.result);
         case 'POST /instances':
         case 'POST /instances/{id}/reorder':
@@ -31,7 +30,7 @@ export function createObserver(
           const { id } = seen.input;
           const { status } = seen.result;
           names.status(id, status);
-          await (await journal()).observe({ id, status });
+          await (await journal()).observeStatus(id, status);
           return;
         }
         case 'GET /storage/drives':
@@ -55,27 +54,5 @@ export function createObserver(
       if (!(error instanceof CliError)) throw error;
       err.warn('local_storage', error.message);
     }
-  };
-}
-
-export function observationOf(instance: Instance): Observation {
-  return {
-    id: instance.id,
-    status: instance.status,
-    name: instance.name,
-    price_per_hour: instance.price_per_hour_snapshot,
-    offer_name: instance.offer?.name,
-    created_at: instance.created_at,
-    terminated_at: instance.terminated_at,
-    facts: {
-      offer_id: instance.offer?.id ?? null,
-      ip_address: instance.ip_address ?? null,
-      ssh_username: instance.ssh_username ?? null,
-      ssh_port: instance.ssh_port ?? null,
-      paid_until: instance.paid_until ?? null,
-      last_billed_at: instance.last_billed_at ?? null,
-      started_at: instance.started_at ?? null,
-      updated_at: instance.updated_at ?? null,
-    },
   };
 }

@@ -38,8 +38,8 @@ export const deadlines = [
     changes: [
       [
         'a request overwrites the deadline that was set for its instance',
-        'asked === undefined || deadlineOf(folder, id) !== undefined',
-        'asked === undefined',
+        'wanted === undefined || deadlineOf(folder, id) !== undefined',
+        'wanted === undefined',
       ],
     ],
   },

@@ -145,8 +145,8 @@ export const instances = [
       ],
       [
         'a name that was taken while waiting is rented twice',
-        'if (made === undefined || ignoresNames) ',
-        '',
+        'if (made !== undefined) {\n      throw nameTaken(',
+        'if (false) {\n      throw nameTaken(',
       ],
     ],
   },
@@ -353,7 +353,7 @@ export const instances = [
       ],
       [
         'a candidate gets the deadline without a question',
-        'asked === undefined || own !== undefined || context.flags.yes === true) return undefined;',
+        'asked === undefined || !isOpen || context.flags.yes === true) return undefined;',
         'true) return undefined;',
       ],
     ],
@@ -381,7 +381,7 @@ export const instances = [
     file: 'instances/known-instances.ts',
     tests: 'commands/instances/reading commands/status',
     changes: [
-      ['an instance that can not be read is no fault', 'faults.push(reading.fault);', ''],
+      ['an instance that can not be read is no fault', 'faults.push(read.fault);', ''],
       ['an unresolved request has no row', '[...newestFirst(lost), ...', '['],
     ],
   },

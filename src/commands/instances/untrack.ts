@@ -84,7 +84,7 @@ async function questionOf(
 /** Formats `trainer (ID, last seen ACTIVE 2 h ago, 89.90 ₽ per hour)`. */
 function instanceFacts({ id, name, last }: KnownInstance, now: number): string {
   const seen = instant(last?.seen_at ?? '');
-  const price = money(last?.price_per_hour ?? '');
+  const price = money(last?.price_per_hour_snapshot ?? '');
   const facts = [
     ...(name === id ? [] : [id]),
     last === undefined

@@ -96,8 +96,8 @@ async function isNearDeadline(
   every: number,
   context: Context,
 ): Promise<boolean> {
-  const deadline = (await (await context.journal()).instance(id))?.deadline;
-  if (deadline === undefined || grace === 0) return false;
+  const { deadline } = await (await context.journal()).ends(id);
+  if (deadline == null || grace === 0) return false;
   return Date.parse(deadline) - context.serviceClock.now() <= grace + every;
 }
 
@@ -187,7 +187,6 @@ async function rowOf(
   exit_code: number | null,
   context: Context,
 ): Promise<Reaped> {
-  const known = await (await context.journal()).instance(id);
-  const deadline = known?.deadline ?? null;
+  const { deadline = null } = await (await context.journal()).ends(id);
   return { id, name, deadline, overdue_seconds: 0, outcome, reason: 'job', exit_code };
 }

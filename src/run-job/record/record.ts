@@ -145,7 +145,7 @@ export async function readJobs(context: Context): Promise<JobRecord[]> {
   const found: JobRecord[] = [];
   for (const id of await jobIds(context)) {
     // Filters by account, since the jobs of all accounts share a folder.
-    if ((await journal.instance(id)) === undefined) continue;
+    if ((await journal.instance(id)).kind === 'none') continue;
     const [fault] = await failuresOf(readJob(id, context).then((job) => found.push(job)));
     if (fault !== undefined) context.err.warn('local_storage', fault.message);
   }
