@@ -2,6 +2,8 @@ import { type AnyCommand, about, BareGroup, CommanderError } from './cli/command
 import { flagsFor } from './cli/globals.ts';
 import { brokenRule, refuseSecret } from './cli/parse.ts';
 import type { Runtime } from './cli/verb.ts';
+import { complete } from './commands/completion/complete.ts';
+import { COMPLETE } from './completion/index.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { usageError } from './errors.ts';
 import { warnOfRefusedKey } from './instances/deadlines/unenforced.ts';
@@ -45,6 +47,12 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
       return run(words, { ...host, ...changes, endsAtOnce: false });
     },
   };
+
+  if (argv[0] === COMPLETE) {
+    // A Tab prints no error: a half-typed line has many, and the shell shows the line.
+    await thrownBy(async () => print(await complete(argv.slice(1), build, host), host));
+    return 0;
+  }
 
   const thrown = await thrownBy(async () => {
     await parse(build(argv), argv, runtime);

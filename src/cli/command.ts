@@ -1,6 +1,6 @@
 import type { Argument, CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
-import type { NameKind } from '../completion/tree.ts';
+import type { NameKind } from '../completion/values.ts';
 import { type CliError, type Failure, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { isRepeated } from './parse.ts';
@@ -220,7 +220,7 @@ function refuseValueOfSwitch(flag: string, option: Option | undefined): void {
 }
 
 /** Returns the option to which a value would belong: `-f` of `-tif`, none of `-ojson`. */
-function lastOption(flag: string, options: Options): Option | undefined {
+export function lastOption(flag: string, options: Options): Option | undefined {
   const names = flag.startsWith('--') ? [flag] : [...flag.slice(1)].map((one) => `-${one}`);
   const named = names.map((name) =>
     options.find(({ long, short }) => long === name || short === name),

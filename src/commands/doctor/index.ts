@@ -69,7 +69,7 @@ export const doctor = verb({
     'gpucloud doctor --json | jq \'.checks[] | select(.status != "pass")\'',
   ],
   takes: (command) => command,
-  async run(context, _flags, { runtime }) {
+  async run(context) {
     // Validates --query first, since a mistake in it is not a finding.
     await context.out.prepare();
     const progress = context.err.progress('Checking the computer, the settings and the service');
@@ -84,7 +84,7 @@ export const doctor = verb({
       checks = [
         ...(await made(
           {
-            ...computerChecks(context, runtime),
+            ...computerChecks(context),
             ...settingsChecks(context),
             ...fileChecks(context),
           },

@@ -35,6 +35,7 @@ export const jobs: Group = {
       aliases: ['show'],
       summary: 'Show one job in detail, with its report',
       view: jobDetailsView,
+      completes: { instance: 'job' },
       examples: ['gpucloud jobs get train', 'gpucloud jobs get train --json | jq .report'],
       takes: (command) => command.argument(...JOB),
       async run(context, typed) {
@@ -48,7 +49,7 @@ export const jobs: Group = {
         '64 MB of each.\n\n' +
         'Ctrl-C stops printing; the job continues.',
       passesOn: 'the output',
-      completes: { '--tail': 'nothing', '--user': 'nothing' },
+      completes: { instance: 'job', '--tail': 'nothing', '--user': 'nothing' },
       examples: ['gpucloud jobs logs train -f', 'gpucloud jobs logs train --tail 20'],
       takes: (command) =>
         withSignInFlags(
@@ -74,7 +75,7 @@ export const jobs: Group = {
         'The first Ctrl-C detaches from the job. To stop the job, use "gpucloud jobs stop".',
       passesOn: 'COMMAND',
       ends: ['runFailed', 'outcomeUnknown'],
-      completes: { '--report': 'path', '--user': 'nothing' },
+      completes: { instance: 'job', '--report': 'path', '--user': 'nothing' },
       examples: ['gpucloud jobs attach train', 'gpucloud jobs attach train --report report.json'],
       takes: (command) =>
         withSignInFlags(command.argument(...JOB))
@@ -95,7 +96,7 @@ export const jobs: Group = {
         'Sends SIGINT to the command, SIGTERM after 10 s, and SIGKILL after 20 s. Then copies the ' +
         'results and terminates the instance, unless "run --on" started the job.',
       ends: ['runFailed', 'outcomeUnknown'],
-      completes: { '--user': 'nothing' },
+      completes: { instance: 'job', '--user': 'nothing' },
       examples: ['gpucloud jobs stop train', 'gpucloud jobs stop train --no-fetch'],
       takes: (command) =>
         withSignInFlags(command.argument(...JOB)).option('--no-fetch', 'skip copying results'),

@@ -157,8 +157,13 @@ function newestFirst(a: JobRecord, b: JobRecord): number {
 }
 
 async function jobIds(context: Context): Promise<string[]> {
+  return jobIdsIn((await context.folders()).state);
+}
+
+/** Returns the IDs of the instances with a job, of every account. */
+export function jobIdsIn(state: string): string[] {
   try {
-    const names = readdirSync(dirname(await jobPath('', 'json', context)));
+    const names = readdirSync(join(state, 'jobs'));
     return names.flatMap((name) =>
       name.endsWith('.json') ? decodeURIComponent(name.slice(0, -'.json'.length)) : [],
     );
