@@ -52,7 +52,8 @@ export async function runOnInstance(
     ensureReplaceable(await jobOn(instance.id, context), seen);
     await reset(instance, seen.shell, context);
     await removeOutput(instance.id, context);
-    const { deadline } = (await (await context.journal()).instance(instance.id)) ?? {};
+    const ends = await (await context.journal()).ends(instance.id);
+    const deadline = ends.deadline ?? undefined;
     const time =
       deadline === undefined ? undefined : Date.parse(deadline) - context.serviceClock.now();
     const { grace = graceFor(time) } = input;

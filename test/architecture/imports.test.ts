@@ -20,7 +20,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['instances'],
   ['watch'],
   ['ssh-keys'],
-  ['cli'],
+  ['cli', 'retry-change'],
   ['context'],
   ['completion', 'prompts'],
   ['journal'],
@@ -75,6 +75,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:stream': ANYWHERE,
   'node:stream/promises': /^run-job\/copy\//,
   'node:string_decoder': ANYWHERE,
+  'node:util': ANYWHERE,
   'node:zlib': ANYWHERE,
   // main: raises the listener limit of its signals. programs: waits for the exit of `open`.
   'node:events': /^(main|programs|run-job\/copy\/pack)\.ts$/,
@@ -361,6 +362,15 @@ describe('the files of src/', () => {
     const crowded = [...counts].filter(([, count]) => count > MOST_FILES);
     expect(crowded).toEqual([]);
   });
+});
+
+test('terminates instances in one file', () => {
+  const files = sourceFiles().filter(
+    (file) =>
+      !file.startsWith('api/') &&
+      /\binstances\s*\??\.\s*terminate\b|\binstances\[/.test(readFileSync(join(SRC, file), 'utf8')),
+  );
+  expect(files).toEqual(['instances/ending.ts']);
 });
 
 describe('process, console and computed imports', () => {

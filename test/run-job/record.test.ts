@@ -30,7 +30,9 @@ beforeEach(async () => {
   warnings.length = 0;
   context = {
     folders: async () => ({ state }),
-    journal: async () => ({ instance: async (id: string) => (known(id) ? { id } : undefined) }),
+    journal: async () => ({
+      instance: async (id: string) => ({ kind: known(id) ? 'known' : 'none' }),
+    }),
     err: { warn: (_code: string, text: string) => warnings.push(text) },
   } as unknown as Context;
 });

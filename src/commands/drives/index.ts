@@ -10,6 +10,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
+import { retryChange } from '../../retry-change.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
 import type { Warning } from '../../warnings.ts';
@@ -27,8 +28,8 @@ const DRIVES = [
 const NO_END = `to pay less, shrink it with "${gpucloud('drives', 'update', 'DRIVE', '--size', '1')}"; to delete it, contact the service's support`;
 
 export const drives: Group = {
-  verbs: [
-    verb('list', {
+  verbs: {
+    list: verb({
       aliases: ['ls'],
       summary: 'List cloud drives',
       view: driveView,
@@ -54,7 +55,7 @@ export const drives: Group = {
         for (const { code, message } of suspended(drives)) context.err.warn(code, message);
       },
     }),
-    verb('get', {
+    get: verb({
       aliases: ['show'],
       summary: 'Show one drive in detail',
       view: driveView,
@@ -72,8 +73,8 @@ export const drives: Group = {
         await printEach('DRIVE', typed, { work, view: driveView }, context);
       },
     }),
-    create,
-    verb('update', {
+    create: () => create,
+    update: verb({
       summary: 'Rename a drive or change its billed size',
       view: driveView,
       notes:
@@ -91,7 +92,7 @@ export const drives: Group = {
           .option('--size <size>', 'new size: 500, 500GB or 2TB', ruled('--size', sizeGb)),
       run: (context, drive, flags) => update(drive, flags, context),
     }),
-    verb('resume', {
+    resume: verb({
       summary: 'Resume a SUSPENDED drive after a top-up',
       view: driveView,
       notes:
@@ -106,7 +107,7 @@ export const drives: Group = {
         const api = await context.api();
         const lookup = driveLookup(api);
         async function work(text: string): Promise<Drive> {
-          const drive = await api.drives.resume(await idOf(text, lookup));
+          const drive = await resume(await idOf(text, lookup), api, context);
           context.err.note(
             `Drive ${nameOf(drive)} is ${drive.status ?? 'resumed'} and billing: ${hourly(drive)}.`,
           );
@@ -115,7 +116,7 @@ export const drives: Group = {
         await printEach('DRIVE', typed, { work, view: driveView, noted: true }, context);
       },
     }),
-  ],
+  },
   examples: [
     'gpucloud drives list',
     'gpucloud drives get datasets',
@@ -195,6 +196,22 @@ function unread({ id }: Drive, field: string, flag: string): CliError {
     'notUnderstood',
     `Could not read drive ${id}'s current ${field}, which an update requires. No changes made.`,
     { hint: `add ${flag}`, resource: id },
+  );
+}
+
+function resume(id: string, { drives }: Api, context: Context): Promise<Drive> {
+  return retryChange(
+    {
+      send: () => drives.resume(id),
+      async read() {
+        const drive = await drives.get(id);
+        const { status } = drive;
+        // A drive without a status may still be suspended.
+        const isResumed = typeof status === 'string' && status !== 'SUSPENDED';
+        return { shown: isResumed ? drive : undefined, status: status ?? 'unknown' };
+      },
+    },
+    context,
   );
 }
 

@@ -32,7 +32,7 @@ export async function endJob(
   phases.begin('terminating');
   const termination = await endOne(record, context);
   phases.clear();
-  if (!termination.certain) {
+  if (termination.kind !== 'ended') {
     const { error } = termination;
     return { ...end, stage: 'terminating', terminated: 'unknown', error };
   }
@@ -158,8 +158,8 @@ export function keep(
     try {
       const journal = await ownJournal(own);
       const wanted = await deadlineFrom({ after: time }, own);
-      const before = (await journal.instance(id))?.deadline;
-      const isEarlier = before !== undefined && Date.parse(before) <= Date.parse(wanted);
+      const { deadline: before } = await journal.ends(id);
+      const isEarlier = before != null && Date.parse(before) <= Date.parse(wanted);
       const deadline = isEarlier ? before : wanted;
       if (!isEarlier) await setDeadline({ id, name }, { deadline }, journal, own);
       await warnUnenforced(journal, own);

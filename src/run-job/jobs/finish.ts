@@ -6,6 +6,7 @@ import { gpucloud } from '../../output/shell-line.ts';
 import type { HowToReach } from '../../reach/reach.ts';
 import type { Reaped } from '../../results/instances.ts';
 import { typedName } from '../../rules/names.ts';
+import type { JobEnd } from '../end/report.ts';
 import type { Job } from '../job.ts';
 import { withJob } from '../record/lock.ts';
 import { type JobRecord, readJob, readJobs, writeJob } from '../record/record.ts';
@@ -76,10 +77,15 @@ async function finishOne(job: JobRecord, every: number, context: Context): Promi
     if (held.exitCode === undefined) throw withoutExitCode(held.stops);
   };
   const { end } = await superviseToEnd({ record: job, how, by: 'reap' }, work, context);
-  const outcome =
-    end?.terminated === true ? 'terminated' : end?.terminated === false ? 'kept' : 'refused';
-  const row = await rowOf(job, outcome, end?.command_exit_code ?? null, context);
+  const row = await rowOf(job, outcomeOf(end), end?.command_exit_code ?? null, context);
   return { row, error: end?.error };
+}
+
+function outcomeOf(end: JobEnd | undefined): Reaped['outcome'] {
+  if (end?.terminated === true) return 'terminated';
+  if (end?.terminated === false) return 'kept';
+  // At any other stage, nothing was sent to terminate the instance.
+  return end?.stage === 'terminating' ? 'unknown' : 'refused';
 }
 
 /**
@@ -90,8 +96,8 @@ async function isNearDeadline(
   every: number,
   context: Context,
 ): Promise<boolean> {
-  const deadline = (await (await context.journal()).instance(id))?.deadline;
-  if (deadline === undefined || grace === 0) return false;
+  const { deadline } = await (await context.journal()).ends(id);
+  if (deadline == null || grace === 0) return false;
   return Date.parse(deadline) - context.serviceClock.now() <= grace + every;
 }
 
@@ -181,7 +187,6 @@ async function rowOf(
   exit_code: number | null,
   context: Context,
 ): Promise<Reaped> {
-  const known = await (await context.journal()).instance(id);
-  const deadline = known?.deadline ?? null;
+  const { deadline = null } = await (await context.journal()).ends(id);
   return { id, name, deadline, overdue_seconds: 0, outcome, reason: 'job', exit_code };
 }

@@ -39,13 +39,13 @@ async function rowOf(job: JobRecord, context: Context): Promise<JobRow> {
     context.err.warn('connection', error.message);
     return undefined;
   });
-  const known = await (await context.journal()).instance(id);
+  const { deadline = null } = await (await context.journal()).ends(id);
   return {
     ...given,
     ...stateOf(job, seen),
     seconds: secondsTo(context.clock.now(), job),
     cost_at_most: on ? null : costAtMost(seen?.instance, context.serviceClock.now()),
-    ends_at: seen?.isOver === true ? null : (known?.deadline ?? null),
+    ends_at: seen?.isOver === true ? null : deadline,
   };
 }
 

@@ -148,7 +148,7 @@ export async function readJobs(context: Context): Promise<JobRecord[]> {
   const found: JobRecord[] = [];
   for (const id of await jobIds(context)) {
     // Filters by account, since the jobs of all accounts share a folder.
-    if ((await journal.instance(id)) === undefined) continue;
+    if ((await journal.instance(id)).kind === 'none') continue;
     const [fault] = await failuresOf(readJob(id, context).then((job) => found.push(job)));
     if (fault !== undefined) context.err.warn('local_storage', fault.message);
   }
@@ -160,8 +160,13 @@ function newestFirst(a: JobRecord, b: JobRecord): number {
 }
 
 async function jobIds(context: Context): Promise<string[]> {
+  return jobIdsIn((await context.folders()).state);
+}
+
+/** Returns the IDs of the instances with a job, of every account. */
+export function jobIdsIn(state: string): string[] {
   try {
-    const names = readdirSync(dirname(await jobPath('', 'json', context)));
+    const names = readdirSync(join(state, 'jobs'));
     return names.flatMap((name) =>
       name.endsWith('.json') ? decodeURIComponent(name.slice(0, -'.json'.length)) : [],
     );
