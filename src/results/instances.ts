@@ -80,7 +80,7 @@ export const plan = lazy(() => {
 
 /** `run --dry-run`. */
 export const jobPlan = lazy(() => {
-  const { text, texts, number, maybeText } = fields();
+  const { text, texts, number, maybeText, flag } = fields();
   return z.extend(plan(), {
     command: texts,
     sync: z.nullable(
@@ -90,7 +90,8 @@ export const jobPlan = lazy(() => {
         bytes: number,
         /** The three largest entries of the folder. */
         largest: z.array(z.object({ path: text, bytes: number })),
-        left_out: z.object({ files: number, bytes: number }),
+        /** `partial`: gpucloud stopped counting, so there are more. */
+        left_out: z.object({ files: number, bytes: number, partial: flag }),
       }),
     ),
     fetch: z.array(z.object({ remote: text, local: text })),

@@ -67,7 +67,11 @@ export const planView: View<JobPlan & Planned> = {
             files: files.count,
             bytes: files.bytes,
             largest: overview.largest,
-            left_out: { files: overview.leftOut.count, bytes: overview.leftOut.bytes },
+            left_out: {
+              files: overview.leftOut.count,
+              bytes: overview.leftOut.bytes,
+              partial: overview.leftOut.isPart,
+            },
           },
     fetch,
     terminate: wantedText(ends) ?? null,

@@ -191,8 +191,8 @@ export interface Overview {
 
 const NAMED = 3;
 
-/** Maximum number of files to count among those left out, such as the content of node_modules. */
-const MOST_COUNTED = 100_000;
+/** Maximum number of left-out files to count, since `data/` may have millions on a slow disk. */
+const MOST_COUNTED = 20_000;
 
 /** Names the largest entries, and counts what is left out. */
 export async function overviewOf({ folder, entries, leftOut }: FileList): Promise<Overview> {
