@@ -1,0 +1,91 @@
+import {
+  type Driver,
+  type Happened,
+  next,
+  type Observation,
+  type Situation,
+  stateOf,
+} from './state.ts';
+
+/** A failure that ends a step for good. The step itself has reported it. */
+export type Failed = Situation['failed'];
+
+/** What a driver can do to one job. Each function stores what happened before it returns. */
+export interface Steps {
+  /** The job as stored. */
+  happened(): Happened;
+  /** The time, interrupts and schedule, now. */
+  situation(): Promise<Omit<Situation, 'isInterrupted' | 'isCopied' | 'failed'>>;
+  look(): Promise<Observation>;
+  /** Copies in, stores that the command starts, and starts it. */
+  start(): Promise<Failed>;
+  /** Returns what it saw last, also when the situation changes. */
+  follow(): Promise<Observation>;
+  interrupt(): Promise<void>;
+  stop(): Promise<Failed>;
+  /** Stores the exit code of `seen`, copies the results and the output, and stores each. */
+  collect(seen: Observation): Promise<Failed>;
+  keep(why: 'command' | 'results'): Promise<void>;
+  /** Waits a while, or until the situation changes. */
+  stay(): Promise<void>;
+  end(seen: Observation): Promise<void>;
+  report(seen: Observation): Promise<void>;
+  reportLost(): Promise<void>;
+}
+
+/** How a driver finished: `left` if the job goes on without it. */
+export type Finish = 'ended' | 'reported' | 'left';
+
+/**
+ * Moves a job on until nothing is left for this driver. The caller holds the job's lock, so only
+ * one driver moves a job at a time.
+ */
+export async function drive(driver: Driver, steps: Steps): Promise<Finish> {
+  // Before the start, nothing of the job can be on the instance.
+  let seen: Observation = steps.happened().started ? await steps.look() : { kind: 'absent' };
+  let [failed, isInterrupted, isCopied]: [Failed, boolean, boolean] = ['none', false, false];
+  for (;;) {
+    const job = steps.happened();
+    const now = { ...(await steps.situation()), failed, isInterrupted, isCopied };
+    const state = stateOf(job, seen);
+    switch (next(job, state, driver, now)) {
+      case 'start':
+        failed = await steps.start();
+        seen = failed === 'none' ? { kind: 'running' } : await steps.look();
+        break;
+      case 'follow':
+        seen = await steps.follow();
+        break;
+      case 'interrupt':
+        await steps.interrupt();
+        isInterrupted = true;
+        break;
+      case 'stop':
+        failed = await steps.stop();
+        seen = await steps.look();
+        break;
+      case 'collect':
+        failed = await steps.collect(seen);
+        isCopied = seen.kind === 'running';
+        break;
+      case 'keep':
+        await steps.keep(job.collected ? 'command' : 'results');
+        break;
+      case 'stay':
+        await steps.stay();
+        failed = 'none';
+        break;
+      case 'end':
+        await steps.end(seen);
+        return 'ended';
+      case 'report':
+        await steps.report(seen);
+        return 'reported';
+      case 'reportLost':
+        await steps.reportLost();
+        return 'left';
+      case 'leave':
+        return 'left';
+    }
+  }
+}
