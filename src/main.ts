@@ -16,7 +16,7 @@ import { CliError, type Failure } from './errors.ts';
 import { errorCode } from './files/error-code.ts';
 import { whenStopped } from './output/sink.ts';
 import { isInExecutable, keyringProgramOf, type Self, selfOf } from './platform/self.ts';
-import { openFile, startPiped, startProgram } from './programs.ts';
+import { openFile, type Signal, startPiped, startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
 import { run } from './run.ts';
 
@@ -67,6 +67,7 @@ async function main(): Promise<void> {
     pid: process.pid,
     uid: process.geteuid?.(),
     isAlive,
+    signalGroup,
     interrupts: { first: first.signal, second: second.signal },
     onThirdInterrupt,
     borrowScreen,
@@ -219,6 +220,14 @@ function homeFolder(): string | undefined {
     return (namedHome(process.env, process.platform) ?? homedir()) || undefined;
   } catch {
     return undefined;
+  }
+}
+
+function signalGroup(group: number, signal: Signal): boolean {
+  try {
+    return process.kill(-group, signal);
+  } catch {
+    return false;
   }
 }
 

@@ -85,7 +85,11 @@ export function createTerminal(
     }),
     start: ({ keepsApiKey = false, ...program }) =>
       startProgram(program, keepsApiKey ? env : childEnv(), host),
-    startPiped: (program) => host.startPiped({ ...program, env: childEnv() }, host.platform),
+    startPiped: (program) =>
+      host.startPiped(
+        { ...program, env: childEnv(), signalGroup: host.signalGroup },
+        host.platform,
+      ),
     withhold(names) {
       for (const name of names) withheld.add(name);
     },
