@@ -5,6 +5,7 @@ import type { Format } from '../output/output.ts';
 import { type Child, type Running, type Signal, withoutApiKey } from '../programs.ts';
 import { createPrompts } from '../prompts/index.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
+import { leavingOf } from './interrupts.ts';
 
 export type Terminal = Pick<
   Context,
@@ -49,7 +50,7 @@ export function createTerminal(
       return host.stdout;
     },
     ...(host.syncWrite === undefined ? {} : { syncWrite: host.syncWrite }),
-    stop: interrupts.second,
+    stop: leavingOf(interrupts),
     env,
     clock: { ...clock, now },
     get colour() {
