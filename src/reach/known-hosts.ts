@@ -39,16 +39,20 @@ export async function storeHostKey<T>(
   const knownHosts = `${ssh.knownHosts}-${randomUUID()}`;
   try {
     const { result, isTrusted } = await signIn({ ...ssh, knownHosts });
-    // Without the file, the user's options select another one.
-    const seen = isTrusted ? await readIfThere(knownHosts) : '';
-    if (seen !== '') await appendFile(ssh.knownHosts, seen);
+    if (isTrusted) await append(knownHosts, ssh.knownHosts);
     return result;
-  } catch (cause) {
-    if (errorCode(cause) === undefined) throw cause;
-    const message = `Could not store the host key in ${ssh.knownHosts} (${faultOf(cause)}).`;
-    throw new CliError('storage', message, { cause });
   } finally {
     await rm(knownHosts, { force: true });
+  }
+}
+
+async function append(from: string, to: string): Promise<void> {
+  try {
+    // The user's options may select another file for the key.
+    await appendFile(to, await readIfThere(from));
+  } catch (cause) {
+    const message = `Could not store the host key in ${to} (${faultOf(cause)}).`;
+    throw new CliError('storage', message, { cause });
   }
 }
 

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync }
 import { dirname } from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { errorCode, faultOf } from '../files/error-code.ts';
+import { faultOf } from '../files/error-code.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { type Bytes, type JobRecord, jobPath, outputFiles } from './record/record.ts';
 
@@ -186,7 +186,7 @@ export async function* keptOutput(
     const start = lines === undefined ? after : lastLines(segments, lines);
     for (const segment of segments) yield* bytesOf(segment, Math.max(0, start - segment.start));
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (error instanceof CliError) throw error;
     throw new CliError('storage', `Could not read ${path} (${faultOf(error)}).`, { cause: error });
   }
 }
