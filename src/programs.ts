@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { constants, platform } from 'node:os';
 import { join, win32 } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
+
 
 /** A program to start. No shell parses its arguments. */
 export interface Program {
@@ -253,13 +253,17 @@ export async function startPiped(
     stdout: stdout.stream,
     stderr: stderr.stream,
     // Does not wait for a reader.
-    ended: exited.then((code) => Promise.race([read, delay(IDLE)]).then(() => code)),
+    ended: exited.then((code) => Promise.race([read, idle()]).then(() => code)),
     kill,
   };
 }
 
 /** Milliseconds without a byte after which the stream of a program that has exited ends. */
 const IDLE = 2_000;
+
+function idle(): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, IDLE));
+}
 
 /** Ends the stream of a program that has exited, although another process keeps it open. */
 function untilIdle(source: Readable, exited: Promise<unknown>) {

@@ -95,7 +95,10 @@ describe('a reader that does not read', needs('ssh'), () => {
   });
 
   test('does not hold jobs attach', async () => {
-    const { code } = await world.run(['--fetch', 'results', '--detach', '--unenforced'], ['sh', '-c', SCRIPT]);
+    const { code } = await world.run(
+      ['--fetch', 'results', '--detach', '--unenforced'],
+      ['sh', '-c', SCRIPT],
+    );
     expect(code).toBe(0);
     const argv = ['jobs', 'attach', 'job', ...world.signIn];
     const { ended, read } = unread(argv);
