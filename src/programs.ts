@@ -229,16 +229,18 @@ export async function startPiped(
   });
   await once(child, 'spawn');
   const { pid } = child;
-  const leader = {
+  // Not spread into another object, which would keep the present signal.
+  const leader = (piped: Omit<Piped, 'stdin'>): Leader => ({
+    ...piped,
     stdin: child.stdin,
     pid,
     get endSignal() {
       return child.signalCode;
     },
-  };
+  });
   if (signalGroup === undefined || !detached || pid === undefined) {
     const { stdout, stderr } = child;
-    return { ...leader, stdout, stderr, ended: closed, kill: () => void child.kill('SIGTERM') };
+    return leader({ stdout, stderr, ended: closed, kill: () => void child.kill('SIGTERM') });
   }
   const kill = () => {
     if (!signalGroup(pid, 'SIGTERM')) return;
@@ -248,14 +250,13 @@ export async function startPiped(
   const stdout = untilIdle(child.stdout, exited);
   const stderr = untilIdle(child.stderr, exited);
   const read = Promise.all([finished(stdout.source), finished(stderr.source)]);
-  return {
-    ...leader,
+  return leader({
     stdout: stdout.stream,
     stderr: stderr.stream,
     // Does not wait for a reader.
     ended: exited.then((code) => Promise.race([read, idle()]).then(() => code)),
     kill,
-  };
+  });
 }
 
 /** Milliseconds without a byte after which the stream of a program that has exited ends. */
