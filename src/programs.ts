@@ -5,7 +5,6 @@ import { constants, platform } from 'node:os';
 import { join, win32 } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 
-
 /** A program to start. No shell parses its arguments. */
 export interface Program {
   /** Searched on PATH. */
