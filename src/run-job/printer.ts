@@ -33,7 +33,10 @@ interface Printing {
   onFault(fault: Error): void;
 }
 
-export function createPrinter({ kept, start, print, onPrinted, onFault }: Printing): Printer {
+export function createPrinter(
+  { kept, start, print, onPrinted, onFault }: Printing,
+  mostWaiting = MOST_WAITING,
+): Printer {
   const printed = { ...start };
   const turns = { out: Promise.resolve(), err: Promise.resolve() };
   const isBusy = { out: false, err: false };
@@ -73,7 +76,7 @@ export function createPrinter({ kept, start, print, onPrinted, onFault }: Printi
   function room(from: 'out' | 'err'): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {
-        if (kept.end[from] - printed[from] > MOST_WAITING) return;
+        if (kept.end[from] - printed[from] > mostWaiting) return;
         waiting.delete(look);
         resolve();
       };

@@ -11,7 +11,10 @@ export interface Received {
   readonly output: JobOutput;
   /** Whether all output of the command was received. */
   isWhole: boolean;
-  /** Waits briefly, so that a message does not appear in the middle of the output. */
+  /**
+   * Waits briefly, so that a message does not appear in the middle of the output, and stores the
+   * printed position.
+   */
   settle(): Promise<void>;
   /** Waits for the reader, once the job has ended. Throws the reason of an interrupt. */
   finish(): Promise<void>;

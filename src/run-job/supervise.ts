@@ -36,8 +36,8 @@ export async function supervise(given: Supervised, work: Work, context: Context)
   // Only the reader is left to wait for.
   const unread = await failuresOf(received?.finish() ?? Promise.resolve());
   const { lost } = received?.output ?? {};
-  if (lost !== undefined) unread.push(runFailed(lost));
-  await print(end, record, context, unread);
+  if (lost !== undefined) unread.push(lost);
+  await print(end, record, context, unread.map(runFailed));
 }
 
 interface Supervision {

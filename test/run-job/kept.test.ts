@@ -195,6 +195,32 @@ describe('the printer', () => {
     expect(printer.printed.out).toBe(10);
   });
 
+  test('receives no more than the limit before its reader', async () => {
+    const kept = await opened();
+    let read: () => void = () => undefined;
+    const printer = createPrinter(
+      {
+        kept,
+        start: { out: 0, err: 0 },
+        print: () => new Promise((resolve) => (read = resolve)),
+        onPrinted: () => undefined,
+        onFault: () => undefined,
+      },
+      8,
+    );
+    await printer.receive('out', bytesAt(0, 8), never);
+    let isReceived = false;
+    const received = printer.receive('out', bytesAt(8, 4), never).then(() => {
+      isReceived = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(isReceived).toBe(false);
+    read();
+    await received;
+    expect(printer.printed.out).toBe(8);
+    kept.close();
+  });
+
   test('waits for a reader no longer than its signal', async () => {
     const kept = await opened();
     const stop = new AbortController();

@@ -14,6 +14,7 @@ export function createPosition(job: Job, offsets: Bytes, context: Context) {
   const closed = new AbortController();
   let isWaiting = false;
   let isLost = false;
+  let isHeld = false;
   let saved = Promise.resolve();
   async function saveNow(): Promise<void> {
     const printed = { ...offsets };
@@ -34,16 +35,24 @@ export function createPosition(job: Job, offsets: Bytes, context: Context) {
   }
   return {
     moved() {
-      if (isWaiting) return;
+      if (isWaiting || isHeld) return;
       isWaiting = true;
       context.clock.sleep(SAVE_AFTER, closed.signal).then(
         () => {
           isWaiting = false;
-          return save();
+          return isHeld ? undefined : save();
         },
         // Ignores the abort, since `close` saves the position.
         () => undefined,
       );
+    },
+    /** Saves nothing until {@link resume}, since others write the record. */
+    hold() {
+      isHeld = true;
+      return save();
+    },
+    resume() {
+      isHeld = false;
     },
     close() {
       closed.abort();

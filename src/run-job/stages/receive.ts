@@ -46,8 +46,10 @@ export async function receiveOutput(job: Job, context: Context): Promise<Receive
       const late = clock.sleep(BRIEFLY, settled.signal).catch(() => undefined);
       await Promise.race([printed, late]);
       settled.abort();
+      await position.hold();
     },
     async finish() {
+      position.resume();
       try {
         await printer.finish(interrupts.first.aborted ? stop : interrupts.first);
       } finally {
