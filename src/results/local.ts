@@ -119,7 +119,7 @@ export const completionScript = lazy(() => {
   });
 });
 
-const commandReference = lazy(() => {
+export const commandReference = lazy(() => {
   const { text, texts, maybeText, flag, count } = fields();
   const choices = z.nullable(texts);
   return z.object({
@@ -150,7 +150,7 @@ const commandReference = lazy(() => {
   });
 });
 
-const flagReference = lazy(() => {
+export const flagReference = lazy(() => {
   const { text, maybeText, flag } = fields();
   return z.object({
     long: text,

@@ -3,7 +3,7 @@ import { lazy } from '../lazy.ts';
 import * as z from '../zod.ts';
 import { fields } from './fields.ts';
 
-const burn = lazy(() => {
+export const burn = lazy(() => {
   const { text, maybeText, maybeRoubles } = fields();
   return z.object({
     per_hour: maybeRoubles,
