@@ -107,8 +107,10 @@ export const recovered = lazy(() => {
     asked_at: text,
     offer_id: maybeText,
     outcome: z.enum(['rented', 'unknown']),
+    /** The instance's ID, if found. */
     id: maybeText,
     may_be_billing: flag,
+    /** Instances with the request's name and time. */
     candidates: z.array(z.object({ id: text, status: text, created_at: z.optional(maybeText) })),
     note: text,
   });
