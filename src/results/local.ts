@@ -29,11 +29,15 @@ export const profile = lazy(() => {
   const { text, maybeText, maybeNumber, flag } = fields();
   return z.object({
     name: text,
+    /** null for the sandbox, which has no address. */
     base_url: maybeText,
     account: z.nullable(z.object({ id: text, email: maybeText, name: maybeText })),
     has_key: flag,
+    /** Where the profile's key is stored; null if it has none. */
     key_in: maybeText,
+    /** Whether a command with the same flags and environment uses this profile. */
     active: flag,
+    /** `max_burn` is in roubles per hour. */
     guards: z.object({ max_instances: maybeNumber, max_burn: maybeText, require_deadline: flag }),
     /** The program of `--notify`, without its arguments; null if there is none. */
     notify: maybeText,
@@ -186,4 +190,4 @@ export const commandTree = lazy(() => {
   return z.union([program, z.extend(group, { commands }), commandReference()]);
 });
 
-export type ProfileResult = Infer<typeof profile>;
+export type ShownProfile = Infer<typeof profile>;
