@@ -149,15 +149,22 @@ export const enforcement = lazy(() => {
   });
 });
 
+/** An endpoint of a program on the instance. */
 export const endpoint = lazy(() => {
   const { text, maybeText, maybeNumber, flag } = fields();
   return z.object({
     name: text,
+    /** A link that a browser can open; null if none is known. */
     url: maybeText,
+    /** `IP:PORT` if nothing else is known, or the raw data as text if no field was recognised. */
     address: maybeText,
     port: maybeNumber,
     protocol: maybeText,
     is_main: flag,
+    /**
+     * The source: the service's response, its template with the values filled in, or the
+     * container's ports.
+     */
     source: z.enum(['service', 'template', 'container']),
     instance_id: text,
   });
@@ -175,6 +182,7 @@ export const topRow = lazy(() => {
       z.object({
         index: number,
         name: text,
+        /** Each value is null if the driver does not report it, for example with MIG. */
         utilization_percent: maybeNumber,
         memory_used_mib: maybeNumber,
         memory_total_mib: maybeNumber,
@@ -232,7 +240,7 @@ export const inventoryRow = lazy(() => {
 });
 
 /** An SSH command that gpucloud did not run. */
-export const commandWords = lazy(() => fields().texts);
+export const commandWords = lazy(() => z.array(fields().text));
 
 export type Attempt = Infer<typeof attempt>;
 export type Planned = Omit<Infer<typeof plan>, 'request'>;
@@ -241,5 +249,8 @@ export type ArmedStatus = Infer<typeof enforcement>;
 export type ListedInstance = Infer<typeof listedInstance>;
 export type TopRow = Infer<typeof topRow>;
 export type Recovered = Infer<typeof recovered>;
+export type Endpoint = Infer<typeof endpoint>;
+export type Link = Infer<typeof link>;
+export type Secret = Infer<typeof secret>;
 export type SshHost = Infer<typeof sshHost>;
 export type InventoryRow = Infer<typeof inventoryRow>;
