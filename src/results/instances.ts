@@ -9,9 +9,11 @@ import { fields } from './fields.ts';
 export const shownInstance = lazy(() => {
   const { maybeTime, number, maybeNumber } = fields();
   return z.extend(instance(), {
+    /** The deadline in service time (ISO 8601). */
     ends_at: maybeTime,
     /** Present only with an idle rule. */
     if_idle_seconds: z.optional(number),
+    /** 0 if the instance is in use; null if unknown. */
     idle_seconds: z.optional(maybeNumber),
   });
 });
@@ -242,8 +244,12 @@ export const inventoryRow = lazy(() => {
 /** An SSH command that gpucloud did not run. */
 export const commandWords = lazy(() => z.array(fields().text));
 
+export type ShownInstance = Infer<typeof shownInstance>;
+/** An instance's idle rule, and for how long it has been idle. Empty without a rule. */
+export type IdleTime = Pick<ShownInstance, 'if_idle_seconds' | 'idle_seconds'>;
 export type Attempt = Infer<typeof attempt>;
-export type Planned = Omit<Infer<typeof plan>, 'request'>;
+export type Plan = Infer<typeof plan>;
+export type Planned = Omit<Plan, 'request'>;
 export type Reaped = Infer<typeof reaped>;
 export type ArmedStatus = Infer<typeof enforcement>;
 export type ListedInstance = Infer<typeof listedInstance>;
