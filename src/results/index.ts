@@ -38,6 +38,7 @@ export const SHAPES = {
   Endpoint: instances.endpoint,
   Enforcement: instances.enforcement,
   Flag: local.flagReference,
+  HereReport: jobs.hereReport,
   Instance: instances.shownInstance,
   InstanceEvent: instanceEvent,
   InstanceSshKey: instanceSshKey,

@@ -58,13 +58,15 @@ export const listedInstance = lazy(() => {
 
 /** A row of the verbs that change instances, and of `wait` and `untrack`. */
 export const changedInstance = lazy(() => {
-  const { text, maybeText, maybeTime } = fields();
+  const { text, maybeText, maybeTime, number } = fields();
   return z.looseObject({
     id: text,
     name: text,
     status: text,
     paid_until: maybeText,
     ends_at: maybeTime,
+    /** `expire`: the idle rule, if one is set. */
+    if_idle_seconds: z.optional(number),
   });
 });
 
