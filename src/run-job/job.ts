@@ -8,6 +8,7 @@ import type { Command } from './command.ts';
 import type { Fetch } from './copy/copy-out.ts';
 import type { FileList, Overview } from './copy/files.ts';
 import type { Phases } from './phases.ts';
+import type { Received } from './received.ts';
 import type { JobRecord } from './record/record.ts';
 import type { Stops } from './stops.ts';
 
@@ -81,6 +82,10 @@ export interface Job {
   fetched: readonly string[];
   /** The state of copying results and output: `done` once all are on this computer. */
   collection: 'none' | 'begun' | 'done';
+  /** The output, if this process follows it. */
+  received?: Received;
+  /** false if the instance's disk was full when the command exited. */
+  isOutputWhole: boolean;
   /** The last state read of the instance. */
   instance: Instance | undefined;
 }

@@ -8,13 +8,14 @@ import {
   unforeseen,
 } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
-import { endJob, leaveJob } from './end/end-job.ts';
+import { endJob, leaveJob, runFailed } from './end/end-job.ts';
 import { endOn } from './end/end-on.ts';
 import { notifyOfEnd } from './end/notify.ts';
 import { type JobEnd, reportOf, writeReport } from './end/report.ts';
 import { noteEnd, noteStarted } from './end/summary.ts';
 import type { Job } from './job.ts';
 import { createPhases } from './phases.ts';
+import type { Received } from './received.ts';
 import { type JobRecord, readEnded, removeOldJobs, writeJob } from './record/record.ts';
 import { createStops } from './stops.ts';
 
@@ -30,9 +31,13 @@ type Work = (job: Job) => Promise<void>;
  * CliError('outcomeUnknown') rather than any other error.
  */
 export async function supervise(given: Supervised, work: Work, context: Context): Promise<void> {
-  const { record, end } = await superviseToEnd(given, work, context);
+  const { record, end, received } = await superviseToEnd(given, work, context);
   if (end === undefined) return noteStarted(record, given.deadline, context);
-  await print(end, record, context);
+  // Only the reader is left to wait for.
+  const unread = await failuresOf(received?.finish() ?? Promise.resolve());
+  const { lost } = received?.output ?? {};
+  if (lost !== undefined) unread.push(lost);
+  await print(end, record, context, unread.map(runFailed));
 }
 
 interface Supervision {
@@ -40,6 +45,8 @@ interface Supervision {
   readonly record: JobRecord;
   /** undefined if this process only started the command. */
   readonly end: JobEnd | undefined;
+  /** The output that this process received, and may still have to print. */
+  readonly received?: Received | undefined;
 }
 
 /**
@@ -59,6 +66,7 @@ export async function superviseToEnd(
     exitCode: undefined,
     fetched: [],
     collection: 'none' as const,
+    isOutputWhole: true,
     instance: undefined,
   };
   const job: Job = { record, how, stops, phases, by, ...soFar };
@@ -73,7 +81,7 @@ export async function superviseToEnd(
   stops.close();
   phases.clear();
   const elsewhere = await endedElsewhere(record, context);
-  if (elsewhere !== undefined) return elsewhere;
+  if (elsewhere !== undefined) return { ...elsewhere, received: job.received };
   if (by === 'detach' && failure === undefined) return { record: job.record, end: undefined };
   // Stores the exit code first: after the termination, a later process could not read it.
   if (job.exitCode !== undefined) job.record = { ...job.record, exit_code: job.exitCode };
@@ -83,17 +91,17 @@ export async function superviseToEnd(
     const end = endOn(job, failure);
     await save(end, job.record, context);
     if (end.isOver) await notifyOfEnd(end, job.record.started_at, context);
-    return { record: job.record, end };
+    return { record: job.record, end, received: job.received };
   }
   if (failure !== undefined && (await mayLeave(job, failure, context))) {
     const left = leaveJob(job, failure);
     await save(left, job.record, context);
-    return { record: job.record, end: left };
+    return { record: job.record, end: left, received: job.received };
   }
   const end = await endJob(job, failure, context);
   await save(end, job.record, context);
   await notifyOfEnd(end, job.record.started_at, context);
-  return { record: job.record, end };
+  return { record: job.record, end, received: job.received };
 }
 
 /** Returns the outcome if another process completed the job. */
@@ -161,9 +169,10 @@ async function print(
   end: JobEnd,
   { command, started_at }: Pick<JobRecord, 'command' | 'started_at'>,
   context: Context,
+  unread: CliError[] = [],
 ): Promise<void> {
   const report = reportOf(end, started_at, context);
-  const unread = await failuresOf(noteEnd(command, report, context));
+  unread.push(...(await failuresOf(noteEnd(command, report, context))));
   throwAll(end.error === undefined ? unread : [end.error]);
   context.endWith(report.exit_code);
 }

@@ -91,9 +91,10 @@ function interrupted({ record: { id, name }, exitCode }: Job, cause: CliError): 
   });
 }
 
-export function progressOf({ record: { id, name, exit_code }, fetched }: Job) {
+export function progressOf({ record: { id, name, exit_code }, fetched, isOutputWhole }: Job) {
   return {
     command_exit_code: exit_code,
+    output_complete: isOutputWhole,
     instance: { id, name },
     fetched,
     cost_at_most: null,

@@ -63,7 +63,13 @@ export function createMember(
   const needless = new AbortController();
   const stops = { ...own, any: AbortSignal.any([own.any, needless.signal]) };
   const phases = createPhases(name, context, true);
-  const soFar = { exitCode: undefined, fetched: [], collection: 'none' as const, instance };
+  const soFar = {
+    exitCode: undefined,
+    fetched: [],
+    collection: 'none' as const,
+    isOutputWhole: true,
+    instance,
+  };
   return {
     job: { record, how: plan.how, stops, phases, by: 'run', ...soFar },
     shell: undefined,

@@ -44,6 +44,8 @@ export interface JobRecord {
   readonly user: string | null;
   readonly ssh_options: readonly string[];
   readonly ssh_words: readonly string[];
+  /** The instance's home folder, as an absolute path. Unknown before the first sign-in. */
+  readonly home?: string | undefined;
   /** When the instance was requested, by this computer's clock (ISO 8601). */
   readonly started_at: string;
   /** Bytes of each output printed so far. */
@@ -96,6 +98,7 @@ const schema = lazy(() => {
     user: maybeText,
     ssh_options: z.array(text),
     ssh_words: z.array(text),
+    home: z.optional(text),
     started_at: text,
     printed: bytes,
     cut: bytes,
@@ -165,21 +168,51 @@ async function jobIds(context: Context): Promise<string[]> {
 
 /** Returns the IDs of the instances with a job, of every account. */
 export function jobIdsIn(state: string): string[] {
+  return namesIn(join(state, 'jobs')).flatMap((name) =>
+    name.endsWith('.json') ? decodeURIComponent(name.slice(0, -'.json'.length)) : [],
+  );
+}
+
+function namesIn(folder: string): string[] {
   try {
-    const names = readdirSync(join(state, 'jobs'));
-    return names.flatMap((name) =>
-      name.endsWith('.json') ? decodeURIComponent(name.slice(0, -'.json'.length)) : [],
-    );
+    return readdirSync(folder);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
     throw unusable('read', 'jobs', error);
   }
 }
 
-/** Removes the stored output of an earlier job on the instance. */
+export interface OutputFile {
+  readonly path: string;
+  /** The offset of its first byte in the command's output. */
+  readonly start: number;
+}
+
+/**
+ * Returns the files with an output of a job, in their order. Each name ends with the offset, except
+ * for the only file of an older gpucloud, whose offset is in the record.
+ */
+export async function outputFiles(
+  { id, cut }: Pick<JobRecord, 'id' | 'cut'>,
+  from: 'out' | 'err',
+  context: Context,
+): Promise<OutputFile[]> {
+  const path = await jobPath(id, from, context);
+  const found = namesIn(dirname(path)).flatMap((name): OutputFile[] => {
+    const file = join(dirname(path), name);
+    if (file === path) return [{ path, start: cut[from] }];
+    const [, offset] = /\.(\d{1,15})$/.exec(name) ?? [];
+    return file === `${path}.${offset}` ? [{ path: file, start: Number(offset) }] : [];
+  });
+  return found.sort((a, b) => a.start - b.start);
+}
+
+/** Removes the stored output of a job. */
 export async function removeOutput(id: string, context: Context): Promise<void> {
-  for (const kind of ['out', 'err'] as const) {
-    rmSync(await jobPath(id, kind, context), { force: true });
+  const none = { out: 0, err: 0 };
+  for (const from of ['out', 'err'] as const) {
+    const files = await outputFiles({ id, cut: none }, from, context);
+    for (const { path } of files) rmSync(path, { force: true });
   }
 }
 
@@ -190,11 +223,10 @@ const MOST_ENDED = 100;
 export async function removeOldJobs(context: Context): Promise<void> {
   const ended = (await readJobs(context)).filter(({ ended_at }) => ended_at !== null);
   for (const { id } of ended.slice(MOST_ENDED)) {
-    for (const kind of KINDS) rmSync(await jobPath(id, kind, context), { force: true });
+    await removeOutput(id, context);
+    rmSync(await jobPath(id, 'json', context), { force: true });
   }
 }
-
-const KINDS = ['out', 'err', 'json'] as const;
 
 /**
  * Returns the path of a job's file. Requires a UUID, since no other text from a service may enter a
@@ -202,7 +234,7 @@ const KINDS = ['out', 'err', 'json'] as const;
  */
 export async function jobPath(
   id: string,
-  kind: (typeof KINDS)[number],
+  kind: 'out' | 'err' | 'json',
   context: Context,
 ): Promise<string> {
   return join((await context.folders()).state, 'jobs', `${encodeURIComponent(id)}.${kind}`);

@@ -3,35 +3,32 @@ import { CliError, unforeseen } from '../../errors.ts';
 import { BRIEFLY, type Reading, readInstance } from '../../instances/read.ts';
 import { isDocumented, leadsTo } from '../../rules/statuses.ts';
 import type { Job } from '../job.ts';
-import type { JobOutput } from '../output.ts';
+import type { Received } from '../received.ts';
 import type { JobRecord } from '../record/record.ts';
 import { ensureSameHost, isCut, lastLine } from '../remote/failed-ssh.ts';
 import { follow } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { INTERRUPT } from '../remote/supervisor.ts';
-import { createPosition } from './position.ts';
 import { repeated } from './repeated.ts';
 
 /**
- * Prints the command's output until the command exits. Returns the exit code, or undefined without
- * one.
+ * Receives the command's output until the command exits. Returns the exit code, or undefined
+ * without one.
  */
 export async function followToEnd(
   job: Job,
   shell: RemoteShell,
-  output: JobOutput,
+  received: Received,
   context: Context,
 ): Promise<number | undefined> {
   const { record, stops, phases } = job;
   const { clock, err, interrupts } = context;
   const { name, on } = record;
   const ends = on ? 'leaves' : 'terminates';
-  const offsets = { ...record.printed };
-  const position = createPosition(job, offsets, context);
   /** Starts a new line for a message of gpucloud. */
   const begin = (isEchoed = false) => {
     phases.clear();
-    output.endLine(isEchoed);
+    received.output.endLine(isEchoed);
   };
   const onCtrlC = () => {
     if (stops.last.aborted) return;
@@ -66,16 +63,13 @@ export async function followToEnd(
   stops.near.addEventListener('abort', onNear, { once: true });
   if (stops.near.aborted) onNear();
   try {
-    const { exitCode } = await follow({
+    const signal = AbortSignal.any([stops.last, stops.half]);
+    const { exitCode, isDiskFull } = await follow({
       shell,
-      offsets,
+      offsets: received.offsets,
       clock,
-      signal: AbortSignal.any([stops.last, stops.half]),
-      async print(from, bytes) {
-        phases.clear();
-        await output.print(from, bytes);
-        position.moved();
-      },
+      signal,
+      print: (from, bytes) => received.receive(from, bytes, signal),
       onCut: async ({ reason, isFirst, isNew }) => {
         ensureSameHost(reason, record);
         await ensureRunning(record, context);
@@ -91,6 +85,8 @@ export async function followToEnd(
       },
       onBack: () => err.note(`Reconnected to ${name}.`),
     });
+    received.isWhole = true;
+    if (isDiskFull) noteFullDisk(job, context);
     return exitCode;
   } catch (error) {
     // Copies the existing results, since the command ignores SIGINT.
@@ -99,9 +95,19 @@ export async function followToEnd(
   } finally {
     interrupts.first.removeEventListener('abort', onCtrlC);
     stops.near.removeEventListener('abort', onNear);
+    await received.settle();
     begin(interrupts.second.aborted);
-    await position.close();
   }
+}
+
+/** The command itself had the failed writes, so nobody knows how many bytes are missing. */
+export function noteFullDisk(job: Job, { err }: Context): void {
+  job.isOutputWhole = false;
+  const { name } = job.record;
+  err.warn(
+    'incomplete',
+    `The disk of ${name} is full: the end of the command's output may be missing.`,
+  );
 }
 
 /** Throws a CliError; after a cut connection, it is retryable. */

@@ -1,15 +1,16 @@
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, failuresOf } from '../../errors.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { clamp } from '../../output/width.ts';
 import { type Command, recordedCommand } from '../command.ts';
 import type { Job } from '../job.ts';
-import { createJobOutput } from '../output.ts';
+import { writeJob } from '../record/record.ts';
 import { collect } from './collect.ts';
 import { connect } from './connect.ts';
 import { copyFiles } from './copies.ts';
 import { fetchEvery } from './fetch-every.ts';
 import { followToEnd } from './follow-to-end.ts';
+import { receiveOutput } from './receive.ts';
 import { repeated } from './repeated.ts';
 import { startCommand } from './start-command.ts';
 import { withoutExitCode } from './without-exit-code.ts';
@@ -26,6 +27,9 @@ export async function runOn(
 ): Promise<void> {
   const { record, stops, phases } = job;
   const there = await connect(job, context);
+  // A later process finds the job in the same place.
+  const [unsaved] = await failuresOf(writeJob(job.record, context));
+  if (unsaved !== undefined) context.err.warn('local_storage', unsaved.message);
   const isNew = there.state === 'none';
   if (!isNew && job.by !== 'attach') throw otherJob(record.name);
   if (isNew) await copyFiles(job, there, context);
@@ -36,10 +40,12 @@ export async function runOn(
     await repeated(start, stops.any, context.clock);
   }
   if (job.by === 'detach') return;
-  const output = createJobOutput(context, stops.last);
+  const received = await receiveOutput(job, context);
+  job.received = received;
+  const { output } = received;
   const endFetching = fetchEvery(job, there.shell, output, context);
   try {
-    job.exitCode = await followToEnd(job, there.shell, output, context);
+    job.exitCode = await followToEnd(job, there.shell, received, context);
   } finally {
     await endFetching();
   }
