@@ -292,8 +292,9 @@ export async function endEach(
   context: Context,
 ): Promise<(Ended | Uncertain)[]> {
   const leaving = new AbortController();
+  let stay: (() => void) | undefined;
   const left = new Promise<CliError>((resolve) => {
-    context.host.onThirdInterrupt?.(() => {
+    stay = context.host.onThirdInterrupt?.(() => {
       const interrupt = new CliError('interrupted', 'Interrupted.');
       leaving.abort(interrupt);
       resolve(interrupt);
@@ -323,6 +324,7 @@ export async function endEach(
     ),
   );
   const interrupt = await Promise.race([all.then(() => undefined), left]);
+  stay?.();
   return targets.map(
     (target, at) => endings[at] ?? uncertain(target, interrupt ?? unforeseen('no ending')),
   );
