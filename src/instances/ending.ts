@@ -341,7 +341,7 @@ type Held = Parameters<Parameters<Journal['withDeadline']>[1]>[0];
 /**
  * Terminates an instance by its deadline or idle rule. No other process can change them during an
  * attempt. Returns undefined if `isDue` finds that another deadline or rule applies by now. Throws
- * the interrupt, unless the instance has ended: the next pass tries again.
+ * an interrupt only if nothing was sent.
  */
 export async function endHeld(
   target: Target,
@@ -357,7 +357,6 @@ export async function endHeld(
     );
   const ending = await end(target, context, { signal, err, around });
   if (ending?.kind === 'ended') noteAlready(ending, target, false, context);
-  else signal.throwIfAborted();
   return ending;
 }
 
