@@ -22,7 +22,7 @@ export type Ending = Ended | Refused | Uncertain;
 export interface Ended {
   readonly kind: 'ended';
   readonly status: string;
-  /** Undefined if it could not be read afterwards. */
+  /** Undefined if the service no longer finds it. */
   readonly instance: Instance | undefined;
   /** Whether the instance had ended before the first request. */
   readonly isAlready: boolean;
@@ -62,8 +62,8 @@ interface Sent {
   isEffective: boolean;
   /** Whether a request may take effect later. */
   isOpen: boolean;
-  /** Status in the response to an accepted request that was not read back yet. */
-  unread: string | undefined;
+  /** Whether an accepted request was not read back yet. */
+  isUnread: boolean;
 }
 
 type Tried = Ending | Again;
@@ -88,7 +88,7 @@ async function end(
   { signal, err, gate = (work) => work(), around = (attempt) => attempt() }: Caller,
 ): Promise<Ending | undefined> {
   const api = await context.api();
-  const sent: Sent = { isAny: false, isEffective: false, isOpen: false, unread: undefined };
+  const sent: Sent = { isAny: false, isEffective: false, isOpen: false, isUnread: false };
   for (const pause of [...PAUSES, undefined]) {
     const tried = await around(() => tryOnce(target, sent, gate, api));
     if (tried?.kind !== 'again') return tried;
@@ -113,7 +113,7 @@ async function end(
 async function tryOnce(target: Target, sent: Sent, gate: Gate, api: Api): Promise<Tried> {
   let fault: CliError | undefined;
   // An accepted request is only read again, unless the instance turns out to go on.
-  if (sent.unread === undefined) {
+  if (!sent.isUnread) {
     fault = await gate(() => sendOnce(target, sent, api));
     if (fault !== undefined) {
       if (isInterrupt(fault)) {
@@ -136,11 +136,11 @@ async function tryOnce(target: Target, sent: Sent, gate: Gate, api: Api): Promis
   }
   const reading = await gate(() => readBack(target, api));
   if (reading.kind === 'unread') {
-    const why = fault ?? reading.fault;
-    if (isInterrupt(reading.fault)) return uncertain(target, fault ?? reading.fault);
+    const why = fault ?? unconfirmed(reading.fault);
+    if (isInterrupt(reading.fault)) return uncertain(target, why);
     return { kind: 'again', why, isFinal: reading.fault.failure === 'authentication' };
   }
-  sent.unread = undefined;
+  sent.isUnread = false;
   if (reading.kind === 'gone') {
     if (fault === undefined || sent.isEffective) return gone();
     return { kind: 'again', why: fault, refusal: stillThere(fault, target) };
@@ -171,7 +171,7 @@ async function sendOnce({ id }: Target, sent: Sent, api: Api): Promise<CliError 
     });
     sent.isEffective = true;
     sent.isOpen = true;
-    if (leadsTo('TERMINATED', status)) sent.unread = status;
+    sent.isUnread = leadsTo('TERMINATED', status);
     return undefined;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -198,15 +198,15 @@ function refused(why: CliError, target: Target): Again {
   return { kind: 'again', why, refusal: stillThere(why, target), isFinal: true };
 }
 
+function unconfirmed(fault: CliError): CliError {
+  return fault.with(`The service accepted the request, but no read confirmed it. ${fault.message}`);
+}
+
 function gone(): Ended {
   return { kind: 'ended', status: 'TERMINATED', instance: undefined, isAlready: false };
 }
 
 function givenUp(target: Target, last: Again, sent: Sent, isTooLong: boolean): Ending {
-  const { unread } = sent;
-  if (unread !== undefined) {
-    return { kind: 'ended', status: unread, instance: undefined, isAlready: false };
-  }
   const { httpStatus, retryAfterMs, message } = last.why;
   const limit =
     isTooLong && httpStatus !== undefined ? rateLimited(httpStatus, retryAfterMs) : undefined;

@@ -4,7 +4,7 @@ import { AT_ONCE, createGate, READS_AT_ONCE } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
 import { CliError, doubt, unforeseen } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { typedName } from '../../rules/names.ts';
+import { isSameName, typedName } from '../../rules/names.ts';
 import { endEach, hasTriedToEnd } from '../ending.ts';
 import type { Target } from '../resolve.ts';
 import type { Gates, Obtained } from './capacity.ts';
@@ -80,7 +80,8 @@ function targetOf(one: OneOfSeveral): Target | undefined {
   // A request with an unknown outcome has only a name.
   const { mayBeBilling, resource: id } = one.error;
   const isTried = hasTriedToEnd(one.error);
-  return mayBeBilling && !isTried && id !== undefined && id !== name ? { id, name } : undefined;
+  const isId = id !== undefined && !isSameName(id, name);
+  return mayBeBilling && !isTried && isId ? { id, name } : undefined;
 }
 
 /** Terminates all new instances. */
