@@ -1,5 +1,16 @@
 /** Maximum concurrent changes. Low, since no rate limits are documented. */
 export const AT_ONCE = 4;
+/** Maximum concurrent reads before a change or in a wait. Low for the same reason. */
+export const READS_AT_ONCE = 8;
+/**
+ * Maximum concurrent reads of a list: 200 instances take two round trips. A response with 429
+ * delays the read.
+ */
+export const LISTED_AT_ONCE = 100;
+/** Maximum concurrent SSH connections: 100 unreachable instances take at most two timeouts. */
+export const SSH_AT_ONCE = 50;
+/** Local files to read before yielding, so that signals are handled. */
+export const FILES_AT_ONCE = 256;
 
 /** Maps items, at most `limit` at a time. Returns results in the items' order. */
 export async function eachBounded<T, R>(

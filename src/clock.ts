@@ -15,3 +15,17 @@ export interface Clock {
 
 /** Milliseconds. Node fires longer timers at once. */
 export const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** Limits on differences between clocks, in milliseconds, each with its reason. */
+export const CLOCKS = {
+  /** Two readings agree: the Date header has whole seconds and arrives late. */
+  agree: 2_000,
+  /** The difference between two clocks stayed the same from one pass of `reap` to the next. */
+  moved: 10_000,
+  /** An instance's clock and the service's agree about an interval, read through a slow SSH. */
+  interval: 30_000,
+  /** Relative times are right to the minute. */
+  noticed: 60_000,
+  /** One of two clocks is wrong. */
+  wrong: 5 * 60_000,
+} as const;

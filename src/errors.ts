@@ -1,35 +1,36 @@
 /**
- * Every outcome of a command, with its exit code.
+ * Every failure of a command with its exit code, most serious first. The order decides the exit
+ * code of a command with several failures (see {@link worstOf}).
  *
- * The key is an error's `code` in JSON modes (in snake_case, see {@link CliError.code}). The number
- * is the exit code. Both are a contract with scripts.
+ * The key is an error's `code` in JSON modes (in snake_case, see {@link CliError.code}). The key
+ * and the exit code are a contract with scripts.
  */
 export const FAILURES = {
-  refused: { exit: 1, meaning: 'the service refused the request, or an unexpected error' },
-  usage: {
-    exit: 2,
-    meaning: 'wrong usage, a local rule, or a confirmation that needs --yes',
-  },
-  notFound: { exit: 3, meaning: 'not found' },
-  authentication: { exit: 4, meaning: 'no key, or the key was refused (401, 403)' },
-  wrongState: { exit: 5, meaning: 'wrong state or not enough funds' },
-  unreachable: {
-    exit: 6,
-    meaning: 'could not reach the service; no changes made',
-  },
   outcomeUnknown: {
     exit: 7,
     meaning: 'outcome unknown: the change may have been made and may be billing',
   },
-  deadline: { exit: 8, meaning: 'timed out while waiting' },
+  runFailed: { exit: 125, meaning: "gpucloud run failed before the command's exit code was known" },
   storage: { exit: 9, meaning: 'could not write to disk or to stdout' },
+  terminated: { exit: 143, meaning: 'termination' },
+  interrupted: { exit: 130, meaning: 'interrupt' },
+  hungUp: { exit: 129, meaning: 'hang-up' },
   notUnderstood: { exit: 10, meaning: 'could not read the response' },
+  refused: { exit: 1, meaning: 'the service refused the request, or an unexpected error' },
+  authentication: { exit: 4, meaning: 'no key, or the key was refused (401, 403)' },
+  unreachable: {
+    exit: 6,
+    meaning: 'could not reach the service; no changes made',
+  },
   rateLimited: { exit: 11, meaning: 'rate limited' },
   otherEnd: { exit: 12, meaning: 'the instance reached another final status' },
-  runFailed: { exit: 125, meaning: "gpucloud run failed before the command's exit code was known" },
-  hungUp: { exit: 129, meaning: 'hang-up' },
-  interrupted: { exit: 130, meaning: 'interrupt' },
-  terminated: { exit: 143, meaning: 'termination' },
+  wrongState: { exit: 5, meaning: 'wrong state or not enough funds' },
+  deadline: { exit: 8, meaning: 'timed out while waiting' },
+  notFound: { exit: 3, meaning: 'not found' },
+  usage: {
+    exit: 2,
+    meaning: 'wrong usage, a local rule, or a confirmation that needs --yes',
+  },
 } as const;
 
 export type Failure = keyof typeof FAILURES;
@@ -197,32 +198,28 @@ export function unforeseenIn(failure: CliError | undefined): Error | undefined {
   return failure?.hint === FAULT_HINT && cause instanceof Error ? cause : undefined;
 }
 
+/** Says that a known instance may bill. Put it last, and only if the instance may bill. */
+export const MAY_BILL = 'It may still be billing.';
+
+/**
+ * Returns the error for an unknown outcome after which an instance may be billing (exit code 7).
+ * `what` says what is unknown, and that it may be billing.
+ */
+export function doubt(
+  what: string,
+  details: Omit<ErrorDetails, 'mayBeBilling'> & { readonly resource: string | undefined },
+): CliError {
+  return new CliError('outcomeUnknown', what, { ...details, mayBeBilling: true });
+}
+
 export function usageError(message: string, hint?: string): CliError {
   return new CliError('usage', message, { hint });
 }
 
-/** Failures, most serious first. */
-const GRAVITY: readonly Failure[] = [
-  'outcomeUnknown',
-  'storage',
-  'terminated',
-  'interrupted',
-  'hungUp',
-  'notUnderstood',
-  'refused',
-  'authentication',
-  'unreachable',
-  'rateLimited',
-  'otherEnd',
-  'wrongState',
-  'deadline',
-  'notFound',
-  'usage',
-];
-
 /** Returns the error that decides the exit code of a command with several items. */
 export function worstOf(errors: readonly CliError[]): CliError | undefined {
-  return [...errors].sort((a, b) => GRAVITY.indexOf(a.failure) - GRAVITY.indexOf(b.failure))[0];
+  const gravest = Object.keys(FAILURES);
+  return [...errors].sort((a, b) => gravest.indexOf(a.failure) - gravest.indexOf(b.failure))[0];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CliError, SeveralErrors } from '../src/errors.ts';
+import { CliError, doubt, FAILURES, type Failure, SeveralErrors, worstOf } from '../src/errors.ts';
 
 const full = {
   code: 'name_taken',
@@ -32,4 +32,51 @@ test('keeps mayBeBilling when errors are combined into the most serious one', ()
     retryable: false,
     retryAfterMs: 9000,
   });
+});
+
+/** Every failure, most serious first. */
+const ORDER: readonly Failure[] = [
+  'outcomeUnknown',
+  'runFailed',
+  'storage',
+  'terminated',
+  'interrupted',
+  'hungUp',
+  'notUnderstood',
+  'refused',
+  'authentication',
+  'unreachable',
+  'rateLimited',
+  'otherEnd',
+  'wrongState',
+  'deadline',
+  'notFound',
+  'usage',
+];
+
+test('ranks every failure', () => {
+  expect([...ORDER].sort()).toEqual(Object.keys(FAILURES).sort());
+  const left = ORDER.map((failure) => new CliError(failure, failure)).reverse();
+  const ranked: Failure[] = [];
+  for (let worst = worstOf(left); worst !== undefined; worst = worstOf(left)) {
+    ranked.push(worst.failure);
+    left.splice(left.indexOf(worst), 1);
+  }
+  expect(ranked).toEqual(ORDER);
+});
+
+test('exits with 7 after an unknown outcome and a failed run', () => {
+  const failed = new CliError('runFailed', 'lost');
+  const unsure = doubt('Could not terminate trainer.', { resource: 'trainer' });
+  expect(new SeveralErrors([failed, unsure])).toMatchObject({
+    exitCode: 7,
+    message: 'Could not terminate trainer.',
+    mayBeBilling: true,
+  });
+});
+
+test('reports the first of several equally serious errors', () => {
+  const [first, second] = [new CliError('refused', 'first'), new CliError('refused', 'second')];
+  expect(worstOf([first, second])).toBe(first);
+  expect(worstOf([])).toBeUndefined();
 });

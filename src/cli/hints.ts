@@ -1,5 +1,6 @@
 import type { CliError, FailedRequest } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';
+import { isUuid } from '../rules/names.ts';
 
 /**
  * Returns an error's hint, or one for the request that failed. This module chooses hints when the
@@ -74,10 +75,10 @@ interface Steps {
 
 /**
  * Returns the command that recovers a request. Omits a name that starts like a flag, since nobody
- * could type it.
+ * could type it, and one that looks like an ID.
  */
 export function recoverLine(name: string): string {
-  const words = name.startsWith('-') ? [] : [name];
+  const words = name.startsWith('-') || isUuid(name) ? [] : [name];
   return gpucloud('instances', 'recover', ...words);
 }
 

@@ -1,7 +1,7 @@
 import type { Drive, SshKey, Template } from '../api/index.ts';
 import { CliError, usageError } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';
-import { isSameName, isUuid } from '../rules/names.ts';
+import { isBeginning, isSameName, isUuid } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 
 /** A named resource of the account. */
@@ -21,23 +21,11 @@ interface Lookup<T extends Named> {
   readonly hint: string;
 }
 
-/** Shortest accepted ID prefix. */
-const SHORTEST_BEGINNING = 4;
-
-/**
- * Returns the items whose IDs start with `typed`, since a table may show only the start of an ID.
- */
-export function beginningSo<T extends Named>(typed: string, items: readonly T[]): readonly T[] {
-  if (typed.length < SHORTEST_BEGINNING) return [];
-  const beginning = typed.toLowerCase();
-  return items.filter(({ id }) => id.toLowerCase().startsWith(beginning));
-}
-
 /**
  * Returns the item with this ID, otherwise the items with this name. `also` returns an item's other
  * names.
  */
-export function calledSo<T extends Named>(
+function calledSo<T extends Named>(
   typed: string,
   items: readonly T[],
   also?: Lookup<T>['also'],
@@ -57,8 +45,8 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
   const isSame = (name: string) => isSameName(name, typed);
   const called =
     exact.length > 0 ? exact : items.filter((item) => namesOf(item, lookup).some(isSame));
-  const isBeginning = called.length === 0;
-  const fitting = isBeginning ? beginningSo(typed, items) : called;
+  const isPrefix = called.length === 0;
+  const fitting = isPrefix ? items.filter(({ id }) => isBeginning(typed, id)) : called;
   const [first, second] = fitting;
   if (first === undefined) {
     throw new CliError(
@@ -69,7 +57,7 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
   }
   if (second !== undefined) {
     const ids = fitting
-      .map(({ id, name }) => (isBeginning && name != null ? `${name} ${id}` : id))
+      .map(({ id, name }) => (isPrefix && name != null ? `${name} ${id}` : id))
       .join(', ');
     throw usageError(`${lookup.flag} "${typed}" is ambiguous: ${ids}`, 'use an ID');
   }

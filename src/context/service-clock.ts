@@ -1,12 +1,6 @@
-import type { Clock } from '../clock.ts';
+import { CLOCKS, type Clock } from '../clock.ts';
 
 export type ServiceClock = ReturnType<typeof createServiceClock>;
-
-/** Milliseconds. Smaller differences are ignored: the header has whole seconds and arrives late. */
-const SAME_MS = 2_000;
-
-/** Milliseconds. A larger jump counts only if the next response confirms it. */
-const JUMP_MS = 5 * 60_000;
 
 /** The time in a response, and this computer's time on arrival. All in milliseconds. */
 export interface Reading {
@@ -42,12 +36,12 @@ export function createServiceClock(clock: Pick<Clock, 'now' | 'monotonic'>) {
   /** Whether this computer has neither slept nor had its clock set since the reading. */
   const isEven = (one: Reading | undefined) =>
     one !== undefined &&
-    Math.abs(clock.now() - one.now - (clock.monotonic() - one.monotonic)) < SAME_MS;
+    Math.abs(clock.now() - one.now - (clock.monotonic() - one.monotonic)) < CLOCKS.agree;
   return {
     now() {
       if (known === undefined) return clock.now();
       const { service, now, monotonic } = known;
-      const isSame = !isExact && Math.abs(service - now) < SAME_MS;
+      const isSame = !isExact && Math.abs(service - now) < CLOCKS.agree;
       return (isSame ? now : service) + clock.monotonic() - monotonic;
     },
     /** Whether a response set the clock and `isEven` still holds. */
@@ -64,7 +58,8 @@ export function createServiceClock(clock: Pick<Clock, 'now' | 'monotonic'>) {
       if (isExact || Number.isNaN(shown)) return;
       const before = last;
       const reading = read(shown);
-      const fits = (one: Reading) => Math.abs(driftBetween(one, reading)) <= JUMP_MS;
+      // A larger jump counts only if the next response confirms it.
+      const fits = (one: Reading) => Math.abs(driftBetween(one, reading)) <= CLOCKS.wrong;
       last = reading;
       if (known === undefined || !isEven(known) || fits(known) || (before && fits(before))) {
         known = reading;

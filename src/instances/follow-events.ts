@@ -1,7 +1,7 @@
 import type { Api, Instance, InstanceEvent } from '../api/index.ts';
 import { AT_ONCE, eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
-import { CliError, throwAll, usageError } from '../errors.ts';
+import { CliError, MAY_BILL, throwAll, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { local, spanText } from '../output/time.ts';
@@ -13,6 +13,7 @@ import { createFollower, type Follower } from '../watch/follower.ts';
 import { openResumeFile, type ResumeFile } from '../watch/resume.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import type { Beginning } from './event-log.ts';
+import { instanceIn, readInstance } from './read.ts';
 import type { Target } from './resolve.ts';
 
 interface FollowInput {
@@ -153,7 +154,7 @@ function endOf(
   { api, signal, otherEnds }: Parts,
 ): () => Promise<boolean> {
   return async () => {
-    const instance = await api.instances.get(target.id, { signal });
+    const instance = instanceIn(await readInstance(target.id, api, { signal }));
     if (instance.status === status) return true;
     if (!isTerminated(instance.status)) return false;
     otherEnds.set(target.id, endedElsewhere(target, instance, status));
@@ -171,7 +172,6 @@ function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: stri
 function reporterOf(logs: readonly InstanceLog[], context: Context) {
   const { err, out } = context;
   const gone: CliError[] = [];
-  const missed = new Set<InstanceLog>();
   let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
   let looks = 0;
 
@@ -197,19 +197,6 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
         why === 'pruned'
           ? `${target.name}: the log no longer contains the last event shown, so events before ${before} may be missing.`
           : `${target.name}: too many new events, so events before ${before} were skipped. To see all: ${gpucloud('instances', 'events', typed(target), '--all')}`,
-      );
-    },
-    missed(log, { count, before }) {
-      // Warns once per log: a service that counts more events than it lists would cause a warning
-      // at every read.
-      if (missed.has(log)) return;
-      missed.add(log);
-      const { target } = log;
-      begin();
-      const events = count === 1 ? '1 event' : `${count} events`;
-      err.warn(
-        'incomplete',
-        `${target.name}: ${events} from before ${local(before)} may have reached the log too late to be shown. To see all: ${gpucloud('instances', 'events', typed(target), '--all')}`,
       );
     },
     gone(_log, error) {
@@ -256,11 +243,8 @@ function interrupted(
       : reason;
   }
   const names = named(targets.map((target) => ({ target })));
-  return reason.with(
-    `${reason.message} Stopped waiting for ${until} of ${names}. It may still be billing.`,
-    {
-      hint: `see it with "${gpucloud('instances', 'get', ...targets.map(typed))}"`,
-      mayBeBilling: true,
-    },
-  );
+  return reason.with(`${reason.message} Stopped waiting for ${until} of ${names}. ${MAY_BILL}`, {
+    hint: `see it with "${gpucloud('instances', 'get', ...targets.map(typed))}"`,
+    mayBeBilling: true,
+  });
 }

@@ -1,14 +1,15 @@
 import type { Api, CallOptions, Drive, Instance } from '../api/index.ts';
-import { eachBounded } from '../bounded.ts';
+import { eachBounded, LISTED_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, Snapshot } from '../journal/index.ts';
 import { gpucloud, gpucloudLine } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
 import { resourceId } from '../rules/names.ts';
-import { isTerminated } from '../rules/statuses.ts';
+import { GONE, IN_FLIGHT, isTerminated, UNKNOWN, UNREAD } from '../rules/statuses.ts';
 import { idleTime } from './deadlines/idle-time.ts';
 import { readableJournal } from './pending.ts';
+import { readInstance } from './read.ts';
 
 /** An instance known to this computer: just read, seen earlier, or only requested. */
 export interface Listed {
@@ -51,12 +52,6 @@ export interface KnownInstances {
   readonly driveFault: CliError | undefined;
 }
 
-/**
- * Concurrent reads: 200 instances take two round trips. Retry-After is honoured if the service
- * returns 429.
- */
-const AT_ONCE = 100;
-
 interface ReadHow {
   /** Whether to include terminated instances. */
   readonly all: boolean;
@@ -88,7 +83,7 @@ export async function readKnownInstances(
   const ids = new Map(known.instances.map((one) => [one.id, one]));
   const faults: CliError[] = [];
   const read = (wanted: readonly string[]) =>
-    eachBounded(wanted, AT_ONCE, (id) =>
+    eachBounded(wanted, LISTED_AT_ONCE, (id) =>
       readOne(id, ids.get(id), { api, faults, now, options, serviceNow: context.serviceClock.now }),
     );
 
@@ -172,23 +167,22 @@ async function readOne(
     ...(known?.deadline === undefined ? {} : { ends_at: known.deadline }),
     ...idleTime(known?.idle, serviceNow()),
   };
-  try {
-    const instance: Instance = await api.instances.get(id, options);
+  const reading = await readInstance(id, api, options);
+  if (reading.kind === 'there') {
+    const { instance } = reading;
     const row = { id, name: instance.name ?? id, status: instance.status, instance, ...ordered };
     return known?.untracked === true ? { ...row, note: 'untracked' } : row;
-  } catch (error) {
-    if (!isOfOneReading(error)) throw error;
-    const name = known?.name ?? id;
-    const last = known?.last;
-    if (error.failure === 'notFound') {
-      // Keeps the row, since only the web console shows what happened to the instance.
-      const note = `not found by the service; ${lastSeen(last, now)}`;
-      return { id, name, status: 'GONE', last, note, ...ordered };
-    }
-    faults.push(error);
-    const note = `read failed; ${lastSeen(last, now)}`;
-    return { id, name, status: last?.status ?? 'UNREAD', last, unread: true, note, ...ordered };
   }
+  const name = known?.name ?? id;
+  const last = known?.last;
+  if (reading.kind === 'gone') {
+    // Keeps the row, since only the web console shows what happened to the instance.
+    const note = `not found by the service; ${lastSeen(last, now)}`;
+    return { id, name, status: GONE, last, note, ...ordered };
+  }
+  faults.push(reading.fault);
+  const note = `read failed; ${lastSeen(last, now)}`;
+  return { id, name, status: last?.status ?? UNREAD, last, unread: true, note, ...ordered };
 }
 
 function lastSeen(last: Snapshot | undefined, now: number): string {
@@ -206,7 +200,7 @@ function unknownRow(request: OpenRequest, now: number, profile: string | undefin
     id: null,
     uid,
     name,
-    status: 'UNKNOWN',
+    status: UNKNOWN,
     asked_at,
     offer_id,
     ...(deadline === undefined ? {} : { ends_at: deadline }),
@@ -218,7 +212,7 @@ function unknownRow(request: OpenRequest, now: number, profile: string | undefin
 function inFlightRow(rental: OpenRequest, now: number): Listed {
   return {
     ...unknownRow(rental, now, undefined),
-    status: 'IN_FLIGHT',
+    status: IN_FLIGHT,
     note: `requested ${ago(rental.asked_at, now)}; its process is waiting for the response`,
   };
 }

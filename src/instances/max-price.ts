@@ -2,7 +2,7 @@ import type { Api, CallOptions, Instance } from '../api/index.ts';
 import { Option } from '../cli/command.ts';
 import { ruled } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { CliError, MAY_BILL } from '../errors.ts';
 import type { RentalRequest } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { inRoubles, kopecksText, type Money, money, positiveMoney } from '../rules/money.ts';
@@ -120,7 +120,7 @@ export function overLimit(instance: Priced, maxPrice: string | undefined): CliEr
   const limit = positiveMoney(maxPrice ?? '');
   const found = limit.ok ? tooDear(instance, limit.value) : undefined;
   if (found === undefined) return undefined;
-  return new CliError('refused', `${found}. It may still be billing.`, {
+  return new CliError('refused', `${found}. ${MAY_BILL}`, {
     hint: gpucloud('instances', 'terminate', typedName(instance.name, instance.id)),
     resource: instance.id,
     mayBeBilling: true,

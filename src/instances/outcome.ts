@@ -1,6 +1,13 @@
 import { sentence } from '../api/errors.ts';
 import { calledBy } from '../cli/hints.ts';
-import { CliError, type Failure, isInterrupt, type LoggedEvent, SeveralErrors } from '../errors.ts';
+import {
+  CliError,
+  type Failure,
+  isInterrupt,
+  type LoggedEvent,
+  MAY_BILL,
+  SeveralErrors,
+} from '../errors.ts';
 import { gpucloud, gpucloudLine } from '../output/shell-line.ts';
 import { inSeconds } from '../output/time.ts';
 import { typedName } from '../rules/names.ts';
@@ -62,7 +69,7 @@ export function billText(status: string | undefined): string {
     case 'no':
       return 'It is no longer billing.';
     case 'undocumented':
-      return 'It may still be billing.';
+      return MAY_BILL;
   }
 }
 
@@ -99,7 +106,7 @@ export function withBill(
     if (!billing || isNowhere) return error;
     if (status === undefined) return error.with(error.message, { ...details, mayBeBilling: true });
     return error.with(
-      `${sentence(error.message)} ${nobody} It may still be billing. To terminate it: ${gpucloudLine(['instances', 'terminate', typed], profile)}`,
+      `${sentence(error.message)} ${nobody} ${MAY_BILL} To terminate it: ${gpucloudLine(['instances', 'terminate', typed], profile)}`,
       { ...details, mayBeBilling: true },
     );
   }

@@ -2,10 +2,11 @@ import type { User } from '../api/index.ts';
 import { onCancel } from '../cli/confirm.ts';
 import { recoverLine } from '../cli/hints.ts';
 import type { Context } from '../context.ts';
-import { CliError, isOfOneReading } from '../errors.ts';
+import { CliError, doubt, isOfOneReading } from '../errors.ts';
 import type { Journal, OpenedRequest, OpenRequest, RentalRequest } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
+import { isSameName } from '../rules/names.ts';
 import { mayBill } from '../rules/statuses.ts';
 import { livingNamesake, nameTaken } from './refusal.ts';
 import { guardOf } from './request/guards.ts';
@@ -56,7 +57,7 @@ export async function readableJournal(
 export async function ensureNoPending(name: string, context: Context): Promise<void> {
   if ((await context.prompts()) !== undefined) return;
   const open = await (await context.journal()).requests();
-  if (!open.some((request) => request.name === name)) return;
+  if (!open.some((request) => isSameName(request.name, name))) return;
   // Uses the account's own journal, since the request may belong to another account.
   await agreedUids(name, new Set(), await ownJournal(context), context);
 }
@@ -80,11 +81,11 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
     // Checks the journal again: the previous holder may have created an instance by now. Does not
     // ask the service, since other processes already count this request as sent.
     const made = (await journal.read()).instances.find(
-      (one) => one.name === name && mayBill(one.last?.status) && !before.has(one.id),
+      (one) => isSameName(one.name, name) && mayBill(one.last?.status) && !before.has(one.id),
     );
     if (made === undefined || ignoresNames) return opened;
     await opened.notMade();
-    throw nameTaken(request, { id: made.id, status: made.last?.status });
+    throw nameTaken({ id: made.id, name: made.name, status: made.last?.status });
   }
   throw new InFlight(name);
 }
@@ -98,10 +99,9 @@ export async function ensureCanRent(
   context: Context,
 ): Promise<void> {
   const { instances } = await (await context.journal()).read();
-  const taken = new Set(instances.map(({ name }) => name));
   for (const request of requests) {
-    if (!taken.has(request.name) || context.flags.yes === true) continue;
-    await ensureNotTaken(request, context);
+    const isKnown = instances.some(({ name }) => isSameName(name, request.name));
+    if (isKnown && context.flags.yes !== true) await ensureNotTaken(request, context);
   }
   const guard = await guardOf(requests, () => ownJournal(context), context);
   for (const { name } of requests) await ensureNoPending(name, context);
@@ -115,7 +115,7 @@ async function agreedUids(
   journal: Journal,
   context: Context,
 ): Promise<ReadonlySet<string>> {
-  const open = (await journal.requests()).filter((request) => request.name === name);
+  const open = (await journal.requests()).filter((request) => isSameName(request.name, name));
   for (const request of open) {
     if (request.isInFlight) throw new InFlight(name);
     if (!agreed.has(request.uid)) await agreeToAnother(request, context);
@@ -148,10 +148,9 @@ async function agreeToSecond({ name, message, remedy }: Doubt, context: Context)
   if (context.flags.yes === true) return;
   const prompts = await context.prompts();
   if (prompts === undefined) {
-    throw new CliError('outcomeUnknown', `${message} Nothing was sent.`, {
+    throw doubt(`${message} Nothing was sent.`, {
       hint: `${remedy}; or add --yes to create another instance`,
       resource: name,
-      mayBeBilling: true,
     });
   }
   context.err.warn('outcome_unknown', `${message} A second instance would bill too.`);
@@ -186,7 +185,7 @@ export async function otherSettled(name: string, context: Context): Promise<void
   const { clock, err, signal } = context;
   const journal = await context.journal();
   const isOpen = async () =>
-    (await journal.requests()).some((one) => one.name === name && one.isInFlight);
+    (await journal.requests()).some((one) => one.isInFlight && isSameName(one.name, name));
   if (!(await isOpen())) return;
   const progress = err.progress(`Another gpucloud process is creating ${name}: waiting for it`);
   try {
@@ -209,13 +208,12 @@ export async function ensureNotTaken(
   const journal = await ownJournal(context);
   const namesake = await livingNamesake(request.name, journal, await context.api());
   if (namesake === undefined) return;
-  if (namesake.status !== undefined) throw nameTaken(request, namesake);
+  if (namesake.status !== undefined) throw nameTaken(namesake);
   if (!asks && (await context.prompts()) !== undefined) return;
-  const { name } = request;
-  const { id } = namesake;
+  const { id, name } = namesake;
   await agreeToSecond(
     {
-      name,
+      name: request.name,
       message: `${name} (${id}) is tracked, but the service returned 404. It may exist and be billing.`,
       remedy: `look in the web console; if the instance is not there: ${gpucloud('instances', 'untrack', id)}`,
     },

@@ -1,15 +1,12 @@
 import type { Instance } from '../api/index.ts';
 import { textField } from '../api/open-fields.ts';
-import { eachBounded } from '../bounded.ts';
+import { eachBounded, READS_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
-import { CliError, isInterrupt, isOfOneReading } from '../errors.ts';
+import { CliError, isInterrupt } from '../errors.ts';
 import type { KnownInstance } from '../journal/index.ts';
 import { inRoubles, priceIn, zero } from '../rules/money.ts';
+import { BRIEFLY, readInstance } from './read.ts';
 import type { Target } from './resolve.ts';
-
-/** Milliseconds to wait for details before a request. */
-const PATIENCE_MS = 5000;
-const READ_AT_ONCE = 8;
 
 /**
  * Runs work before the first request that changes something. If interrupted, `meaning` completes
@@ -39,12 +36,8 @@ async function readBriefly(
   { id }: Pick<Target, 'id'>,
   context: Context,
 ): Promise<Instance | undefined> {
-  try {
-    return await (await context.api()).instances.get(id, { timeoutMs: PATIENCE_MS });
-  } catch (error) {
-    if (!isOfOneReading(error)) throw error;
-    return undefined;
-  }
+  const reading = await readInstance(id, await context.api(), BRIEFLY);
+  return reading.kind === 'there' ? reading.instance : undefined;
 }
 
 /** Reads several instances as {@link readBriefly} does. */
@@ -52,7 +45,7 @@ export function readAll(
   targets: readonly Pick<Target, 'id'>[],
   context: Context,
 ): Promise<(Instance | undefined)[]> {
-  return eachBounded(targets, READ_AT_ONCE, (target) => readBriefly(target, context));
+  return eachBounded(targets, READS_AT_ONCE, (target) => readBriefly(target, context));
 }
 
 /**

@@ -1,18 +1,17 @@
 import type { Api, Instance } from '../api/index.ts';
-import { eachBounded } from '../bounded.ts';
+import { eachBounded, READS_AT_ONCE } from '../bounded.ts';
 import { onCancel } from '../cli/confirm.ts';
+import { CLOCKS } from '../clock.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { instant, minuteText, relative, spanText } from '../output/time.ts';
 import { inRoubles, priceIn } from '../rules/money.ts';
-import { resourceId, typedName } from '../rules/names.ts';
+import { isSameName, nameKey, resourceId, typedName } from '../rules/names.ts';
 import { deadlineText, noteEnds } from './deadlines/deadline.ts';
+import { readInstance } from './read.ts';
 
-const AT_ONCE = 8;
-/** Maximum difference between this computer's clock and the service's, in milliseconds. */
-const SKEW = 5 * 60_000;
 /** Milliseconds after its request by which an instance must have been created. */
 const LATEST = 3_600_000;
 
@@ -25,29 +24,25 @@ export interface Resolution {
 }
 
 /**
- * Finds the instances of open requests, and resolves those requests. An ID from a response is
- * certain. A name is not: someone else may have used it meanwhile. So tracked instances and those
- * attached to drives are only candidates: the user confirms or rejects each.
+ * Finds the instances of open requests, and resolves those requests. A name proves nothing: someone
+ * else may have used it meanwhile. So tracked instances and those attached to drives are only
+ * candidates: the user confirms or rejects each.
  */
 export async function reconcile(
   open: readonly OpenRequest[],
   journal: Journal,
   context: Context,
 ): Promise<readonly Resolution[]> {
-  const found = await settleShown(open, journal, context);
-  const left = open.filter((request) => !found.has(request));
-  const candidates = left.length === 0 ? [] : await readCandidates(left, journal, context);
+  const candidates = open.length === 0 ? [] : await readCandidates(open, journal, context);
   const fitting = new Map(
-    left.map((request) => [
+    open.map((request) => [
       request,
       candidates.flatMap(({ instance, known_at }) =>
         isOf(instance, request, context) && !isOlder(known_at, request) ? instance : [],
       ),
     ]),
   );
-  for (const [request, instance] of await accepted(fitting, journal, context)) {
-    found.set(request, instance);
-  }
+  const found = await accepted(fitting, journal, context);
   const taken = new Set([...found.values()].map(({ id }) => id));
   const isAnswered = context.flags.yes !== true && (await context.prompts()) !== undefined;
   const unanswered = (request: OpenRequest) =>
@@ -59,30 +54,6 @@ export async function reconcile(
     instance: found.get(request),
     candidates: unanswered(request),
   }));
-}
-
-/**
- * Resolves requests whose response contained an ID, and sets their deadlines.
- */
-export async function settleShown(
-  open: readonly OpenRequest[],
-  journal: Journal,
-  context: Context,
-): Promise<Map<OpenRequest, Instance>> {
-  const shown = open.flatMap((request) => {
-    const { shown_id: id } = request;
-    return id === undefined ? [] : { request, id };
-  });
-  const settled = new Map<OpenRequest, Instance>();
-  if (shown.length === 0) return settled;
-  const api = await context.api();
-  for (const { request, id } of shown) {
-    const instance = await readOne(id, api, context);
-    if (instance === undefined || !isOf(instance, request, context)) continue;
-    await journal.settle(request.uid, instance.id);
-    settled.set(request, instance);
-  }
-  return settled;
 }
 
 interface Candidate {
@@ -108,24 +79,24 @@ async function readCandidates(
   const api = await context.api();
   const { instances, inFlight } = await journal.read({ archived: true });
   const known = new Map(instances.map((instance) => [instance.id, instance]));
-  const names = new Set(open.map(({ name }) => name));
+  const names = new Set(open.map(({ name }) => nameKey(name)));
   // Skips names that another process is requesting, since that process will record the instance.
-  for (const { name } of inFlight) names.delete(name);
+  for (const { name } of inFlight) names.delete(nameKey(name));
   const attached = await attachedIds(api, context);
   const ids = new Set(instances.filter((one) => mayFit(one, names)).map(({ id }) => id));
   for (const id of attached) {
     if (known.get(id)?.request == null) ids.add(id);
   }
-  const read = await eachBounded([...ids], AT_ONCE, async (id) => {
+  const read = await eachBounded([...ids], READS_AT_ONCE, async (id) => {
     const instance = await readOne(id, api, context);
-    const isWanted = instance !== undefined && names.has(instance.name ?? '');
+    const isWanted = instance !== undefined && names.has(nameKey(instance.name ?? ''));
     return isWanted ? { instance, known_at: known.get(id)?.asked_at } : undefined;
   });
   return read.filter((candidate) => candidate !== undefined);
 }
 
 function mayFit({ name, request, last }: KnownInstance, names: ReadonlySet<string>): boolean {
-  return request === null && (names.has(name) || last === undefined);
+  return request === null && (names.has(nameKey(name)) || last === undefined);
 }
 
 /**
@@ -133,13 +104,9 @@ function mayFit({ name, request, last }: KnownInstance, names: ReadonlySet<strin
  * reading fails.
  */
 async function readOne(id: string, api: Api, context: Context): Promise<Instance | undefined> {
-  try {
-    return await api.instances.get(id);
-  } catch (error) {
-    const isGone = error instanceof CliError && error.failure === 'notFound';
-    if (!isGone) warnUnread(id, error, context);
-    return undefined;
-  }
+  const reading = await readInstance(id, api);
+  if (reading.kind === 'unread') warnUnread(id, reading.fault, context);
+  return reading.kind === 'there' ? reading.instance : undefined;
 }
 
 /** Returns the instances attached to drives, since the service lists no others. */
@@ -160,12 +127,12 @@ function isOf(
   { clock, serviceClock }: Context,
 ): boolean {
   const created = instant(created_at);
-  if (name !== wanted || created === undefined) return false;
+  if (!isSameName(name ?? '', wanted) || created === undefined) return false;
   // The clock difference at the request is unknown, so the current difference only widens the
   // window.
   const ahead = serviceClock.now() - clock.now();
   const age = created - Date.parse(asked_at);
-  return age >= -SKEW + Math.min(0, ahead) && age <= LATEST + Math.max(0, ahead);
+  return age >= -CLOCKS.wrong + Math.min(0, ahead) && age <= LATEST + Math.max(0, ahead);
 }
 
 /**

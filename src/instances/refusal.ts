@@ -1,13 +1,13 @@
 import { sentence } from '../api/errors.ts';
 import type { Api, CallOptions } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, type ErrorDetails, isInterrupt } from '../errors.ts';
+import { CliError, type ErrorDetails } from '../errors.ts';
 import type { Journal, RentalRequest } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { inRoubles, money } from '../rules/money.ts';
-import { typedName } from '../rules/names.ts';
+import { isSameName, typedName } from '../rules/names.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
-import { BRIEFLY } from './read.ts';
+import { BRIEFLY, instanceIn, readInstance } from './read.ts';
 import type { Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 
@@ -38,11 +38,12 @@ export async function explainRental(
   const { httpStatus } = refusal;
   if (!isUnclear(refusal)) return refusal;
   const api = await context.api();
-  const source =
-    source_id === undefined ? undefined : await known(api.instances.get(source_id, BRIEFLY));
+  const reading =
+    source_id === undefined ? undefined : await known(readInstance(source_id, api, BRIEFLY));
+  const source = reading?.kind === 'there' ? reading.instance : undefined;
   if (source !== undefined && !isTerminated(source.status)) return refusal;
   const namesake = await known(livingNamesake(name, await context.journal(), api, BRIEFLY));
-  if (namesake?.status !== undefined) return nameTaken(request, namesake, refusal);
+  if (namesake?.status !== undefined) return nameTaken(namesake, refusal);
   const price = source?.price_per_hour_snapshot ?? (await offerPrice(request, context));
   const shortfall = await shortfallOf(price, api);
   if (shortfall !== undefined || httpStatus === 402) {
@@ -65,6 +66,8 @@ export async function explainRental(
 /** A known instance with the requested name. */
 interface Namesake {
   readonly id: string;
+  /** Its own name, which may differ in case from the requested one. */
+  readonly name: string;
   /** Undefined if the service does not find an instance that was never seen terminated. */
   readonly status: string | undefined;
 }
@@ -82,10 +85,10 @@ export async function livingNamesake(
   const { instances } = await journal.read();
   let lost: Namesake | undefined;
   for (const { id, name: known, last } of instances) {
-    if (known !== name || isTerminated(last?.status)) continue;
+    if (!isSameName(known, name) || isTerminated(last?.status)) continue;
     const status = await statusNow(id, api, options);
-    if (status !== undefined && mayBill(status)) return { id, status };
-    if (status === undefined && mayBill(last?.status)) lost = { id, status };
+    if (status !== undefined && mayBill(status)) return { id, name: known, status };
+    if (status === undefined && mayBill(last?.status)) lost = { id, name: known, status };
   }
   return lost;
 }
@@ -96,18 +99,13 @@ async function statusNow(
   api: Api,
   options: CallOptions | undefined,
 ): Promise<string | undefined> {
-  try {
-    return (await api.instances.get(id, options)).status;
-  } catch (error) {
-    if (error instanceof CliError && error.failure === 'notFound') return undefined;
-    throw error;
-  }
+  const reading = await readInstance(id, api, options);
+  return reading.kind === 'gone' ? undefined : instanceIn(reading).status;
 }
 
 /** Builds the error for a taken name. Without `refusal`, nothing was sent. */
 export function nameTaken(
-  { name }: Pick<RentalRequest, 'name'>,
-  { id, status = 'not read yet' }: Namesake,
+  { id, name, status = 'not read yet' }: Namesake,
   refusal?: CliError,
 ): CliError {
   const found = `${name} already exists (${id}, ${status}).`;
@@ -132,12 +130,9 @@ export async function explainStart(
   api: Api,
 ): Promise<CliError> {
   if (!isUnclear(refusal)) return refusal;
-  const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
-    if (isInterrupt(fault)) throw fault;
-    return undefined;
-  });
-  if (found === undefined) return refusal;
-  const { status, price_per_hour_snapshot: price } = found;
+  const reading = await readInstance(id, api, BRIEFLY);
+  if (reading.kind !== 'there') return refusal;
+  const { status, price_per_hour_snapshot: price } = reading.instance;
   const mayBeBilling = mayBill(status);
   if (status !== 'STOPPED') {
     return refusal.with(`Instance ${id} is ${status}; only a STOPPED instance can be started.`, {

@@ -1,12 +1,16 @@
-import { sentence } from '../api/errors.ts';
 import type { Api, CallOptions, Instance, RawResponse } from '../api/index.ts';
 import { sendOnce } from '../cli/creation.ts';
 import { recoverLine } from '../cli/hints.ts';
 import { observationOf } from '../context/observe.ts';
 import { DEFAULT_TIMEOUT_MS } from '../context/service.ts';
 import type { Context } from '../context.ts';
-import { CliError, type Failure, isInterrupt } from '../errors.ts';
-import { type OpenedRequest, type RentalRequest, refusedId, responseId } from '../journal/index.ts';
+import { CliError, doubt, type Failure, isInterrupt } from '../errors.ts';
+import {
+  type OpenedRequest,
+  type RentalRequest,
+  type ResponseId,
+  responseId,
+} from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
 import { openAlone } from './pending.ts';
@@ -34,7 +38,7 @@ export async function rent(
     api: await context.api(),
     opened: await openAlone(request, context),
   }));
-  const seen: Seen = {};
+  const shown = new ShownId(opened, request);
   let sent = false;
   try {
     const made = await sendOnce({ what: name, bills: true }, context, (options) =>
@@ -44,99 +48,68 @@ export async function rent(
           options.onSending?.();
           sent = true;
         },
-        onResponse: (answer) => readAnswer(answer, seen, opened, request),
+        onResponse: (response) => shown.take(idIn(response)),
       }),
     );
-    if (seen.id === undefined && seen.doubt === undefined) {
-      await take(made.id, made.name ?? undefined, seen, opened, request);
-    }
-    if (seen.doubt !== undefined) throw seen.doubt;
+    await shown.take(made);
     await keepObserved(made, context);
     return made;
   } catch (error) {
-    throw seen.id === undefined
-      ? withCandidate(
-          await notMade(error, { sent, seen, opened, request }, context),
-          seen.candidate,
-        )
-      : madeAnyway(error, seen.id, request);
+    throw shown.id === undefined
+      ? await notMade(error, { sent, opened, request }, context)
+      : madeAnyway(error, shown.id, request);
   }
 }
 
-/** Facts in the response so far. */
-interface Seen {
+/** Returns the ID in a successful response. No documented refusal contains an ID. */
+function idIn({ status, text }: RawResponse): ResponseId | undefined {
+  return status >= 200 && status < 300 ? responseId(text) : undefined;
+}
+
+/** What the response shows: no ID yet, the new instance's ID, or an ID in doubt, which throws. */
+class ShownId {
   /** ID of the new instance. Stored on disk, unless the write failed. */
-  id?: string;
-  /** Why the ID in the response can't be trusted. */
-  doubt?: CliError;
-  /**
-   * A possible ID of the new instance: from an unsuccessful response, or not yet compared with
-   * known IDs.
-   */
-  candidate?: string;
-  /** The ID from an unsuccessful response, if no record rules it out. */
-  shown?: string;
+  id: string | undefined;
+  readonly #opened: OpenedRequest;
+  readonly #request: RentalRequest;
+
+  constructor(opened: OpenedRequest, request: RentalRequest) {
+    this.#opened = opened;
+    this.#request = request;
+  }
+
+  /** Saves the first ID. Throws CliError('outcomeUnknown') if it can't be the new instance's. */
+  async take(found: Pick<Instance, 'id' | 'name'> | undefined): Promise<void> {
+    if (found === undefined || this.id !== undefined) return;
+    const { id } = found;
+    const doubt = await this.#doubtOf(id, found.name ?? undefined);
+    if (doubt !== undefined) {
+      await keepDoubted(id, this.#opened);
+      throw unknownOutcome(
+        `The response for ${this.#request.name} has the ID ${id}, which ${doubt}. The outcome is unknown: an instance may exist and be billing.`,
+        this.#request,
+      );
+    }
+    this.id = id;
+    await this.#opened.made(id);
+  }
+
+  async #doubtOf(id: string, name: string | undefined): Promise<string | undefined> {
+    try {
+      return await this.#opened.doubt(id, name);
+    } catch (error) {
+      return `could not be compared with known instances: ${messageOf(error)}`;
+    }
+  }
 }
 
-async function readAnswer(
-  { status, text }: RawResponse,
-  seen: Seen,
-  opened: OpenedRequest,
-  request: RentalRequest,
-): Promise<void> {
-  if (seen.id !== undefined) return;
-  if (status < 200 || status >= 300) return keepCandidate(refusedId(text), seen, opened, request);
-  const found = responseId(text);
-  if (found !== undefined) await take(found.id, found.name, seen, opened, request);
-}
-
-/**
- * Drops IDs that can't be the new instance's: IDs in the request, such as a refused offer, and
- * known IDs, such as a terminated instance's.
- */
-async function keepCandidate(
-  id: string | undefined,
-  seen: Seen,
-  opened: OpenedRequest,
-  { body, source_id }: RentalRequest,
-): Promise<void> {
-  if (id === undefined || JSON.stringify([body, source_id]).toLowerCase().includes(id)) return;
-  if ((await opened.doubt(id, undefined)) !== undefined) return;
-  seen.candidate = id;
-  seen.shown = id;
-  await keepDoubted(id, opened);
-}
-
-/** Saves the ID from a response in doubt. If the write fails, the request's error contains the ID. */
+/** Saves an ID in doubt. If the write fails, the request's error contains the ID. */
 async function keepDoubted(id: string, opened: OpenedRequest): Promise<void> {
   try {
     await opened.keepDoubted(id);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
   }
-}
-
-async function take(
-  id: string,
-  name: string | undefined,
-  seen: Seen,
-  opened: OpenedRequest,
-  request: RentalRequest,
-): Promise<void> {
-  // If the journal is unreadable, the request's error contains the ID.
-  seen.candidate = id;
-  const why = await opened.doubt(id, name);
-  delete seen.candidate;
-  if (why === undefined) {
-    seen.id = id;
-    await opened.made(id);
-    return;
-  }
-  seen.doubt = unknownOutcome(
-    `The response for ${request.name} has the ID ${id}, which ${why}. The outcome is unknown: an instance may exist and be billing.`,
-    request,
-  );
-  await keepDoubted(id, opened);
 }
 
 /** Saves the complete response. The journal already has the ID. */
@@ -149,21 +122,8 @@ async function keepObserved(made: Instance, context: Context): Promise<void> {
   }
 }
 
-function withCandidate(error: unknown, id: string | undefined): unknown {
-  if (id === undefined || !(error instanceof CliError)) return error;
-  const isRefused = error.failure !== 'outcomeUnknown';
-  return error.with(
-    `${sentence(error.message)} The response names instance ${id}. It may still be billing.`,
-    {
-      ...(isRefused ? { resource: id, hint: `see it: ${gpucloud('instances', 'get', id)}` } : {}),
-      mayBeBilling: true,
-    },
-  );
-}
-
 interface Attempt {
   readonly sent: boolean;
-  readonly seen: Seen;
   readonly opened: OpenedRequest;
   readonly request: RentalRequest;
 }
@@ -171,12 +131,12 @@ interface Attempt {
 /** Saves the outcome of a request without an ID, and completes its error. */
 async function notMade(
   error: unknown,
-  { sent, seen, opened, request }: Attempt,
+  { sent, opened, request }: Attempt,
   context: Context,
 ): Promise<unknown> {
   const isUnknown = !isCertain(error, sent);
   try {
-    await (isUnknown ? opened.unknown(seen.shown) : opened.notMade());
+    await (isUnknown ? opened.unknown() : opened.notMade());
   } catch (fault) {
     if (!(fault instanceof CliError)) throw fault;
     // Leaves the request on disk as unknown, since that is safe.
@@ -254,11 +214,7 @@ function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliErr
 }
 
 function unknownOutcome(message: string, request: RentalRequest): CliError {
-  return new CliError('outcomeUnknown', message, {
-    hint: settleHint(request),
-    resource: request.name,
-    mayBeBilling: true,
-  });
+  return doubt(message, { hint: settleHint(request), resource: request.name });
 }
 
 function settleHint({ name }: RentalRequest): string {

@@ -1,17 +1,17 @@
 import { onCancel } from '../cli/confirm.ts';
 import { recoverLine } from '../cli/hints.ts';
-import { beginningSo, calledSo } from '../cli/lookup.ts';
 import { checked } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
-import { CliError, throwAll, usageError } from '../errors.ts';
-import type { Known, KnownInstance } from '../journal/index.ts';
+import { CliError, doubt, throwAll, usageError } from '../errors.ts';
+import type { Known, KnownInstance, OpenRequest } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
 import { inRoubles, priceIn } from '../rules/money.ts';
-import { idKey, isSameName, isUuid, resourceId } from '../rules/names.ts';
+import { idKey, isSameName, isUuid, resourceId, typedName } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
+import { isOwn, type Match, matchInstance } from './match.ts';
 
 /** Target instance of a command. */
 export interface Target {
@@ -28,14 +28,14 @@ export interface Target {
 /** How the command uses the instance. */
 interface Purpose {
   /**
-   * Set if the command changes something. An ID prefix must then not equal a name, and no open
-   * request may have that name. The value is the command's name for messages.
+   * Set if the command changes something. No open request may then have the name. The value is the
+   * command's name for messages.
    */
   readonly changes?: true | 'start' | 'stop' | 'terminate';
 }
 
 /**
- * Finds an instance by UUID, known name (in any case if none is exact) or unique ID prefix. Only a
+ * Finds an instance by UUID, known name or unique ID prefix, as {@link matchInstance} does. Only a
  * UUID may be unknown on this computer. Throws CliError('notFound') if nothing matches, and a usage
  * error if several match.
  */
@@ -56,18 +56,55 @@ export function instanceFinder(
     living: lazy(async () => (await context.journal()).read({ archived: false })),
     all: lazy(async () => (await context.journal()).read({ archived: true })),
   };
-  return async (typed, purpose = {}) => {
+  return async (typed, { changes } = {}) => {
     checked('INSTANCE', typed, resourceId);
-    if (isUuid(typed)) return withId(idKey(typed), known, context);
-    const named = await called(typed, purpose, known, context);
-    if (named.length > 0) return onlyOne(typed, named);
-    return alike(typed, purpose, (await known.all()).instances, context);
+    try {
+      return await find(typed, changes, known, context);
+    } catch (error) {
+      // An unreadable journal must not prevent terminating an instance.
+      const isUnread = error instanceof CliError && error.failure === 'storage';
+      if (!isUnread || !isUuid(typed)) throw error;
+      return unknownHere(typed);
+    }
   };
 }
 
 interface KnownHere {
   living(): Promise<Known>;
   all(): Promise<Known>;
+}
+
+async function find(
+  typed: string,
+  changes: Purpose['changes'],
+  known: KnownHere,
+  context: Context,
+): Promise<Target> {
+  const isChange = changes !== undefined;
+  const living = await known.living();
+  // The instance with this ID may be archived. Reads only its file.
+  const byId = isUuid(typed) ? await (await context.journal()).instance(idKey(typed)) : undefined;
+  const near = [...living.instances, ...(byId?.archived ? [byId] : [])];
+  let found = matchInstance(typed, near, isChange);
+  const isSure = isChange
+    ? found.by === 'name' && found.fitting.every(isOwn)
+    : found.by !== 'nothing' && found.by !== 'beginning';
+  if (!isSure) found = matchInstance(typed, (await known.all()).instances, isChange);
+  if (isChange || !isSure) refusePending(typed, living, found, changes);
+  const [one, other] = found.fitting;
+  if (one === undefined) {
+    if (isUuid(typed)) return unknownHere(typed);
+    throw notKnown(typed, (await known.all()).instances);
+  }
+  if (other !== undefined) throw ambiguous(typed, found);
+  if (found.by === 'beginning' && isChange && context.flags.yes) {
+    throw beginningWithYes(typed, one);
+  }
+  return targetOf(one);
+}
+
+function unknownHere(typed: string): Target {
+  return { id: idKey(typed), name: idKey(typed) };
 }
 
 /** Finds several instances in the given order. Returns each only once. */
@@ -105,121 +142,37 @@ export async function findEach(
   return { targets: [...found.values()], missing };
 }
 
-/** Finds an instance by name in another case, or by ID prefix. */
-function alike(
+/** Builds the error for a text that fits several instances. */
+export function ambiguous(
   typed: string,
-  purpose: Purpose,
-  instances: readonly KnownInstance[],
-  context: Context,
-): Target {
-  const beginning = preferLiving(beginningSo(typed, instances));
-  const inAnyCase = instances.filter(isCalled(typed));
-  if (inAnyCase.length > 0) {
-    // Before a change, never guesses between two instances, or between a terminated and a running
-    // instance with the same name.
-    const isChange = purpose.changes !== undefined;
-    const meant = isChange ? new Set([...inAnyCase, ...beginning]) : preferLiving(inAnyCase);
-    return onlyOne(typed, [...meant]);
-  }
-  if (beginning.length === 0) throw notKnown(typed, instances);
-  const found = onlyOne(typed, beginning);
-  if (purpose.changes && context.flags.yes) {
-    throw usageError(
-      `--yes does not accept an ID prefix: "${typed}"`,
-      `use the name ${found.name} or the full ID ${found.id}`,
-    );
-  }
-  return found;
+  { by, fitting }: Match<Pick<KnownInstance, 'id' | 'name'>>,
+): CliError {
+  const list = fitting.map(({ id, name }) => `${name} ${id}`).join(', ');
+  return usageError(
+    `INSTANCE "${typed}" matches several instances: ${list}`,
+    by === 'both' ? 'use a name or ID that only one of them has' : 'use an ID',
+  );
 }
 
-function onlyOne(typed: string, fitting: readonly KnownInstance[]): Target {
-  const [first, second] = fitting;
-  if (first === undefined || second !== undefined) {
-    const list = fitting.map(({ id, name }) => `${name} ${id}`).join(', ');
-    throw usageError(`INSTANCE "${typed}" matches several instances: ${list}`, 'use an ID');
-  }
-  return targetOf(first);
+/** Builds the error for the beginning of an ID: a script must not change a wrong instance. */
+export function beginningWithYes(
+  typed: string,
+  { id, name }: Pick<KnownInstance, 'id' | 'name'>,
+): CliError {
+  const typable = typedName(name, id) === id ? '' : `the name ${name} or `;
+  return usageError(
+    `--yes does not accept an ID prefix: "${typed}"`,
+    `use ${typable}the full ID ${id}`,
+  );
 }
 
 function targetOf({ id, name, last, deadline, idle }: KnownInstance): Target {
   return { id, name, last: last?.status, ends_at: deadline, ...(idle && { idle }) };
 }
 
-/** Reads only the file of the instance, since a full ID identifies it. */
-async function withId(id: string, known: KnownHere, context: Context): Promise<Target> {
-  let kept: KnownInstance | undefined;
-  try {
-    kept = await (await context.journal()).instance(id);
-    // An open request may have created the instance. Reading the living instances resolves it.
-    kept ??= (await known.living()).instances.find((instance) => instance.id === id);
-  } catch (error) {
-    // An unreadable journal must not prevent terminating an instance.
-    if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
-  }
-  return kept === undefined ? { id, name: id } : targetOf(kept);
-}
-
-/** Finds an instance by name or by an ID that is not a UUID. Prefers living instances. */
-async function called(
-  typed: string,
-  { changes }: Purpose,
-  known: KnownHere,
-  context: Context,
-): Promise<readonly KnownInstance[]> {
-  const living = await known.living();
-  const named = preferLiving(calledSo(typed, living.instances));
-  if (named.length > 0 && changes === undefined) return named;
-  const isSure = named.length > 0 && named.every(isOwn);
-  const fitting = isSure ? named : meantBy(typed, (await known.all()).instances, changes, context);
-  if (!fitting.some(({ id }) => id === typed)) refusePending(typed, living, fitting, changes);
-  return fitting;
-}
-
-/**
- * Returns the instances with a name, for a change. A terminated instance that was rented or tracked
- * on this computer keeps its name. So terminating it twice never terminates another instance with
- * that name. The other instance needs its ID.
- */
-function meantBy(
-  typed: string,
-  all: readonly KnownInstance[],
-  changes: Purpose['changes'],
-  { err }: Context,
-): readonly KnownInstance[] {
-  const own = all.filter((one) => one.name === typed && isOwn(one));
-  const isOver = own.length > 0 && own.every(({ last }) => isTerminated(last?.status));
-  if (changes === undefined || !isOver) return preferLiving(calledSo(typed, all));
-  for (const { id, name, last, untracked } of all) {
-    if (name !== typed || isTerminated(last?.status)) continue;
-    const what = untracked
-      ? 'an untracked instance'
-      : 'an instance that this computer does not track';
-    err.warn(
-      'may_be_billing',
-      `${typed} is also the name of ${what}: ${id}. Use the ID to change that instance.`,
-    );
-  }
-  return own;
-}
-
-/** Whether the instance was rented or tracked on this computer, and not untracked since. */
-function isOwn({ origin, untracked }: KnownInstance): boolean {
-  return !untracked && origin !== 'read';
-}
-
-/** Prefers running instances, since a name can be reused after a termination. */
-function preferLiving(all: readonly KnownInstance[]): readonly KnownInstance[] {
-  const living = all.filter(({ last }) => !isTerminated(last?.status));
-  return living.length > 0 ? living : all;
-}
-
-/** Whether an instance or a request has the name, in any case. */
-function isCalled(typed: string): (one: { readonly name: string }) => boolean {
-  return ({ name }) => isSameName(name, typed);
-}
-
 function notKnown(typed: string, instances: readonly KnownInstance[]): CliError {
-  const names = preferLiving(instances).map(({ name }) => name);
+  const living = instances.filter(({ last }) => !isTerminated(last?.status));
+  const names = (living.length > 0 ? living : instances).map(({ name }) => name);
   const near = nearest(typed, names);
   const meant = near === undefined ? '' : `did you mean ${near}? `;
   return new CliError(
@@ -239,12 +192,14 @@ function notKnown(typed: string, instances: readonly KnownInstance[]): CliError 
 function refusePending(
   name: string,
   { unknown, inFlight }: Known,
-  namesakes: readonly KnownInstance[],
+  found: Match<KnownInstance>,
   changes: Purpose['changes'],
 ): void {
-  const lost = unknown.find(isCalled(name));
-  const open = lost ?? inFlight.find(isCalled(name));
+  const isCalled = (request: OpenRequest) => isSameName(request.name, name);
+  const lost = unknown.find(isCalled);
+  const open = lost ?? inFlight.find(isCalled);
   if (open === undefined) return;
+  const namesakes = found.by === 'name' ? found.fitting : [];
   const others = namesakes.map(({ id, last }) => `${id} (${last?.status ?? 'not read'})`);
   const namesake =
     others.length === 0 ? '' : ` Other instances with this name: ${others.join(', ')}.`;
@@ -253,8 +208,7 @@ function refusePending(
     verb === undefined
       ? 'or use an ID'
       : `or use an ID: ${gpucloud('instances', verb, namesakes[0]?.id ?? 'ID')}`;
-  throw new CliError(
-    'outcomeUnknown',
+  throw doubt(
     `The ID of "${name}", requested at ${open.asked_at}, is unknown. The instance may be billing.${namesake}`,
     {
       hint:
@@ -262,7 +216,6 @@ function refusePending(
           ? `another process is waiting for the response: try again later; ${byId}`
           : `recover the request: ${recoverLine(name)}; ${byId}`,
       resource: name,
-      mayBeBilling: true,
     },
   );
 }

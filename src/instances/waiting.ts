@@ -1,5 +1,5 @@
 import type { Api, Instance } from '../api/index.ts';
-import { createGate, type Gate } from '../bounded.ts';
+import { createGate, type Gate, READS_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, type LoggedEvent, unforeseen } from '../errors.ts';
 import { clockTime, inSeconds } from '../output/time.ts';
@@ -9,6 +9,7 @@ import { answersSsh, isSandbox, sshAddress } from '../watch/ssh-endpoint.ts';
 import { createOutage, LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { type Also, waitForStatus } from '../watch/wait.ts';
 import { attempt, type Changed, withBill } from './outcome.ts';
+import { instanceIn, readInstance } from './read.ts';
 import type { Target } from './resolve.ts';
 
 /** An instance to wait for. */
@@ -28,9 +29,6 @@ export interface Awaited {
   onReading?(instance: Instance): void;
 }
 
-/** Concurrent reads. Low, since the service's rate limits are undocumented. */
-export const READINGS_AT_ONCE = 8;
-
 /**
  * Waits for several instances in parallel, each with its own deadline. Returns earlier failures
  * unchanged.
@@ -41,7 +39,7 @@ export function waitForEach(
   times: WaitTimes,
   context: Context,
 ): Promise<(Changed | CliError)[]> {
-  const gate = createGate(READINGS_AT_ONCE);
+  const gate = createGate(READS_AT_ONCE);
   return Promise.all(
     each.map((one) => {
       if (one instanceof CliError) return one;
@@ -93,7 +91,11 @@ export async function waitFor(
     const instance = await waitForStatus({
       target: isSsh ? 'ACTIVE' : until,
       read: (timeoutMs) =>
-        gate(() => api.instances.get(target.id, { timeoutMs, longestPauseMs: LONGEST_WITHIN_MS })),
+        gate(async () =>
+          instanceIn(
+            await readInstance(target.id, api, { timeoutMs, longestPauseMs: LONGEST_WITHIN_MS }),
+          ),
+        ),
       ...(isSsh ? { also: sshOf(awaited, signal, context) } : {}),
       ...times,
       clock,

@@ -32,8 +32,8 @@ export interface OpenedRequest {
   made(id: string): Promise<void>;
   /** Removes the request after a refusal, or if it was never sent. */
   notMade(): Promise<void>;
-  /** Stores the request as UNKNOWN, with the ID from its response, if any. */
-  unknown(shown?: string): Promise<void>;
+  /** Stores the request as UNKNOWN. */
+  unknown(): Promise<void>;
 }
 
 /** A request with an unknown outcome: in flight or UNKNOWN. */
@@ -49,7 +49,6 @@ export interface OpenRequest
     | 'max_price'
     | 'deadline'
     | 'if_idle'
-    | 'shown_id'
   > {
   /** Whether the sending process is running and may still be waiting for the response. */
   readonly isInFlight: boolean;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { FILES_AT_ONCE } from '../bounded.ts';
 import { errorCode } from '../files/error-code.ts';
 import { readPlain, textOfUtf8 } from '../files/plain.ts';
 import { privateFolder } from '../files/private-folder.ts';
@@ -8,9 +9,6 @@ import { replaceFile, syncFolder } from '../files/replace.ts';
 
 /** Bytes; a typical journal file is a hundred times smaller. */
 const LARGEST = 1024 * 1024;
-
-/** Files to read before yielding, so that signals are handled. */
-const AT_ONCE = 256;
 
 interface FoundFile {
   readonly path: string;
@@ -27,7 +25,8 @@ interface FoundFile {
 export async function filesIn(folder: string): Promise<FoundFile[]> {
   const found: FoundFile[] = [];
   for (const [at, file] of namesIn(folder).sort().entries()) {
-    if (at % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+    if (at % FILES_AT_ONCE === FILES_AT_ONCE - 1)
+      await new Promise((resolve) => setImmediate(resolve));
     if (!file.endsWith('.json')) continue;
     const path = join(folder, file);
     const text = readText(path);

@@ -18,7 +18,7 @@ export type {
   Origin,
   Snapshot,
 } from './record.ts';
-export { refusedId, responseId } from './response-id.ts';
+export { type ResponseId, responseId } from './response-id.ts';
 
 export type Journal = ReturnType<typeof openJournal>;
 

@@ -30,8 +30,6 @@ const schemas = lazy(() => {
       deadline: z.optional(time),
       /** Milliseconds without use before terminating the instance. */
       if_idle: z.optional(z.number()),
-      /** The ID in the response to this request, although its outcome is unknown. */
-      shown_id: z.optional(resource),
       /** The request body, with secrets masked. */
       body: z.optional(z.record(text, z.unknown())),
     }),

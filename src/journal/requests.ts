@@ -1,12 +1,22 @@
 import { linkSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile, syncFolder } from '../files/replace.ts';
+import { isSameName, nameKey } from '../rules/names.ts';
 import type { JournalSettings } from './contract.ts';
-import { exists, fileName, filesIn, readText, removeFile, textOfRecord } from './files.ts';
+import {
+  exists,
+  fileName,
+  filesIn,
+  nameIn,
+  namesIn,
+  readText,
+  removeFile,
+  textOfRecord,
+} from './files.ts';
 import { parseRecord, type RequestRecord } from './record.ts';
 
 /** Milliseconds after a request's timeout during which its process may still write the outcome. */
@@ -29,7 +39,8 @@ type Alive = Pick<JournalSettings, 'clock' | 'isAlive'>;
  * request has the name: only one process can link a file to it. Throws file system errors.
  */
 export async function createRequest(folder: string, record: RequestRecord): Promise<boolean> {
-  const path = mainPath(folder, record.name);
+  const [path, ...older] = reservingPaths(folder, record.name);
+  if (older.length > 0) return false;
   const whole = `${path}.${record.uid}.tmp`;
   await privateFolder(dirname(path));
   try {
@@ -65,13 +76,16 @@ export async function requestsIn(
 
 /** Throws CliError('storage') for an unreadable file, since its request may have rented. */
 export function requestNamed(folder: string, name: string, alive: Alive): KeptRequest | undefined {
-  const path = mainPath(folder, name);
-  const request = keptRequest(folder, path, fileName(name), readText(path), alive);
-  if (request !== undefined || !exists(path)) return request;
-  throw new CliError('storage', `Could not read the earlier request for ${name}: ${path}`, {
-    hint: 'check your instances in the web console, then delete the file',
-    mayBeBilling: true,
-  });
+  for (const path of reservingPaths(folder, name)) {
+    const request = keptRequest(folder, path, basename(path, '.json'), readText(path), alive);
+    if (request !== undefined) return request;
+    if (!exists(path)) continue;
+    throw new CliError('storage', `Could not read the earlier request for ${name}: ${path}`, {
+      hint: 'check your instances in the web console, then delete the file',
+      mayBeBilling: true,
+    });
+  }
+  return undefined;
 }
 
 function keptRequest(
@@ -95,11 +109,21 @@ function keptRequest(
 }
 
 function isPlace(name: string, { name: wanted, uid }: RequestRecord): boolean {
-  return name === fileName(wanted) || name === `${fileName(wanted)}~${uid}`;
+  const places = [fileName(nameKey(wanted)), fileName(wanted), `${fileName(wanted)}~${uid}`];
+  return places.includes(name);
 }
 
-function mainPath(folder: string, name: string): string {
-  return join(folder, 'requests', `${fileName(name)}.json`);
+/**
+ * Returns the path that reserves a name in any case, then existing files of earlier versions, which
+ * kept the case: `Trainer` was `%54rainer.json`.
+ */
+function reservingPaths(folder: string, name: string): [string, ...string[]] {
+  const requests = join(folder, 'requests');
+  const own = `${fileName(nameKey(name))}.json`;
+  const isOlder = (file: string) =>
+    /^[^~]*\.json$/.test(file) && file !== own && isSameName(nameIn(file.slice(0, -5)), name);
+  const older = namesIn(requests).filter(isOlder);
+  return [join(requests, own), ...older.map((file) => join(requests, file))];
 }
 
 /** Returns the path of an open request that no longer reserves its name. */
@@ -121,13 +145,9 @@ export async function moveAside(request: KeptRequest, alive: Alive): Promise<voi
   });
 }
 
-/** Records that no process is waiting for the response, and the ID from the response, if any. */
-export async function giveUpRequest(
-  folder: string,
-  record: RequestRecord,
-  shown_id: string | undefined,
-): Promise<void> {
-  await replaceFile(placeOf(folder, record), textOfRecord({ ...record, pid: null, shown_id }));
+/** Records that no process is waiting for the response. */
+export async function giveUpRequest(folder: string, record: RequestRecord): Promise<void> {
+  await replaceFile(placeOf(folder, record), textOfRecord({ ...record, pid: null }));
 }
 
 export function removeRequest(folder: string, request: Named): void {
@@ -139,9 +159,10 @@ export function removeRequest(folder: string, request: Named): void {
  * have its name.
  */
 function placeOf(folder: string, request: Named): string {
-  const [main, aside] = [mainPath(folder, request.name), asidePath(folder, request)];
+  const aside = asidePath(folder, request);
   if (exists(aside)) return aside;
-  return parseRecord('request', readText(main))?.uid === request.uid ? main : aside;
+  const isOwn = (path: string) => parseRecord('request', readText(path))?.uid === request.uid;
+  return reservingPaths(folder, request.name).find(isOwn) ?? aside;
 }
 
 /** Moves a request to the archive. No command reads the archive. */

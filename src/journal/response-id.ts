@@ -1,6 +1,6 @@
-import { idKey, isUuid, resourceId } from '../rules/names.ts';
+import { idKey, resourceId } from '../rules/names.ts';
 
-interface ResponseId {
+export interface ResponseId {
   readonly id: string;
   readonly name: string | undefined;
 }
@@ -28,21 +28,6 @@ export function responseId(text: string): ResponseId | undefined {
   const [id, name] = [fieldOf(data, 'id'), fieldOf(data, 'name')];
   if (typeof id !== 'string' || !resourceId(id).ok) return undefined;
   return { id: idKey(id), name: typeof name === 'string' ? name : undefined };
-}
-
-/**
- * Returns `data.id` from an unsuccessful response if it is a UUID, as instance IDs are (API
- * document: Instance).
- */
-export function refusedId(text: string): string | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const id = fieldOf(fieldOf(value, 'data'), 'id');
-  return typeof id === 'string' && isUuid(id) ? idKey(id) : undefined;
 }
 
 function fieldOf(value: unknown, field: string): unknown {

@@ -40,15 +40,17 @@ export function sending(store: Store) {
       uid: record.uid,
       doubt: async (id, name) => doubtOf(record, id, name),
       async keepDoubted(id) {
-        if (find(id) !== undefined) return;
-        await writing(() => writeInstance(folder, newInstance(id, 'read', store.now()), undefined));
+        await writing(async () => {
+          if (find(id) !== undefined) return;
+          await writeInstance(folder, newInstance(id, 'read', store.now()), undefined);
+        });
       },
       async made(id) {
         await writing(() => madeBy(id, record, folder));
         removeSettled({ ...record, folder });
       },
       notMade: () => writing(() => removeRequest(folder, record)),
-      unknown: (shown) => writing(() => giveUpRequest(folder, record, shown)),
+      unknown: () => writing(() => giveUpRequest(folder, record)),
     };
   }
 

@@ -1,9 +1,10 @@
-import type { Api, CallOptions, Drive, Instance, User } from '../api/index.ts';
-import { eachBounded } from '../bounded.ts';
+import type { Api, CallOptions, Drive, User } from '../api/index.ts';
+import { eachBounded, LISTED_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading, throwAll } from '../errors.ts';
 import { type KnownInstances, readKnownInstances } from '../instances/known-instances.ts';
 import { readableJournal } from '../instances/pending.ts';
+import { type Reading, readInstance } from '../instances/read.ts';
 import type { KnownInstance } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
 import { isTerminated } from '../rules/statuses.ts';
@@ -14,9 +15,11 @@ import {
   checkCharges,
   driveCharge,
   instanceCharge,
+  isChanged,
   LATE,
   LONGEST_WINDOW,
   windowsOf,
+  withoutVerdict,
 } from './charges.ts';
 import { type RecentHistory, readRecentHistory } from './history.ts';
 
@@ -115,33 +118,30 @@ async function chargesOf(
     !isTerminated(last?.status) ||
     (instant(last?.terminated_at ?? last?.seen_at) ?? 0) >= now - LONGEST_WINDOW - LATE;
   const { read } = await readArchived(archived.filter(mayCount), api, options);
-  const again = new Map(read.map((one) => [one.known.id, one]));
+  const again = new Map(read.map(({ known, reading }) => [known.id, reading]));
   const ended = archived.flatMap(({ id, last }) =>
     last === undefined ? [] : [archivedCharge(last, again.get(id))],
   );
   const compared = worst(check([...rented, ...ended, ...drives.map(driveCharge)]));
-  // The service shows no earlier price of a drive, and a changed drive may have cost more.
-  const isMoved = drives.some(
-    ({ updated_at }) => (instant(updated_at) ?? 0) >= now - LONGEST_WINDOW,
+  const [fault] = read.flatMap(({ known, reading }) =>
+    reading.kind === 'unread' && !isTerminated(known.last?.status) ? reading.fault : [],
   );
-  if (isMoved && compared.charges?.unexplained.gt(0) === true) return { charges: undefined };
-  const fault = read.find(({ known, fault }) => fault && !isTerminated(known.last?.status))?.fault;
-  const isFound = compared.charges?.unexplained.gt(0) === true;
-  return fault === undefined || isFound ? compared : { charges: undefined, fault };
+  const { charges } = compared;
+  if (charges?.unexplained.gt(0) !== true) {
+    return fault === undefined ? compared : { charges: undefined, fault };
+  }
+  return drives.some((drive) => isChanged(drive, now))
+    ? { charges: withoutVerdict(charges), fault }
+    : compared;
 }
 
-/**
- * A terminated or untracked instance, read again. The service did not find it if `instance` and
- * `fault` are missing.
- */
+/** A terminated or untracked instance, read again. */
 interface Archived {
   readonly known: KnownInstance;
-  readonly instance?: Instance;
-  readonly fault?: CliError;
+  readonly reading: Reading;
 }
 
 const MOST = 100;
-const AT_ONCE = 20;
 
 /** Reads the newest instances. `left` is the number of older, unread instances. */
 export async function readArchived(
@@ -153,14 +153,9 @@ export async function readArchived(
   const newest = [...instances].sort((a, b) => seenAt(b).localeCompare(seenAt(a)));
   const read = await eachBounded(
     newest.slice(0, MOST),
-    AT_ONCE,
+    LISTED_AT_ONCE,
     async (known): Promise<Archived> => {
-      try {
-        return { known, instance: await api.instances.get(known.id, options) };
-      } catch (error) {
-        if (!isOfOneReading(error)) throw error;
-        return error.failure === 'notFound' ? { known } : { known, fault: error };
-      }
+      return { known, reading: await readInstance(known.id, api, options) };
     },
   );
   return { read, left: newest.length - read.length };

@@ -9,7 +9,7 @@ import { instant, relative } from '../output/time.ts';
 import { inRoubles, type Money, priceIn, sumOf } from '../rules/money.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 import { readAccount, readArchived } from './account.ts';
-import { LATE } from './charges.ts';
+import { type ChargeGroup, LATE } from './charges.ts';
 import { type CheckResult, type Exact, readExact, reservedBalance, unknown } from './exact.ts';
 import { chargedText, groupText, unexplainedText, whyUnchecked } from './facts.ts';
 import { findingsOf, type Look, lookAt } from './findings.ts';
@@ -206,9 +206,11 @@ function runningLong({ look }: AuditReading): CheckResult {
 
 /** Checks for instances seen TERMINATED on this computer that later ran or were charged. */
 function endedButCharged({ ended }: AuditReading): CheckResult {
-  const read = ended.read.flatMap(({ known, instance }) =>
-    instance === undefined ? [] : [{ known, instance, ...chargeAfterEnd(known, instance) }],
-  );
+  const read = ended.read.flatMap(({ known, reading }) => {
+    if (reading.kind !== 'there') return [];
+    const { instance } = reading;
+    return [{ known, instance, ...chargeAfterEnd(known, instance) }];
+  });
   const lines = (rows: typeof read) =>
     rows.map(({ known, text }) => `${known.name} (${known.id}) ${text}`);
   const charged = read.filter(({ is }) => is === 'wrong');
@@ -222,7 +224,9 @@ function endedButCharged({ ended }: AuditReading): CheckResult {
       next: ['instances', 'get', first.known.id],
     };
   }
-  const faults = ended.read.flatMap(({ fault }) => fault ?? []);
+  const faults = ended.read.flatMap(({ reading }) =>
+    reading.kind === 'unread' ? reading.fault : [],
+  );
   if (faults[0] !== undefined) {
     return unknown(`Could not read ${faults.length} terminated instances: ${faults[0].message}`);
   }
@@ -287,6 +291,11 @@ function otherKeys({ keys, look }: AuditReading): CheckResult {
 /** Maximum groups of charges to list as evidence. */
 const SHOWN = 10;
 
+function largest(groups: readonly ChargeGroup[]): string[] {
+  const more = groups.length > SHOWN ? [`and ${groups.length - SHOWN} more groups`] : [];
+  return [...groups.slice(0, SHOWN).map(groupText), ...more];
+}
+
 /** Checks for charges beyond the highest cost of known instances and drives. */
 function unexplainedCharges({ look }: AuditReading): CheckResult {
   const { charges, unexplainedPerHour } = look.facts;
@@ -294,17 +303,18 @@ function unexplainedCharges({ look }: AuditReading): CheckResult {
   const why = whyUnchecked(charges);
   if (charges === undefined || why !== undefined) {
     const fault = look.reading.faults.find(({ part }) => part !== 'profile');
-    const evidence = charges?.unclear.map(groupText) ?? [];
+    const evidence = charges?.maybeDrives.gt(0)
+      ? largest(charges.groups)
+      : (charges?.unclear.map(groupText) ?? []);
     const isRead = fault === undefined || charges !== undefined;
     return unknown(isRead ? `${why}.` : fault.error.message, { evidence, next });
   }
   const { atMost, late, unexplained, groups } = charges;
   if (unexplained.gt(0)) {
-    const more = groups.length > SHOWN ? [`and ${groups.length - SHOWN} more groups`] : [];
     return {
       result: 'finding',
       message: `${unexplainedText(charges)}.`,
-      evidence: [...groups.slice(0, SHOWN).map(groupText), ...more],
+      evidence: largest(groups),
       perHour: unexplainedPerHour,
       next,
     };

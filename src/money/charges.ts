@@ -1,10 +1,10 @@
 import type { Drive, Instance, Transaction } from '../api/index.ts';
-import type { CliError } from '../errors.ts';
 import type { Listed } from '../instances/known-instances.ts';
+import type { Reading } from '../instances/read.ts';
 import type { Snapshot } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
 import { type Money, priceIn, zero } from '../rules/money.ts';
-import { isTerminated } from '../rules/statuses.ts';
+import { GONE, isTerminated } from '../rules/statuses.ts';
 import { postingOf } from './ledger.ts';
 
 /** Milliseconds since 1970. */
@@ -24,6 +24,11 @@ export interface CheckedCharges extends Window {
   readonly late: Money;
   /** The charges above `atMost`; zero if there are none. */
   readonly unexplained: Money;
+  /**
+   * The charges above `atMost` after a drive changed. They may be its charges at an earlier price,
+   * which the service does not show, so `unexplained` does not contain them.
+   */
+  readonly maybeDrives: Money;
   /** Groups without a matching known price come first, then larger sums. */
   readonly groups: readonly ChargeGroup[];
   /** Payments of an undocumented type, grouped by type; not part of `charged`. */
@@ -55,22 +60,20 @@ export function instanceCharge({ instance, last, status }: Listed): Chargeable {
     kind: 'instance',
     price: instance?.price_per_hour_snapshot ?? last?.price_per_hour,
     from: instant((instance ?? last)?.created_at),
-    to: status === 'GONE' ? lastSeen(last) : endOf(instance, undefined),
+    to: status === GONE ? lastSeen(last) : endOf(instance, undefined),
     billedAt: instant(instance?.last_billed_at),
   };
 }
 
 /**
- * Returns the data to explain charges of an archived instance after its new read. A missing
- * instance explains no charge after the last read that found it. If the new read failed, the time
- * of the termination is unknown.
+ * Returns the data to explain charges of an archived instance, and of its new read if there is one.
+ * A missing instance explains no charge after the last read that found it. If the new read failed,
+ * the time of the termination is unknown.
  */
-export function archivedCharge(
-  last: Snapshot,
-  { instance, fault }: { readonly instance?: Instance; readonly fault?: CliError } = {},
-): Chargeable {
+export function archivedCharge(last: Snapshot, reading: Reading | undefined): Chargeable {
   const seen = instant(last.terminated_at) ?? lastSeen(last);
-  const isUnknown = fault !== undefined && !isTerminated(last.status);
+  const instance = reading?.kind === 'there' ? reading.instance : undefined;
+  const isUnknown = reading?.kind === 'unread' && !isTerminated(last.status);
   return {
     kind: 'instance',
     price: last.price_per_hour,
@@ -98,6 +101,20 @@ const HOUR = 3_600_000;
 /** In hours. A long window reveals small charges, and a short window reveals new charges. */
 const WINDOWS = [24, 3] as const;
 export const LONGEST_WINDOW = WINDOWS[0] * HOUR;
+
+/**
+ * Whether the drive changed since its creation, late enough for the windows to contain a charge at
+ * its earlier price.
+ */
+export function isChanged({ created_at, updated_at }: Drive, now: number): boolean {
+  const at = instant(updated_at) ?? 0;
+  return at >= now - LONGEST_WINDOW - HOUR && at !== instant(created_at);
+}
+
+/** Returns the charges without a verdict on those that known resources do not explain. */
+export function withoutVerdict(charges: CheckedCharges): CheckedCharges {
+  return { ...charges, unexplained: zero(), maybeDrives: charges.unexplained };
+}
 
 /**
  * Returns the windows to check in a history that was read back to `from`. A window of less than a
@@ -146,6 +163,7 @@ export function checkCharges(
     atMost: usual.plus(late),
     late: beyond.minus(unexplained),
     unexplained,
+    maybeDrives: zero(),
     groups: sorted([...groups.values()], known),
     unclear: [...unclear.values()],
   };

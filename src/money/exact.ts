@@ -4,7 +4,7 @@ import { CliError, isOfOneReading } from '../errors.ts';
 import { readKnownInstances } from '../instances/known-instances.ts';
 import type { Known } from '../journal/index.ts';
 import { inRoubles, type Money, money, priceIn, sumOf, zero } from '../rules/money.ts';
-import { instanceStatus } from '../rules/statuses.ts';
+import { instanceStatus, mayBill } from '../rules/statuses.ts';
 import type { AccountReading } from './account.ts';
 import type { Look } from './findings.ts';
 import { type InstanceRow, instanceRows, lineOf } from './rows.ts';
@@ -183,14 +183,10 @@ function seen(rows: readonly InstanceRow[]): string {
  */
 function holds({ id, status, unread }: InstanceRow): 'yes' | 'no' | 'maybe' {
   if (id === null) return 'no';
-  const { bills } = instanceStatus(status);
-  if (bills === 'no') return unread ? 'maybe' : 'no';
-  return bills === 'yes' && status !== 'STOPPING' && !unread ? 'yes' : 'maybe';
+  return unread ? 'maybe' : instanceStatus(status).reserves;
 }
 
 /** Returns running instances that the user has untracked. */
 function untracked({ instances }: Known) {
-  return instances.filter(
-    (one) => one.untracked && instanceStatus(one.last?.status).bills !== 'no',
-  );
+  return instances.filter((one) => one.untracked && mayBill(one.last?.status));
 }

@@ -117,6 +117,10 @@ export function groupText({ count, amount, description }: ChargeGroup): string {
  */
 export function whyUnchecked(charges: CheckedCharges | undefined): string | undefined {
   if (charges === undefined) return UNCHECKED;
+  if (charges.maybeDrives.gt(0)) {
+    const { atMost } = charges;
+    return `${COULD_NOT_CHECK}: ${chargedText(charges)}, known instances and drives cost at most ${inRoubles(atMost)}, and a drive changed in the last 24 h (the service does not show its earlier price)`;
+  }
   if (charges.unclear.length === 0 || charges.unexplained.gt(0)) return undefined;
   const count = charges.unclear.reduce((sum, group) => sum + group.count, 0);
   return `${COULD_NOT_CHECK}: ${count === 1 ? '1 payment has' : `${count} payments have`} an undocumented type`;
@@ -136,7 +140,7 @@ export function chargedText(charges: CheckedCharges): string {
 }
 
 export function chargesJson(charges: CheckedCharges | undefined) {
-  return charges === undefined
+  return charges === undefined || charges.maybeDrives.gt(0)
     ? null
     : {
         from: new Date(charges.from).toISOString(),

@@ -4,6 +4,7 @@ import { relative, spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
 import { inRoubles, zero } from '../rules/money.ts';
 import { typedName } from '../rules/names.ts';
+import { GONE, UNKNOWN } from '../rules/statuses.ts';
 import { type AccountReading, alikeFaults } from './account.ts';
 import { groupText, type MoneyFacts, moneyFacts, unexplainedText, whyUnchecked } from './facts.ts';
 import { type DriveRow, driveRow, type InstanceRow, instanceRows, lineOf } from './rows.ts';
@@ -89,7 +90,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   unreadParts,
   ofInstances({
     code: 'unknown_request',
-    test: ({ status }) => status === 'UNKNOWN',
+    test: ({ status }) => status === UNKNOWN,
     message: ({ name, created_at }, { reading }) =>
       `The outcome of ${short(name)}${created_at === null ? '' : `, requested ${relative(Date.parse(created_at), reading.now)},`} is unknown: it may be billing`,
     next: () => ['instances', 'recover'],
@@ -187,7 +188,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   }),
   ofInstances({
     code: 'instance_gone',
-    test: ({ status }) => status === 'GONE',
+    test: ({ status }) => status === GONE,
     message: ({ name }) =>
       `The service does not find ${short(name)}: check in the web console whether it is billing`,
     next: ({ id }) => ['instances', 'untrack', id ?? ''],

@@ -1,12 +1,13 @@
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { instanceIn, readInstance } from '../instances/read.ts';
 import { findInstance, type Target } from '../instances/resolve.ts';
 import { nextStep } from '../instances/status.ts';
 import { waitFor } from '../instances/waiting.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
-import { hasSsh, INSTANCE_STATUSES, leadsTo } from '../rules/statuses.ts';
+import { instanceStatus, leadsTo } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { type SshEndpoint, sshEndpoint } from '../watch/ssh-endpoint.ts';
 import type { InventoryHost } from './hosts/inventory.ts';
@@ -44,7 +45,7 @@ export async function reach(
   const target = await findInstance(typed, context);
   const instance =
     how.wait === undefined
-      ? await (await context.api()).instances.get(target.id)
+      ? instanceIn(await readInstance(target.id, await context.api()))
       : await waitFor({ target, until: 'ssh', sshPort: how.port, signal }, how.wait, context);
   if (how.wait === undefined) {
     const doubt = ensureEnterable(instance, target);
@@ -87,8 +88,9 @@ export async function inventoryHosts(
 function ensureEnterable(instance: Instance, { id, name: typed }: Target): string | undefined {
   const { status, failure_reason: reason, ip_address: address } = instance;
   const name = instance.name ?? typed;
-  if (hasSsh(status)) return undefined;
-  if (INSTANCE_STATUSES.includes(status) && status !== 'ERROR') {
+  const { ssh } = instanceStatus(status);
+  if (ssh === 'yes') return undefined;
+  if (ssh === 'no') {
     throw new CliError('wrongState', `Can't connect to ${name}: the instance is ${status}.`, {
       resource: id,
       // A tunnel waits until a temporary status changes.

@@ -13,22 +13,42 @@ export function instanceName(text: string): Verdict<string> {
 }
 
 /**
- * Returns the word for an instance in a command. This is its name if the name is one plain word no
- * longer than a UUID, otherwise its ID.
+ * Checks the name of a new instance. Rejects a UUID: a command could not tell it from the ID of
+ * another instance.
  */
-export function typedName(name: string | null | undefined, id: string): string {
-  return name != null && instanceName(name).ok && name.length <= 36 ? name : id;
+export function newInstanceName(text: string): Verdict<string> {
+  const verdict = instanceName(text);
+  return verdict.ok ? notAnId(text) : verdict;
+}
+
+/** Checks `new_name` of a reorder without the naming rule, which the document has only for create. */
+export function anyNewInstanceName(text: string): Verdict<string> {
+  const verdict = anyName(text);
+  return verdict.ok ? notAnId(text) : verdict;
+}
+
+function notAnId(text: string): Verdict<string> {
+  return isUuid(text.trim()) ? broken('must not look like an ID') : kept(text);
 }
 
 /**
- * Whether two texts may name the same instance. Ignores case: the document doesn't mention it, and
- * host names ignore it.
+ * Returns the word for an instance in a command. This is its name if the name is one plain word no
+ * longer than a UUID and not itself a UUID, otherwise its ID.
  */
-export function isSameName(one: string, other: string): boolean {
-  return folded(one) === folded(other);
+export function typedName(name: string | null | undefined, id: string): string {
+  return name != null && newInstanceName(name).ok && name.length <= 36 ? name : id;
 }
 
-function folded(name: string): string {
+/** Whether two texts may name the same instance. */
+export function isSameName(one: string, other: string): boolean {
+  return nameKey(one) === nameKey(other);
+}
+
+/**
+ * Normalizes an instance's name. Ignores case: the document doesn't mention it, and host names
+ * ignore it.
+ */
+export function nameKey(name: string): string {
   return name.trim().toLowerCase();
 }
 
@@ -79,6 +99,14 @@ export function idKey(id: string): string {
 
 export function isSameId(one: string, other: string): boolean {
   return idKey(one) === idKey(other);
+}
+
+/** Shortest accepted beginning of an ID. */
+const SHORTEST_BEGINNING = 4;
+
+/** Whether a text may stand for an ID that starts with it: a table may show only the start. */
+export function isBeginning(text: string, id: string): boolean {
+  return text.length >= SHORTEST_BEGINNING && id.toLowerCase().startsWith(text.toLowerCase());
 }
 
 export function instanceId(text: string): Verdict<string> {

@@ -1,38 +1,86 @@
-/**
- * Facts about an instance status from the API document (Instance status; States and transitions).
- */
+/** Facts about an instance status. */
 export interface InstanceStatus {
   /** Whether the service bills in this status; `undocumented` if the document does not say. */
   readonly bills: 'yes' | 'no' | 'undocumented';
-  /** "Server runs, SSH available". */
-  readonly ssh: boolean;
+  /** Whether the service reserves the price of an hour ("held for active instances"). */
+  readonly reserves: 'yes' | 'no' | 'maybe';
+  /** Whether the instance can never run again, since deletion is irrevocable. */
+  readonly over: boolean;
+  /** Whether SSH works ("Server runs, SSH available"); `maybe` if the document does not say. */
+  readonly ssh: 'yes' | 'no' | 'maybe';
   /** Status that follows a temporary status, unless the provider fails. */
   readonly becomes: 'ACTIVE' | 'STOPPED' | 'TERMINATED' | undefined;
+  /** The verb of the command that comes next. */
+  readonly next: 'wait' | 'list' | 'get' | 'start' | 'reorder' | 'events';
 }
 
-const STATUSES: Readonly<Record<string, InstanceStatus>> = {
-  CREATING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
-  PROVISIONING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
-  INSTALLING: { bills: 'yes', ssh: true, becomes: 'ACTIVE' },
-  ACTIVE: { bills: 'yes', ssh: true, becomes: undefined },
-  STOPPING: { bills: 'yes', ssh: false, becomes: 'STOPPED' },
-  STOPPED: { bills: 'undocumented', ssh: false, becomes: undefined },
-  STARTING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
-  REBOOTING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
-  // "Billing stops" with the request to terminate.
-  TERMINATING: { bills: 'no', ssh: false, becomes: 'TERMINATED' },
-  TERMINATED: { bills: 'no', ssh: false, becomes: undefined },
-  ERROR: { bills: 'undocumented', ssh: false, becomes: undefined },
+const STARTS: InstanceStatus = {
+  bills: 'yes',
+  reserves: 'yes',
+  over: false,
+  ssh: 'no',
+  becomes: 'ACTIVE',
+  next: 'wait',
 };
 
 /** The service may add statuses. Treat an unknown status as billing. */
-const UNDOCUMENTED: InstanceStatus = { bills: 'undocumented', ssh: false, becomes: undefined };
+const UNDOCUMENTED: InstanceStatus = {
+  bills: 'undocumented',
+  reserves: 'maybe',
+  over: false,
+  ssh: 'maybe',
+  becomes: undefined,
+  next: 'events',
+};
 
-export const INSTANCE_STATUSES: readonly string[] = Object.keys(STATUSES);
+const ENDS = { bills: 'no', reserves: 'no', ssh: 'no' } as const;
+
+/** API document: Instance status; States and transitions. */
+const DOCUMENTED = {
+  CREATING: STARTS,
+  PROVISIONING: STARTS,
+  INSTALLING: { ...STARTS, ssh: 'yes' },
+  ACTIVE: { ...STARTS, ssh: 'yes', becomes: undefined, next: 'get' },
+  STOPPING: { ...STARTS, reserves: 'maybe', becomes: 'STOPPED' },
+  STOPPED: { ...UNDOCUMENTED, ssh: 'no', next: 'start' },
+  STARTING: STARTS,
+  REBOOTING: STARTS,
+  // "Billing stops" with the request to terminate.
+  TERMINATING: { ...ENDS, over: false, becomes: 'TERMINATED', next: 'list' },
+  TERMINATED: { ...ENDS, over: true, becomes: undefined, next: 'reorder' },
+  ERROR: UNDOCUMENTED,
+} as const satisfies Readonly<Record<string, InstanceStatus>>;
+
+/** gpucloud's own status of an instance that the service does not find. */
+export const GONE = 'GONE';
+/** gpucloud's own status of a request without a response. */
+export const UNKNOWN = 'UNKNOWN';
+/** gpucloud's own status of a request that another process is sending. */
+export const IN_FLIGHT = 'IN_FLIGHT';
+/** gpucloud's own status of an instance that was never read. */
+export const UNREAD = 'UNREAD';
+
+/** May bill like a status that the service adds later; the list says what to do. */
+const OWN: InstanceStatus = { ...UNDOCUMENTED, next: 'list' };
+
+const STATUSES: Readonly<Record<string, InstanceStatus>> = {
+  ...DOCUMENTED,
+  [GONE]: OWN,
+  [UNKNOWN]: OWN,
+  [IN_FLIGHT]: OWN,
+  [UNREAD]: OWN,
+};
+
+/** The documented statuses, for flags and completion. */
+export const INSTANCE_STATUSES = Object.keys(DOCUMENTED) as (keyof typeof DOCUMENTED)[];
 
 export function instanceStatus(word: string | null | undefined): InstanceStatus {
   const known = word != null && Object.hasOwn(STATUSES, word) ? STATUSES[word] : undefined;
   return known ?? UNDOCUMENTED;
+}
+
+export function isDocumented(status: string): boolean {
+  return Object.hasOwn(DOCUMENTED, status);
 }
 
 /** Returns false only for an instance that is TERMINATING or TERMINATED. */
@@ -40,9 +88,8 @@ export function mayBill(status: string | null | undefined): boolean {
   return instanceStatus(status).bills !== 'no';
 }
 
-/** Whether an instance can never run again, since deletion is irrevocable. */
 export function isTerminated(status: string | null | undefined): boolean {
-  return status === 'TERMINATED';
+  return instanceStatus(status).over;
 }
 
 /** Whether an instance has the status `goal` or is changing to it. */
@@ -51,5 +98,5 @@ export function leadsTo(goal: string, status: string | null | undefined): boolea
 }
 
 export function hasSsh(status: string): boolean {
-  return instanceStatus(status).ssh;
+  return instanceStatus(status).ssh === 'yes';
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { ownJournal } from '../instances/pending.ts';
+import { instanceIn, readInstance } from '../instances/read.ts';
 import { withFile } from '../instances/request/given.ts';
 import { findInstance, type Target } from '../instances/resolve.ts';
 import { gpucloud } from '../output/shell-line.ts';
@@ -73,7 +74,7 @@ async function howToSignIn(
   const before = await jobOn(id, context);
   const how = before === undefined ? given : signInOf(before, given);
   if (how.identity !== undefined) return how;
-  const { ssh_keys } = await (await context.api()).instances.get(id);
+  const { ssh_keys } = instanceIn(await readInstance(id, await context.api()));
   const keys = (ssh_keys ?? []).map((key) => ({ ...key, id: key.id ?? '' }));
   const halves = await privateHalves(keys, context);
   return { ...how, identity: halves.find(({ isLocked }) => !isLocked)?.file };

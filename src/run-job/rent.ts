@@ -1,6 +1,6 @@
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, isInterrupt, unforeseen, usageError } from '../errors.ts';
+import { CliError, doubt, isInterrupt, unforeseen, usageError } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { deadlineField } from '../instances/deadlines/deadline.ts';
 import { endOne } from '../instances/ending.ts';
@@ -131,8 +131,7 @@ export async function endUnusable(
   if (!isMade || id === undefined) {
     const unknown = { ...start, instance: { id: null, name }, terminated: 'unknown' } as const;
     if (error.failure === 'outcomeUnknown') return { ...unknown, error };
-    const details = { hint, resource: id, mayBeBilling, cause: error };
-    return { ...unknown, error: new CliError('outcomeUnknown', message, details) };
+    return { ...unknown, error: doubt(message, { hint, resource: id, cause: error }) };
   }
   const instance = { id, name };
   const end = await endOne(instance, context);

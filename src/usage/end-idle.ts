@@ -1,10 +1,11 @@
-import { eachBounded } from '../bounded.ts';
+import { eachBounded, SSH_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
 import { type Ended, endedRow } from '../instances/deadlines/reap.ts';
 import type { ServiceTime } from '../instances/deadlines/service-time.ts';
 import { endHeld } from '../instances/ending.ts';
 import { ownJournal } from '../instances/pending.ts';
+import { instanceIn, readInstance } from '../instances/read.ts';
 import type { IdleRule as HeldRule, Journal } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { type JobRecord, readJobs } from '../run-job/record/record.ts';
@@ -15,9 +16,6 @@ import { type FindSignIn, signInFinder } from './sign-in.ts';
 
 /** Timeout for measuring one instance, in milliseconds. */
 const LIMIT = 20_000;
-
-/** Number of instances measured at once: each measurement mostly waits for SSH. */
-const AT_ONCE = 16;
 
 /** Only an ACTIVE instance can be idle. */
 const RUNNING = 'ACTIVE';
@@ -49,7 +47,7 @@ export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
   const jobs = lazy(() => readJobs(context));
   const find = signInFinder({ ...signIn, port: undefined, wait: undefined }, context, jobs);
   const tools = { pass, find, jobs, journal, context };
-  const ended = await eachBounded(ruled, AT_ONCE, async (one) => {
+  const ended = await eachBounded(ruled, SSH_AT_ONCE, async (one) => {
     try {
       return await journal.withIdle(one.id, one.rule, (held) => judgeOne(one, held, tools));
     } catch (error) {
@@ -110,7 +108,7 @@ async function lookAt(
       () => name,
       context,
       async (signal) => {
-        const instance = await (await context.api()).instances.get(id, { signal });
+        const instance = instanceIn(await readInstance(id, await context.api(), { signal }));
         if (instance.status !== RUNNING) return undefined;
         const sample = await readSample(instance, CARD_SAMPLES, { find, signal }, context);
         const signs = signsOf(sample, instance);

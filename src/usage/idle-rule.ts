@@ -1,4 +1,5 @@
 import type { Instance } from '../api/index.ts';
+import { CLOCKS } from '../clock.ts';
 import { partValue, type Sample } from './sample.ts';
 
 // The idle rule as a pure function: it reads no clock and no file.
@@ -12,8 +13,6 @@ const CORES = 0.1;
 /** Average bytes per second, received and sent, that count as use. */
 const TRAFFIC = 10_000;
 
-/** Seconds by which the service's clock and the instance's may disagree about one interval. */
-const CLOCKS = 30;
 /** Shortest interval to judge, in seconds: a shorter average mostly shows the check itself. */
 const SHORTEST = 30;
 /** Seconds by which the recorded time of a terminal's last input may lag. */
@@ -119,9 +118,9 @@ function isBroken(before: Counters, now: Counters, every: number): boolean {
     byService < 0 ||
     seconds > longest ||
     byService > longest ||
-    Math.abs(byService - seconds) > CLOCKS ||
+    Math.abs(byService - seconds) * 1000 > CLOCKS.interval ||
     // A jump of the instance's clock makes the age of input wrong.
-    Math.abs(now.booted - before.booted) > CLOCKS ||
+    Math.abs(now.booted - before.booted) * 1000 > CLOCKS.interval ||
     now.boot !== before.boot ||
     now.cpu < before.cpu ||
     now.traffic < before.traffic

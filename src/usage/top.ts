@@ -1,9 +1,10 @@
 import type { Instance } from '../api/index.ts';
-import { eachBounded } from '../bounded.ts';
+import { eachBounded, SSH_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
 import { type IdleTime, idleTime } from '../instances/deadlines/idle-time.ts';
 import { readKnownInstances } from '../instances/known-instances.ts';
+import { instanceIn, readInstance } from '../instances/read.ts';
 import type { Target } from '../instances/resolve.ts';
 import type { TopRow } from '../results/instances.ts';
 import { hasSsh } from '../rules/statuses.ts';
@@ -13,8 +14,6 @@ import type { FindSignIn } from './sign-in.ts';
 
 /** Timeout for one instance, in milliseconds. */
 const LIMIT = 5_000;
-/** Reads this many instances at once, so that 100 instances take at most two timeouts. */
-const AT_ONCE = 50;
 
 export interface Top {
   readonly rows: readonly TopRow[];
@@ -40,18 +39,18 @@ export async function readTop(
   context: Context,
 ): Promise<Top> {
   const { serviceClock } = context;
-  const { instances } = await context.api();
+  const api = await context.api();
   const faults: CliError[] = [];
   const wanted: readonly Wanted[] =
     typed.length > 0
       ? typed.map((target) => ({ target, idle: () => idleTime(target.idle, serviceClock.now()) }))
       : await running(context);
-  const rows = await eachBounded(wanted, AT_ONCE, async ({ target, known, idle }) => {
+  const rows = await eachBounded(wanted, SSH_AT_ONCE, async ({ target, known, idle }) => {
     let instance = known;
     const name = () => instance?.name ?? target.name;
     try {
       const sample = await withinLimit(LIMIT, name, context, async (signal) => {
-        instance ??= await instances.get(target.id, { signal });
+        instance ??= instanceIn(await readInstance(target.id, api, { signal }));
         return readSample(instance, 1, { find, signal }, context);
       });
       return { ...rowOf(target, instance, sample, faults), ...secondsOf(idle()) };

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
-import type { Follower, Look as LogLook, Missed } from './follower.ts';
+import type { Follower, Look as LogLook } from './follower.ts';
 import type { DatedEvent, LogEvent, Walk } from './log-walk.ts';
 import { poll, type Turn } from './poll.ts';
 import { createOutage, createTransient, type Transient } from './transient.ts';
@@ -45,8 +45,6 @@ export interface FollowReport<L> {
   back(after: number): void;
   /** Reports a gap. `until`: time of the first event after it, in milliseconds since 1970. */
   gap(log: L, why: NonNullable<Walk<LogEvent>['gap']>, until: number): void;
-  /** Reports events that entered the log too late to be found. */
-  missed(log: L, what: Missed): void;
   /** Reports an instance that the service no longer finds. The stream follows the other logs. */
   gone(log: L, error: CliError): void;
   /** Reports that all logs were read and how many events were emitted; the stream continues. */
@@ -113,7 +111,6 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
       const { log, walk } = look;
       const [first] = walk.news;
       if (walk.gap !== undefined && first !== undefined) report.gap(log, walk.gap, first.time);
-      if (walk.missed !== undefined) report.missed(log, walk.missed);
       for (const one of walk.news) found.push({ ...one, log });
       if (look.hasEnded) (ending.has(log) ? over : ending).add(log);
       isFirst ||= !noted.has(log);

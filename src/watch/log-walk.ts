@@ -51,8 +51,6 @@ export interface Walk<E extends LogEvent> {
   readonly gap: 'pruned' | 'bound' | undefined;
   /** Whether the walk read everything after the cursor's horizon. */
   readonly isWhole: boolean;
-  /** Length of the log as reported by its first and its last page. */
-  readonly total: { readonly first: number; readonly last: number };
 }
 
 /** This many known events in a row mark the end of the news. */
@@ -129,7 +127,6 @@ async function walkOnce<E extends LogEvent>(
   let joined = false;
   let time: number | undefined;
   let before: Cut | undefined;
-  let firstTotal: number | undefined;
 
   const done = (end: 'joined' | 'log' | 'bound'): Walk<E> => ({
     news: oldestFirst(news),
@@ -137,7 +134,6 @@ async function walkOnce<E extends LogEvent>(
     horizon: cursor.begun || end === 'log' ? undefined : time,
     gap: end === 'bound' ? 'bound' : isTornOff() ? 'pruned' : undefined,
     isWhole: end === 'log' || past >= SETTLED,
-    total: { first: firstTotal ?? 0, last: before?.total ?? 0 },
   });
   const isTornOff = () => cursor.size > 0 && !joined && news.length > 0;
 
@@ -149,7 +145,6 @@ async function walkOnce<E extends LogEvent>(
       return undefined;
     }
     before = cut;
-    firstTotal ??= cut.total;
 
     let added: DatedEvent<E>[] = [];
     for (const event of page.data) {

@@ -8,5 +8,6 @@ test('describes each exit code in one section', () => {
   const chapters = [...GUIDE.matchAll(/^### ([\d, ]+):/gm)].flatMap(([, codes = '']) =>
     codes.split(', ').map(Number),
   );
-  expect(chapters).toEqual(Object.values(FAILURES).map(({ exit }) => exit));
+  const codes = Object.values(FAILURES).map(({ exit }) => exit);
+  expect(chapters).toEqual(codes.sort((a, b) => a - b));
 });

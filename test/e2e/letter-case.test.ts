@@ -44,12 +44,14 @@ describe('a case-insensitive folder', needs('root', 'lowntfs-3g', 'mkntfs', '/de
 
   test('stores instances separately if their names differ only in case', async () => {
     const gpucloud = withState('sandbox', { GPUCLOUD_PROFILE: 'sandbox' });
-    const made = await Promise.all(
-      NAMES.map((name) => gpucloud(['instances', 'create', name, ...HARDWARE, '-q'])),
-    );
-    expect(made.map(({ code }) => code)).toEqual([0, 0, 0]);
-    const ids = made.map(({ stdout }) => stdout.trim());
-    expect((await gpucloud(['instances', 'terminate', 'Box', '-y'])).code).toBe(0);
+    const ids: string[] = [];
+    for (const name of NAMES) {
+      const made = await gpucloud(['instances', 'create', name, ...HARDWARE, '-q', '--yes']);
+      expect(made.code).toBe(0);
+      ids.push(made.stdout.trim());
+    }
+    expect((await gpucloud(['instances', 'terminate', 'Box', '-y'])).code).toBe(2);
+    expect((await gpucloud(['instances', 'terminate', ids[1] ?? '', '-y'])).code).toBe(0);
     const { stdout } = await gpucloud(['instances', 'list', '--all', '--json']);
     const rows: { id: string; name: string; status: string }[] = JSON.parse(stdout);
     expect(new Set(rows.map(({ id, name }) => `${name} ${id}`))).toEqual(
@@ -70,7 +72,8 @@ describe('a case-insensitive folder', needs('root', 'lowntfs-3g', 'mkntfs', '/de
         GPUCLOUD_BASE_URL: service.url,
       });
       for (const name of NAMES) {
-        expect((await gpucloud(['instances', 'create', name, ...HARDWARE])).code).toBe(7);
+        const argv = ['instances', 'create', name, ...HARDWARE, '--yes'];
+        expect((await gpucloud(argv)).code).toBe(7);
       }
       const { stdout } = await gpucloud(['instances', 'list', '--json']);
       const rows: { name: string; status: string }[] = JSON.parse(stdout);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { NEW, RentingService } from '../support/renting-service.ts';
+import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { no, ok } from '../support/service.ts';
@@ -244,14 +244,6 @@ test('exits with 130 without another offer after Ctrl-C during a refusal', async
 });
 
 describe('create with several offers', () => {
-  test('exits with 5 without a retry if the refusal names an instance', async () => {
-    const data = { id: NEW };
-    service.posts = [() => ({ status: 409, body: { statusCode: 409, message: GONE, data } })];
-    const { code, error, offers } = await create('--retry-for', '1h');
-    expect({ code, offers }).toEqual({ code: 5, offers: [A] });
-    expect(error).toMatchObject({ may_be_billing: true, resource: NEW });
-  });
-
   test('exits with 7 without a retry for a 503 with Retry-After', async () => {
     service.posts = [() => ({ ...no(503, 'busy'), headers: { 'retry-after': '5' } })];
     expect(await create('--retry-for', '1h')).toMatchObject({ code: 7, offers: [A] });

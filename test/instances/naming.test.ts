@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createWorld, type World } from '../support/run-cli.ts';
+import { brokenName } from '../../src/instances/rental/count.ts';
+import { createWorld, journalOf, type World } from '../support/run-cli.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
 import { ok } from '../support/service.ts';
 
 /** The ID starts with two words that are also names: `face` and `CAFE`. */
@@ -49,6 +51,8 @@ async function changes(...argv: string[]) {
   return { code, stderr, posts, sent: requests.length };
 }
 
+const ofCreate = ([verb]: readonly string[]) => (verb === 'create' ? HARDWARE : []);
+
 describe('a name that is also an ID prefix', () => {
   test('selects the instance with a name, never the one with that ID prefix', async () => {
     const first = await changes('terminate', 'face', '--yes');
@@ -59,7 +63,7 @@ describe('a name that is also an ID prefix', () => {
     expect(statuses.get(PROD)).toBe('ACTIVE');
   });
 
-  test('terminates the tracked instance again, never an untracked namesake', async () => {
+  test('terminates neither the tracked instance again nor an untracked namesake', async () => {
     NAMES.set(STRANGER, 'face');
     onTestFinished(() => void NAMES.delete(STRANGER));
     statuses.set(STRANGER, 'ACTIVE');
@@ -67,11 +71,10 @@ describe('a name that is also an ID prefix', () => {
     await world.cli(['instances', 'untrack', STRANGER, '--yes']);
     await changes('terminate', 'face', '--yes');
     const second = await changes('terminate', 'face', '--yes');
-    expect(second).toMatchObject({ code: 0, posts: [`/instances/${FACE}/terminate`] });
+    expect(second).toMatchObject({ code: 2, posts: [] });
     expect(second.stderr).toContain(
-      `warning: face is also the name of an untracked instance: ${STRANGER}. Use the ID to change that instance.\n`,
+      `INSTANCE "face" matches several instances: face ${FACE}, face ${STRANGER}\nhint: use an ID\n`,
     );
-    expect(statuses.get(STRANGER)).toBe('ACTIVE');
     await changes('terminate', STRANGER, '--yes');
     expect(statuses.get(STRANGER)).toBe('TERMINATED');
   });
@@ -85,10 +88,9 @@ describe('a name that is also an ID prefix', () => {
       statuses.set(STRANGER, 'ACTIVE');
       await world.cli(['instances', 'get', STRANGER]);
       const more = verb === 'expire' ? ['--never'] : ['--yes'];
-      const { posts, stderr } = await changes(verb, 'face', ...more);
-      expect(posts.filter((path) => path.includes(STRANGER))).toEqual([]);
-      expect(stderr).toContain(`an instance that this computer does not track: ${STRANGER}.`);
-      expect(statuses.get(STRANGER)).toBe('ACTIVE');
+      const { code, sent, stderr } = await changes(verb, 'face', ...more);
+      expect({ code, sent }).toEqual({ code: 2, sent: 0 });
+      expect(stderr).toContain(`face ${FACE}, face ${STRANGER}`);
       // `get` changes nothing, so it selects the living instance.
       const got = await world.cli(['instances', 'get', 'face', '-q']);
       expect(got.stdout).toBe(`${STRANGER}\n`);
@@ -102,20 +104,66 @@ describe('a name that is also an ID prefix', () => {
     ]);
   });
 
-  test.each([
-    ['stop', 'cafe'],
-    ['start', 'cafe'],
-    ['reorder', 'cafe', 'bar'],
-    ['untrack', 'cafe'],
-  ])('exits with 2 if the prefix is a name in another case: %s %s', async (...argv) => {
-    const { code, stderr, sent } = await changes(...argv);
-    expect({ code, sent }).toEqual({ code: 2, sent: 0 });
-    expect(stderr).toContain(`"cafe" matches several instances: CAFE ${LAB}, cafeteria ${CAFE}`);
-  });
+  test.each(['stop', 'terminate'])(
+    'selects the instance with the name in another case, never the prefix: %s',
+    async (verb) => {
+      const { code, posts } = await changes(verb, 'cafe', '--yes');
+      expect({ code, posts }).toEqual({ code: 0, posts: [`/instances/${LAB}/${verb}`] });
+      expect(statuses.get(CAFE)).toBe('ACTIVE');
+    },
+  );
 
   test('selects the instance with the name in another case in instances get', async () => {
     const { code, stdout } = await world.cli(['instances', 'get', 'cafe', '-q']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${LAB}\n` });
+  });
+});
+
+describe('a name like an ID', () => {
+  const LIKE = 'beefbeef-1111-4222-8333-44445555aaaa';
+
+  test.each([
+    ['create', LIKE],
+    ['create', '--name', LIKE.toUpperCase()],
+    ['create', LIKE, '--count', '2'],
+    ['create', '-f', '-'],
+    ['reorder', FACE, LIKE],
+    ['reorder', FACE, LIKE, '--any-name'],
+  ])('is refused for a new instance before any request: %s %s %s', async (...argv) => {
+    const stdin = `instance_name: ${LIKE}\n`;
+    const { code, stderr, requests } = await world.cli(['instances', ...argv, ...ofCreate(argv)], {
+      stdin,
+    });
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain('must not look like an ID');
+  });
+
+  test('is refused by run and by the wizard', async () => {
+    const run = ['run', '--name', LIKE, ...HARDWARE, '--', 'true'];
+    const { code, stderr, requests } = await world.cli(run);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain('must not look like an ID');
+    expect(brokenName(LIKE, undefined)).toBe('must not look like an ID');
+  });
+
+  test('is never sent as an ID while the outcome of its request is unknown', async () => {
+    const journal = journalOf(world, { service: world.service.url, account: 'user-1' });
+    const request = { operation: 'create', name: LIKE, offer_id: null, timeout_ms: 1 } as const;
+    await journal.open(request, new Set());
+    for (const verb of ['get', 'stop', 'terminate', 'ssh']) {
+      const { code, stderr, sent } = await changes(
+        verb,
+        LIKE,
+        ...(verb === 'ssh' ? [] : ['--yes']),
+      );
+      expect({ verb, code, sent }).toEqual({ verb, code: 7, sent: 0 });
+      expect(stderr).toContain('The instance may be billing.');
+      expect(stderr).not.toMatch(new RegExp(`gpucloud [^\n]*${LIKE}`));
+    }
+    const { code, stderr } = await changes('recover', LIKE);
+    expect(code).toBe(7);
+    expect(stderr).toMatch(/gpucloud instances untrack [-0-9a-f]{36}/);
+    expect(stderr).not.toContain(`untrack ${LIKE}`);
   });
 });
 

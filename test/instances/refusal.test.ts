@@ -5,7 +5,6 @@ import { HARDWARE } from '../support/sandbox-ids.ts';
 import { no, ok } from '../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
-const OTHER = '3f0c5d9e-1111-4222-8333-444455559999';
 const SOURCE = '3f0c5d9e-1111-4222-8333-444455558888';
 const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
 const REORDER = ['instances', 'reorder', SOURCE, 'trainer'];
@@ -134,57 +133,6 @@ test('reports wrong_state for a refused reorder of an instance that is not TERMI
   expect(await failure(REORDER)).toMatchObject({ exit: 5, code: 'wrong_state', resource: SOURCE });
 });
 
-describe('a refusal with data.id', () => {
-  const refuse = (data: unknown, status = 409) =>
-    service.posts.push(() => ({ status, body: { statusCode: status, message: WORDS, data } }));
-
-  test.each([
-    ['create', CREATE],
-    ['reorder', REORDER],
-  ])('lists the instance and reports its ID after a %s', async (_verb, argv) => {
-    service.rent(NEW, 'trainer');
-    refuse({ id: NEW });
-    const error = await failure(argv);
-    expect(error).toMatchObject({
-      exit: 5,
-      resource: NEW,
-      may_be_billing: true,
-      hint: `see it: gpucloud instances get ${NEW}`,
-    });
-    expect(error.message).toContain(`The response names instance ${NEW}. It may still be billing.`);
-    expect(await listed()).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
-  });
-
-  test('ignores an instance in a refusal that was terminated earlier', async () => {
-    service.rent(ID, 'trainer', { status: 'TERMINATED' });
-    await world.cli(['instances', 'track', ID]);
-    world.clock.advance(1000);
-    refuse({ id: ID });
-    const error = await failure(CREATE);
-    expect(error).toMatchObject({ code: 'conflict', resource: 'trainer', may_be_billing: false });
-    expect(error.message).not.toContain(ID);
-  });
-
-  test('lists the instance and an UNKNOWN request after a 500', async () => {
-    service.rent(NEW, 'trainer');
-    refuse({ id: NEW }, 500);
-    const error = await failure(CREATE);
-    expect(error).toMatchObject({ exit: 7, resource: 'trainer' });
-    expect(error.message).toContain(`The response names instance ${NEW}.`);
-    expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
-  });
-
-  test.each([
-    ['not a UUID', { id: 'trainer' }],
-    ['missing', undefined],
-    ['the offer of the request', { id: HARDWARE[1] }],
-  ])("ignores a refusal's ID that is %s", async (_what, data) => {
-    refuse(data);
-    expect((await failure(CREATE)).message).not.toContain('The response names');
-    expect(await listed()).toEqual([]);
-  });
-});
-
 describe('create --if-not-exists', () => {
   const ENSURE = [...CREATE, '--if-not-exists'];
 
@@ -207,20 +155,6 @@ describe('create --if-not-exists', () => {
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
     expect(await world.cli([...ENSURE, '-q'])).toMatchObject({ code: 0, stdout: `${ID}\n` });
-  });
-
-  test("exits with 5 and reports the ID in the refusal, not a namesake's", async () => {
-    await world.cli(CREATE);
-    service.rent(NEW, 'trainer', { status: 'TERMINATED' });
-    await world.cli(['instances', 'get', NEW]);
-    await world.cli(['instances', 'track', ID]);
-    service.rent(OTHER, 'trainer', { status: 'ACTIVE' });
-    service.posts.push(async () => {
-      await world.cli(['instances', 'track', OTHER]);
-      return { status: 409, body: { statusCode: 409, message: WORDS, data: { id: ID } } };
-    });
-    const error = await failure(ENSURE);
-    expect(error).toMatchObject({ exit: 5, resource: ID, may_be_billing: true });
   });
 
   test('waits for the existing instance with --wait', async () => {

@@ -194,14 +194,14 @@ describe('create --min-count', () => {
     expect(errors.map(({ may_be_billing }) => may_be_billing)).toEqual([false, false]);
   });
 
-  test('exits with 7 and terminates nothing if a refusal names an instance', async () => {
+  test('exits with 5 and terminates nothing if a refusal names an instance', async () => {
     const other = rig.service.rent(OFFERS[0] ?? '', 'somebody');
     rig.service.posts = [
       () => ({ status: 409, body: { statusCode: 409, message: GONE, data: { id: other.id } } }),
       () => no(409, GONE),
     ];
     const { code } = await rig.create(['--count', '2', '--min-count', '1']);
-    expect(code).toBe(7);
+    expect(code).toBe(5);
     expect(rig.statuses()).toEqual({ somebody: 'PROVISIONING' });
   });
 });

@@ -1,6 +1,6 @@
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
-import { type Chargeable, checkCharges, type Window } from '../../src/money/charges.ts';
+import { type Chargeable, checkCharges, isChanged, type Window } from '../../src/money/charges.ts';
 import { fc } from '../support/random.ts';
 
 const HOUR = 3_600_000;
@@ -73,27 +73,6 @@ describe('checkCharges', () => {
     expect(explain(new Big('2542.5'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0.5');
   });
 
-  test("accepts a drive's debt for 25 hours after the drive was last read as SUSPENDED", () => {
-    const seen = (hours: number): Chargeable[] =>
-      known.map((one) => ({ ...one, suspendedAt: NOW - hours * HOUR }));
-    expect(explain(new Big('2542'), seen(25), WINDOW, false)?.unexplained.toFixed()).toBe('0');
-    expect(explain(new Big('2542'), seen(26), WINDOW, false)?.unexplained.toFixed()).toBe('20');
-  });
-
-  test("accepts a drive's earlier higher price up to 25 hours later", () => {
-    const shrunk = (hours: number): Chargeable[] => [
-      {
-        kind: 'drive',
-        price: '2',
-        from: NOW - 1000 * HOUR,
-        to: undefined,
-        before: { price: '10', until: NOW - hours * HOUR },
-      },
-    ];
-    expect(explain(new Big('250'), shrunk(25), WINDOW, false)?.unexplained.toFixed()).toBe('0');
-    expect(explain(new Big('250'), shrunk(26), WINDOW, false)?.unexplained.toFixed()).toBe('200');
-  });
-
   test('returns undefined for an unknown price, unless the instance was terminated earlier', () => {
     const untold = { kind: 'instance', price: null, from: undefined } as const;
     expect(explain(new Big('1'), [{ ...untold, to: undefined }], WINDOW, false)).toBeUndefined();
@@ -104,4 +83,16 @@ describe('checkCharges', () => {
   test('reports every charge if no instance or drive is known', () => {
     expect(explain(new Big('0.001'), [], WINDOW, false)?.unexplained.toFixed()).toBe('0.001');
   });
+});
+
+test.each([
+  [25, 0, true],
+  [26, 0, false],
+  [1, 30, true],
+  // Not changed since its creation.
+  [1, 1, false],
+])('says whether a drive changed: %d h ago, created %d h ago', (updated, created, changed) => {
+  const ago = (hours: number) => new Date(NOW - hours * HOUR).toISOString();
+  const drive = { created_at: ago(created === 0 ? 1000 : created), updated_at: ago(updated) };
+  expect(isChanged({ id: 'd', ...drive }, NOW)).toBe(changed);
 });

@@ -24,6 +24,7 @@ test('rounds the hourly rate of unexplained charges up', () => {
     atMost: zero(),
     late: zero(),
     unexplained: charged,
+    maybeDrives: zero(),
     groups: [],
     unclear: [],
   };

@@ -94,7 +94,7 @@ export const commands = [
       ],
       [
         'an unresolved request needs no attention',
-        "test: ({ status }) => status === 'UNKNOWN'",
+        'test: ({ status }) => status === UNKNOWN',
         'test: () => false',
       ],
       [
@@ -191,6 +191,7 @@ export const commands = [
         'errors.some((error) => error.mayBeBilling)',
         'errors.every((error) => error.mayBeBilling)',
       ],
+      ['a doubt is not billing', '{ ...details, mayBeBilling: true }', 'details'],
       [
         'several are retryable if one is',
         'errors.every((error) => error.retryable)',
@@ -198,8 +199,8 @@ export const commands = [
       ],
       [
         'the gravest of several is the last',
-        'a.failure) - GRAVITY.indexOf(b',
-        'b.failure) - GRAVITY.indexOf(a',
+        'a.failure) - gravest.indexOf(b',
+        'b.failure) - gravest.indexOf(a',
       ],
     ],
   },

@@ -57,14 +57,14 @@ export const deadlines = [
         'if (!serviceClock.isKnown()) await ask();',
         '',
       ],
-      ['one response is believed, however wrong', '|| Math.abs(drift) > AGREES', ''],
+      ['one response is believed, however wrong', '|| Math.abs(drift) > CLOCKS.agree', ''],
       ['a clock that stands still agrees with itself', 'PAUSE = 3_000', 'PAUSE = 0'],
       [
         'a difference that has changed counts at once',
-        'before === undefined || Math.abs(ahead - before) <= MOVED',
+        'before === undefined || Math.abs(ahead - before) <= CLOCKS.moved',
         'true',
       ],
-      ['9 minutes between the clocks go without a warning', 'SAME = 60_000', 'SAME = 600_000'],
+      ['9 minutes between the clocks go without a warning', '<= CLOCKS.noticed', '<= 600_000'],
     ],
   },
   {
@@ -119,11 +119,6 @@ export const deadlines = [
         'false',
       ],
       ['a deadline is due before its time', 'Date.parse(deadline) <= now', 'true'],
-      [
-        'overdue requests are not settled',
-        'await settleShown(overdue, journal, context)',
-        'new Map()',
-      ],
       [
         'a deadline that becomes unreadable counts as moved',
         "return { row: { ...row, outcome: 'refused' }, error: unreadable(row) };",
@@ -228,7 +223,11 @@ export const deadlines = [
       ['traffic does not count as use', 'traffic - before.traffic >= TRAFFIC * seconds', 'false'],
       ['a gap keeps the idle time', '(2 * every) / 1000', 'Number.POSITIVE_INFINITY'],
       ['a restart keeps the idle time', 'now.boot !== before.boot ||', ''],
-      ['a step of the clock ends an instance', 'Math.abs(byService - seconds) > CLOCKS ||', ''],
+      [
+        'a step of the clock ends an instance',
+        'Math.abs(byService - seconds) * 1000 > CLOCKS.interval ||',
+        '',
+      ],
       ['a card without a load is idle', '|| loads.includes(null)', ''],
     ],
   },

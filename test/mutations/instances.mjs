@@ -26,7 +26,6 @@ export const instances = [
       ],
       ['a failed wait counts', ' in one && one.early === undefined', ' in one'],
       ['an existing instance is terminated', 'one.isExisting === true ? undefined : {', '{'],
-      ['an instance of a refusal is terminated', ' && httpStatus < 400', ''],
       [
         'an unconfirmed termination is no doubt',
         "'outcomeUnknown',\n      `Could",
@@ -72,16 +71,17 @@ export const instances = [
     changes: [
       [
         'an id is believed in a response without success',
-        'if (status < 200 || status >= 300) return',
-        'if (status < 200 || status >= 500) return',
+        'status >= 200 && status < 300 ?',
+        'status >= 200 && status < 500 ?',
+        { tests: 'commands/instances/recover' },
       ],
       ['a doubted id is not kept', 'await opened.keepDoubted(id);', ''],
-      ['an id is noted, but not on disk', 'await opened.made(id);', ''],
-      ['an unknown outcome is removed from disk', 'isUnknown ? opened.unknown(seen.shown) : ', ''],
+      ['an id is noted, but not on disk', 'await this.#opened.made(id);', ''],
+      ['an unknown outcome is removed from disk', 'isUnknown ? opened.unknown() : ', ''],
       [
         'a refused request stays on disk',
-        'isUnknown ? opened.unknown(seen.shown) : opened.notMade()',
-        'opened.unknown(seen.shown)',
+        'isUnknown ? opened.unknown() : opened.notMade()',
+        'opened.unknown()',
       ],
       [
         'treats a 408 response to a rental request as a refusal',
@@ -102,17 +102,6 @@ export const instances = [
         "'track', id)}\"`,\n      resource: id",
       ],
       ['an instance with a broken response is not billing', 'mayBeBilling: true,\n      ', ''],
-      [
-        'the id of the refused offer is taken for an instance',
-        ' || JSON.stringify([body, source_id]).toLowerCase().includes(id)',
-        '',
-      ],
-      [
-        'an id that a response showed is not kept with its request',
-        'seen.shown = id;',
-        '',
-        { tests: 'commands/instances/recover' },
-      ],
     ],
   },
   {
@@ -127,8 +116,8 @@ export const instances = [
       ],
       [
         'a namesake that was TERMINATING is not read again',
-        'known !== name || isTerminated(last?.status)',
-        'known !== name || !mayBill(last?.status)',
+        '!isSameName(known, name) || isTerminated(last?.status)',
+        '!isSameName(known, name) || !mayBill(last?.status)',
         { tests: 'instances/pending' },
       ],
       [
@@ -154,7 +143,6 @@ export const instances = [
         'if (context.flags.yes === true) ',
         '',
       ],
-      ['an unresolved request is not billing', 'name,\n      mayBeBilling: true', 'name'],
       [
         'a name that was taken while waiting is rented twice',
         'if (made === undefined || ignoresNames) ',
@@ -241,25 +229,36 @@ export const instances = [
     changes: [
       [
         'a script terminates by a beginning with --yes',
-        'if (purpose.changes && context.flags.yes) {',
+        "if (found.by === 'beginning' && isChange && context.flags.yes) {",
         'if (false) {',
       ],
-      ['a name of several takes the first', ' || second !== undefined', ''],
       [
-        'a namesake of an unresolved request is terminated',
-        'if (!fitting.some(({ id }) => id === typed)) refusePending(typed, living, fitting, changes);',
+        'a name of several takes the first',
+        'if (other !== undefined) throw ambiguous(typed, found);',
         '',
       ],
       [
-        'a name whose instance ended terminates a namesake',
-        'if (changes === undefined || !isOver)',
-        'if (true)',
+        'a namesake of an unresolved request is terminated',
+        'if (isChange || !isSure) refusePending(',
+        'if (false) refusePending(',
       ],
       [
         'an id in capital letters is another instance',
-        'withId(idKey(typed), known, context)',
-        'withId(typed, known, context)',
+        'return { id: idKey(typed), name: idKey(typed) };',
+        'return { id: typed, name: typed };',
       ],
+    ],
+  },
+  {
+    file: 'instances/match.ts',
+    tests: 'instances/match',
+    changes: [
+      [
+        'a name whose instance ended terminates a namesake',
+        ' || !isChange || first.some(isOwn)',
+        ' || true',
+      ],
+      ["the id of one wins over another's name", 'fitting: [...own, ...named] }', 'fitting: own }'],
     ],
   },
   {
@@ -286,7 +285,11 @@ export const instances = [
     file: 'instances/reconcile.ts',
     tests: 'commands/instances/recover instances/reconcile',
     changes: [
-      ['an instance of another name settles a request', 'name !== wanted || created', 'created'],
+      [
+        'an instance of another name settles a request',
+        "!isSameName(name ?? '', wanted) || created",
+        'created',
+      ],
       [
         'two instances settle one request',
         'taken.has(instance.id) || found.has(request)',
@@ -301,11 +304,6 @@ export const instances = [
         '--yes settles a request by one of two instances',
         'others.length === 1 && fitting.get(request)?.length === 1',
         'fitting.get(request) !== undefined',
-      ],
-      [
-        'a shown id settles a request by an instance of another name',
-        'if (instance === undefined || !isOf(instance, request, context)) continue;',
-        'if (instance === undefined) continue;',
       ],
       [
         'a candidate gets the deadline without a question',
@@ -337,7 +335,7 @@ export const instances = [
     file: 'instances/known-instances.ts',
     tests: 'commands/instances/reading commands/status',
     changes: [
-      ['an instance that can not be read is no fault', 'faults.push(error);', ''],
+      ['an instance that can not be read is no fault', 'faults.push(reading.fault);', ''],
       ['an unresolved request has no row', '[...newestFirst(lost), ...', '['],
     ],
   },
@@ -345,14 +343,10 @@ export const instances = [
     file: 'rules/statuses.ts',
     tests: 'rules/statuses',
     changes: [
-      ['TERMINATING bills', "TERMINATING: { bills: 'no'", "TERMINATING: { bills: 'yes'"],
-      ['STOPPED does not bill', "STOPPED: { bills: 'undocumented'", "STOPPED: { bills: 'no'"],
-      ['a new status does not bill', "= { bills: 'undocumented", "= { bills: 'no"],
-      [
-        'a TERMINATING instance is over',
-        "return status === 'TERMINATED';",
-        "return instanceStatus(status).bills === 'no';",
-      ],
+      ['TERMINATING bills', "ENDS = { bills: 'no'", "ENDS = { bills: 'yes'"],
+      ['STOPPED does not bill', "{ ...UNDOCUMENTED, ssh: 'no'", '{ ...ENDS, over: false'],
+      ['a new status does not bill', "bills: 'undocumented'", "bills: 'no'"],
+      ['a TERMINATING instance is over', '{ ...ENDS, over: false', '{ ...ENDS, over: true'],
     ],
   },
 ];

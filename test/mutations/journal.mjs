@@ -25,8 +25,8 @@ export const journal = [
       ],
       [
         'a request given up counts as in flight',
-        'textOfRecord({ ...record, pid: null, shown_id })',
-        'textOfRecord({ ...record, shown_id })',
+        'textOfRecord({ ...record, pid: null })',
+        'textOfRecord(record)',
       ],
     ],
   },

@@ -35,8 +35,11 @@ export const money = [
     file: 'money/account.ts',
     tests: 'commands/status',
     changes: [
-      ['a drive never had another price', 'remembered.get(drive.id)', 'undefined'],
-      ['a deleted drive costs nothing', '.map(goneCharge)', '.slice(0, 0).map(goneCharge)'],
+      [
+        'a drive never had another price',
+        'drives.some((drive) => isChanged(drive, now))',
+        'drives.length < 0',
+      ],
     ],
   },
   {

@@ -8,7 +8,17 @@ import {
   volume,
 } from '../../src/rules/container.ts';
 import { kopecksText, money, positiveMoney } from '../../src/rules/money.ts';
-import { anyName, apiKeyName, instanceName, isUuid, resourceId } from '../../src/rules/names.ts';
+import {
+  anyName,
+  anyNewInstanceName,
+  apiKeyName,
+  instanceName,
+  isSameName,
+  isUuid,
+  newInstanceName,
+  resourceId,
+  typedName,
+} from '../../src/rules/names.ts';
 import { count, sharedMemoryGb } from '../../src/rules/numbers.ts';
 import type { Rule } from '../../src/rules/rule.ts';
 import { apiKey, baseUrl } from '../../src/rules/service.ts';
@@ -62,6 +72,32 @@ describe('name rules', () => {
         expect(instanceName(text).ok).toBe(documented && !text.includes('\n'));
       }),
     );
+  });
+
+  test.each(['deadbeef-0000-4000-8000-000000000001', 'DEADBEEF-0000-4000-8000-00000000000F'])(
+    'rejects the new instance name %s, and never suggests typing it',
+    (name) => {
+      expect(accepted(instanceName, name)).toBe(name);
+      expect(ruleBrokenBy(newInstanceName, name)).toBe('must not look like an ID');
+      expect(ruleBrokenBy(anyNewInstanceName, ` ${name}`)).toBe('must not look like an ID');
+      expect(typedName(name, 'id-1')).toBe('id-1');
+    },
+  );
+
+  test.each(['trainer', 'deadbeef-0000-4000-8000-00000000000', 'deadbeef-0000-4000-8000'])(
+    'accepts the new instance name %s',
+    (name) => {
+      expect(accepted(newInstanceName, name)).toBe(name);
+      expect(typedName(name, 'id-1')).toBe(name);
+    },
+  );
+
+  test.each([
+    ['trainer', 'Trainer', true],
+    ['TRAINER', ' trainer ', true],
+    ['trainer', 'trainer-1', false],
+  ])('compares the instance names %j and %j without case: %s', (one, other, isSame) => {
+    expect(isSameName(one, other)).toBe(isSame);
   });
 
   test('limits an API key name to 50 characters, counting an emoji as one', () => {

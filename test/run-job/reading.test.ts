@@ -219,6 +219,23 @@ test('suggests the nearest job in jobs get and accepts a unique ID prefix', asyn
   expect(await jobs('get', 'TRAINER', '--json')).toMatchObject({ code: 0 });
 });
 
+test('never stops a job by an ID prefix that is the name of an instance, or with --yes', async () => {
+  await world.detach(LASTS);
+  const prefix = NEW.slice(0, 8);
+  expect(await jobs('stop', prefix, '--yes')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--yes does not accept an ID prefix'),
+  });
+  const other = '11111111-0000-4000-8000-000000000002';
+  world.renting.rent(other, prefix, { status: 'ACTIVE' });
+  await world.gpucloud(['instances', 'track', other]);
+  expect(await jobs('stop', prefix)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`matches several instances: job ${NEW}, ${prefix} ${other}`),
+  });
+  expect(world.record().ended_at).toBeNull();
+});
+
 test('warns about an unreadable record and lists the other jobs', async () => {
   await world.detach('true');
   const other = '3f0c5d9e-1111-4222-8333-444455558888';
@@ -226,7 +243,7 @@ test('warns about an unreadable record and lists the other jobs', async () => {
   await world.detach('true', '--name', 'later');
   expect(await jobs('get', NEW.slice(0, 8))).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('is ambiguous: several IDs start with it'),
+    stderr: expect.stringContaining('matches several instances'),
   });
   writeFileSync(world.local(`state/jobs/${NEW}.json`), '{"version": 1}');
   const { code, stdout, stderr } = await jobs('list', '--json');

@@ -56,8 +56,6 @@ export async function brokenPromises(
 
   const lines: Line[] = [];
   const gaps = new Set<number>();
-  /** The number of events reported as missed, per log. */
-  const missing = new Map<number, number>();
   const noted = new Set<string>();
   /** Events printed but not saved before the kill; they may be printed again. */
   const again = new Set<string>();
@@ -129,7 +127,6 @@ export async function brokenPromises(
         back: () => undefined,
         gone: () => undefined,
         looked: () => undefined,
-        missed: (log, { count }) => void missing.set(log.at, (missing.get(log.at) ?? 0) + count),
         gap: (log) => void gaps.add(log.at),
       },
     });
@@ -153,7 +150,6 @@ export async function brokenPromises(
       log,
       lines: own,
       isGapTold: gaps.has(at),
-      missed: missing.get(at) ?? 0,
       again,
       noted,
       isExchanged: hasExchange(story.logs[at]),
@@ -165,7 +161,6 @@ interface Played {
   readonly log: SimulatedLog;
   readonly lines: readonly Line[];
   readonly isGapTold: boolean;
-  readonly missed: number;
   readonly again: ReadonlySet<string>;
   readonly noted: ReadonlySet<string>;
   /** Whether the log gained and lost events between two pages. */
@@ -178,7 +173,7 @@ function hasExchange(story: LogStory | undefined): boolean {
   return story?.steps.some((step) => has(step, 'arrive') && has(step, 'prune')) === true;
 }
 
-function broken({ log, lines, isGapTold, missed, again, noted, isExchanged }: Played): string[] {
+function broken({ log, lines, isGapTold, again, noted, isExchanged }: Played): string[] {
   const printed = new Map<string, Line[]>();
   for (const line of lines) {
     printed.set(line.event.id, [...(printed.get(line.event.id) ?? []), line]);
@@ -198,8 +193,6 @@ function broken({ log, lines, isGapTold, missed, again, noted, isExchanged }: Pl
     const inOneRun = new Set(copies.map(({ run }) => run)).size < copies.length;
     if (inOneRun || (copies.length > 1 && !again.has(id))) wrong.push(`doubled: ${id}`);
   }
-  const unprinted = ever.filter(({ id }) => !printed.has(id)).length;
-  if (missed > unprinted) wrong.push(`reported as missed: ${missed}, and ${unprinted} are`);
   if (log.shuffles > 0) return wrong;
 
   const vanished = log.pruned.filter(({ id, late }) => !late && !printed.has(id));

@@ -29,7 +29,6 @@ async function followed(isWritten: boolean): Promise<string[]> {
       lost: () => undefined,
       back: () => undefined,
       gap: () => undefined,
-      missed: () => undefined,
       gone: () => undefined,
       looked: () => undefined,
     },

@@ -18,17 +18,19 @@ export type CommandReference = ReturnType<typeof commandOf>;
 export type ArgumentReference = ReturnType<typeof argumentOf>;
 export type FlagReference = ReturnType<typeof flagOf>;
 
-/** Every exit code, success first. */
+/** Every exit code in ascending order. */
 export const EXIT_CODES = [
   { exit_code: 0, code: null, meaning: 'done' },
-  ...(Object.keys(FAILURES) as Failure[]).flatMap((failure) => {
-    const { exit: exit_code, meaning } = FAILURES[failure];
-    const finer = FINER_CODES.filter((one) => one.failure === failure);
-    return [
-      { exit_code, code: codeOf(failure), meaning },
-      ...finer.map(({ code, meaning }) => ({ exit_code, code, meaning })),
-    ];
-  }),
+  ...(Object.keys(FAILURES) as Failure[])
+    .sort((a, b) => FAILURES[a].exit - FAILURES[b].exit)
+    .flatMap((failure) => {
+      const { exit: exit_code, meaning } = FAILURES[failure];
+      const finer = FINER_CODES.filter((one) => one.failure === failure);
+      return [
+        { exit_code, code: codeOf(failure), meaning },
+        ...finer.map(({ code, meaning }) => ({ exit_code, code, meaning })),
+      ];
+    }),
 ];
 
 /** Describes a whole tree, without hidden commands and flags. */

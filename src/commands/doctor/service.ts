@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { proxyFor } from '../../api/http/proxy.ts';
 import type { RawResponse, User } from '../../api/index.ts';
+import { CLOCKS } from '../../clock.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
@@ -168,9 +169,6 @@ async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<
       );
 }
 
-/** Milliseconds. A larger difference makes ages and durations misleading. */
-const SKEW = 60_000;
-
 function clockCheck(heard: Heard | undefined): Finding {
   if (heard === undefined) return NO_ADDRESS;
   const { answer } = heard;
@@ -182,7 +180,7 @@ function clockCheck(heard: Heard | undefined): Finding {
   const skew = (answer.sent + answer.received) / 2 - (told + 500);
   const seconds = Math.round(Math.abs(skew) / 1000);
   const words = `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's clock`;
-  if (Math.abs(skew) > SKEW) {
+  if (Math.abs(skew) > CLOCKS.noticed) {
     return warn(
       `this computer's clock is ${words}: relative times are wrong`,
       'set the clock, ideally with NTP',

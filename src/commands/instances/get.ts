@@ -4,6 +4,7 @@ import { onlyTyped, printEach } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
 import { usageError } from '../../errors.ts';
 import { idleTime } from '../../instances/deadlines/idle-time.ts';
+import { instanceIn, readInstance } from '../../instances/read.ts';
 import { instanceFinder } from '../../instances/resolve.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { noteNowhere } from '../../reach/sandbox-proxy.ts';
@@ -27,11 +28,11 @@ export const get = action({
       .addOption(intervalOption()),
   async run(context, typed, flags) {
     const find = instanceFinder(context);
-    const { instances } = await context.api();
+    const api = await context.api();
     let hasAddress = false;
     const work = async (text: string, options?: CallOptions) => {
       const { id, ends_at, idle } = await find(text);
-      const instance = await instances.get(id, options);
+      const instance = instanceIn(await readInstance(id, api, options));
       hasAddress ||= instance.ip_address != null;
       return { ...instance, ends_at, ...idleTime(idle, context.serviceClock.now()) };
     };

@@ -1,6 +1,6 @@
 import { recoverLine } from '../../cli/hints.ts';
 import { action } from '../../cli/verb.ts';
-import { CliError, failuresOf, throwAll } from '../../errors.ts';
+import { CliError, doubt, failuresOf, throwAll } from '../../errors.ts';
 import { overLimit } from '../../instances/max-price.ts';
 import { readableJournal } from '../../instances/pending.ts';
 import { type Resolution, reconcile } from '../../instances/reconcile.ts';
@@ -8,6 +8,7 @@ import type { OpenRequest } from '../../journal/index.ts';
 import { field, type View } from '../../output/output.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import type { Recovered as RecoveredResult } from '../../results/instances.ts';
+import { isSameName, isUuid } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 
 const recoveredView: View<Recovered> = {
@@ -28,8 +29,7 @@ const recoveredView: View<Recovered> = {
 export const recover = action({
   view: recoveredView,
   notes:
-    'Determines the outcome of requests whose response was lost. If a response showed the ' +
-    'instance ID, that ID resolves the request. Otherwise recover looks among tracked instances and ' +
+    'Determines the outcome of requests whose response was lost. Looks among tracked instances and ' +
     'instances attached to drives, and asks whether one with the name and time of the request ' +
     'is the requested instance. When not interactive, --yes accepts the instance if exactly one ' +
     'request and one instance match. An accepted instance gets the deadline of the request. ' +
@@ -67,8 +67,9 @@ export const recover = action({
 function chosen(open: readonly OpenRequest[], names: readonly string[]): readonly OpenRequest[] {
   const unknown = open.filter(({ isInFlight }) => !isInFlight);
   for (const name of names) {
-    if (unknown.some((request) => request.name === name)) continue;
-    if (open.some((request) => request.name === name)) throw inFlight(name);
+    const isNamed = (request: OpenRequest) => isSameName(request.name, name);
+    if (unknown.some(isNamed)) continue;
+    if (open.some(isNamed)) throw inFlight(name);
     const there = [...new Set(unknown.map((request) => request.name))].join(', ');
     throw new CliError(
       'notFound',
@@ -76,7 +77,8 @@ function chosen(open: readonly OpenRequest[], names: readonly string[]): readonl
       { resource: name, hint: `list known instances: ${gpucloud('instances', 'list')}` },
     );
   }
-  return unknown.filter(({ name }) => names.length === 0 || names.includes(name));
+  const isWanted = ({ name }: OpenRequest) => names.some((typed) => isSameName(typed, name));
+  return names.length === 0 ? unknown : unknown.filter(isWanted);
 }
 
 type Recovered = ReturnType<typeof rowOf>;
@@ -111,8 +113,7 @@ function stillUnknown(open: readonly Resolution[]): CliError {
     return `${name} (${offer}requested at ${asked_at})`;
   });
   const [what, they] = open.length === 1 ? ['instance', 'It'] : ['instances', 'They'];
-  return new CliError(
-    'outcomeUnknown',
+  return doubt(
     `Outcome still unknown: ${requested.join(', ')}. Look for the ${what} in the web console. ${they} may be billing.`,
     {
       hint:
@@ -120,22 +121,21 @@ function stillUnknown(open: readonly Resolution[]): CliError {
           ? `if the instance exists: ${gpucloud('instances', 'track', 'ID')}; otherwise: ${untrackLine(first)}`
           : `if ${candidate.id} is the instance: ${recoverLine(candidate.name ?? '')} --yes; otherwise: ${untrackLine(first)}`,
       resource: name,
-      mayBeBilling: true,
     },
   );
 }
 
-/** Returns the `untrack` command; uses the UID for a name that starts like a flag. */
+/** Returns the `untrack` command; uses the UID for a name that looks like a flag or an ID. */
 function untrackLine(request: OpenRequest | undefined): string {
   const { name = 'NAME', uid = '' } = request ?? {};
-  return gpucloud('instances', 'untrack', name.startsWith('-') ? uid : name);
+  const isTypable = !name.startsWith('-') && !isUuid(name);
+  return gpucloud('instances', 'untrack', isTypable ? name : uid);
 }
 
 /** Refuses a request that its own process is still sending and will resolve. */
 function inFlight(name: string): CliError {
-  return new CliError('outcomeUnknown', `Another gpucloud process is creating ${name}.`, {
+  return doubt(`Another gpucloud process is creating ${name}.`, {
     hint: `wait for that process, then list your instances: ${gpucloud('instances', 'list')}`,
     resource: name,
-    mayBeBilling: true,
   });
 }

@@ -6,14 +6,15 @@ import { showDone } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
 import { observationOf } from '../../context/observe.ts';
 import type { Context } from '../../context.ts';
-import { CliError, throwAll } from '../../errors.ts';
+import { CliError, failuresOf, throwAll } from '../../errors.ts';
 import { overLimit } from '../../instances/max-price.ts';
 import type { Changed } from '../../instances/outcome.ts';
 import { ownJournal } from '../../instances/pending.ts';
+import { readInstance } from '../../instances/read.ts';
 import { reconcile } from '../../instances/reconcile.ts';
 import type { Journal } from '../../journal/index.ts';
 import { instanceId } from '../../rules/names.ts';
-import { mayBill } from '../../rules/statuses.ts';
+import { GONE, mayBill, UNREAD } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 
 export const track = action({
@@ -44,22 +45,25 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
   const known = await knownIds(journal);
   const failed: CliError[] = [];
   const tracked = await eachBounded(ids, AT_ONCE, async (id): Promise<Changed | undefined> => {
-    try {
-      const instance = await api.instances.get(id);
-      await journal.add(observationOf(instance), 'track');
-      if (known.has(id)) context.err.note(`Already tracked: ${instance.name ?? id} (${id}).`);
-      const { name, status, paid_until } = instance;
-      return { id, name: name ?? id, status, paid_until };
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      if (!force || error.failure === 'authentication' || error.failure === 'storage') {
-        failed.push(error);
-        return undefined;
-      }
-      await journal.add({ id }, 'track');
-      context.err.warn('incomplete', `Tracked ${id} without reading it: ${error.message}`);
-      return { id, name: id, status: error.failure === 'notFound' ? 'GONE' : 'UNREAD' };
+    const reading = await readInstance(id, api);
+    if (reading.kind !== 'there' && !force) {
+      failed.push(reading.fault);
+      return undefined;
     }
+    const seen = reading.kind === 'there' ? observationOf(reading.instance) : { id };
+    const unwritten = await failuresOf(journal.add(seen, 'track'));
+    if (unwritten.length > 0) {
+      failed.push(...unwritten);
+      return undefined;
+    }
+    if (reading.kind !== 'there') {
+      const { kind, fault } = reading;
+      context.err.warn('incomplete', `Tracked ${id} without reading it: ${fault.message}`);
+      return { id, name: id, status: kind === 'gone' ? GONE : UNREAD };
+    }
+    const { name, status, paid_until } = reading.instance;
+    if (known.has(id)) context.err.note(`Already tracked: ${name ?? id} (${id}).`);
+    return { id, name: name ?? id, status, paid_until };
   });
   const rows = tracked.filter((row) => row !== undefined);
   if (rows.length === 0) throwAll(failed);

@@ -4,14 +4,14 @@ import { checked } from '../../cli/parse.ts';
 import { showDone } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, MAY_BILL } from '../../errors.ts';
 import type { Changed } from '../../instances/outcome.ts';
 import { findInstances } from '../../instances/resolve.ts';
 import type { KnownInstance, OpenRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { instant, relative } from '../../output/time.ts';
 import { inRoubles, money } from '../../rules/money.ts';
-import { resourceId, typedName } from '../../rules/names.ts';
+import { isSameName, resourceId, typedName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 
@@ -28,7 +28,7 @@ export const untrack = action({
     const journal = await context.journal();
     const { instances, unknown } = await journal.read({ archived: true });
     const requestsOf = (text: string) =>
-      unknown.filter(({ uid, name }) => uid === text || name === text);
+      unknown.filter(({ uid, name }) => uid === text || isSameName(name, text));
     // Requests may have names that instances can't have.
     const others = typed.filter((text) => requestsOf(text).length === 0);
     for (const text of others) checked('INSTANCE', text, resourceId);
@@ -104,7 +104,7 @@ function noteWhatIsLeft(instances: readonly KnownInstance[], { err }: Context): 
     } else {
       err.warn(
         'may_be_billing',
-        `Untracked ${name}.${ends} It may still be billing. ${back}. To terminate it: ${gpucloud('instances', 'terminate', typedName(name, id))}`,
+        `Untracked ${name}.${ends} ${MAY_BILL} ${back}. To terminate it: ${gpucloud('instances', 'terminate', typedName(name, id))}`,
       );
     }
   }

@@ -10,7 +10,7 @@ import { planRental } from '../../instances/request/planned.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
 import { variableName } from '../../rules/container.ts';
-import { anyName, instanceName } from '../../rules/names.ts';
+import { anyName, newInstanceName } from '../../rules/names.ts';
 import { duration, pollInterval } from '../../rules/times.ts';
 import { parseFetch } from '../../run-job/copy/copy-out.ts';
 import { runHere } from '../../run-job/here/index.ts';
@@ -134,7 +134,7 @@ export const run = action({
             '[command...]',
             'command to run on the instance, or with --here on this computer',
           )
-          .option('--name <name>', 'instance name', ruled('--name', instanceName)),
+          .option('--name <name>', 'instance name', ruled('--name', newInstanceName)),
       ),
     )
       .addOption(

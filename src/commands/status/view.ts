@@ -3,7 +3,7 @@ import { byPrice, type DriveRow, type InstanceRow } from '../../money/rows.ts';
 import { type Block, type Cell, type Fact, field, type View } from '../../output/output.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
 import { inRoubles, isAboveZero, priceIn, roublesText, zero } from '../../rules/money.ts';
-import { mayBill } from '../../rules/statuses.ts';
+import { GONE, mayBill, UNKNOWN } from '../../rules/statuses.ts';
 import type { Overview, Typed } from './overview.ts';
 
 /** The whole status in one row, for row formats. JSON and the screen show more. */
@@ -137,8 +137,8 @@ function firstRows<T>(rows: readonly T[], all: boolean): readonly T[] {
 
 /** Sorts rows that need attention first, then rows that bill, then the rest. */
 function rank({ status, bills, unread }: InstanceRow): number {
-  if (status === 'UNKNOWN') return 0;
-  if (['GONE', 'ERROR', 'UNREAD'].includes(status) || unread) return 1;
+  if (status === UNKNOWN) return 0;
+  if (status === GONE || status === 'ERROR' || unread) return 1;
   return bills === true ? 2 : bills === null ? 3 : 4;
 }
 

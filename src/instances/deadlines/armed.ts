@@ -1,3 +1,4 @@
+import { CLOCKS } from '../../clock.ts';
 import { keyPlace, profileOf as storedProfile } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -13,11 +14,6 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { relative, spanText } from '../../output/time.ts';
 import { ownJournal } from '../pending.ts';
 import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/index.ts';
-
-/**
- * If this computer's clock differs from the service's by more milliseconds, one of them is wrong.
- */
-export const FAR = 5 * 60_000;
 
 /** Milliseconds between scheduled runs, unless --every sets them. */
 export const DEFAULT_EVERY = 5 * 60_000;
@@ -110,7 +106,7 @@ export async function judge(
     const last = at === null ? 'has not run yet' : `last ran ${relative(Date.parse(at), now)}`;
     return { isArmed, reason: `the scheduled "instances reap" ${last}` };
   }
-  const far = [ahead, aheadNow(context)].find((one) => Math.abs(one ?? 0) > FAR);
+  const far = [ahead, aheadNow(context)].find((one) => Math.abs(one ?? 0) > CLOCKS.wrong);
   return { isArmed, reason: far === undefined ? undefined : differenceText(far) };
 }
 

@@ -18,6 +18,7 @@ import {
   positiveDuration,
 } from '../../rules/times.ts';
 import type { Changed } from '../outcome.ts';
+import { instanceIn, readInstance } from '../read.ts';
 import type { Target } from '../resolve.ts';
 import { ensureArmed } from './armed.ts';
 import { serviceTime, warnOfDifference } from './service-time.ts';
@@ -153,7 +154,7 @@ export function setDeadline(
   context: Context,
 ): Promise<Changed> {
   return journal.withDeadline(id, async (held) => {
-    const instance = await (await context.api()).instances.get(id);
+    const instance = instanceIn(await readInstance(id, await context.api()));
     const { status, paid_until } = instance;
     if (!mayBill(status)) {
       throw new CliError('wrongState', `${name} is ${status}.`, {

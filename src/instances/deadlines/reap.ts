@@ -1,7 +1,7 @@
 import { AT_ONCE, eachBounded } from '../../bounded.ts';
 import { recoverLine } from '../../cli/hints.ts';
 import type { Context } from '../../context.ts';
-import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
+import { CliError, doubt, failuresOf, isInterrupt } from '../../errors.ts';
 import type { Deadline, Journal } from '../../journal/index.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
@@ -10,7 +10,7 @@ import type { Reaped } from '../../results/instances.ts';
 import { typedName } from '../../rules/names.ts';
 import { endHeld } from '../ending.ts';
 import { ownJournal } from '../pending.ts';
-import { settleShown } from '../reconcile.ts';
+import { readInstance } from '../read.ts';
 import { type ServiceTime, serviceTime, warnOfDifference } from './service-time.ts';
 
 export interface Reaping {
@@ -36,8 +36,8 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
   const journal = await ownJournal(context, me);
   const time = await timeOfPass(unproven, journal, context);
   const unknown: Ended[] = [];
-  const unsettled = await failuresOf(
-    settleOverdue(time.now(), journal, context).then((found) => unknown.push(...found)),
+  const unread = await failuresOf(
+    overdueRequests(time.now(), journal).then((found) => unknown.push(...found)),
   );
   const all = await journal.deadlines();
   const overdue = all.flatMap(({ deadline, ...one }) =>
@@ -54,7 +54,7 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
     errors: [
       ...done.flatMap(({ error }) => error ?? []),
       ...(unproven === undefined ? [] : [unproven]),
-      ...unsettled,
+      ...unread,
       ...all.flatMap((one) => (one.deadline === undefined ? unreadable(one) : [])),
     ],
   };
@@ -69,11 +69,11 @@ async function timeOfPass(
   journal: Journal,
   context: Context,
 ): Promise<ServiceTime> {
-  const { instances } = await context.api();
+  const api = await context.api();
   const known = unproven === undefined ? [] : await journal.deadlines();
   async function readAny(): Promise<void> {
     for (const { id } of known) {
-      if ((await failuresOf(instances.get(id))).length === 0) return;
+      if ((await readInstance(id, api)).kind === 'there') return;
     }
     throw unproven;
   }
@@ -100,20 +100,16 @@ export interface Ended {
 }
 
 /**
- * Resolves overdue requests whose response contained an ID, and returns the others. Never
- * terminates by name: an instance with the request's name may belong to someone else.
+ * Reports overdue requests. Never terminates by name: an instance with the request's name may
+ * belong to someone else.
  */
-async function settleOverdue(now: number, journal: Journal, context: Context): Promise<Ended[]> {
-  const overdue = (await journal.requests()).filter(
-    ({ deadline, isInFlight }) => !isInFlight && deadline !== undefined && isPast(deadline, now),
-  );
-  const settled = await settleShown(overdue, journal, context);
-  return overdue
-    .filter((request) => !settled.has(request))
-    .map(({ name, deadline = '' }) => {
-      const row = { ...overdueRow(null, name, deadline, now), outcome: 'unknown' } as const;
-      return { row, error: stillUnknown(row) };
-    });
+async function overdueRequests(now: number, journal: Journal): Promise<Ended[]> {
+  const open = (await journal.requests()).filter(({ isInFlight }) => !isInFlight);
+  return open.flatMap(({ name, deadline }) => {
+    if (deadline === undefined || !isPast(deadline, now)) return [];
+    const row = { ...overdueRow(null, name, deadline, now), outcome: 'unknown' } as const;
+    return { row, error: stillUnknown(row) };
+  });
 }
 
 /**
@@ -173,14 +169,12 @@ function named(error: CliError, name: string): CliError {
 
 /** Reports a 404. It doesn't prove a termination: terminated instances stay readable. */
 function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: CliError): CliError {
-  return new CliError(
-    'outcomeUnknown',
+  return doubt(
     `${name} (${id}) is due, but the service returned 404. It may be billing on another account.`,
     {
       httpStatus,
       hint: `check the web console; stop tracking the instance: ${gpucloud('instances', 'untrack', typedName(name, id))}`,
       resource: id,
-      mayBeBilling: true,
     },
   );
 }
@@ -194,9 +188,8 @@ function unreadable({ id, name }: Pick<Deadline, 'id' | 'name'>): CliError {
 }
 
 function stillUnknown({ name, overdue_seconds }: Reaped): CliError {
-  return new CliError(
-    'outcomeUnknown',
-    `${name} is ${spanText(overdue_seconds)} past its deadline, but the outcome of its request is unknown. It may be billing.`,
-    { hint: recoverLine(name), resource: name, mayBeBilling: true },
+  return doubt(
+    `${name} is ${spanText(overdue_seconds)} past its deadline, but the outcome of its request is unknown. It may exist and be billing.`,
+    { hint: recoverLine(name), resource: name },
   );
 }

@@ -1,19 +1,11 @@
+import { CLOCKS } from '../../clock.ts';
 import { driftBetween, type Reading } from '../../context/service-clock.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { local } from '../../output/time.ts';
-import { differenceText, FAR, lastAhead } from './armed.ts';
+import { differenceText, lastAhead } from './armed.ts';
 
-/**
- * Maximum difference between the service's clock and this computer's without a warning, in
- * milliseconds.
- */
-const SAME = 60_000;
-/** Maximum change of the clock difference between two passes, in milliseconds. */
-const MOVED = 10_000;
-/** Maximum difference between the two responses, in milliseconds. */
-const AGREES = 2_000;
 /** Milliseconds between the two responses: enough to notice a stopped clock. */
 const PAUSE = 3_000;
 
@@ -52,7 +44,7 @@ export async function serviceTime(
     await ask();
     const second = serviceClock.last() ?? first;
     const drift = driftBetween(first, second);
-    if (second === first || Math.abs(drift) > AGREES) throw unclear(first, second);
+    if (second === first || Math.abs(drift) > CLOCKS.agree) throw unclear(first, second);
   }
   return {
     now: () => first.service + clock.monotonic() - first.monotonic,
@@ -62,15 +54,15 @@ export async function serviceTime(
 }
 
 export function warnOfDifference({ ahead }: ServiceTime, { err }: Context): void {
-  if (Math.abs(ahead) <= SAME) return;
+  if (Math.abs(ahead) <= CLOCKS.noticed) return;
   const text = differenceText(ahead).replace('the', 'The');
   err.warn('clock_differs', `${text}. Deadlines follow the service's clock.`);
 }
 
 async function isPlausible(ahead: number, context: Context): Promise<boolean> {
-  if (Math.abs(ahead) > FAR) return false;
+  if (Math.abs(ahead) > CLOCKS.wrong) return false;
   const before = await lastAhead(context);
-  return before === undefined || Math.abs(ahead - before) <= MOVED;
+  return before === undefined || Math.abs(ahead - before) <= CLOCKS.moved;
 }
 
 function unclear(first: Reading, second: Reading): CliError {

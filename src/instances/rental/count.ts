@@ -1,7 +1,7 @@
 import { Option } from '../../cli/command.ts';
 import { brokenRule, ruled } from '../../cli/parse.ts';
 import { usageError } from '../../errors.ts';
-import { instanceName } from '../../rules/names.ts';
+import { instanceName, newInstanceName } from '../../rules/names.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
 
 /** Maximum instances per command. A larger number is probably a typo. */
@@ -50,7 +50,7 @@ export function numbered(base: string, count: number): string[] {
 
 /** Returns the rule that the name, or the longest numbered name, breaks. */
 export function brokenName(base: string, count: number | undefined): string | undefined {
-  const verdict = instanceName(base);
+  const verdict = newInstanceName(base);
   if (!verdict.ok) return verdict.rule;
   const last = `${base}-${count}`;
   if (count === undefined || instanceName(last).ok) return undefined;

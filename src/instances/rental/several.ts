@@ -1,13 +1,12 @@
 import { sentence } from '../../api/errors.ts';
 import type { Instance } from '../../api/index.ts';
-import { AT_ONCE, createGate } from '../../bounded.ts';
+import { AT_ONCE, createGate, READS_AT_ONCE } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
-import { CliError, unforeseen } from '../../errors.ts';
+import { CliError, doubt, unforeseen } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import { endEach } from '../ending.ts';
 import type { Target } from '../resolve.ts';
-import { READINGS_AT_ONCE } from '../waiting.ts';
 import type { Gates, Obtained } from './capacity.ts';
 
 export interface ObtainedOne extends Obtained {
@@ -54,7 +53,7 @@ export async function rentSeveral(
 ): Promise<Several> {
   const gates: Gates = {
     sending: createGate(AT_ONCE),
-    reading: createGate(READINGS_AT_ONCE),
+    reading: createGate(READS_AT_ONCE),
   };
   const each = await Promise.all(
     names.map(async (name): Promise<OneOfSeveral> => {
@@ -78,11 +77,9 @@ function targetOf(one: OneOfSeveral): Target | undefined {
     const { id, status: last } = one.instance;
     return one.isExisting === true ? undefined : { id, name, last };
   }
-  // A refusal may contain someone else's ID. A request with an unknown outcome has only a name.
-  const { mayBeBilling, resource: id, httpStatus = 0 } = one.error;
-  return mayBeBilling && id !== undefined && id !== name && httpStatus < 400
-    ? { id, name }
-    : undefined;
+  // A request with an unknown outcome has only a name.
+  const { mayBeBilling, resource: id } = one.error;
+  return mayBeBilling && id !== undefined && id !== name ? { id, name } : undefined;
 }
 
 /** Terminates all new instances. */
@@ -132,8 +129,5 @@ function withDoubt(one: OneOfSeveral): OneOfSeveral {
   const { error } = one;
   if (error.failure === 'outcomeUnknown') return one;
   const { name, code: _code, ...details } = error;
-  return {
-    name: one.name,
-    error: new CliError('outcomeUnknown', error.message, { ...details, cause: error }),
-  };
+  return { name: one.name, error: doubt(error.message, { ...details, cause: error }) };
 }

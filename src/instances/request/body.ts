@@ -6,7 +6,7 @@ import { type CliError, usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { portClash } from '../../rules/container.ts';
-import { instanceName } from '../../rules/names.ts';
+import { newInstanceName } from '../../rules/names.ts';
 import { environmentOf } from './environment.ts';
 import type { CreateFlags, Given } from './given.ts';
 import { type Chosen, findHardware } from './hardware.ts';
@@ -49,7 +49,7 @@ export async function makeRequest(given: Given, context: Context): Promise<MadeR
   }
   ensureFilled(given);
   const container = await containerOf(given, context);
-  checked(from('name'), instance_name, instanceName);
+  checked(from('name'), instance_name, newInstanceName);
   const offer = await findHardware('offer', first, from('offer', 0), context);
   const offers = [offer];
   for (const [at, other] of others.entries()) {

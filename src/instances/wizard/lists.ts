@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { CliError, isOfOneReading } from '../../errors.ts';
 import type { KnownInstance } from '../../journal/index.ts';
 import { gpucloudLine } from '../../output/shell-line.ts';
+import { nameKey } from '../../rules/names.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { type PrivateHalf, privateHalves } from '../../ssh-keys/private-half.ts';
 
@@ -14,7 +15,7 @@ export const SECOND_WORDS =
 
 /** The wizard's choices. */
 export interface Lists {
-  /** Names not to suggest, each with the rule against it, if any. */
+  /** Names not to suggest by `nameKey`, each with the rule against it, if any. */
   readonly names: ReadonlyMap<string, string | undefined>;
   /** The account's SSH keys; undefined if unreadable. */
   readonly sshKeys: readonly SshKey[] | undefined;
@@ -98,7 +99,7 @@ async function takenNames(context: Context): Promise<Lists['names']> {
   const { instances, unknown, inFlight } = await (await context.journal()).read({ archived: true });
   const isOver = ({ last }: KnownInstance) => isTerminated(last?.status);
   const named = (all: readonly { readonly name: string }[], rule?: string) =>
-    all.map(({ name }) => [name, rule] as const);
+    all.map(({ name }) => [nameKey(name), rule] as const);
   return new Map([
     ...named(instances.filter(isOver)),
     ...named(

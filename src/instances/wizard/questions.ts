@@ -5,6 +5,7 @@ import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
 import { portClash, publishedPort } from '../../rules/container.ts';
 import { roublesText } from '../../rules/money.ts';
+import { nameKey } from '../../rules/names.ts';
 import { addKey } from '../../ssh-keys/add.ts';
 import { chooseKeyFile } from '../../ssh-keys/choose.ts';
 import { keyIn, nameFor } from '../../ssh-keys/read.ts';
@@ -121,14 +122,15 @@ async function askName(
   const random = () => context.clock.random();
   const name = await prompts.text('Instance name', {
     initial:
-      before?.text ?? suggestedName((text) => all(text).some((one) => names.has(one)), random),
+      before?.text ??
+      suggestedName((text) => all(text).some((one) => names.has(nameKey(one))), random),
     // Names are unique in the account (API document: Limits).
     check(text) {
       const broken = brokenName(text, count);
       if (broken !== undefined) return broken;
-      const taken = all(text).find((one) => names.get(one) !== undefined);
+      const taken = all(text).find((one) => names.get(nameKey(one)) !== undefined);
       if (taken === undefined) return undefined;
-      return `${taken === text ? '' : `${taken}: `}${names.get(taken)}`;
+      return `${taken === text ? '' : `${taken}: `}${names.get(nameKey(taken))}`;
     },
   });
   return { flags: { name }, text: name };

@@ -1,5 +1,6 @@
 import { clean } from '../../rules/clean.ts';
 import { roublesText } from '../../rules/money.ts';
+import { GONE, UNKNOWN } from '../../rules/statuses.ts';
 import type { Colour } from '../colour.ts';
 import type { Cell, Kind } from '../output.ts';
 import { instant, local, localTime, relative } from '../time.ts';
@@ -140,8 +141,8 @@ const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
   ERROR: 'red',
   FAILED: 'red',
   SUSPENDED: 'red',
-  UNKNOWN: 'red',
-  GONE: 'red',
+  [UNKNOWN]: 'red',
+  [GONE]: 'red',
   STOPPED: 'dim',
   TERMINATED: 'dim',
   DELETED: 'dim',

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError, isInterrupt, unforeseen } from '../../errors.ts';
+import { CliError, doubt, isInterrupt, MAY_BILL, unforeseen } from '../../errors.ts';
 import { deadlineFrom, setDeadline } from '../../instances/deadlines/deadline.ts';
 import { warnUnenforced } from '../../instances/deadlines/unenforced.ts';
 import { endOne } from '../../instances/ending.ts';
@@ -70,12 +70,10 @@ function notCollected({ record: { id, name } }: Job, cause: CliError): CliError 
 
 function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
   const typed = typedName(name, id);
-  return new CliError(
-    'outcomeUnknown',
-    `Could not connect to ${name}, and its command may still run: ${cause.message} It may still be billing.`,
+  return doubt(
+    `Could not connect to ${name}, and its command may still run: ${cause.message} ${MAY_BILL}`,
     {
       resource: id,
-      mayBeBilling: true,
       hint: `try again: ${gpucloud('jobs', 'attach', typed)}; or terminate it: ${gpucloud('instances', 'terminate', typed)}`,
       cause,
     },

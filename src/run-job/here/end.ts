@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError, FAILURES, failuresOf, isInterrupt, throwAll } from '../../errors.ts';
+import { CliError, FAILURES, failuresOf, isInterrupt, throwAll, worstOf } from '../../errors.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
 import { endEach } from '../../instances/ending.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
@@ -33,7 +33,7 @@ export async function endHere(run: HereRun, plan: JobPlan, context: Context): Pr
   if (failed.length > 0 || run.exitCode !== 0) {
     for (const fault of faults) context.err.warn('copy', fault);
   } else failed.push(...faults.map((fault) => new CliError('runFailed', fault)));
-  const [error] = failed;
+  const error = worstOf(failed);
   const { failure } = run;
   const isHidden = error?.failure === 'outcomeUnknown' && failure !== undefined;
   if (isHidden && !isInterrupt(failure)) context.err.warn('incomplete', failure.message);
@@ -128,7 +128,7 @@ function isInterrupted(termination: Member['termination']): boolean {
   return termination?.certain === false && isInterrupt(termination.error.cause);
 }
 
-/** Returns the errors of the most serious kind. */
+/** Returns the doubts about terminations, otherwise the failure of the run. */
 function errorsOf({ members, notRented, failure }: HereRun): CliError[] {
   const doubts = [
     ...notRented.flatMap(({ end }) => (end.terminated === 'unknown' && end.error) || []),

@@ -1,6 +1,7 @@
 import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { instanceIn, readInstance } from '../../instances/read.ts';
 import { type HowToReach, sshOptions } from '../../reach/reach.ts';
 import { hasSsh, leadsTo } from '../../rules/statuses.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
@@ -31,7 +32,7 @@ export async function look(
   const late = () =>
     new CliError('unreachable', `${name} did not respond within ${time / 1000} s.`);
   return within({ time, late, signal: outer }, clock, async (signal) => {
-    const instance = await (await context.api()).instances.get(id, { signal });
+    const instance = instanceIn(await readInstance(id, await context.api(), { signal }));
     const { status } = instance;
     if (leadsTo('TERMINATED', status)) return { isOver: true, instance };
     if (!hasSsh(status)) throw new CliError('wrongState', `${name} is ${status}.`);

@@ -1,4 +1,4 @@
-import { eachBounded } from '../../bounded.ts';
+import { eachBounded, SSH_AT_ONCE } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 import type { JobDetails, JobRow } from '../../results/jobs.ts';
@@ -10,12 +10,10 @@ import { sameSignIn } from './sign-in-of.ts';
 
 /** Timeout for one instance, in milliseconds. */
 const LOOK = 5_000;
-/** Checks this many instances at once, so that 100 instances take at most two timeouts. */
-const AT_ONCE = 50;
 
 /** Returns the account's jobs, newest first. Checks the instance of each job that has not ended. */
 export async function jobRows(context: Context): Promise<JobRow[]> {
-  return eachBounded(await readJobs(context), AT_ONCE, (job) => rowOf(job, context));
+  return eachBounded(await readJobs(context), SSH_AT_ONCE, (job) => rowOf(job, context));
 }
 
 export async function jobDetails(typed: string, context: Context): Promise<JobDetails> {

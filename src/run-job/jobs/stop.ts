@@ -35,7 +35,7 @@ export async function stopJob(
   given: HowToReach,
   context: Context,
 ): Promise<void> {
-  const found = ensureOpen(await findJob(typed, context), context);
+  const found = ensureOpen(await findJob(typed, context, { changes: true }), context);
   const how = signInOf(found, given);
   const seen = await look(found, how, LOOK, context);
   if (!seen.isOver) await stopCommand(found, seen.shell, context);

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
-import { BRIEFLY } from '../../instances/read.ts';
-import { INSTANCE_STATUSES, leadsTo } from '../../rules/statuses.ts';
+import { BRIEFLY, type Reading, readInstance } from '../../instances/read.ts';
+import { isDocumented, leadsTo } from '../../rules/statuses.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import type { JobRecord } from '../record/record.ts';
@@ -119,13 +119,17 @@ export async function interruptCommand(shell: RemoteShell, signal: AbortSignal):
  * whether the service responded.
  */
 export async function ensureRunning({ id, name }: JobRecord, context: Context): Promise<boolean> {
-  const status = await (await context.api()).instances.get(id, BRIEFLY).then(
-    (found) => found.status,
-    // Ignore the fault: the next attempt reads again.
-    () => undefined,
-  );
-  if (status === undefined) return false;
-  if (!INSTANCE_STATUSES.includes(status) || leadsTo('ACTIVE', status)) return true;
+  let reading: Reading;
+  try {
+    reading = await readInstance(id, await context.api(), BRIEFLY);
+  } catch (error) {
+    // A refused key must not end a job that SSH still reaches.
+    if (!(error instanceof CliError)) throw error;
+    return false;
+  }
+  if (reading.kind !== 'there') return false;
+  const { status } = reading.instance;
+  if (!isDocumented(status) || leadsTo('ACTIVE', status)) return true;
   throw new CliError('wrongState', `${name} is ${status}, so its job has ended.`, {
     resource: id,
   });

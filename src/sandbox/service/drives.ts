@@ -127,7 +127,6 @@ export function finishSync(_state: State, drive: Drive, at: number): void {
 export function chargeDriveHour(state: State, drive: Drive, at: number): void {
   const price = priceOf(drive);
   drive.hourEndsAt = at + HOUR;
-  drive.updatedAt = at;
   if (drive.status !== 'SUSPENDED' && available(state).gte(price)) {
     addAvailable(state, price.times(-1));
     enter(state, 'USAGE_CHARGE', price, `Drive ${drive.name}`, at);

@@ -1,4 +1,5 @@
 import { money } from '../../rules/money.ts';
+import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
 import {
   array,
   boolean,
@@ -16,21 +17,6 @@ import {
 } from '../../zod.ts';
 import { follows } from '../field.ts';
 import { dockerConfig } from './docker-config.ts';
-
-/** API document: States and transitions, Instance status. */
-export const INSTANCE_STATUSES = [
-  'CREATING',
-  'PROVISIONING',
-  'INSTALLING',
-  'ACTIVE',
-  'STOPPING',
-  'STOPPED',
-  'STARTING',
-  'REBOOTING',
-  'TERMINATING',
-  'TERMINATED',
-  'ERROR',
-] as const;
 
 /** API document: Transaction. */
 export const TRANSACTION_TYPES = ['DEPOSIT', 'USAGE_CHARGE', 'BONUS', 'REFUND'] as const;

@@ -1,9 +1,6 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { update } from '../../../src/commands/drives/index.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
-import type { World } from '../../support/run-cli.ts';
 import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf } from './world.ts';
 
 afterEach(closeWorlds);
@@ -163,32 +160,6 @@ describe('an undocumented operation', () => {
         new RegExp(`^error: drives ${verb}: the API does not support this\\nhint: .*gpucloud`),
       );
       expect(requests).toEqual([]);
-    },
-  );
-});
-
-describe('the last known price of a drive', () => {
-  /** Returns the files of drives with a stored price. */
-  async function stored({ home }: World): Promise<string[]> {
-    const files = await readdir(join(home, 'state'), { recursive: true });
-    return files.filter((name) => /\/drives\/[^/]+\.json$/.test(name));
-  }
-
-  it.each([
-    ['status', ['status'], 1],
-    ['update', ['drives', 'update', 'data', '--size', '100'], 1],
-    ['list', ['drives', 'list'], 0],
-    ['get', ['drives', 'get', 'data'], 0],
-  ])(
-    "stores a drive's last known price only in status and update: %s",
-    async (_what, command, count) => {
-      const world = await sandboxWorld();
-      // Stores the account in the journal first.
-      await world.cli(['status']);
-      await world.cli(['drives', 'create', 'data', '--size', '500']);
-      expect(await stored(world)).toEqual([]);
-      expect(await world.cli(command)).toMatchObject({ code: 0 });
-      expect(await stored(world)).toHaveLength(count);
     },
   );
 });

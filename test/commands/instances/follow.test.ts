@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
-import { ok } from '../../support/service.ts';
-import { warningsOf } from '../../support/stderr-lines.ts';
-import { event, logOf, pageOf } from '../../watch/pages.ts';
+import { event, logOf } from '../../watch/pages.ts';
 import { endShow, follow, ID, idsOf, missing, OTHER, refused, show } from './show.ts';
 
 afterEach(endShow);
@@ -48,19 +46,6 @@ describe('instances events --follow', () => {
       expect(JSON.parse(stderr).error).toMatchObject({ code: 'interrupted' });
     },
   );
-
-  test('warns once if the service counts more events than it lists', async () => {
-    const stage = await show((turn) => {
-      if (turn === 30) setImmediate(() => stage.ctrlC());
-      const { data, meta } = pageOf(logOf(20 + turn), 1, 100);
-      // With each read, `total` counts one more unlisted event.
-      return ok(data, 200, { ...meta, total: meta.total + turn });
-    });
-    const { stderr } = await follow(stage, '--since', '2026-01-15T12:00:15Z', '--json');
-    expect(warningsOf(stderr)).toEqual([
-      expect.stringContaining('may have reached the log too late to be shown'),
-    ]);
-  });
 
   test('prints events as they arrive in every format', async () => {
     for (const format of ['csv', 'tsv', 'yaml', 'id', 'table']) {
@@ -140,26 +125,6 @@ describe('instances events --follow', () => {
     const { stdout } = await follow(stage, OTHER);
     expect(stdout.split('\n')[0]).toMatch(/^TIME +INSTANCE +TYPE +MESSAGE$/);
     expect(stdout.match(new RegExp(`${ID}|${OTHER}`, 'g'))).toEqual([ID, OTHER, OTHER, ID]);
-  });
-
-  test.each([
-    [
-      ['-q'],
-      /^warning: \S+: 1 event from before \S+ \S+ [+-]\d\d:\d\d may have reached the log too late to be shown\. To see .*--all\n$/,
-    ],
-    [
-      ['--json'],
-      /^\{"warning":\{"code":"incomplete","message":"[^"]*too late to be shown[^"]*"\}\}\n\{"error/,
-    ],
-  ])('warns once about an event that arrives too late: %j', async (flags, words) => {
-    const late = event('late', -1);
-    const stage = await show((turn) => {
-      if (turn === 6) setImmediate(() => stage.ctrlC());
-      return turn === 1 ? logOf(2_100) : [...logOf(2_100), late];
-    });
-    const { stdout, stderr } = await follow(stage, ...flags);
-    expect(stdout.trim().split('\n')).toHaveLength(2_100);
-    expect(stderr).toMatch(words);
   });
 
   test('prints each of 10,000 old events once', async () => {

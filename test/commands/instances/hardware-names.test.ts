@@ -63,13 +63,11 @@ test('matches names of offers, images, templates, drives and instances in any le
     'Box\n',
   );
 
-  // An exact match takes precedence, even if the instance is terminated.
+  // Names ignore case, so the running instance takes precedence.
   await cli('instances', 'terminate', 'Box', '--yes', '--wait');
   await cli('instances', 'create', 'box', '--offer', 'rtx 4090', '--image', 'ubuntu 22.04');
   const status = async (name: string) =>
     (await cli('instances', 'get', name, '--query', 'status', '-o', 'tsv')).stdout.trim();
-  expect(await status('Box')).toBe('TERMINATED');
-  expect(await status('box')).toBe('PROVISIONING');
-  expect(await status('BOX')).toBe('PROVISIONING');
+  for (const name of ['Box', 'box', 'BOX']) expect(await status(name)).toBe('PROVISIONING');
   await world.close();
 });

@@ -195,42 +195,17 @@ describe('instances recover', () => {
     expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
   });
 
-  test('resolves a request by the ID from its response, without a prompt', async () => {
+  test.each([409, 504])('never uses an ID in a response with status %i', async (status) => {
     await begin();
     service.posts.push(() => {
       service.rent(ID, 'trainer');
-      return { status: 504, body: envelope({ id: ID }, 504) };
+      return { status, body: envelope({ id: ID }, status) };
     });
     const { code, stderr } = await world.cli([...CREATE, '--json']);
-    expect(code).toBe(7);
-    expect(errorOf(stderr)).toMatchObject({
-      message: expect.stringContaining(`names instance ${ID}`),
-      hint: expect.stringContaining('before you use the name again on any computer'),
-    });
-    const recovered = await world.cli(['instances', 'recover', '--json']);
-    expect({ code: recovered.code, rows: JSON.parse(recovered.stdout) }).toMatchObject({
-      code: 0,
-      rows: [{ outcome: 'rented', id: ID }],
-    });
+    expect(code).toBe(status === 409 ? 5 : 7);
+    expect(errorOf(stderr)).toMatchObject({ resource: 'trainer' });
+    expect(await listed()).toMatchObject(status === 409 ? [] : [{ id: null, status: 'UNKNOWN' }]);
   });
-
-  test.each([
-    ['has another name', { name: 'other' }],
-    ['was created long before', { created_at: '2026-01-15T11:00:00.000Z' }],
-  ])(
-    'does not resolve a request by the ID from a response if the instance %s',
-    async (_what, odd) => {
-      await begin();
-      service.posts.push(() => {
-        service.rent(ID, 'trainer', odd);
-        return { status: 504, body: envelope({ id: ID }, 504) };
-      });
-      expect((await world.cli(CREATE)).code).toBe(7);
-      const { code, stdout } = await world.cli(['instances', 'recover', '--yes', '--json']);
-      expect(code).toBe(7);
-      expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'unknown', candidates: [] }]);
-    },
-  );
 
   test('ignores an attached instance with another name', async () => {
     await begin();

@@ -206,11 +206,11 @@ describe('instances create in a terminal', () => {
     });
   });
 
-  test('rejects the name of a known instance at the prompt', async () => {
+  test('rejects the name of a known instance in any case at the prompt', async () => {
     await done('instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04');
     const { code, stderr } = await answered(
       ['instances', 'create', '--dry-run', '--image', 'ubuntu-22-04'],
-      ...['box', 'box-2', 'rtx 4090', 'none', '1', 'none'],
+      ...['BOX', 'box-2', 'rtx 4090', 'none', '1', 'none'],
     );
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('a known instance has that name');

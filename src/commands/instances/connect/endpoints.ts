@@ -3,6 +3,7 @@ import { forEach, onlyTyped, showDone } from '../../../cli/several.ts';
 import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
+import { instanceIn, readInstance } from '../../../instances/read.ts';
 import { findInstance, instanceFinder } from '../../../instances/resolve.ts';
 import { type Column, field, type View } from '../../../output/output.ts';
 import { gpucloud } from '../../../output/shell-line.ts';
@@ -52,10 +53,10 @@ export const endpoints = action({
   takes: (command) => command.argument('<instance...>', `names or IDs${OR_STDIN}`),
   async run(context, typed) {
     const find = instanceFinder(context);
-    const { instances } = await context.api();
+    const api = await context.api();
     let hasAddress = false;
     const read = async (text: string) => {
-      const instance = await instances.get((await find(text)).id);
+      const instance = instanceIn(await readInstance((await find(text)).id, api));
       hasAddress ||= instance.ip_address != null;
       return connectionsOf(instance, context);
     };
@@ -94,7 +95,7 @@ export const open = action({
       .option('--print', 'print the link instead of opening it'),
   run: async (context, typed, endpoint, { print }) => {
     const { id } = await findInstance(typed, context);
-    const instance = await (await context.api()).instances.get(id);
+    const instance = instanceIn(await readInstance(id, await context.api()));
     const connections = await connectionsOf(instance, context);
     const { name, url, address, port } = choose(connections, typed, endpoint);
     if (url === null) {

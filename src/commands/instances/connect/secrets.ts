@@ -1,6 +1,7 @@
 import { fieldOf } from '../../../api/open-fields.ts';
 import { action } from '../../../cli/verb.ts';
 import { CliError } from '../../../errors.ts';
+import { instanceIn, readInstance } from '../../../instances/read.ts';
 import { findInstance } from '../../../instances/resolve.ts';
 import { field, type View } from '../../../output/output.ts';
 
@@ -27,7 +28,7 @@ export const secrets = action({
     command.argument('<instance>', 'name or ID').argument('[key]', 'secret to print'),
   run: async (context, typed, key) => {
     const { id } = await findInstance(typed, context);
-    const instance = await (await context.api()).instances.get(id);
+    const instance = instanceIn(await readInstance(id, await context.api()));
     const all = instance.connection_info?.secrets;
     if (key === undefined) return context.out.list(rowsOf(all), secretView);
     const value = fieldOf(all, key);

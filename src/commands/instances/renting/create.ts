@@ -11,7 +11,7 @@ import { withRequestFlags } from '../../../instances/request/flags.ts';
 import { withFile } from '../../../instances/request/given.ts';
 import { manifestJsonSchema } from '../../../instances/request/manifest-json.ts';
 import { planRental } from '../../../instances/request/planned.ts';
-import { instanceName } from '../../../rules/names.ts';
+import { newInstanceName } from '../../../rules/names.ts';
 import {
   pollIntervalOption,
   statusFor,
@@ -75,8 +75,8 @@ export const create = action({
   takes: (command) =>
     withRequestFlags(
       command
-        .argument('[name]', 'instance name', ruled('NAME', instanceName))
-        .option('--name <name>', 'same as NAME', ruled('--name', instanceName)),
+        .argument('[name]', 'instance name', ruled('NAME', newInstanceName))
+        .option('--name <name>', 'same as NAME', ruled('--name', newInstanceName)),
     )
       .addOption(countOption())
       .addOption(minCountOption())

@@ -8,6 +8,7 @@ import {
   type WantedEnds,
   wantedDeadline,
 } from '../../../instances/deadlines/deadline.ts';
+import { instanceIn, readInstance } from '../../../instances/read.ts';
 import type { Obtained } from '../../../instances/rental/capacity.ts';
 import { ensureUsable } from '../../../instances/request/existing.ts';
 import type { Given } from '../../../instances/request/given.ts';
@@ -85,7 +86,7 @@ export async function showExisting(
 
 /** Reads the existing instance. Throws if it doesn't match the request. */
 export async function findUsable(id: string, given: Given, context: Context): Promise<Instance> {
-  const found = await (await context.api()).instances.get(id);
+  const found = instanceIn(await readInstance(id, await context.api()));
   await ensureUsable(found, given, context);
   context.err.note(`${found.name ?? id} already exists (${id}). Nothing was sent.`);
   return found;

@@ -14,7 +14,7 @@ import { maxPriceOption, rentWithin } from '../../../instances/max-price.ts';
 import { ensureNoPending } from '../../../instances/pending.ts';
 import { nothingCreated, reorderNote, runPreflight } from '../../../instances/preflight.ts';
 import { findInstance } from '../../../instances/resolve.ts';
-import { anyName, instanceName, typedName } from '../../../rules/names.ts';
+import { anyNewInstanceName, newInstanceName, typedName } from '../../../rules/names.ts';
 import {
   pollIntervalOption,
   statusFor,
@@ -51,8 +51,8 @@ export const reorder = action({
   async run(context, instance, newName, flags) {
     const name = oneName('NEW-NAME', newName, flags.name);
     if (name === undefined) throw usageError('instances reorder: missing NEW-NAME (or --name)');
-    // The document has no rule for `new_name`.
-    const new_name = checked('NEW-NAME', name, flags.anyName === true ? anyName : instanceName);
+    const rule = flags.anyName === true ? anyNewInstanceName : newInstanceName;
+    const new_name = checked('NEW-NAME', name, rule);
     const until = statusFor(flags.wait);
     const source = await runPreflight(context, nothingCreated, async () => {
       await checkDeadline(flags, context);

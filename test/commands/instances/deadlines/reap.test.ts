@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { heartbeatOf } from '../../../../src/journal/index.ts';
 import { lazy as once } from '../../../../src/lazy.ts';
-import { NEW } from '../../../support/renting-service.ts';
 import { createSandboxWorld } from '../../../support/run-cli.ts';
-import { envelope, no } from '../../../support/service.ts';
+import { no } from '../../../support/service.ts';
 import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
 import {
   CREATE,
@@ -190,19 +189,6 @@ describe('reap', () => {
     expect(heartbeat()).toMatchObject({ at: null, failure: { at: expect.any(String) } });
   });
 
-  test("terminates known instances if a lost request can't be looked up", async () => {
-    world.rented.posts.push(() => ({ status: 504, body: envelope({ id: NEW }, 504) }));
-    const argv = ['instances', 'create', 'lab', ...CREATE.slice(3), ...IN_FOUR_HOURS];
-    expect((await world.cli(argv)).code).toBe(7);
-    world.clock.advance(5 * HOUR);
-    world.rented.forbidden.add(`/instances/${NEW}`);
-    const { code, stdout } = await world.cli(REAP);
-    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
-      code: 4,
-      rows: [{ id: ID, outcome: 'terminated' }],
-    });
-  });
-
   test('skips an instance whose deadline is moved before its turn', async () => {
     const ids = ['7', '8', '9', 'a'].map((digit) => `${ID.slice(0, -1)}${digit}`);
     for (const [at, id] of ids.entries()) {
@@ -317,21 +303,6 @@ describe('an overdue request with an unknown outcome', () => {
     });
     expect((await world.cli([...CREATE, ...IN_FOUR_HOURS])).code).toBe(7);
   };
-
-  test('terminates the instance whose ID is in the response', async () => {
-    world.rented.posts.push(() => {
-      world.rented.rent(ID, 'trainer');
-      return { status: 504, body: envelope({ id: ID }, 504) };
-    });
-    expect((await world.cli([...CREATE, ...IN_FOUR_HOURS])).code).toBe(7);
-    world.clock.advance(5 * HOUR);
-    const { code, stdout } = await world.cli(REAP);
-    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
-      code: 0,
-      rows: [{ id: ID, name: 'trainer', outcome: 'terminated' }],
-    });
-    expect(statusOf(ID)).toBe('TERMINATING');
-  });
 
   test.each([
     ['is listed', ['instances', 'list']],
