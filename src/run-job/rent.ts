@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { CliError, isInterrupt, unforeseen, usageError } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { deadlineField } from '../instances/deadlines/deadline.ts';
-import { endOne } from '../instances/ending.ts';
+import { endOne, hasTriedToEnd } from '../instances/ending.ts';
 import { OverMaxPrice, rentWithin } from '../instances/max-price.ts';
 import { ownJournal } from '../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../instances/preflight.ts';
@@ -135,8 +135,9 @@ export async function endUnusable(
     return { ...unknown, error: new CliError('outcomeUnknown', message, details) };
   }
   const instance = { id, name };
+  if (hasTriedToEnd(error)) return { ...start, instance, terminated: 'unknown', error };
   const end = await endOne(instance, context);
-  if (!end.certain) return { ...start, instance, terminated: 'unknown', error: end.error };
+  if (end.kind !== 'ended') return { ...start, instance, terminated: 'unknown', error: end.error };
   const cost_at_most = costAtMost(end.instance, context.serviceClock.now());
   return { ...start, instance, terminated: true, cost_at_most, error: runFailed(error) };
 }
