@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { CliError, doubt, isInterrupt, unforeseen, usageError } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { deadlineField } from '../instances/deadlines/deadline.ts';
-import { endOne } from '../instances/ending.ts';
+import { endOne, hasTriedToEnd } from '../instances/ending.ts';
 import { OverMaxPrice, rentWithin } from '../instances/max-price.ts';
 import { ownJournal } from '../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../instances/preflight.ts';
@@ -134,8 +134,9 @@ export async function endUnusable(
     return { ...unknown, error: doubt(message, { hint, resource: id, cause: error }) };
   }
   const instance = { id, name };
+  if (hasTriedToEnd(error)) return { ...start, instance, terminated: 'unknown', error };
   const end = await endOne(instance, context);
-  if (!end.certain) return { ...start, instance, terminated: 'unknown', error: end.error };
+  if (end.kind !== 'ended') return { ...start, instance, terminated: 'unknown', error: end.error };
   const cost_at_most = costAtMost(end.instance, context.serviceClock.now());
   return { ...start, instance, terminated: true, cost_at_most, error: runFailed(error) };
 }

@@ -68,7 +68,7 @@ describe('the termination after gpucloud run', () => {
   });
 
   test('exits with 7 if the service refuses to terminate', async () => {
-    world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
+    world.renting.terminations = Array.from({ length: 50 }, () => () => no(409, 'Not now'));
     const clock = passingClock(100);
     const pauses: number[] = [];
     const sleep: typeof clock.sleep = (milliseconds, signal) => {
@@ -80,6 +80,13 @@ describe('the termination after gpucloud run', () => {
     expect(stderr).toContain('It may still be billing');
     expect(world.status()).toBe('ACTIVE');
     expect(pauses).toEqual([2_000, 10_000, 30_000]);
+  });
+
+  test('exits with 7 at once if the service does not permit the termination', async () => {
+    world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
+    const { code, stderr } = await job('true');
+    expect({ code, sent: sent() }).toEqual({ code: 7, sent: 1 });
+    expect(stderr).toContain('It may still be billing');
   });
 
   test("terminates if --keep-on-failure can't store the new deadline", async () => {
@@ -122,7 +129,9 @@ describe('the termination after gpucloud run', () => {
     world.renting.terminations = Array.from({ length: 2 }, () => () => no(500, 'provider error'));
     const { code, stderr } = await job('true', '--max-price', '1', ...reporting());
     expect({ code, status: world.status() }).toEqual({ code: 125, status: 'TERMINATING' });
-    expect(stderr).toMatch(/error: job \(.*\) costs 89\.90 ₽ per hour, over --max-price 1\.00\.\n/);
+    expect(stderr).toMatch(
+      /error: job \(.*\) costs 89\.90 ₽ per hour, over --max-price 1\.00, and was terminated at once\.\n/,
+    );
     expect(stderr).not.toContain('billing');
     expect(report()).toMatchObject({ instance: { id: NEW, name: 'job' }, terminated: true });
   });

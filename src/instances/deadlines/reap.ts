@@ -1,4 +1,4 @@
-import { AT_ONCE, eachBounded } from '../../bounded.ts';
+import { AT_ONCE, createGate, type Gate } from '../../bounded.ts';
 import { recoverLine } from '../../cli/hints.ts';
 import type { Context } from '../../context.ts';
 import { CliError, doubt, failuresOf, isInterrupt } from '../../errors.ts';
@@ -43,8 +43,9 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
   const overdue = all.flatMap(({ deadline, ...one }) =>
     deadline != null && isPast(deadline, time.now()) ? [{ ...one, deadline }] : [],
   );
-  const ended = await eachBounded(overdue, AT_ONCE, (one) =>
-    terminate(one, time, journal, context),
+  const gate = createGate(AT_ONCE);
+  const ended = await Promise.all(
+    overdue.map((one) => terminate(one, { time, gate, journal }, context)),
   );
   const done = [...unknown, ...ended.filter((one) => one !== undefined)];
   return {
@@ -112,14 +113,19 @@ async function overdueRequests(now: number, journal: Journal): Promise<Ended[]> 
   });
 }
 
+interface Pass {
+  readonly time: ServiceTime;
+  readonly gate: Gate;
+  readonly journal: Journal;
+}
+
 /**
  * Terminates one instance. Returns undefined if its deadline has changed, since the new deadline
  * applies.
  */
 function terminate(
   { id, name, deadline }: Overdue,
-  { now }: ServiceTime,
-  journal: Journal,
+  { time: { now }, gate, journal }: Pass,
   context: Context,
 ): Promise<Ended | undefined> {
   const row = overdueRow(id, name, deadline, now());
@@ -132,6 +138,7 @@ function terminate(
       },
       journal,
       context,
+      gate,
     ),
   );
 }
@@ -141,16 +148,26 @@ export async function endedRow<R extends Omit<Reaped, 'outcome'> & { readonly id
   row: R,
   work: () => ReturnType<typeof endHeld>,
 ): Promise<Ended | undefined> {
+  let ending: Awaited<ReturnType<typeof work>>;
   try {
-    const outcome = await work();
-    return outcome && { row: { ...row, outcome } };
+    ending = await work();
   } catch (error) {
     if (!(error instanceof CliError) || isInterrupt(error)) throw error;
-    if (error.failure === 'notFound') {
-      return { row: { ...row, outcome: 'unknown' }, error: nowhere(row, error) };
+    return { row: { ...row, outcome: 'refused' }, error: named(error, row.name) };
+  }
+  switch (ending?.kind) {
+    case undefined:
+      return undefined;
+    case 'ended':
+      return { row: { ...row, outcome: ending.isAlready ? 'already_ended' : 'terminated' } };
+    case 'uncertain':
+      return { row: { ...row, outcome: 'unknown' }, error: ending.error };
+    case 'refused': {
+      const { error } = ending;
+      return error.failure === 'notFound'
+        ? { row: { ...row, outcome: 'unknown' }, error: nowhere(row, error) }
+        : { row: { ...row, outcome: 'refused' }, error: named(error, row.name) };
     }
-    const outcome = error.failure === 'outcomeUnknown' ? 'unknown' : 'refused';
-    return { row: { ...row, outcome }, error: named(error, row.name) };
   }
 }
 

@@ -127,7 +127,7 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
     return { attempt, instance: latest, early };
   }
   const ending = await endOne({ id: latest.id, name: wish.name, last: 'ERROR' }, context);
-  if (!ending.certain) {
+  if (ending.kind !== 'ended') {
     const { error } = ending;
     const fault = error.with(`${wish.name} reached ERROR. ${error.message}`);
     return { attempt, instance: latest, early: fault };

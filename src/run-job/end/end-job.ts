@@ -32,7 +32,7 @@ export async function endJob(
   phases.begin('terminating');
   const termination = await endOne(record, context);
   phases.clear();
-  if (!termination.certain) {
+  if (termination.kind !== 'ended') {
     const { error } = termination;
     return { ...end, stage: 'terminating', terminated: 'unknown', error };
   }

@@ -91,7 +91,7 @@ async function endMembers(run: HereRun, context: Context) {
     if (await keepResults(member, context)) kept.push(member);
     else await terminateThese([member], run, context);
   }
-  const isDone = members.every(({ termination }) => termination?.certain !== false);
+  const isDone = members.every(({ termination }) => termination?.kind !== 'uncertain');
   return { stage: isDone ? stage : ('terminating' as const), kept };
 }
 
@@ -100,7 +100,7 @@ async function terminateThese(
   { phases }: HereRun,
   context: Context,
 ): Promise<void> {
-  const living = members.filter(({ termination }) => termination?.certain !== true);
+  const living = members.filter(({ termination }) => termination?.kind !== 'ended');
   if (living.length === 0) return;
   const records = living.map(({ job }) => job.record);
   phases.begin('terminating', namesText(records.map(({ name }) => name)));
@@ -125,7 +125,7 @@ function keepResults({ job: { record } }: Member, context: Context): Promise<boo
 }
 
 function isInterrupted(termination: Member['termination']): boolean {
-  return termination?.certain === false && isInterrupt(termination.error.cause);
+  return termination?.kind === 'uncertain' && isInterrupt(termination.error.cause);
 }
 
 /** Returns the doubts about terminations, otherwise the failure of the run. */
@@ -133,7 +133,7 @@ function errorsOf({ members, notRented, failure }: HereRun): CliError[] {
   const doubts = [
     ...notRented.flatMap(({ end }) => (end.terminated === 'unknown' && end.error) || []),
     ...members.flatMap(
-      ({ termination }) => (termination?.certain === false && termination.error) || [],
+      ({ termination }) => (termination?.kind === 'uncertain' && termination.error) || [],
     ),
   ];
   if (doubts.length > 0) return doubts;
@@ -155,8 +155,8 @@ function rowOf(
   { serviceClock }: Context,
 ): MemberReport {
   const { id, name } = job.record;
-  const isEnded = termination?.certain === true;
-  const error = termination?.certain === false ? termination.error : fault;
+  const isEnded = termination?.kind === 'ended';
+  const error = termination?.kind === 'uncertain' ? termination.error : fault;
   const instance = (isEnded ? termination.instance : undefined) ?? job.instance;
   return {
     id,
@@ -192,7 +192,7 @@ async function notifyOf(
   context: Context,
 ): Promise<void> {
   for (const { job, termination } of members) {
-    if (termination?.certain !== false) continue;
+    if (termination?.kind !== 'uncertain') continue;
     const { cause, message } = termination.error;
     // Sends nothing after the third Ctrl-C, since a person is present.
     if (isInterrupt(cause)) return;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import type { Ending } from '../../instances/ending.ts';
+import type { Ended, Uncertain } from '../../instances/ending.ts';
 import type { Fetch } from '../copy/copy-out.ts';
 import type { Job, JobPlan } from '../job.ts';
 import { newRecord } from '../new-record.ts';
@@ -27,7 +27,7 @@ export interface Member {
   /** Why the instance was left out, or why its results are missing. */
   fault: CliError | undefined;
   /** undefined while the instance may run. */
-  termination: Ending | undefined;
+  termination: Ended | Uncertain | undefined;
   /** Aborts the preparation if other instances failed. */
   giveUp(reason: CliError): void;
 }

@@ -6,6 +6,7 @@ import { gpucloud } from '../../output/shell-line.ts';
 import type { HowToReach } from '../../reach/reach.ts';
 import type { Reaped } from '../../results/instances.ts';
 import { typedName } from '../../rules/names.ts';
+import type { JobEnd } from '../end/report.ts';
 import type { Job } from '../job.ts';
 import { withJob } from '../record/lock.ts';
 import { type JobRecord, readJob, readJobs, writeJob } from '../record/record.ts';
@@ -76,10 +77,15 @@ async function finishOne(job: JobRecord, every: number, context: Context): Promi
     if (held.exitCode === undefined) throw withoutExitCode(held.stops);
   };
   const { end } = await superviseToEnd({ record: job, how, by: 'reap' }, work, context);
-  const outcome =
-    end?.terminated === true ? 'terminated' : end?.terminated === false ? 'kept' : 'refused';
-  const row = await rowOf(job, outcome, end?.command_exit_code ?? null, context);
+  const row = await rowOf(job, outcomeOf(end), end?.command_exit_code ?? null, context);
   return { row, error: end?.error };
+}
+
+function outcomeOf(end: JobEnd | undefined): Reaped['outcome'] {
+  if (end?.terminated === true) return 'terminated';
+  if (end?.terminated === false) return 'kept';
+  // At any other stage, nothing was sent to terminate the instance.
+  return end?.stage === 'terminating' ? 'unknown' : 'refused';
 }
 
 /**
