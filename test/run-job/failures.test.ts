@@ -191,7 +191,7 @@ describe('copying out', () => {
 
 describe("a run that can't store the output", () => {
   test("warns and keeps the exit code if an output file can't be written", async () => {
-    mkdirSync(world.local(`state/jobs/${NEW}.err.new`), { recursive: true });
+    mkdirSync(world.jobFile('err.new'), { recursive: true });
     const { code, stderr } = await world.run('exit 3', []);
     expect(code, stderr).toBe(3);
     expect(stderr).toMatch(/^warning: Could not keep the output: .*\/jobs \(EISDIR\)\.$/m);
@@ -228,7 +228,7 @@ test("warns if the report can't be written, and keeps the command's exit code", 
 });
 
 test("warns once if the job record can't be saved, and once more at the end", async () => {
-  const record = world.local(`state/jobs/${NEW}.json`);
+  const record = world.jobFile('json');
   const command = `rm ${record}; mkdir ${record}; echo a; sleep 1; sleep 1; echo b; sleep 1; sleep 1; exit 3`;
   const { code, stdout, stderr } = await world.run(command, []);
   expect({ code, stdout, status: world.status() }, stderr).toEqual({

@@ -310,7 +310,7 @@ describe('run --on while another job runs on the instance', () => {
 
   test('exits with 5 if the other job starts after the first check', async () => {
     // Simulates a job that another computer started.
-    rmSync(world.local(`state/jobs/${NEW}.json`));
+    rmSync(world.jobFile('json'));
     const away = `${world.job}.away`;
     renameSync(world.job, away);
     world.ssh.refuse = (script) => {

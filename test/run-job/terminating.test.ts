@@ -136,7 +136,7 @@ describe('--keep-on-failure', () => {
 test("stores a job's kept output with mode 0600", async () => {
   await world.run('echo out; echo err >&2', []);
   for (const kind of ['out', 'err', 'json']) {
-    expect(statSync(world.local(`state/jobs/${NEW}.${kind}`)).mode & 0o777).toBe(0o600);
+    expect(statSync(world.jobFile(kind)).mode & 0o777).toBe(0o600);
   }
 });
 
@@ -159,7 +159,7 @@ describe('jobs stop', () => {
     world.renting.onRead = async () => {
       if (!isFirst) return;
       isFirst = false;
-      const path = world.local(`state/jobs/${NEW}.json`);
+      const path = world.jobFile('json');
       const job = world.record();
       writeFileSync(path, JSON.stringify({ ...job, ended_at: job.started_at, exit_code: 5 }));
     };
