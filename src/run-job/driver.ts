@@ -80,7 +80,7 @@ export async function driveJob(
 async function leave(job: Job, context: Context): Promise<JobEnd | undefined> {
   const { by, seen, failure, record } = job;
   const done = await readEnded(record.uid, context);
-  if (done?.report != null) return endOf(done);
+  if (done !== undefined) return by === 'stop' ? undefined : endOf(done);
   if (by === 'detach' && seen.kind === 'running') return undefined;
   const isUntouched = failure === undefined || record.exit_code === null || isCollected(record);
   if (by === 'reap' && isUntouched) return undefined;
@@ -90,10 +90,12 @@ async function leave(job: Job, context: Context): Promise<JobEnd | undefined> {
 }
 
 /** Returns the stored outcome of a job that another process has completed. */
-function endOf({ report }: JobRecord): JobEnd | undefined {
-  if (report === null) return undefined;
-  const error = report.error === null ? undefined : new CliError('runFailed', report.error);
-  return { ...report, error };
+function endOf({ id, name, on, exit_code, report, reason }: JobRecord): JobEnd {
+  const why = report?.error ?? reason;
+  const error = why === null ? undefined : new CliError('runFailed', why);
+  if (report !== null) return { ...report, error };
+  const rest = { stage: 'done', fetched: [], cost_at_most: null } as const;
+  return { ...rest, command_exit_code: exit_code, instance: { id, name }, terminated: !on, error };
 }
 
 /** Drives a job, and exits with the exit code of its command or of the error. */

@@ -3,6 +3,8 @@ import type { Context } from '../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { BRIEFLY, readInstance } from '../instances/read.ts';
+import { shellLine } from '../output/shell-line.ts';
+import { clamp } from '../output/width.ts';
 import type { Failed, Steps } from './drive.ts';
 import { endedElsewhere, endJob, saveEnd } from './end/end-job.ts';
 import type { Job } from './job.ts';
@@ -44,7 +46,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   const output = createJobOutput(context, stops.last);
   const events = [interrupts.first, interrupts.second, stops.near, stops.half, stops.last];
   let known: readonly AbortSignal[] = [];
-  let isInterrupted = false;
+  let [isInterrupted, hasFollowed] = [false, false];
   /** Aborts at the next change of the situation that the driver was told. */
   const change = () => AbortSignal.any(events.filter((event) => !known.includes(event)));
   const saw = (seen: Observation) => {
@@ -73,15 +75,18 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 
   async function lookNow(): Promise<Observation> {
     try {
-      if (by === 'attach') {
-        job.there = await connect(job, context);
-        return observed(job.there);
+      if (by === 'attach') job.there = await connect(job, context);
+      else {
+        const time = by === 'reap' ? REAP : LOOK;
+        const seen = await look(job.record, job.how, time, context);
+        job.instance = seen.instance;
+        if (seen.isOver) throw new Ended(job.record, seen.instance);
+        job.there = seen;
       }
-      const seen = await look(job.record, job.how, by === 'reap' ? REAP : LOOK, context);
-      job.instance = seen.instance;
-      if (seen.isOver) throw new Ended(job.record, seen.instance);
-      job.there = seen;
-      return observed(seen);
+      const { state } = job.there;
+      // Prints the rest of the output first.
+      const isUnprinted = (by === 'run' || by === 'attach') && !hasFollowed && state !== 'none';
+      return isUnprinted ? { kind: 'running' } : observed(job.there);
     } catch (error) {
       return unseen(error);
     }
@@ -119,6 +124,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   /** Follows the command for `reap`, which prints nothing. */
   async function poll(changed: AbortSignal): Promise<Observation> {
     for (;;) {
+      changed.throwIfAborted();
       const found = await probe(there().shell, stops.last);
       if (typeof found !== 'string' && found.state !== 'running') return observed(found);
       await clock.sleep(isInterrupted ? AFTER : BEFORE, changed);
@@ -128,6 +134,9 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   async function follow(changed: AbortSignal): Promise<Observation> {
     if (by === 'reap') return poll(changed);
     const { shell } = there();
+    if (phases.current !== 'running') {
+      phases.begin('running', clamp(shellLine(job.record.command, 'linux'), 50));
+    }
     const endFetching = fetchEvery(job, shell, output, context);
     try {
       const code = await followToEnd(job, shell, output, changed, context);
@@ -182,6 +191,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       const changed = change();
       try {
         const seen = await follow(changed);
+        hasFollowed = true;
         job.failure = undefined;
         return { seen: saw(seen), failed: 'none' };
       } catch (error) {
@@ -193,9 +203,12 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 
     async interrupt() {
       if (by === 'reap') {
-        await clock
-          .sleep(LONGEST_TIMER, AbortSignal.any([stops.near, stops.last]))
-          .catch(() => undefined);
+        const near = AbortSignal.any([stops.near, stops.last]);
+        const isOver = await poll(near).then(
+          () => true,
+          () => false,
+        );
+        if (isOver || stops.last.aborted) return;
       }
       isInterrupted = true;
       phases.clear();
@@ -253,6 +266,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 
     async end(seen) {
       await noteExit(seen);
+      stops.close();
       const end = await endJob(job, context);
       await saveEnd(job, end, context);
     },

@@ -324,6 +324,7 @@ describe('run --on while another job runs on the instance', () => {
 });
 
 test('accepts an instance kept by --keep-on-failure for run --on', async () => {
+  await world.gpucloud(['instances', 'reap', '--every', '5m']);
   await world.run('exit 3', ['--keep-on-failure', '30m']);
   const { code, stdout, stderr } = await world.runOn('echo again');
   expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'again\n' });

@@ -144,10 +144,13 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
 /** Waits if a status is requested. Never throws, since the instance exists. */
 export async function waitEarly(
   instance: Instance,
-  { name, until, times, gates, signal }: Pick<
-    Wish,
-    'name' | 'until' | 'times' | 'gates' | 'signal'
-  >,
+  {
+    name,
+    until,
+    times,
+    gates,
+    signal,
+  }: Pick<Wish, 'name' | 'until' | 'times' | 'gates' | 'signal'>,
   context: Context,
 ): Promise<{ latest: Instance; early: CliError | undefined }> {
   let latest = instance;

@@ -40,7 +40,7 @@ function failureOf({ failure, record, stops, by }: Job): CliError | undefined {
 
 /** Returns the end of a job whose instance has ended elsewhere. */
 export function endedElsewhere(job: Job, context: Context): JobEnd {
-  const { record, failure, phases } = job;
+  const { by, record, failure, phases } = job;
   const isDone = record.exit_code !== null && isCollected(record);
   const cost_at_most = record.on ? null : costAtMost(job.instance, context.serviceClock.now());
   return {
@@ -49,7 +49,7 @@ export function endedElsewhere(job: Job, context: Context): JobEnd {
     terminated: !record.on,
     isOver: true,
     cost_at_most,
-    error: isDone || failure === undefined ? undefined : runFailed(failure),
+    error: isDone || by === 'stop' || failure === undefined ? undefined : runFailed(failure),
   };
 }
 
@@ -148,12 +148,13 @@ export async function saveEnd(job: Job, end: JobEnd, context: Context): Promise<
   const { isOver = terminated === true } = end;
   const { record } = job;
   const report = reportOf(end, record.started_at, context);
+  const why = (error ?? job.failure)?.message ?? null;
   await note(
     job,
     {
       ended_at: isOver ? timeNow(context) : null,
       report: terminated === 'unknown' ? record.report : report,
-      reason: isOver && record.exit_code === null ? (error?.message ?? null) : null,
+      reason: isOver && record.exit_code === null ? why : null,
     },
     context,
   );

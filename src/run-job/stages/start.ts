@@ -17,6 +17,7 @@ export async function start(job: Job, context: Context): Promise<Failed> {
   const { stops, phases } = job;
   job.failure = undefined;
   try {
+    stops.any.throwIfAborted();
     if (job.early !== undefined) throw job.early;
     job.there = await connect(job, context);
     await note(job, { signed_in_at: timeNow(context) }, context);
