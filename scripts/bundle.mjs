@@ -25,7 +25,7 @@ export const BUNDLE = {
   legalComments: 'none',
   logLevel: 'warning',
   // Not bundled: users install @napi-rs/keyring to store keys in the system keyring.
-  external: ['@napi-rs/keyring', 'bun:ffi'],
+  external: ['@napi-rs/keyring'],
   // Also turns `import()` of an external package into `require`, which needs no module loader.
   supported: { 'dynamic-import': false },
   plugins: [trims],

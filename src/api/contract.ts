@@ -57,8 +57,4 @@ export interface RawResponse {
   text: string;
   /** The body is incomplete, or reading it was stopped; `text` is the received part. */
   cut?: true;
-  /** An earlier try of this DELETE deleted the resource, hence the 404. */
-  isDeleted?: boolean;
-  /** An earlier try of this change may have taken effect. */
-  doubted?: boolean;
 }

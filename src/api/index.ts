@@ -1,14 +1,14 @@
 import { Call, type Line } from './call.ts';
-import type { ApiSettings, CallOptions, RawResponse } from './contract.ts';
+import type { ApiSettings, CallOptions } from './contract.ts';
 import { createTracer } from './http/trace.ts';
 import type { Transport } from './http/transport.ts';
 import type { BodyOf, Input, InputOf, Observed, QueryOf, ResultOf, Title } from './operations.ts';
-import { type RawRequest, sendRaw } from './raw.ts';
+import { type RawAnswer, type RawRequest, sendRaw } from './raw.ts';
 import { send } from './send.ts';
 
 export type { ApiSettings, CallOptions, RawResponse } from './contract.ts';
 export type { Observed } from './operations.ts';
-export type { RawRequest } from './raw.ts';
+export type { RawAnswer, RawRequest } from './raw.ts';
 export type {
   ActivatePromoBody,
   AddSshKeyBody,
@@ -136,7 +136,7 @@ export function createApi(settings: ApiSettings) {
       transactions: (query: QueryOf<'GET /billing/transactions'> = {}, options?: CallOptions) =>
         run('GET /billing/transactions', { query }, options),
     },
-    async call(request: RawRequest, options: CallOptions = {}): Promise<RawResponse> {
+    async call(request: RawRequest, options: CallOptions = {}): Promise<RawAnswer> {
       const call = new Call(line, options);
       try {
         return await sendRaw(call, request, base);

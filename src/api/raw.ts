@@ -1,11 +1,22 @@
-import { usageError } from '../errors.ts';
+import { type CliError, usageError } from '../errors.ts';
 import { withoutEndSlash } from '../rules/service.ts';
 import type { Call } from './call.ts';
 import type { RawResponse } from './contract.ts';
-import { lostReason, notReached, notUnderstood, outcomeUnknown } from './errors.ts';
+import {
+  isFailed,
+  isRedirect,
+  isSuccess,
+  lostReason,
+  notReached,
+  notUnderstood,
+  outcomeUnknown,
+  refusal,
+  responseText,
+} from './errors.ts';
 import { Fault } from './http/fault.ts';
+import { OPERATIONS, type Operation } from './operations.ts';
 import { changes, type Request } from './request.ts';
-import { isDeleted, transmit } from './retry.ts';
+import { isDeleted, type Sent, transmit } from './retry.ts';
 
 export interface RawRequest {
   /** Uppercase: GET, POST, PATCH, PUT, DELETE or HEAD. */
@@ -16,6 +27,11 @@ export interface RawRequest {
   /** JSON text, sent unchanged. */
   body?: string;
   headers?: Readonly<Record<string, string>>;
+}
+
+export interface RawAnswer extends RawResponse {
+  /** The error for an unsuccessful response. A 404 after a repeated DELETE is a success. */
+  readonly failure: CliError | undefined;
 }
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'PATCH', 'DELETE', 'POST', 'PUT'];
@@ -32,7 +48,7 @@ const REPEATABLE: readonly string[] = ['GET', 'HEAD', 'PATCH', 'DELETE'];
  *
  * @throws CliError `usage` for a path that would leave the base URL.
  */
-export async function sendRaw(call: Call, raw: RawRequest, base: URL): Promise<RawResponse> {
+export async function sendRaw(call: Call, raw: RawRequest, base: URL): Promise<RawAnswer> {
   const request = checked(raw, base);
   const isChange = changes(request);
   try {
@@ -40,11 +56,7 @@ export async function sendRaw(call: Call, raw: RawRequest, base: URL): Promise<R
     const { response } = sent;
     const { problem, cut, status } = response;
     if (problem === undefined || cut === undefined) {
-      return {
-        ...response,
-        isDeleted: isDeleted(request, sent),
-        doubted: isChange && sent.doubted,
-      };
+      return { ...response, failure: failureOf(call, request, sent) };
     }
     throw isChange
       ? outcomeUnknown(request, `the response ${problem}`, status)
@@ -55,6 +67,26 @@ export async function sendRaw(call: Call, raw: RawRequest, base: URL): Promise<R
       ? outcomeUnknown(request, lostReason(call, error))
       : notReached(request, call, error);
   }
+}
+
+/** Builds the error for a response, as for the documented operations. */
+function failureOf(call: Call, request: Request, sent: Sent): CliError | undefined {
+  const { response, doubted } = sent;
+  const { status } = response;
+  if (isSuccess(status) || isDeleted(request, sent)) return undefined;
+  const isUnknown = changes(request) && (doubted || isFailed(status) || isRedirect(status));
+  return isUnknown
+    ? outcomeUnknown(request, responseText(call, response), status)
+    : refusal(request, call, response);
+}
+
+/** Whether a documented 400 of this request is about the resource's state. */
+function needsState(title: string): boolean {
+  const operations: [string, Operation][] = Object.entries(OPERATIONS);
+  return operations.some(([documented, operation]) => {
+    const pattern = new RegExp(`^${documented.replace(/\{\w+\}/g, '[^/]+')}/?$`);
+    return operation.needsState === true && pattern.test(title);
+  });
 }
 
 function checked(request: RawRequest, base: URL): Request {
@@ -81,7 +113,8 @@ function checked(request: RawRequest, base: URL): Request {
       throw usageError(`The header ${JSON.stringify(name)} can't be set.`);
     }
   }
-  const title = `${method} ${request.path}`;
+  // Omits the query, which may contain a secret.
+  const title = `${method} ${request.path.split('?', 1)}`;
   const isRepeatable = REPEATABLE.includes(method);
   return {
     method,
@@ -92,6 +125,7 @@ function checked(request: RawRequest, base: URL): Request {
     isRepeated: isRepeatable,
     isRepeatable,
     bills: method === 'POST',
+    needsState: needsState(title),
     doubt: 'The request may have taken effect.',
     headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
   };

@@ -29,7 +29,6 @@ export type Config = ReturnType<typeof openConfig>;
  */
 export function openConfig(folder: string) {
   const path = join(folder, 'config.json');
-  let last: ConfigFile | undefined;
   return {
     /** The path of config.json. The file may not exist. */
     path,
@@ -37,12 +36,7 @@ export function openConfig(folder: string) {
      * Reads the file; a missing file has no profiles. Throws CliError('storage') with the path of
      * an unusable file.
      */
-    async read(): Promise<ConfigFile> {
-      last = await readConfig(path);
-      return last;
-    },
-    /** The content last read or written; undefined before the first read. */
-    last: () => last,
+    read: (): Promise<ConfigFile> => readConfig(path),
     /**
      * Changes the file; no other method writes it. Calls `edit` under the lock, writes its result,
      * and returns the content on disk afterwards. Throws what `edit` throws. Throws
@@ -50,12 +44,22 @@ export function openConfig(folder: string) {
      */
     async change(edit: (file: ConfigFile) => ConfigFile): Promise<ConfigFile> {
       const target = await writableTarget(path);
-      last = await withLock(target, async () => save(target, edit(await readConfig(target))), {
+      return withLock(target, async () => save(target, edit(await readConfig(target))), {
         otherwise: (error, isHeld) => Promise.reject(notLocked(target, error, isHeld)),
       });
-      return last;
     },
   };
+}
+
+/**
+ * Reads profiles for Tab without conf and the schemas, which take too long to load for that. Throws
+ * for an unusable file.
+ */
+export function peekConfig(folder: string): ConfigFile {
+  const path = join(folder, 'config.json');
+  if (statOf(path)?.isFile() !== true) return emptyFile();
+  const file: ConfigFile = JSON.parse(readFileSync(path, 'utf8'));
+  return { ...file, profiles: ownNamesOnly(file.profiles) };
 }
 
 async function readConfig(path: string): Promise<ConfigFile> {
@@ -90,7 +94,7 @@ function statOf(path: string): Stats | undefined {
 }
 
 /** Opens the file with conf. conf defines its format and mode, and reads and writes it. */
-async function openConf(path: string, written: (text: string) => void = () => undefined) {
+async function openConf(path: string) {
   const { default: Conf } = await import('conf');
   return new Conf<Record<string, unknown>>({
     // Sets both options, so that conf reads neither the environment nor the working folder.
@@ -100,13 +104,13 @@ async function openConf(path: string, written: (text: string) => void = () => un
     configFileMode: 0o600,
     // Sets the whole store, since `set(key, …)` drops a key named `__proto__`.
     accessPropertiesByDotNotation: false,
-    serialize(value) {
-      const text = `${JSON.stringify(value, undefined, 2)}\n`;
-      written(text);
-      return text;
-    },
+    serialize: textOf,
     deserialize: (text) => ({ ...parseConfig(path, text) }),
   });
+}
+
+function textOf(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 /** Parses the file. Throws CliError('storage') with the path but not the text: it may be a key. */
@@ -133,13 +137,11 @@ function parseConfig(path: string, text: string): ConfigFile {
  */
 async function save(target: string, after: ConfigFile): Promise<ConfigFile> {
   const fresh = `${target}.new`;
+  const text = textOf(after);
   try {
     // Removes temporary files that a killed process left.
     removeLeftovers(target);
-    let text = '';
-    const conf = await openConf(fresh, (all) => {
-      text = all;
-    });
+    const conf = await openConf(fresh);
     conf.store = { ...after };
     if (readFileSync(fresh, 'utf8') !== text) {
       throw notSaved(target, 'the write was incomplete; the disk may be full');

@@ -23,11 +23,6 @@ export interface Host {
    * terminals. Returns the number of bytes written; the stream writes the rest.
    */
   readonly syncWrite?: ((bytes: Uint8Array) => number) | undefined;
-  /**
-   * Calls back once when stdout has lost its reader, if the system reports that without a write.
-   * Returns a function that stops watching.
-   */
-  readonly onReaderGone?: ((gone: () => void) => () => void) | undefined;
   /** Calls back once if stdin has data that the command will not read. */
   onStdinData?(found: () => void): void;
   /** Whether stdout is closed or /dev/null, so that output is lost. */
@@ -114,7 +109,6 @@ export interface Context {
     | 'stdin'
     | 'stdout'
     | 'stderr'
-    | 'onReaderGone'
     | 'onThirdInterrupt'
     | 'onStdinData'
     | 'isStdoutNull'
@@ -129,6 +123,8 @@ export interface Context {
   /** The service's time. Compare times from the service with it, never with `clock`. */
   readonly serviceClock: ServiceClock;
   readonly interrupts: Interrupts;
+  /** Names of what requests in flight create, so that Ctrl-C warns once about all of them. */
+  readonly creating: Set<string>;
   /** First interrupt, for work that can simply stop. */
   readonly signal: AbortSignal;
   readonly flags: GlobalFlags;

@@ -49,7 +49,6 @@ export function createTerminal(
       return host.stdout;
     },
     ...(host.syncWrite === undefined ? {} : { syncWrite: host.syncWrite }),
-    ...(host.onReaderGone === undefined ? {} : { onReaderGone: host.onReaderGone }),
     stop: interrupts.second,
     env,
     clock: { ...clock, now },

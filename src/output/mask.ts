@@ -54,6 +54,16 @@ export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
 
 type Hide = ReturnType<typeof hider>;
 
+/** Hides secrets in every text of a JSON value, names of fields included. */
+export function hideIn(value: unknown, hide: Hide): unknown {
+  if (typeof value === 'string') return hide(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => hideIn(item, hide));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [hide(name), hideIn(inner, hide)]),
+  );
+}
+
 function maskAt(value: unknown, path: readonly string[], secrets: Set<string>): unknown {
   const [step, ...rest] = path;
   if (step === undefined || value === null || typeof value !== 'object') {

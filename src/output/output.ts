@@ -93,6 +93,8 @@ export interface View<T> {
   readonly empty: string;
   /** One row's details; without sections, one line per column that has a value. */
   readonly sections?: readonly Section<T>[];
+  /** JSON without columns: printed as JSON lines with `-o jsonl`, otherwise as indented JSON. */
+  readonly isDocument?: true;
   /** Dotted paths of secrets in a row: `connection_info.secrets`, `docker_config.env[].value`. */
   readonly secrets?: readonly string[];
   json?(row: T): unknown;

@@ -16,8 +16,7 @@ export function isArray<T>(rows: Rows<T>): rows is readonly T[] {
 
 /**
  * Passes every row to `take`, one after the other, until there are no more rows or the sink accepts
- * no more. Closes the source if it stops early, but does not wait for a source that is busy with a
- * request.
+ * no more. Closes the source if it stops early.
  */
 export async function eachRow<T>(
   rows: Rows<T>,
@@ -37,43 +36,14 @@ export async function eachRow<T>(
 }
 
 async function eachOf<T>(
-  given: AsyncIterable<T>,
+  source: AsyncIterable<T>,
   sink: Sink,
   take: (one: T) => Promise<void> | undefined,
 ): Promise<void> {
-  const source = given[Symbol.asyncIterator]();
-  // Stop when the reader is gone, instead of waiting for an event that may never come. Promise.race
-  // would keep a reaction of every row in memory. Subscribing per row would take longer than
-  // formatting it.
-  let leave: () => void = () => undefined;
-  const forget = sink.onEnd(() => leave());
-  const nextUnlessEnded = () =>
-    new Promise<IteratorResult<T, unknown> | undefined>((resolve, reject) => {
-      leave = () => resolve(undefined);
-      source.next().then(resolve, reject);
-    });
-
-  let state: 'idle' | 'busy' | 'done' = 'idle';
-  try {
-    while (!sink.ended) {
-      state = 'busy';
-      const next = await nextUnlessEnded();
-      if (next === undefined) return;
-      state = next.done ? 'done' : 'idle';
-      if (next.done) return;
-      const wait = take(next.value);
-      if (wait !== undefined) await wait;
-    }
-  } catch (error) {
-    // A failed source has nothing to stop.
-    if (state === 'busy') state = 'done';
-    throw error;
-  } finally {
-    forget();
-    if (state !== 'done') {
-      const stopped = Promise.resolve(source.return?.()).catch(() => undefined);
-      if (state === 'idle') await stopped;
-    }
+  for await (const one of source) {
+    const wait = take(one);
+    if (wait !== undefined) await wait;
+    if (sink.ended) return;
   }
 }
 

@@ -14,13 +14,6 @@ export interface Sink {
    * @throws CliError('storage') if the text could not be written (a full disk).
    */
   write(text: string | Uint8Array): Promise<void>;
-  /** Calls back when {@link ended} turns true; returns a function that cancels the callback. */
-  onEnd(callback: () => void): () => void;
-  /**
-   * Runs work that may write nothing for hours. While it runs, {@link ended} turns true as soon as
-   * the reader is gone. The work may be abandoned midway.
-   */
-  whileWatched(work: () => Promise<void>): Promise<void>;
 }
 
 const READER_GONE = new Set([
@@ -33,12 +26,8 @@ const READER_GONE = new Set([
 /** Writes as much as possible at once, and returns the number of bytes written; see Host. */
 export type SyncWrite = (bytes: Uint8Array) => number;
 
-/** Reports that the reader is gone, if the system can detect it without a write; see Host. */
-export type OnReaderGone = (gone: () => void) => () => void;
-
 interface SinkOptions {
   readonly plain?: SyncWrite | undefined;
-  readonly onReaderGone?: OnReaderGone | undefined;
   /**
    * Aborts the wait for a reader that has stopped reading: the write fails with the signal's
    * reason.
@@ -46,17 +35,10 @@ interface SinkOptions {
   readonly stop?: AbortSignal | undefined;
 }
 
-/**
- * Opens the stream if `plain` leaves text unwritten, or if a caller waits for the stream to close.
- * The stream writes the remaining text and reports errors.
- */
-export function createSink(
-  open: () => Writable,
-  { plain, onReaderGone, stop }: SinkOptions = {},
-): Sink {
+/** Opens the stream if `plain` leaves text unwritten: it writes the rest and reports errors. */
+export function createSink(open: () => Writable, { plain, stop }: SinkOptions = {}): Sink {
   let ended = false;
   let failure: CliError | undefined;
-  const waiting = new Set<() => void>();
 
   function end(error: unknown): void {
     if (ended) return;
@@ -69,8 +51,6 @@ export function createSink(
         cause: error,
       });
     }
-    for (const callback of waiting) callback();
-    waiting.clear();
   }
 
   let stream: Writable | undefined;
@@ -110,19 +90,6 @@ export function createSink(
     async write(text) {
       if (!ended) await put(text).catch(end);
       if (failure !== undefined) throw failure;
-    },
-    onEnd(callback) {
-      waiting.add(callback);
-      opened();
-      return () => waiting.delete(callback);
-    },
-    async whileWatched(work) {
-      const forget = onReaderGone?.(() => end(Object.assign(new Error(), { code: 'EPIPE' })));
-      try {
-        await work();
-      } finally {
-        forget?.();
-      }
     },
   };
 }

@@ -1,6 +1,18 @@
 /** Replaces a secret wherever it would be printed or stored. */
 export const MASK = '********';
 
+/** Secrets in the service's objects, as dotted paths (API document: Resources). */
+export const SECRETS = {
+  apiKey: ['secret_key'],
+  instance: ['connection_info.secrets', 'metadata', 'docker_config.env[].value'],
+  template: ['env_vars'],
+  // The service does not document that it repeats passwords.
+  user: ['current_password', 'new_password', 'password'],
+} as const;
+
+/** The secrets of every object, for a response of unknown kind. */
+export const EVERY_SECRET: readonly string[] = Object.values(SECRETS).flat();
+
 /**
  * In characters. Shorter secrets, such as `true`, `root` or `en`, are too common to mask in other
  * texts.

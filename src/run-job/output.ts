@@ -10,8 +10,8 @@ export interface JobOutput {
    * would otherwise continue or erase that line. `isEchoed`: the terminal shows ^C at the cursor.
    */
   endLine(isEchoed?: boolean): void;
-  /** Runs work that may print nothing for hours. The signal aborts once stdout is closed. */
-  whileRead(work: (unread: AbortSignal) => Promise<void>): Promise<void>;
+  /** Whether stdout accepts no more output. Only a write detects that. */
+  readonly isClosed: boolean;
   /** Why the rest of the output could not be written. The command continues. */
   readonly lost: CliError | undefined;
 }
@@ -21,7 +21,7 @@ const LINE_FEED = 10;
 /** `stop` stops the wait for a reader that doesn't read. */
 export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput {
   const sinks = {
-    out: createSink(() => host.stdout, { stop, onReaderGone: host.onReaderGone }),
+    out: createSink(() => host.stdout, { stop }),
     err: createSink(() => host.stderr, { stop }),
   };
   const terminals = { out: host.stdout.isTTY === true, err: host.stderr.isTTY === true };
@@ -41,14 +41,8 @@ export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput
       if (isOpen || isEchoed) beginLine({ host });
       isOpen = false;
     },
-    async whileRead(work) {
-      const unread = new AbortController();
-      const forget = sinks.out.onEnd(() => unread.abort());
-      try {
-        await sinks.out.whileWatched(() => work(unread.signal));
-      } finally {
-        forget();
-      }
+    get isClosed() {
+      return sinks.out.ended;
     },
     get lost() {
       return lost;

@@ -40,16 +40,13 @@ export async function watch<T, R>(
   context: Context,
 ): Promise<void> {
   const { clock } = context;
-  // Stops reading when the reader of stdout is gone.
-  const left = new AbortController();
-  const signal = AbortSignal.any([context.signal, left.signal]);
   // The output of --debug would break up the view.
   const live = context.flags.debug === true ? undefined : await context.out.live();
   const turns = poll({
     read: (isFirst) => watching.read(isFirst ? {} : { longestPauseMs: LONGEST_WITHIN_MS }),
     interval,
     clock,
-    signal,
+    signal: context.signal,
     isSeen: live !== undefined,
     ...(watching.faultsIn === undefined ? {} : { faultsIn: watching.faultsIn }),
     ...(watching.isOver === undefined ? {} : { isOver: watching.isOver }),
@@ -61,8 +58,6 @@ export async function watch<T, R>(
     // Ctrl-C is the normal way to close a view, so print no message.
     const isCtrlC = error instanceof CliError && error.failure === 'interrupted';
     throw isCtrlC ? error.with(error.message, { silent: true }) : error;
-  } finally {
-    left.abort();
   }
 }
 
@@ -83,6 +78,7 @@ async function printChanges<T, R>(
     let isFirst = true;
     let shown: readonly string[] = [];
     for await (const turn of turns) {
+      if (out.unread) return;
       if ('fault' in turn) {
         outage.failed(turn.fault, turn.isRequested ? turn.pause : undefined);
         continue;
@@ -104,6 +100,22 @@ async function printChanges<T, R>(
 /** Milliseconds between updates of an old view's age. */
 const TICK_MS = 1_000;
 
+/** An expected read counts as late after this many milliseconds. */
+const LATE_MS = 3_000;
+
+/** The last read that succeeded, and what has happened since. */
+interface LastRead {
+  /** Wall-clock time, to show to people. */
+  readonly readAt: number;
+  /** Monotonic, as is `nextAt`. */
+  readonly since: number;
+  readonly warnings: readonly Warning[];
+  readonly nextAt: number;
+  /** Whether the service requested the pause. */
+  readonly isRequested: boolean;
+  readonly fault?: CliError;
+}
+
 async function redraw<T, R>(
   turns: AsyncGenerator<Turn<T>>,
   watching: Watching<T, R>,
@@ -115,63 +127,42 @@ async function redraw<T, R>(
   const progress = err.progress('Reading');
   const held = err.hold();
   const stopped = new AbortController();
-  /** Wall-clock time of the last read, to show to people; 0 before the first. */
-  let readAt = 0;
-  /** Monotonic, like all other times in this function. */
-  let lastRead = 0;
-  let nextAt = 0;
-  let requested = false;
-  let fault: CliError | undefined;
-  let warnings: readonly Warning[] = [];
-  let over = false;
+  let last: LastRead | undefined;
 
-  const isLate = () => clock.monotonic() > nextAt + LATE_MS;
   function foot(): Foot[] {
+    if (last === undefined) return [];
+    const isOver = stopped.signal.aborted;
+    const warnings = last.warnings.map(({ message }) => `warning: ${message}`);
     // Lines held back now are printed below the last frame, so leave them out of the frame.
-    const notes = over ? [] : held.lines;
-    const notices = [...warnings.map(({ message }) => `warning: ${message}`), ...notes];
-    return [...notices.map((text) => ({ text, colour: 'yellow' as const })), ageLine()];
-  }
-
-  function ageLine(): Foot {
-    const left = nextAt - clock.monotonic();
-    const age = `Last read ${relative(lastRead, clock.monotonic())}`;
-    if (fault !== undefined) {
-      const again = over ? '' : ` ${againIn(requested ? left : undefined)}`;
-      return { text: `${age}: ${fault.message}${again}`, colour: 'red' };
-    }
-    if (over) return { text: `Read at ${clockTime(readAt)}.`, colour: 'dim' };
-    if (isLate()) return { text: `${age}: no response yet.`, colour: 'yellow' };
-    const again =
-      requested && left > 0
-        ? `refreshing in ${inSeconds(left)}, as the service requested`
-        : `refreshing every ${interval / 1000} s`;
-    return { text: `Read at ${clockTime(readAt)}, ${again}. Press Ctrl-C to stop.`, colour: 'dim' };
+    const notices = isOver ? warnings : [...warnings, ...held.lines];
+    return [
+      ...notices.map((text) => ({ text, colour: 'yellow' as const })),
+      isOver ? lastLine(last, clock.monotonic()) : ageLine(last, clock.monotonic(), interval),
+    ];
   }
 
   async function tick(): Promise<void> {
     for (;;) {
       await clock.sleep(TICK_MS, stopped.signal);
-      if (fault !== undefined || requested || isLate()) await live.refresh();
+      if (last !== undefined && isOld(last, clock.monotonic())) await live.refresh();
     }
   }
 
   try {
     for await (const turn of turns) {
-      nextAt = clock.monotonic() + turn.pause;
-      requested = turn.isRequested;
+      const nextAt = clock.monotonic() + turn.pause;
+      const { isRequested } = turn;
       if ('fault' in turn) {
-        fault = turn.fault;
+        last = last && { ...last, nextAt, isRequested, fault: turn.fault };
         await live.refresh();
       } else {
-        if (readAt === 0) {
+        if (last === undefined) {
           progress.done();
           tick().catch(() => undefined);
         }
-        fault = undefined;
-        readAt = clock.now();
-        lastRead = clock.monotonic();
-        warnings = watching.warnings?.(turn.value) ?? [];
+        const warnings = watching.warnings?.(turn.value) ?? [];
+        const now = { readAt: clock.now(), since: clock.monotonic() };
+        last = { ...now, warnings, nextAt, isRequested };
         await live.draw((out) => watching.show(turn.value, out), foot);
       }
       if (live.ended) return;
@@ -179,14 +170,39 @@ async function redraw<T, R>(
   } finally {
     stopped.abort();
     progress.done();
-    over = true;
     await live.end().catch(() => undefined);
     held.release();
   }
 }
 
-/** An expected read counts as late after this many milliseconds. */
-const LATE_MS = 3_000;
+/** Whether the line below the view changes while no read succeeds. */
+function isOld({ fault, isRequested, nextAt }: LastRead, now: number): boolean {
+  return fault !== undefined || isRequested || now > nextAt + LATE_MS;
+}
+
+/** Returns the line below the view while it is watched. */
+function ageLine(last: LastRead, now: number, interval: number): Foot {
+  const { readAt, since, nextAt, isRequested, fault } = last;
+  const left = nextAt - now;
+  const age = `Last read ${relative(since, now)}`;
+  if (fault !== undefined) {
+    const again = againIn(isRequested ? left : undefined);
+    return { text: `${age}: ${fault.message} ${again}`, colour: 'red' };
+  }
+  if (now > nextAt + LATE_MS) return { text: `${age}: no response yet.`, colour: 'yellow' };
+  const again =
+    isRequested && left > 0
+      ? `refreshing in ${inSeconds(left)}, as the service requested`
+      : `refreshing every ${interval / 1000} s`;
+  return { text: `Read at ${clockTime(readAt)}, ${again}. Press Ctrl-C to stop.`, colour: 'dim' };
+}
+
+/** Returns the line below the last view. */
+function lastLine({ readAt, since, fault }: LastRead, now: number): Foot {
+  return fault === undefined
+    ? { text: `Read at ${clockTime(readAt)}.`, colour: 'dim' }
+    : { text: `Last read ${relative(since, now)}: ${fault.message}`, colour: 'red' };
+}
 
 /** Names only pauses that the service requested; the program's own are short. */
 function againIn(retryAfter: number | undefined): string {

@@ -44,7 +44,7 @@ export const output = [
   {
     file: 'output/rows.ts',
     tests: 'output/sink output/formats commands/instances/follow',
-    changes: [['rows go on when the reader has gone', 'if (sink.ended) return;', '']],
+    changes: [['rows go on when the reader has gone', '    if (sink.ended) return;\n  }', '  }']],
   },
   {
     file: 'output/formats/batch.ts',

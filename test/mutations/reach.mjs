@@ -25,7 +25,7 @@ export const reach = [
     ],
   },
   {
-    file: 'platform/on-path.ts',
+    file: 'programs.ts',
     tests: 'platform/on-path',
     changes: [
       ['a program of the current folder runs', 'folders.filter(win32.isAbsolute)', 'folders'],

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { masked as maskedForTrace } from '../../src/api/response/secrets.ts';
 import { mask } from '../../src/output/mask.ts';
+import { EVERY_SECRET } from '../../src/rules/secrets.ts';
 
 const M = '********';
 const PATHS = ['connection_info.secrets', 'docker_config.env[].value', 'metadata'];
@@ -7,6 +9,17 @@ const PATHS = ['connection_info.secrets', 'docker_config.env[].value', 'metadata
 function masked(value: unknown, paths: readonly string[] = PATHS): unknown {
   return mask(value, paths, false);
 }
+
+it.each(EVERY_SECRET)('masks %s in the output and in the trace', (path) => {
+  const steps = path.split('.').reverse();
+  const value = steps.reduce<unknown>((inner, step) => {
+    const name = step.replace('[]', '');
+    return { [name]: step === name ? inner : [inner] };
+  }, 'canary');
+  expect(JSON.stringify(value)).toContain('canary');
+  expect(JSON.stringify(mask(value, EVERY_SECRET, false))).not.toContain('canary');
+  expect(JSON.stringify(maskedForTrace(value))).not.toContain('canary');
+});
 
 describe('mask', () => {
   it('masks every leaf under a path, and keeps keys, null and empty values', () => {

@@ -5,10 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createOutput } from '../../src/output/index.ts';
 import type { Format } from '../../src/output/output.ts';
 import { createSink } from '../../src/output/sink.ts';
-import { manualClock } from '../support/clock.ts';
 import { needs } from '../support/needs.ts';
 import { type Instance, instances, outputOn, view } from './world.ts';
 
@@ -85,29 +83,6 @@ describe('a closed stdout', () => {
     await outputOn(new Failing(1, 'EPIPE'), { format: 'id' }).list(rows, counting);
     expect(looked).toBeGreaterThan(1000);
     expect(looked).toBeLessThan(50_000);
-  });
-
-  it('stops waiting for an endless source if stdout closes', async () => {
-    const stdout = new Failing(0, 'EPIPE');
-    let returned = false;
-    const rows = {
-      [Symbol.asyncIterator]: () => {
-        let first = true;
-        return {
-          next: () => {
-            if (!first) return new Promise<never>(() => undefined);
-            first = false;
-            return Promise.resolve({ done: false as const, value: row });
-          },
-          return: () => {
-            returned = true;
-            return new Promise<never>(() => undefined);
-          },
-        };
-      },
-    };
-    await outputOn(stdout, { format: 'jsonl' }).list(rows, view);
-    expect(returned).toBe(true);
   });
 
   it('prints no further output after stdout closes, and no note about an empty list', async () => {
@@ -251,51 +226,6 @@ describe('writing a result', () => {
     await expect(createSink(() => throwing).write('x')).rejects.toMatchObject({
       failure: 'storage',
     });
-  });
-
-  it('watches for a closed stdout only while it waits for live rows', async () => {
-    let goes: (() => void) | undefined;
-    const onReaderGone = (gone: () => void) => {
-      goes = gone;
-      return () => {
-        goes = undefined;
-      };
-    };
-    const stdout = new Failing(Number.POSITIVE_INFINITY, '');
-    const out = createOutput({
-      stdout,
-      onReaderGone,
-      env: {},
-      clock: manualClock(),
-      settings: { format: 'jsonl', header: true, showSecrets: false },
-      colour: false,
-      note: () => undefined,
-    });
-    async function* steps() {
-      expect(goes).toBeUndefined();
-      yield row;
-    }
-    await out.list(steps(), view);
-    expect(stdout.taken).toHaveLength(1);
-
-    async function* never() {
-      goes?.();
-      await new Promise(() => undefined);
-      yield row;
-    }
-    await out.list(never(), view, { live: true });
-    expect(stdout.taken).toHaveLength(1);
-    expect(goes).toBeUndefined();
-  });
-
-  it('does not throw if an unused stream fails', () => {
-    const stdout = new Failing(0, 'EPIPE');
-    let ended = false;
-    createSink(() => stdout).onEnd(() => {
-      ended = true;
-    });
-    expect(() => stdout.emit('error', new Error('late'))).not.toThrow();
-    expect(ended).toBe(true);
   });
 });
 

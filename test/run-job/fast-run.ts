@@ -26,8 +26,6 @@ export interface FastRun {
   /** Replaces stdout, which is then empty in the outcome. */
   readonly stdout?: Writable;
   readonly onThirdInterrupt?: Host['onThirdInterrupt'];
-  /** By default, the reader of stdout never disappears. */
-  readonly onReaderGone?: Host['onReaderGone'];
 }
 
 interface FastWorld {
@@ -51,7 +49,6 @@ export async function runFast(
     stdin = new PassThrough().end(),
     stdout: own,
     onThirdInterrupt,
-    onReaderGone,
   }: FastRun = {},
 ): Promise<Outcome> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
@@ -60,7 +57,6 @@ export async function runFast(
     stdin,
     stdout: terminal?.stream ?? own ?? stdout,
     stderr: terminal?.stream ?? stderr,
-    ...(onReaderGone === undefined ? {} : { onReaderGone }),
     ...(onThirdInterrupt === undefined ? {} : { onThirdInterrupt }),
     env: { ...computer.env, ...address, ...env },
     clock,

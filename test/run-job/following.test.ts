@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { probe } from '../../src/run-job/remote/probe.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
@@ -234,29 +234,32 @@ describe('jobs logs', () => {
     expect(logs).toMatchObject({ code: 130, stdout: '', stderr: '' });
   });
 
+  test('exits with 0 at the next output once stdout is closed, and leaves the job running', async () => {
+    await world.detach(`${UNTIL_GO}; while :; do echo more; sleep 0.1; done`);
+    await started(world);
+    const closed = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    const stdout = new Writable({ write: (_chunk, _encoding, done) => done(closed) });
+    const ended = world.gpucloud(['jobs', 'logs', 'job', '--follow'], { stdout });
+    await followed(world);
+    go();
+    expect(await ended).toMatchObject({ code: 0, stderr: '' });
+    expect(await shown('get', 'job')).toMatchObject({ status: 'RUNNING', ended_at: null });
+    expect(world.terminations()).toBe(0);
+  });
+
+  test("exits with 9 if kept output can't be written", async () => {
+    await world.run('echo one', []);
+    const full = Object.assign(new Error('ENOSPC: write'), { code: 'ENOSPC' });
+    const stdout = new Writable({ write: (_chunk, _encoding, done) => done(full) });
+    expect(await world.gpucloud(['jobs', 'logs', 'job'], { stdout })).toMatchObject({ code: 9 });
+  });
+
   test('prints the last lines of long kept output with --tail', async () => {
     await world.run('i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo $i; done', []);
     const { code, stdout } = await world.gpucloud(['jobs', 'logs', 'job', '--tail', '2']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '19999\n20000\n' });
     const most = await world.gpucloud(['jobs', 'logs', 'job', '--tail', '15000']);
     expect(most.stdout.split('\n')[0]).toBe('5001');
-  });
-
-  test('exits with 0 when its reader exits, and leaves the job running', async () => {
-    await world.detach(`echo one; ${LASTS}`);
-    await started(world);
-    let leave: (() => void) | undefined;
-    const ended = world.gpucloud(['jobs', 'logs', 'job', '--follow'], {
-      onReaderGone(gone) {
-        leave = gone;
-        return () => undefined;
-      },
-    });
-    await followed(world);
-    leave?.();
-    expect(await ended).toMatchObject({ code: 0, stderr: '' });
-    expect(await shown('get', 'job')).toMatchObject({ status: 'RUNNING', ended_at: null });
-    expect(world.terminations()).toBe(0);
   });
 });
 

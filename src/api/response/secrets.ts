@@ -1,14 +1,9 @@
-import { DEEPEST, MASK, maskLeaves } from '../../rules/secrets.ts';
+import { DEEPEST, EVERY_SECRET, MASK, maskLeaves } from '../../rules/secrets.ts';
 
-/** Fields whose whole value is a secret. */
-const SECRET = new Set([
-  'secret_key',
-  'current_password',
-  'new_password',
-  'password',
-  'secrets',
-  'metadata',
-]);
+/** Names of fields whose whole value is a secret, in any object. */
+const SECRET = new Set(
+  EVERY_SECRET.filter((path) => !path.includes('[]')).map((path) => path.split('.').at(-1)),
+);
 /**
  * The container command: it often contains a token. Masked only in this field, since other texts
  * may contain the same words.
@@ -45,8 +40,8 @@ function walk(value: unknown, depth: number, found: Set<string>): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       if (name === COMMAND_LINE && typeof inner === 'string') return [name, MASK];
-      if (SECRET.has(name)) return [name, maskLeaves(inner, found)];
       if (ENVIRONMENT.has(name)) return [name, maskLeaves(inner, found, isKeyName)];
+      if (SECRET.has(name)) return [name, maskLeaves(inner, found)];
       return [name, walk(inner, depth + 1, found)];
     }),
   );

@@ -1,5 +1,6 @@
 import type { MarkedKey } from '../../context/key-in-use.ts';
 import { type Column, field, type View } from '../../output/output.ts';
+import { SECRETS } from '../../rules/secrets.ts';
 
 const columns: readonly Column<MarkedKey>[] = [
   field('name', 'NAME'),
@@ -18,7 +19,7 @@ export const keyView: View<MarkedKey> = {
   columns,
   id: ({ id }) => id ?? null,
   empty: 'The account has no API keys.',
-  secrets: ['secret_key'],
+  secrets: SECRETS.apiKey,
   json: ({ in_use: _inUse, ...key }) => key,
 };
 

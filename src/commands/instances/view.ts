@@ -7,10 +7,9 @@ import { type DetailLine, field, type Section, type View } from '../../output/ou
 import { endpointLines } from '../../reach/endpoints.ts';
 import type { Planned } from '../../results/instances.ts';
 import { clean } from '../../rules/clean.ts';
+import { SECRETS } from '../../rules/secrets.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { sshCommand } from '../../watch/ssh-endpoint.ts';
-
-const SECRETS = ['connection_info.secrets', 'metadata', 'docker_config.env[].value'] as const;
 
 /** An instance with the deadline set from this computer, in service time (ISO 8601). */
 export type WithDeadline = Instance & Pick<Changed, 'ends_at'> & IdleTime;
@@ -88,7 +87,7 @@ export const instanceView: View<WithDeadline> = {
   steady: ({ idle_seconds: _idle, ...instance }) => instance,
   empty: 'No instances known to this computer.',
   sections,
-  secrets: SECRETS,
+  secrets: SECRETS.instance,
   json: (i) => ({ ...i, ends_at: endsAt(i) ?? null }),
 };
 

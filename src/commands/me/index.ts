@@ -7,6 +7,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';
 import { anyName } from '../../rules/names.ts';
+import { SECRETS } from '../../rules/secrets.ts';
 
 /**
  * Views an account. `balance` is the wallet balance in GET /users/me, but the available funds in
@@ -36,8 +37,7 @@ function viewOf(balance: string): View<User> {
     ],
     id: (user) => user.id,
     empty: 'No profile.',
-    // Masks passwords, since a service may repeat them.
-    secrets: ['current_password', 'new_password', 'password'],
+    secrets: SECRETS.user,
   };
 }
 
@@ -47,8 +47,8 @@ export const profileView = viewOf('WALLET BALANCE');
 const updatedView = viewOf('AVAILABLE');
 
 export const me: Group = {
-  verbs: [
-    verb('get', {
+  verbs: {
+    get: verb({
       aliases: ['show'],
       summary: 'Show the account of the API key',
       view: profileView,
@@ -58,7 +58,7 @@ export const me: Group = {
         await context.out.item(await (await context.api()).users.me(), profileView);
       },
     }),
-    verb('update', {
+    update: verb({
       summary: 'Change the account name',
       view: updatedView,
       notes: 'Also prints available and reserved funds.',
@@ -67,7 +67,7 @@ export const me: Group = {
       takes: (command) => command.option('--name <name>', 'new name', ruled('--name', anyName)),
       run: (context, { name }) => update(name, context),
     }),
-    verb('set-password', {
+    'set-password': verb({
       summary: 'Change the account password',
       view: profileView,
       notes:
@@ -94,7 +94,7 @@ export const me: Group = {
         return setPassword(stdin === true, context);
       },
     }),
-  ],
+  },
   examples: ['gpucloud me get', 'gpucloud me update --name "Ann Lee"', 'gpucloud me set-password'],
 };
 

@@ -28,7 +28,7 @@ export async function writeChanges<T>(
       const all = reading.map(data);
       return findingText(query(one ? all[0] : all), format, { csvSafe: forms.csvSafe });
     });
-    return sink.whileWatched(() => writeLines(found, (text) => text, sink));
+    return writeLines(found, (text) => text, sink);
   }
   const keyOf = (row: T, name: string | null) => (one ? 'one' : (name ?? fingerprint(steady(row))));
   const changesBy = (printed: (row: T) => unknown) =>
@@ -36,7 +36,7 @@ export async function writeChanges<T>(
   if (format === 'json' || format === 'jsonl') {
     const line = (change: Change<T>) =>
       jsonLine('row' in change ? data(change.row) : { id: change.removed, removed: true });
-    return sink.whileWatched(() => writeLines(changesBy(data), line, sink));
+    return writeLines(changesBy(data), line, sink);
   }
   const cells = (row: T) => {
     const masked = safe(row);

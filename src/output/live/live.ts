@@ -53,63 +53,31 @@ const CLEAR_BELOW = `${ESC}J`;
  * cursor stays visible, since a killed program could not show it again.
  */
 export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveOptions): Live {
-  let write: ((out: Output) => Promise<void>) | undefined;
-  let foot: () => readonly Foot[] = () => [];
-  /** The lines on the screen; undefined if unknown, for example after a resize. */
-  let shown: readonly string[] | undefined;
-  let entered = false;
+  let view: LiveView | undefined;
   let over = false;
-  let drawing: Promise<void> | undefined;
-  let again = false;
-
-  const onResize = () => {
-    shown = undefined;
-    refresh().catch(() => undefined);
-  };
-  stdout.on('resize', onResize);
-  const giveBack = borrowScreen?.(() => {
-    if (!entered) return;
-    entered = false;
-    stdout.write(LEAVE);
-  }, onResize);
-
-  async function drawFrame(): Promise<void> {
-    if (write === undefined || over || !isSized(stdout)) return;
-    const body = await render(write, stdout.columns);
+  const screen = createScreen(stdout, sink);
+  const refresh = oneAtATime(async () => {
+    if (view === undefined || over || !isSized(stdout)) return;
+    const body = await render(view.write, stdout.columns);
     const paint = await paintFor(colour);
     // The terminal may have been resized while the frame was rendered.
     const { columns = 0, rows = 0 } = stdout;
     if (over || columns === 0 || rows === 0) return;
-    const lines = frame(body, foot(), { columns, rows, paint });
-    const changes = entered ? difference(shown, lines) : `${ENTER}${difference(undefined, lines)}`;
-    if (changes === '') return;
-    entered = true;
-    shown = lines;
-    await sink.write(`${BEGIN}${NO_WRAP}${changes}${WRAP}${COMMIT}`);
-  }
-
-  function refresh(): Promise<void> {
-    again = true;
-    drawing ??= (async () => {
-      try {
-        while (again) {
-          again = false;
-          await drawFrame();
-        }
-      } finally {
-        drawing = undefined;
-      }
-    })();
-    return drawing;
-  }
+    await screen.show(frame(body, view.foot(), { columns, rows, paint }));
+  });
+  const onResize = () => {
+    screen.forget();
+    refresh().catch(() => undefined);
+  };
+  stdout.on('resize', onResize);
+  const giveBack = borrowScreen?.(screen.leave, onResize);
 
   return {
     get ended() {
       return sink.ended;
     },
-    draw(next, below) {
-      write = next;
-      foot = below;
+    draw(write, foot) {
+      view = { write, foot };
       return refresh();
     },
     refresh,
@@ -118,19 +86,70 @@ export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveO
       over = true;
       stdout.off('resize', onResize);
       giveBack?.();
-      await drawing?.catch(() => undefined);
-      if (!entered || write === undefined || sink.ended) return;
+      // Waits for the frame in progress.
+      await refresh().catch(() => undefined);
+      if (!screen.entered || view === undefined || sink.ended) return;
       let last = '';
       try {
         const paint = await paintFor(colour);
-        const columns = isSized(stdout) ? stdout.columns : undefined;
-        last = await render(write, columns);
-        const below = foot().map((line) => `${footText(line, paint)}\n`);
+        last = await render(view.write, isSized(stdout) ? stdout.columns : undefined);
+        const below = view.foot().map((line) => `${footText(line, paint)}\n`);
         if (below.length > 0) last += `\n${below.join('')}`;
       } finally {
         await sink.write(`${LEAVE}${last}`);
       }
     },
+  };
+}
+
+interface LiveView {
+  write(out: Output): Promise<void>;
+  foot(): readonly Foot[];
+}
+
+/** The alternate screen, and what it shows. */
+function createScreen(stdout: LiveTerminal, sink: Sink) {
+  let entered = false;
+  /** The lines on the screen; undefined if unknown, for example after a resize. */
+  let shown: readonly string[] | undefined;
+  return {
+    get entered() {
+      return entered;
+    },
+    forget() {
+      shown = undefined;
+    },
+    leave() {
+      if (entered) stdout.write(LEAVE);
+      entered = false;
+    },
+    async show(lines: readonly string[]): Promise<void> {
+      const changes = entered ? difference(shown, lines) : ENTER + difference(undefined, lines);
+      if (changes === '') return;
+      entered = true;
+      shown = lines;
+      await sink.write(`${BEGIN}${NO_WRAP}${changes}${WRAP}${COMMIT}`);
+    },
+  };
+}
+
+/** Returns a function that runs `work`, and runs it again if called during a run. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let again = false;
+  return () => {
+    again = true;
+    running ??= (async () => {
+      try {
+        while (again) {
+          again = false;
+          await work();
+        }
+      } finally {
+        running = undefined;
+      }
+    })();
+    return running;
   };
 }
 

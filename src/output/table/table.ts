@@ -1,11 +1,19 @@
 import { type Coming, createBatch } from '../formats/batch.ts';
 import type { Forms } from '../forms.ts';
+import type { Column } from '../output.ts';
 import { eachRow, isArray, type Rows } from '../rows.ts';
 import type { Sink } from '../sink.ts';
 import { SMALL, tableText } from './draw.ts';
 import { isNumeric, shownCell } from './kinds.ts';
 import { type Layout, layoutOf, type Shown } from './layout.ts';
 import { cardWriter, lineWriter, type RowWriter, type TableStyle } from './row-writers.ts';
+
+interface Table<T> {
+  readonly forms: Pick<Forms<T>, 'columns' | 'safe'>;
+  readonly style: TableStyle;
+  /** Whether rows arrive over hours. */
+  readonly isLive: boolean;
+}
 
 /**
  * Writes rows as a table, or as cards if the terminal is too narrow for a table, and returns the
@@ -14,98 +22,113 @@ import { cardWriter, lineWriter, type RowWriter, type TableStyle } from './row-w
  */
 export async function writeTable<T>(
   rows: Rows<T>,
-  { columns, safe }: Forms<T>,
+  forms: Forms<T>,
   sink: Sink,
   style: TableStyle,
   coming: Coming,
 ): Promise<number> {
-  const live = coming.live === true;
-  let shown = columns;
-
-  function cellsOf(row: T): readonly Shown[] {
-    const masked = safe(row);
-    return shown.map((column) => shownCell(column.value(masked), column.kind, style));
-  }
-
-  function layoutFor(first: Iterable<T>): Layout {
-    const headings = shown.map(({ header, kind, least }) => ({
-      header: style.header ? header : '',
-      right: isNumeric(kind),
-      // Later rows may be wider than the first rows, so keep a minimum width.
-      ...(live ? { least } : {}),
-    }));
-    return layoutOf(headings, map(first, cellsOf), style.cells, live);
-  }
-
-  /**
-   * Leaves out spared columns, one after another, until the others fit. Then cuts neither the first
-   * column, which names the row, nor the ID or a spared column, since a cut ID can't be pasted.
-   */
-  function measure(first: Iterable<T>): Layout {
-    const spared = columns.filter((column) => column.spared);
-    for (let left = 0; left <= spared.length; left += 1) {
-      shown = columns.filter((column) => !spared.slice(0, left).includes(column));
-      const layout = layoutFor(first);
-      const isCut = layout.columns.some(
-        (one, at) => one.isCut && (at === 0 || shown[at]?.id === 'id' || shown[at]?.spared),
-      );
-      if (layout.fits && (!isCut || spared.length === 0)) return layout;
-    }
-    shown = columns;
-    return layoutFor(first);
-  }
-
-  /** Formats all rows, if they are few. */
-  async function textOf(whole: readonly T[]): Promise<string> {
-    const layout = measure(whole);
-    if (layout.fits) return tableText(whole.map(cellsOf), layout, style);
-    const cards = cardWriter(layout, style, cellsOf);
-    return whole.map(cards.row).join('');
-  }
-
-  if (isArray(rows) && rows.length <= SMALL && !live) {
-    if (rows.length > 0) await sink.write(await textOf(rows));
+  const isLive = coming.live === true;
+  const table = { forms, style, isLive };
+  if (isArray(rows) && rows.length <= SMALL && !isLive) {
+    if (rows.length > 0) await sink.write(await wholeText(rows, table));
     return rows.length;
   }
+  const stream = createStream(table, sink, coming);
+  if (isArray(rows) && !isLive) await stream.begin(rows);
+  let count = 0;
+  await eachRow(rows, sink, (row) => {
+    count += 1;
+    return stream.add(row);
+  });
+  await stream.finish();
+  return count;
+}
 
-  const batch = createBatch(sink, true, coming, () =>
-    waiting.length > 0 ? begin(measure(waiting)) : undefined,
-  );
-  /** Collects the first rows until the columns have their positions. */
+/** Writes rows one by one, once the first rows have given the columns their positions. */
+function createStream<T>(table: Table<T>, sink: Sink, coming: Coming) {
   let waiting: T[] = [];
   let writer: RowWriter<T> | undefined;
-  let count = 0;
-  let over = false;
+  const beginNow = () => (waiting.length > 0 ? begin(waiting) : undefined);
+  const batch = createBatch(sink, true, coming, beginNow);
 
-  function begin(layout: Layout): Promise<void> | undefined {
+  function begin(measured: readonly T[]): Promise<void> | undefined {
+    const { columns, layout, cellsOf } = placed(measured, table);
     writer = layout.fits
-      ? lineWriter(shown, layout, style, safe)
-      : cardWriter(layout, style, cellsOf);
+      ? lineWriter(columns, layout, table.style, table.forms.safe)
+      : cardWriter(layout, table.style, cellsOf);
     const text = writer.head + waiting.map(writer.row).join('');
     waiting = [];
     return batch.add(text);
   }
 
-  if (isArray(rows) && !live) await begin(measure(rows));
-
-  await eachRow(rows, sink, (row) => {
-    count += 1;
-    if (writer !== undefined) return batch.add(writer.row(row));
-    waiting.push(row);
-    if (waiting.length > SMALL) return begin(measure(waiting));
-    if (live && waiting.length === 1) {
+  return {
+    begin,
+    add(row: T): Promise<void> | undefined {
+      if (writer !== undefined) return batch.add(writer.row(row));
+      waiting.push(row);
+      if (waiting.length > SMALL) return begin(waiting);
       // Measures the rows that have arrived, so that no row waits for the next one.
-      setImmediate(() => {
-        if (waiting.length > 0 && !over) begin(measure(waiting))?.catch(() => undefined);
-      });
-    }
-    return undefined;
-  });
+      if (table.isLive && waiting.length === 1) {
+        setImmediate(() => beginNow()?.catch(() => undefined));
+      }
+      return undefined;
+    },
+    async finish(): Promise<void> {
+      const rest = waiting;
+      waiting = [];
+      if (rest.length > 0) await batch.add(await wholeText(rest, table));
+      await batch.finish();
+    },
+  };
+}
 
-  over = true;
-  if (waiting.length > 0) await batch.add(await textOf(waiting));
-  await batch.finish();
-  return count;
+/** Formats all rows of a short table. */
+async function wholeText<T>(rows: readonly T[], table: Table<T>): Promise<string> {
+  const { layout, cellsOf } = placed(rows, table);
+  if (layout.fits) return tableText(rows.map(cellsOf), layout, table.style);
+  return rows.map(cardWriter(layout, table.style, cellsOf).row).join('');
+}
+
+interface Placed<T> {
+  readonly columns: readonly Column<T>[];
+  readonly layout: Layout;
+  cellsOf(row: T): readonly Shown[];
+}
+
+/**
+ * Leaves out spared columns, one after another, until the others fit. Then cuts neither the first
+ * column, which names the row, nor the ID or a spared column, since a cut ID can't be pasted.
+ */
+function placed<T>(rows: readonly T[], table: Table<T>): Placed<T> {
+  const { columns } = table.forms;
+  const spared = columns.filter((column) => column.spared);
+  for (let left = 0; left <= spared.length; left += 1) {
+    const shown = columns.filter((column) => !spared.slice(0, left).includes(column));
+    const found = measured(rows, shown, table);
+    const isCut = found.layout.columns.some(
+      (one, at) => one.isCut && (at === 0 || shown[at]?.id === 'id' || shown[at]?.spared),
+    );
+    if (found.layout.fits && (!isCut || spared.length === 0)) return found;
+  }
+  return measured(rows, columns, table);
+}
+
+function measured<T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
+  { forms, style, isLive }: Table<T>,
+): Placed<T> {
+  const cellsOf = (row: T) => {
+    const masked = forms.safe(row);
+    return columns.map((column) => shownCell(column.value(masked), column.kind, style));
+  };
+  const headings = columns.map(({ header, kind, least }) => ({
+    header: style.header ? header : '',
+    right: isNumeric(kind),
+    // Later rows may be wider than the first rows, so keep a minimum width.
+    ...(isLive ? { least } : {}),
+  }));
+  return { columns, layout: layoutOf(headings, map(rows, cellsOf), style.cells, isLive), cellsOf };
 }
 
 function* map<T, R>(values: Iterable<T>, change: (value: T) => R) {

@@ -96,13 +96,13 @@ const LEAST = 2 * 60_000;
  * this computer may have slept past the deadline.
  */
 async function timeOf(
-  { id, grace }: JobRecord,
+  { id, grace }: RentedRecord,
   every: number,
   context: Context,
 ): Promise<{ time: Situation['time']; after: number }> {
-  const known = id === null ? undefined : await (await context.journal()).instance(id);
-  if (known?.deadline === undefined) return { time: 'early', after: 0 };
-  const left = Date.parse(known.deadline) - context.serviceClock.now();
+  const { deadline } = await (await context.journal()).ends(id);
+  if (deadline == null) return { time: 'early', after: 0 };
+  const left = Date.parse(deadline) - context.serviceClock.now();
   if (left <= 0) return { time: 'past', after: Math.max(grace, LEAST) - left };
   // The next run would be too late to interrupt the command and fetch its results.
   return { time: grace > 0 && left <= grace + every ? 'near' : 'early', after: 0 };
@@ -134,7 +134,6 @@ async function rowOf(
   exit_code: number | null,
   context: Context,
 ): Promise<Reaped> {
-  const known = await (await context.journal()).instance(id);
-  const deadline = known?.deadline ?? null;
+  const { deadline = null } = await (await context.journal()).ends(id);
   return { id, name, deadline, overdue_seconds: 0, outcome, reason: 'job', exit_code };
 }

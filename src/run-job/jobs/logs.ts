@@ -35,16 +35,7 @@ export async function printLogs(
   const job = await findJob(typed, context);
   const output = createJobOutput(context, context.signal);
   try {
-    await output.whileRead(async (unread) => {
-      const signal = AbortSignal.any([context.signal, unread]);
-      if (job.ended_at !== null) return printKept(job, wanted, output, context);
-      if (!isRented(job)) return noteNone(job, context);
-      const seen = await look(job, signInOf(job, given), LOOK, context);
-      // Another process may have just completed the job.
-      if (seen.isOver) return printKept(await readJob(job.uid, context), wanted, output, context);
-      if (seen.state === 'none') return noteNone(job, context);
-      await printRemote(job, wanted, { shell: seen.shell, output, signal }, context);
-    });
+    await printAll(job, wanted, given, output, context);
   } catch (error) {
     // Ctrl-C is the normal way to close a view, so print no message.
     const isCtrlC = error instanceof CliError && error.failure === 'interrupted';
@@ -53,35 +44,52 @@ export async function printLogs(
   if (output.lost !== undefined) throw output.lost;
 }
 
-function noteNone({ name }: JobRecord, { err }: Context): void {
-  err.note(`The command on ${name} has not started yet.`);
+async function printAll(
+  job: JobRecord,
+  wanted: Wanted,
+  given: HowToReach,
+  output: JobOutput,
+  context: Context,
+): Promise<void> {
+  if (job.ended_at !== null) return printKept(job, wanted, output, context);
+  if (!isRented(job)) return noteNone(job, context);
+  const seen = await look(job, signInOf(job, given), LOOK, context);
+  // Another process may have just completed the job.
+  if (seen.isOver) return printKept(await readJob(job.uid, context), wanted, output, context);
+  if (seen.state === 'none') {
+    noteNone(job, context);
+  } else {
+    await printRemote(job, wanted, seen.shell, output, context);
+  }
 }
 
-interface Printing {
-  readonly shell: RemoteShell;
-  readonly output: JobOutput;
-  readonly signal: AbortSignal;
+function noteNone({ name }: JobRecord, { err }: Context): void {
+  err.note(`The command on ${name} has not started yet.`);
 }
 
 async function printRemote(
   job: RentedRecord,
   { follows, lines }: Wanted,
-  { shell, output, signal }: Printing,
+  shell: RemoteShell,
+  output: JobOutput,
   context: Context,
 ): Promise<void> {
-  const { clock, err } = context;
+  const { clock, err, signal } = context;
   const start: Offsets =
     lines === undefined ? { out: 0, err: 0 } : await offsetsOf(shell, ['-n', lines], signal);
   let ended: JobRecord | undefined;
-  const over = new AbortController();
+  const over = new Error('stopped following');
   try {
     const { exitCode, isRunning } = await follow({
       shell,
       offsets: start,
       isOnce: !follows,
       clock,
-      signal: AbortSignal.any([signal, over.signal]),
-      print: output.print,
+      signal,
+      async print(from, bytes) {
+        await output.print(from, bytes);
+        if (output.isClosed) throw over;
+      },
       async onCut({ reason, isNew }) {
         ensureSameHost(reason, job);
         const now = await readJob(job.uid, context);
@@ -96,9 +104,9 @@ async function printRemote(
     });
     if (exitCode === undefined && isRunning !== true) warnLost(job, context);
   } catch (error) {
+    if (error !== over) throw error;
     // Exits quietly if stdout is closed.
-    if (signal.aborted && !context.signal.aborted) return;
-    if (error !== over || ended === undefined) throw error;
+    if (ended === undefined) return;
     for (const from of ['out', 'err'] as const) {
       for await (const chunk of keptOutput(ended, from, { after: start[from] }, context)) {
         await output.print(from, chunk);

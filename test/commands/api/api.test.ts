@@ -79,7 +79,7 @@ describe('in the sandbox', () => {
     const missing = await world.cli(['api', 'GET', '/storage/drives/none']);
     expect(missing.code).toBe(3);
     expect(JSON.parse(missing.stdout)).toMatchObject({ statusCode: 404 });
-    expect(missing.stderr).toMatch(/^error: GET \/storage\/drives\/none returned 404: /);
+    expect(missing.stderr).toBe('error: Not found (404): Drive none not found.\n');
     const env = { GPUCLOUD_API_KEY: 'svc_sk_wrong' };
     const refused = await world.cli(['--json', 'api', 'GET', '/users/me'], { env });
     expect(refused.code).toBe(4);

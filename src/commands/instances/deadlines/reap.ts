@@ -1,6 +1,6 @@
 import { Option } from '../../../cli/command.ts';
 import { ruled } from '../../../cli/parse.ts';
-import { action } from '../../../cli/verb.ts';
+import { verb } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { type CliError, failuresOf, throwAll } from '../../../errors.ts';
 import { arm, armedStatus, disarm } from '../../../instances/deadlines/arm.ts';
@@ -55,7 +55,8 @@ async function everyOf(context: Context): Promise<number> {
   return heartbeatOf(state, await profileOf(context))?.every ?? DEFAULT_EVERY;
 }
 
-export const reap = action({
+export const reap = verb({
+  summary: 'Terminate instances past their deadline',
   view: reapedView,
   notes:
     "Terminates the account's instances past their deadline or idle for longer than their rule " +
