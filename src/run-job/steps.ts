@@ -1,4 +1,3 @@
-import { LONGEST_TIMER } from '../clock.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';

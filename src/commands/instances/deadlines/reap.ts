@@ -133,7 +133,9 @@ export const reap = verb({
       if (open.length === 0) return;
       for (const { uid } of open) inHand.add(uid);
       const finished = finishJobs({ open, every: every ?? 0 }, context, ({ row, error }) => {
-        if (row !== undefined) rows.push(row);
+        // This pass may have terminated the instance at its deadline.
+        const isReported = rows.some(({ id }) => id === row?.id);
+        if (row !== undefined && !(row.outcome === 'already_ended' && isReported)) rows.push(row);
         if (error !== undefined) errors.push(error);
       });
       const round = failuresOf(finished).then((failures) => {
