@@ -10,6 +10,7 @@ import type { Fetch } from './copy/copy-out.ts';
 import type { FileList } from './copy/files.ts';
 import type { JobEnd } from './end/report.ts';
 import type { Phases } from './phases.ts';
+import type { Received } from './received.ts';
 import type { Noted } from './record/note.ts';
 import type { RentedRecord } from './record/record.ts';
 import type { Connected } from './stages/connect.ts';
@@ -76,6 +77,10 @@ export interface Job extends Noted<RentedRecord> {
   readonly early: CliError | undefined;
   /** The instance, once it has responded over SSH. */
   there: Connected | undefined;
+  /** The output, if this process follows it. */
+  received: Received | undefined;
+  /** false if the instance's disk was full when the command exited. */
+  isOutputWhole: boolean;
   /** Local paths copied by this process. */
   fetched: readonly string[];
   /** What the last look showed. */

@@ -38,7 +38,8 @@ export async function runOnInstance(
   await ownJournal(context);
   const target = await findInstance(typed, context, { changes: true });
   const how = await howToSignIn(target, input.how, context);
-  const seen = await look(target, how, LOOK, context);
+  const { home } = (await jobOn(target.id, context)) ?? {};
+  const seen = await look({ ...target, home }, how, LOOK, context);
   if (seen.isOver) {
     throw new CliError('wrongState', `${target.name} is ${seen.instance.status}.`, {
       resource: target.id,

@@ -16,8 +16,13 @@ export async function ensureSsh(
   context: Context,
 ): Promise<void> {
   await ensureSandboxSsh(context);
-  const { code } = await printedBy('ssh', ['-V'], context);
-  if (code !== 0) throw usageError('gpucloud run needs ssh, but could not start it');
+  const { code, errors } = await printedBy('ssh', ['-V'], context);
+  const [why = ''] = errors.trim().split(/\r?\n/);
+  if (code !== 0) {
+    throw usageError(
+      `gpucloud run needs ssh, but ${why ? `it failed: ${why}` : 'could not start it'}`,
+    );
+  }
   if (options.length === 0 && words.length === 0) return;
   const given = [...words, ...options.flatMap((option) => ['-o', option])];
   // With -G, ssh only parses its options.

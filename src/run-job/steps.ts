@@ -17,6 +17,7 @@ import { type Connected, connect } from './stages/connect.ts';
 import { fetchEvery } from './stages/fetch-every.ts';
 import { Ended, followToEnd, interruptCommand } from './stages/follow-to-end.ts';
 import { keep } from './stages/keep.ts';
+import { receiveOutput } from './stages/receive.ts';
 import { repeated } from './stages/repeated.ts';
 import { start } from './stages/start.ts';
 import { stopCommand } from './stages/stop-command.ts';
@@ -42,7 +43,8 @@ const [BEFORE, AFTER] = [10_000, 2_000];
 export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   const { stops, phases, by } = job;
   const { interrupts, clock, err } = context;
-  const output = createJobOutput(context, stops.last);
+  const plain = createJobOutput(context, stops.last);
+  const outputOf = () => job.received?.output ?? plain;
   const events = [interrupts.first, interrupts.second, stops.near, stops.half, stops.last];
   let known: readonly AbortSignal[] = [];
   let [isInterrupted, hasFollowed] = [false, false];
@@ -81,6 +83,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         job.instance = seen.instance;
         if (seen.isOver) throw new Ended(job.record, seen.instance);
         job.there = seen;
+        await note(job, { home: seen.home }, context);
       }
       return observed(job.there);
     } catch (error) {
@@ -133,9 +136,11 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     if (phases.current !== 'running') {
       phases.begin('running', clamp(shellLine(job.record.command, 'linux'), 50));
     }
-    const endFetching = fetchEvery(job, shell, output, context);
+    job.received ??= await receiveOutput(job, context);
+    const { received } = job;
+    const endFetching = fetchEvery(job, shell, received.output, context);
     try {
-      const code = await followToEnd(job, shell, output, changed, context);
+      const code = await followToEnd(job, shell, received, changed, context);
       return code === undefined ? { kind: 'lost' } : { kind: 'exited', code };
     } finally {
       await endFetching();
@@ -208,7 +213,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       }
       isInterrupted = true;
       phases.clear();
-      output.endLine(!stops.near.aborted);
+      outputOf().endLine(!stops.near.aborted);
       const { name, on } = job.record;
       if (stops.near.aborted && by !== 'reap') {
         err.warn(
@@ -238,9 +243,9 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         // Prints the rest of the output of a command that exited without this process.
         if (by === 'attach' && !hasFollowed) await follow(stops.last);
         hasFollowed = true;
-        const out = by === 'reap' ? undefined : output;
+        const out = by === 'reap' ? undefined : outputOf();
         await collect(job, there(), out, seen.kind !== 'running', context);
-        job.failure = output.lost;
+        job.failure = plain.lost;
         return 'none';
       } catch (error) {
         job.failure = error instanceof CliError ? error : unforeseen(error);

@@ -213,9 +213,9 @@ function isJobRunning(body: string): boolean | undefined {
   if (!lines.includes('gpucloud-run ready')) return undefined;
   const states = lines
     .map((line) => line.split(' ')[1] ?? '')
-    .filter((word) => !['ready', 'rsync', 'tar'].includes(word));
+    .filter((word) => !['ready', 'home', 'rsync', 'tar'].includes(word));
   if (states.includes('running')) return true;
-  return states.every((word) => ['exited', 'lost'].includes(word)) ? false : undefined;
+  return states.every((word) => ['none', 'exited', 'lost'].includes(word)) ? false : undefined;
 }
 
 function allCards(samples: readonly Part<readonly Card[]>[]): Sample['cards'] {

@@ -3,7 +3,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { keptOutput } from '../../src/run-job/record/kept-output.ts';
+import { keptOutput } from '../../src/run-job/kept.ts';
 import { follow } from '../../src/run-job/remote/follow.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
 import { atTerminal } from '../support/at-terminal.ts';

@@ -138,7 +138,7 @@ describe('--keep-on-failure', () => {
 
 test("stores a job's kept output with mode 0600", async () => {
   await world.run('echo out; echo err >&2', []);
-  for (const kind of ['out', 'err', 'json']) {
+  for (const kind of ['out.0', 'err.0', 'json']) {
     expect(statSync(world.jobFile(kind)).mode & 0o777).toBe(0o600);
   }
 });

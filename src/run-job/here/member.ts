@@ -69,7 +69,6 @@ export async function prepare(member: Member, context: Context): Promise<void> {
   const own = beside(job, context);
   if (job.early !== undefined) throw job.early;
   const there = await connect(job, own);
-  await note(job, { signed_in_at: timeNow(context) }, context);
   const { code, stderr } = await there.shell.run(`mkdir -p ${WORK}`, '', job.stops.any);
   if (code !== 0) {
     const reason = lastLine(stderr) || `exit code ${code}`;
