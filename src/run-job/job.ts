@@ -13,7 +13,7 @@ import type { Phases } from './phases.ts';
 import type { Received } from './received.ts';
 import type { Noted } from './record/note.ts';
 import type { RentedRecord } from './record/record.ts';
-import type { Connected } from './stages/connect.ts';
+import type { SignedIn } from './remote/probe.ts';
 import type { Driver, Observation } from './state.ts';
 import type { Stops } from './stops.ts';
 
@@ -63,6 +63,12 @@ export interface JobPlan extends JobInput {
   /** Milliseconds during which to retry refused offers. */
   readonly retryFor: number | undefined;
   readonly files: FileList | undefined;
+}
+
+/** An instance on which scripts can run. */
+export interface Connected extends Pick<SignedIn, 'state' | 'exitCode' | 'shell'> {
+  /** Whether both sides have rsync. */
+  readonly hasRsync: boolean;
 }
 
 /** A job on its instance, with the progress of the process that drives it. */

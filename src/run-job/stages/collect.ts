@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
-import type { Job } from '../job.ts';
+import type { Connected, Job } from '../job.ts';
 import { MOST_KEPT, openKept } from '../kept.ts';
 import type { JobOutput } from '../output.ts';
 import type { Received } from '../received.ts';
@@ -8,7 +8,6 @@ import { note, timeNow } from '../record/note.ts';
 import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { follow, offsetsOf } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
-import type { Connected } from './connect.ts';
 import { fetchAll } from './copies.ts';
 import { noteFullDisk } from './follow-to-end.ts';
 import { repeated } from './repeated.ts';

@@ -3,17 +3,11 @@ import { CliError } from '../../errors.ts';
 import { type Reached, reach } from '../../reach/reach.ts';
 import { durationWord } from '../../rules/times.ts';
 import { isRsyncHere } from '../copy/rsync.ts';
-import type { Job } from '../job.ts';
+import type { Connected, Job } from '../job.ts';
 import { note, timeNow } from '../record/note.ts';
 import { ensureSameHost, ensureUser } from '../remote/failed-ssh.ts';
 import { type SignedIn, signIn } from '../remote/probe.ts';
 import { within } from '../remote/within.ts';
-
-/** An instance on which scripts can run. */
-export interface Connected extends Pick<SignedIn, 'state' | 'exitCode' | 'shell'> {
-  /** Whether both sides have rsync. */
-  readonly hasRsync: boolean;
-}
 
 /** Waits until the instance responds, and signs in. */
 export async function connect(job: Job, context: Context): Promise<Connected> {

@@ -4,12 +4,11 @@ import { copyFailed } from '../copy/copy-failed.ts';
 import { copyIn } from '../copy/copy-in.ts';
 import { type CopyingOut, copyOut } from '../copy/copy-out.ts';
 import { listFiles } from '../copy/files.ts';
-import type { Job } from '../job.ts';
+import type { Connected, Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import { filesText } from '../phases.ts';
 import { note, timeNow } from '../record/note.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
-import type { Connected } from './connect.ts';
 import { ensureRunning } from './follow-to-end.ts';
 import { repeated } from './repeated.ts';
 
