@@ -76,7 +76,7 @@ export async function fetchAll(
   };
   if (job.by === 'run') interrupts.first.addEventListener('abort', explain);
   try {
-    await fetchEach(job, copying, isOver, context);
+    await fetchEach(job, copying, { isOver, onCut: patienceOf(job, context) }, context);
   } finally {
     interrupts.first.removeEventListener('abort', explain);
     output?.endLine();
@@ -106,15 +106,21 @@ export function copyingFrom(
   };
 }
 
+interface HowToFetch {
+  /** Whether the command can't change the results any more. */
+  readonly isOver: boolean;
+  /** Throws if no further attempt can succeed. Without it, a few attempts are made. */
+  readonly onCut: ((error: CliError) => Promise<void>) | undefined;
+}
+
 /** Copies each path, then throws the first failure, preferably not a missing path. */
 export async function fetchEach(
   job: Job,
   copying: CopyingOut,
-  isOver: boolean,
+  { isOver, onCut }: HowToFetch,
   context: Context,
 ): Promise<void> {
   const { phases } = job;
-  const onCut = patienceOf(job, context);
   let failure: CliError | undefined;
   for (const [at, one] of job.record.fetch.entries()) {
     if (one.fetched_at !== null) continue;
