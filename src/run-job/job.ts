@@ -7,7 +7,7 @@ import type { HowToReach } from '../reach/reach.ts';
 import type { Money } from '../rules/money.ts';
 import type { Command } from './command.ts';
 import type { Fetch } from './copy/copy-out.ts';
-import type { FileList } from './copy/files.ts';
+import type { FileList, Overview } from './copy/files.ts';
 import type { JobEnd } from './end/report.ts';
 import type { Phases } from './phases.ts';
 import type { Received } from './received.ts';
@@ -25,6 +25,8 @@ export interface JobInput {
   readonly command: readonly string[];
   readonly sync: string | undefined;
   readonly exclude: readonly string[];
+  /** Whether the .gitignore files in the `--sync` folder count. */
+  readonly gitignore: boolean;
   readonly fetch: readonly Fetch[];
   /** Milliseconds; `--fetch-every`. */
   readonly fetchEvery: number | undefined;
@@ -63,6 +65,7 @@ export interface JobPlan extends JobInput {
   /** Milliseconds during which to retry refused offers. */
   readonly retryFor: number | undefined;
   readonly files: FileList | undefined;
+  readonly overview: Overview | undefined;
 }
 
 /** An instance on which scripts can run. */

@@ -1,18 +1,10 @@
+import type { TopRow } from '../results/instances.ts';
 import { PROGRAM_LIMIT } from './probe-script.ts';
 
 /** A part of a probe: its value, or the reason why it can't be used. */
 export type Part<T> = { readonly value: T } | { readonly fault: string };
 
-interface Card {
-  readonly index: number;
-  readonly name: string;
-  /** Each value is null if the driver does not report it, for example with MIG. */
-  readonly utilization_percent: number | null;
-  readonly memory_used_mib: number | null;
-  readonly memory_total_mib: number | null;
-  readonly temperature_c: number | null;
-  readonly power_w: number | null;
-}
+type Card = TopRow['gpus'][number];
 
 /** CPU time of all cores since the start, in hundredths of a second. */
 export interface CpuTime {

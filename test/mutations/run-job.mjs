@@ -40,6 +40,7 @@ export const runJob = [
     tests,
     changes: [
       ['a link in a place is followed', 'await lstat(path)', 'await stat(path)'],
+      ['files are moved into a mounted disk', 'if (dev !== own)', 'if (dev < 0)'],
       ['a file is put in place of more than a file', "|| there === 'other'", ''],
       ['a link may be absolute', 'isAbsolute(target) || ', ''],
       ['.. may follow a name', "|| parts.lastIndexOf('..') > first", ''],
@@ -57,14 +58,13 @@ export const runJob = [
     tests,
     changes: [
       ['a file is followed if it is a link', "'wx'", "'w'"],
-      ['a full pipe is a fault', "=== 'EAGAIN'", "=== ''"],
       [
         'a file may be larger than the disk',
         'if (size <= free) return undefined;',
         'return undefined;',
       ],
       ['a file that was cut stays', 'await unlink(path)', 'await lstat(path)'],
-      ['a device is replaced', "'folder' : 'stream'", "'folder' : 'file'"],
+      ['a device is replaced', "'folder' : 'other'", "'folder' : 'file'"],
     ],
   },
   {
@@ -77,6 +77,30 @@ export const runJob = [
         'afterLine(running.stdout',
       ],
       ['a folder is merged with the home folder', 'home === undefined || ', 'home !== "" || '],
+    ],
+  },
+  {
+    file: 'run-job/copy/copy-out-each.ts',
+    tests,
+    changes: [
+      ['a fetched path is fetched again', '(one.fetched_at ?? null) === null', 'true'],
+      ['a missing path decides', "kind !== 'missing'", "kind === 'missing'"],
+    ],
+  },
+  {
+    file: 'run-job/copy/files.ts',
+    tests: 'run-job/files',
+    changes: [
+      ['a nested pattern holds in one folder only', '`**/${pattern}`', 'pattern'],
+      ['a folder name is a pattern', "'\\\\$&'", "'$&'"],
+    ],
+  },
+  {
+    file: 'run-job/copy/changed.ts',
+    tests: 'run-job/files',
+    changes: [
+      ['a line may be endless', 'rest.length > LONGEST_LINE', 'rest.length < 0'],
+      ['a folder stays in the way of a file', 'inTheWay.push(path)', ''],
     ],
   },
   {

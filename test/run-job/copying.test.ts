@@ -64,6 +64,18 @@ describe('--sync', () => {
     expect(await run()).toMatchObject({ code: 0, stdout: 'X\nchanged\n' });
   });
 
+  test.each([
+    ['without', [], '.gitignore\nb\n'],
+    ['with', ['--no-gitignore'], '.gitignore\na\nb\n'],
+  ])('copies %s --no-gitignore what the plan counted', async (_word, flags, names) => {
+    const source = await folder();
+    writeFileSync(join(source, '.gitignore'), 'a\n');
+    const { code, stdout, stderr } = await world.run('ls -A', ['--sync', source, ...flags]);
+    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: names });
+    expect(stderr).toContain(`To copy: ${names.split('\n').length - 1} files`);
+    expect(stderr.includes('Left out: 1 file (2 bytes)')).toBe(flags.length === 0);
+  });
+
   test('exits with 125 without running the command if tar fails on the instance', async () => {
     const source = await folder();
     writeFileSync(world.local('../bin/tar'), '#!/bin/sh\ncat >/dev/null\nexit 2\n', {

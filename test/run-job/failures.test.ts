@@ -168,14 +168,6 @@ describe('copying out', () => {
     expect(got('a')).toBe('x\n');
   });
 
-  test('prints a result for /dev/stdout after the output', async () => {
-    const { code, stdout } = await world.run('printf result >r; echo out', [
-      '--fetch',
-      'r:/dev/stdout',
-    ]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'out\nresult' });
-  });
-
   test('exits with 125 without copying out again if the instance was terminated', async () => {
     world.ssh.refuse = (script) => {
       if (!script.includes("'./out'")) return undefined;

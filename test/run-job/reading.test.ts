@@ -381,14 +381,14 @@ describe('reap', () => {
     expect((await reap(world)).stderr).not.toContain('Could not connect');
   });
 
-  test('refuses to fetch to the stdout of an earlier process', async () => {
+  test('refuses to fetch to stdout, which an earlier version recorded', async () => {
     await world.detach('echo x >r', '--fetch', `r:${world.local('r')}`);
     await exited(world);
     store({ fetch: [{ remote: 'r', local: '/dev/stdout', fetched_at: null }] });
     const { rows, stderr } = await reap(world);
     expect(rows).toMatchObject([{ outcome: 'refused' }]);
     expect(stderr).toContain(
-      '/dev/stdout belongs to another process; fetch with gpucloud jobs attach',
+      '/dev/stdout is not a regular file on this computer, but a file on the instance',
     );
   });
 });

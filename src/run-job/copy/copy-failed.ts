@@ -37,7 +37,7 @@ export function programFailed(way: 'in' | 'out', code: number, printed: string):
   const reason =
     lines.find(isFull) ?? lines.find((line) => /^(?:tar|rsync): /.test(line)) ?? lines.at(-1);
   return copyFailed(way, reason || `exit code ${code}`, {
-    retryable: CUT.includes(code) && !isOtherHost(printed),
+    retryable: CUT.includes(code) && !isOtherHost(printed) && !isFull(printed),
   });
 }
 

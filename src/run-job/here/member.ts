@@ -89,7 +89,6 @@ export async function fetchFrom(member: Member, context: Context): Promise<void>
   const copying = {
     ...copyingFrom(shell, job.stops.last, warn, context),
     onProgress: () => undefined,
-    print: () => Promise.reject(new Error('results go into a folder')),
   };
   await fetchEach(job, copying, { isOver: true, onCut: patienceOf(job, context) }, own);
 }

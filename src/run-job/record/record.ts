@@ -35,6 +35,8 @@ export interface JobRecord {
   /** `--sync` folder, as an absolute path. */
   readonly sync: string | null;
   readonly exclude: readonly string[];
+  /** `--no-gitignore`: false. Missing in a record of an earlier version. */
+  readonly gitignore?: boolean | undefined;
   readonly fetch: readonly StoredFetch[];
   /** Milliseconds; `--fetch-every`. */
   readonly fetch_every: number | null;
@@ -129,6 +131,7 @@ const schema = lazy(() => {
     variables: z.optional(z.array(text)),
     sync: maybeText,
     exclude: z.array(text),
+    gitignore: z.optional(z.boolean()),
     fetch: z.array(z.object({ remote: text, local: text, fetched_at: maybeText })),
     fetch_every: maybeNumber,
     keep_on_failure: maybeNumber,
