@@ -269,18 +269,21 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
   ['SIGBREAK', 'interrupted', 'Interrupted.'],
 ];
 
-/** Returns a setter for the third signal's action. By default, it kills the process. */
+/**
+ * Returns a function that adds an action of the third signal, and returns how to remove the action.
+ * Without actions, the third signal kills the process.
+ */
 function listenForInterrupts(
   first: AbortController,
   second: AbortController,
-): (leave: () => void) => void {
-  let atThird: (() => void) | undefined;
+): (leave: () => void) => () => void {
+  const atThird = new Set<() => void>();
   for (const [signal, failure, words] of SIGNALS) {
     const stop = () => {
       const reason = new CliError(failure, words);
       if (!first.signal.aborted) first.abort(reason);
       else if (!second.signal.aborted) second.abort(reason);
-      else if (atThird !== undefined) atThird();
+      else if (atThird.size > 0) for (const leave of atThird) leave();
       else {
         process.off(signal, stop);
         // Windows can't send SIGHUP or SIGBREAK.
@@ -292,7 +295,8 @@ function listenForInterrupts(
   // Let the failing write report a file over the size limit: the signal would kill the process.
   process.on('SIGXFSZ', () => undefined);
   return (leave) => {
-    atThird = leave;
+    atThird.add(leave);
+    return () => void atThird.delete(leave);
   };
 }
 

@@ -43,8 +43,11 @@ export interface Host {
   /** Missing in tests that start no group. */
   readonly signalGroup?: SignalGroup;
   readonly interrupts: Interrupts;
-  /** Sets the action for the third signal. By default, it stops the process at once. */
-  onThirdInterrupt?(leave: () => void): void;
+  /**
+   * Adds an action of the third signal, and returns how to remove the action. Without actions, the
+   * third signal stops the process at once.
+   */
+  onThirdInterrupt?(leave: () => void): () => void;
   /**
    * For full-screen views: calls `leave` when the process is suspended (Ctrl-Z) or exits, and
    * `back` when it resumes. Returns a function that removes both callbacks.

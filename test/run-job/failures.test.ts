@@ -315,6 +315,7 @@ describe('Ctrl-C during gpucloud run', () => {
     const { code, stderr } = await world.run('exit 3', [], {
       onThirdInterrupt: (third) => {
         leave = third;
+        return () => undefined;
       },
     });
     expect(code, stderr).toBe(7);

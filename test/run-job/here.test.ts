@@ -218,6 +218,7 @@ describe('Ctrl-C during gpucloud run --here', () => {
     const { code, stderr } = await here('exit 3', [], {
       onThirdInterrupt: (third) => {
         leave = third;
+        return () => undefined;
       },
     });
     expect(code, stderr).toBe(7);

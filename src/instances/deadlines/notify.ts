@@ -117,7 +117,7 @@ const EVENTS: Readonly<Partial<Record<Reaped['outcome'], NotifyEvent['event']>>>
 
 /**
  * Sends notifications about instances that a pass terminated at their deadline, or failed to
- * terminate.
+ * terminate. After an interrupt, sends no failure, since the next pass tries again.
  */
 export async function notifyOfReaped(
   { rows, errors }: Pick<Reaping, 'rows' | 'errors'>,
@@ -126,7 +126,7 @@ export async function notifyOfReaped(
   await eachBounded(rows, AT_ONCE, async ({ id, name, deadline, outcome, reason }) => {
     const isIdle = reason === 'idle';
     const event = isIdle && outcome === 'terminated' ? 'terminated_idle' : EVENTS[outcome];
-    if (event === undefined) return;
+    if (event === undefined || (context.signal.aborted && outcome !== 'terminated')) return;
     const failure = errors.find(({ resource }) => resource === (id ?? name));
     const message =
       failure?.message ??

@@ -50,7 +50,7 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
   const done = [...unknown, ...ended.filter((one) => one !== undefined)];
   return {
     time,
-    rows: done.map(({ row }) => row),
+    rows: done.flatMap(({ row }) => row ?? []),
     unproven,
     errors: [
       ...done.flatMap(({ error }) => error ?? []),
@@ -96,7 +96,8 @@ async function timeOfPass(
 type Overdue = Pick<Deadline, 'id' | 'name'> & { readonly deadline: string };
 
 export interface Ended {
-  readonly row: Reaped;
+  /** Missing if an interrupt came before the request. */
+  readonly row?: Reaped;
   readonly error?: CliError;
 }
 
@@ -143,7 +144,7 @@ function terminate(
   );
 }
 
-/** Runs a termination and returns its row. Never throws a CliError, except an interrupt. */
+/** Runs a termination and returns its row. Never throws a CliError: it would hide other rows. */
 export async function endedRow<R extends Omit<Reaped, 'outcome'> & { readonly id: string }>(
   row: R,
   work: () => ReturnType<typeof endHeld>,
@@ -152,7 +153,8 @@ export async function endedRow<R extends Omit<Reaped, 'outcome'> & { readonly id
   try {
     ending = await work();
   } catch (error) {
-    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    if (!(error instanceof CliError)) throw error;
+    if (isInterrupt(error)) return { error };
     return { row: { ...row, outcome: 'refused' }, error: named(error, row.name) };
   }
   switch (ending?.kind) {

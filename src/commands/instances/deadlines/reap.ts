@@ -104,9 +104,10 @@ export const reap = verb({
     const idle = async (time: ServiceTime) => {
       const ended = await endIdle({ time, every: every ?? (await everyOf(context)) }, context);
       const failed = ended.flatMap(({ error }) => error ?? []);
-      rows.push(...ended.map(({ row }) => row));
+      const idled = ended.flatMap(({ row }) => row ?? []);
+      rows.push(...idled);
       errors.push(...failed);
-      notified.push(notifyOfReaped({ rows: ended.map(({ row }) => row), errors: failed }, context));
+      notified.push(notifyOfReaped({ rows: idled, errors: failed }, context));
     };
     /** Runs one pass. Collects rows and errors, so that a later fault can't hide them. */
     const pass = async () => {
@@ -162,6 +163,7 @@ export const reap = verb({
     }
     await Promise.all(notified);
     const unwritten = await failuresOf(context.out.list(rows, reapedView));
-    throwAll([...errors, ...unwritten]);
+    // An interrupt stops several parts of a pass, but is one error.
+    throwAll([...new Set([...errors, ...unwritten])]);
   },
 });
