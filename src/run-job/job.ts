@@ -1,4 +1,5 @@
 import type { CreateInstanceBody, Instance } from '../api/index.ts';
+import type { CliError } from '../errors.ts';
 import type { DeadlineFlags } from '../instances/deadlines/deadline.ts';
 import type { CreateFlags } from '../instances/request/given.ts';
 import type { Chosen } from '../instances/request/hardware.ts';
@@ -7,9 +8,13 @@ import type { Money } from '../rules/money.ts';
 import type { Command } from './command.ts';
 import type { Fetch } from './copy/copy-out.ts';
 import type { FileList, Overview } from './copy/files.ts';
+import type { JobEnd } from './end/report.ts';
 import type { Phases } from './phases.ts';
 import type { Received } from './received.ts';
-import type { JobRecord } from './record/record.ts';
+import type { Noted } from './record/note.ts';
+import type { RentedRecord } from './record/record.ts';
+import type { SignedIn } from './remote/probe.ts';
+import type { Driver, Observation } from './state.ts';
 import type { Stops } from './stops.ts';
 
 /** A job as given on the command line. */
@@ -63,29 +68,36 @@ export interface JobPlan extends JobInput {
   readonly overview: Overview | undefined;
 }
 
-/**
- * Process that follows a job: the `run` that rented the instance, which may exit after starting the
- * job (`detach`), or a later process. `reap` prints no progress.
- */
-type JobOwner = 'run' | 'detach' | 'attach' | 'stop' | 'reap';
+/** An instance on which scripts can run. */
+export interface Connected extends Pick<SignedIn, 'state' | 'exitCode' | 'shell'> {
+  /** Whether both sides have rsync. */
+  readonly hasRsync: boolean;
+}
 
-/** A job on its instance, with its progress. */
-export interface Job {
-  record: JobRecord;
+/** A job on its instance, with the progress of the process that drives it. */
+export interface Job extends Noted<RentedRecord> {
   readonly how: HowToReach;
   readonly stops: Stops;
   readonly phases: Phases;
-  readonly by: JobOwner;
-  /** The exit code of the command, once the command has exited. */
-  exitCode: number | undefined;
-  /** Local paths. */
-  fetched: readonly string[];
-  /** The state of copying results and output: `done` once all are on this computer. */
-  collection: 'none' | 'begun' | 'done';
+  readonly by: Driver;
+  /** The command to start; undefined for the recorded one, which has no variables. */
+  readonly command: Command | undefined;
+  /** Why the wait for the new instance stopped early. */
+  readonly early: CliError | undefined;
+  /** The instance, once it has responded over SSH. */
+  there: Connected | undefined;
   /** The output, if this process follows it. */
-  received?: Received;
+  received: Received | undefined;
   /** false if the instance's disk was full when the command exited. */
   isOutputWhole: boolean;
+  /** Local paths copied by this process. */
+  fetched: readonly string[];
+  /** What the last look showed. */
+  seen: Observation;
+  /** Why the last step failed. */
+  failure: CliError | undefined;
   /** The last state read of the instance. */
   instance: Instance | undefined;
+  /** How the job stands, once this process is done with it. */
+  end: JobEnd | undefined;
 }

@@ -10,7 +10,7 @@ import { type Bytes, type JobRecord, jobPath, outputFiles } from './record/recor
 // segment has the offset of its first byte.
 
 type From = 'out' | 'err';
-type JobFiles = Pick<JobRecord, 'id' | 'name' | 'cut'>;
+type JobFiles = Pick<JobRecord, 'uid' | 'name' | 'cut'>;
 
 const MB = 1024 * 1024;
 const SEGMENT = 32 * MB;
@@ -71,7 +71,7 @@ export async function openKept(job: JobFiles, at: Bytes, context: Context): Prom
 }
 
 async function openStream(job: JobFiles, from: From, at: number, context: Context) {
-  const base = await jobPath(job.id, from, context);
+  const base = await jobPath(job.uid, from, context);
   let fault: CliError | undefined;
   let segments: OpenSegment[] = [];
   const fail = (error: unknown) => {
@@ -177,7 +177,7 @@ export async function* keptOutput(
   { after = 0, lines }: Wanted,
   context: Context,
 ): AsyncGenerator<Uint8Array> {
-  const path = await jobPath(job.id, from, context);
+  const path = await jobPath(job.uid, from, context);
   try {
     const segments = await segmentsOf(job, from, context);
     if (segments.length === 0) {

@@ -3,13 +3,18 @@ import { CliError } from '../errors.ts';
 import { type ServiceTime, serviceTime } from '../instances/deadlines/service-time.ts';
 import { ownJournal } from '../instances/pending.ts';
 import type { Target } from '../instances/resolve.ts';
+import { gpucloud } from '../output/shell-line.ts';
 
 /** Milliseconds between two checks of the deadline, even before one is set. */
 const [STEP, UNKNOWN] = [10_000, 1_000];
+/** Milliseconds between two checks whether `jobs stop` was called. */
+const ASKED = 1_000;
 
 /** Signals that stop parts of a job early. */
 export interface Stops {
-  /** Aborts on any interrupt or a near deadline: stops all stages before the command. */
+  /**
+   * Aborts on any interrupt, a near deadline, or `jobs stop`: stops all stages before the command.
+   */
   readonly any: AbortSignal;
   /** Aborts near the deadline: the command gets SIGINT, so that its results can be copied in time. */
   readonly near: AbortSignal;
@@ -25,6 +30,8 @@ export interface Stops {
    * termination.
    */
   readonly last: AbortSignal;
+  /** Whether the deadline has passed. */
+  isPast(): boolean;
   close(): void;
 }
 
@@ -35,10 +42,14 @@ interface StopsFor extends Pick<Target, 'id'> {
   readonly grace: number;
   /** The first Ctrl-C stops only this process: the job continues. */
   readonly leaves: boolean;
+  /** Milliseconds to continue after the deadline. */
+  readonly after?: number;
+  /** Whether `jobs stop` has asked this process to stop the job. */
+  isAsked?(): boolean;
 }
 
 export function createStops(
-  { id, deadline: known, grace, leaves }: StopsFor,
+  { id, deadline: known, grace, leaves, after = 0, isAsked }: StopsFor,
   context: Context,
 ): Stops {
   const { interrupts, clock } = context;
@@ -62,7 +73,7 @@ export function createStops(
         await clock.sleep(STEP, closed);
         continue;
       }
-      const left = at - time.now();
+      const left = at + after - time.now();
       if (left <= 0) return;
       for (const [controller, before] of early) {
         if (left <= before && !controller.signal.aborted) controller.abort(isNear());
@@ -84,16 +95,31 @@ export function createStops(
   second.addEventListener('abort', onSecond, { once: true, signal });
   if (first.aborted) onFirst();
   if (second.aborted) onSecond();
+  let isPast = false;
   passDeadline(signal).then(
-    () => last.abort(new CliError('deadline', 'The deadline has passed.')),
+    () => {
+      isPast = true;
+      last.abort(new CliError('deadline', 'The deadline has passed.'));
+    },
     (error: unknown) => {
       if (!signal.aborted) last.abort(error);
     },
   );
+  const asked = new AbortController();
+  /** Polls, since another process asks. */
+  async function waitForAsking(isAskedNow: () => boolean): Promise<void> {
+    while (!isAskedNow()) await clock.sleep(ASKED, signal);
+    const message = `${gpucloud('jobs', 'stop')} stopped the job.`;
+    asked.abort(new CliError('runFailed', message));
+  }
+  // Closing stops the wait.
+  if (isAsked !== undefined) waitForAsking(isAsked).catch(() => undefined);
   const interrupt = AbortSignal.any([first, last.signal]);
+  const any = AbortSignal.any([interrupt, asked.signal]);
   return {
+    isPast: () => isPast,
     // A resumed job may have results, so an interrupt leaves time to copy them.
-    any: leaves ? interrupt : AbortSignal.any([interrupt, near.signal]),
+    any: leaves ? any : AbortSignal.any([any, near.signal]),
     near: near.signal,
     half: half.signal,
     interrupt,

@@ -355,10 +355,7 @@ describe('a failing instance of gpucloud run --here', () => {
     const other = world.renting.instances.get(NEW)?.name ?? '';
     expect(statuses()).toEqual({ [name()]: 'ACTIVE', [other]: 'TERMINATING' });
     expect(stderr).toContain(`warning: Kept ${name()} with its results: it bills until `);
-    expect(stderr).toContain(
-      `gpucloud instances scp -r ${name()}:gpucloud-run/work/result ${world.local(`got/${name()}`)}`,
-    );
-    expect(stderr).toContain(`Terminate it: gpucloud instances terminate ${name()}`);
+    expect(stderr).toContain(`fetch and terminate: gpucloud jobs attach ${name()}`);
     const rows = report().instances as { name: string; terminated: boolean }[];
     expect(rows.find((row) => row.name === name())).toMatchObject({ terminated: false });
     expect(rows.find((row) => row.name === other)).toMatchObject({ terminated: true });

@@ -11,7 +11,7 @@ import { fc, runs } from '../support/random.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const MB = 1024 * 1024;
-const job = { id: ID, name: 'job', cut: { out: 0, err: 0 } };
+const job = { uid: ID, name: 'job', cut: { out: 0, err: 0 } };
 const never = new AbortController().signal;
 
 let state: string;

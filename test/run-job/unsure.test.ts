@@ -89,12 +89,10 @@ describe('the termination after gpucloud run', () => {
     expect(stderr).toContain('It may still be billing');
   });
 
-  test("terminates if --keep-on-failure can't store the new deadline", async () => {
-    const ended = job(
-      'touch up; until [ -e go ]; do sleep 0.1; done; exit 5',
-      '--keep-on-failure',
-      '30m',
-    );
+  test("keeps the old deadline if --keep-on-failure can't store the new one", async () => {
+    const { interrupts, press } = ctrlC();
+    const command = 'touch up; until [ -e go ]; do sleep 0.1; done; exit 5';
+    const ended = world.run(command, ['--keep-on-failure', '30m'], { interrupts });
     await followed(world);
     const state = world.local('state');
     const deadlines = readdirSync(state, { recursive: true })
@@ -106,9 +104,12 @@ describe('the termination after gpucloud run', () => {
       writeFileSync(join(state, path), 'in the way');
     }
     writeFileSync(join(world.job, 'work', 'go'), '');
+    await until(() => world.record().kept === 'command');
+    expect(world.status()).toBe('ACTIVE');
+    press();
     const { code, stderr } = await ended;
     expect({ code, status: world.status() }).toEqual({ code: 5, status: 'TERMINATING' });
-    expect(stderr).toContain('Could not keep job');
+    expect(stderr).toContain('Kept job until its old deadline');
   });
 
   test('exits with 125 and reports the cost of an instance over --max-price', async () => {

@@ -288,7 +288,8 @@ describe('a job that has exited', () => {
     "protects a job's instance while results are not copied: %j",
     async (more) => {
       await exited(more);
-      const failed = { reason: 'job', outcome: 'refused', exit_code: 0 };
+      const outcome = more.kept === null ? 'refused' : 'kept';
+      const failed = { reason: 'job', outcome, exit_code: 0 };
       expect(await ends()).toMatchObject([failed, failed, failed]);
       const record = readFileSync(join(world.home, 'state', 'jobs', `${ID}.json`), 'utf8');
       expect(JSON.parse(record)).toMatchObject({ ...more, ended_at: null });

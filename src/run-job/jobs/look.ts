@@ -2,10 +2,10 @@ import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { instanceIn, readInstance } from '../../instances/read.ts';
+import type { Target } from '../../instances/resolve.ts';
 import { type HowToReach, sshOptions } from '../../reach/reach.ts';
-import { hasSsh, leadsTo } from '../../rules/statuses.ts';
+import { instanceStatus, leadsTo } from '../../rules/statuses.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
-import type { JobRecord } from '../record/record.ts';
 import { ensureSameHost, ensureUser } from '../remote/failed-ssh.ts';
 import { type SignedIn, signIn } from '../remote/probe.ts';
 import { within } from '../remote/within.ts';
@@ -17,7 +17,7 @@ export type Seen =
 
 /** Checks a job once, with a time limit in milliseconds. Throws CliError if the check fails. */
 export async function look(
-  job: Pick<JobRecord, 'id' | 'name' | 'home'>,
+  job: Target & { readonly home?: string | null | undefined },
   how: HowToReach,
   time: number,
   context: Context,
@@ -30,10 +30,12 @@ export async function look(
     const instance = instanceIn(await readInstance(id, await context.api(), { signal }));
     const { status } = instance;
     if (leadsTo('TERMINATED', status)) return { isOver: true, instance };
-    if (!hasSsh(status)) throw new CliError('wrongState', `${name} is ${status}.`);
+    // SSH may still work in ERROR.
+    const isWithout = instanceStatus(status).ssh === 'no' || instance.ip_address == null;
+    if (isWithout) throw new CliError('wrongState', `${name} is ${status}.`);
     const endpoint = sshEndpoint(instance, how);
     const ssh = await sshOptions(id, how, context);
-    const found = await signIn({ endpoint, ssh, home: job.home }, context, signal);
+    const found = await signIn({ endpoint, ssh, home: job.home ?? undefined }, context, signal);
     if (typeof found === 'string') {
       ensureSameHost(found, job);
       ensureUser(found, job);

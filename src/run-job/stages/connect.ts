@@ -3,16 +3,11 @@ import { CliError } from '../../errors.ts';
 import { type Reached, reach } from '../../reach/reach.ts';
 import { durationWord } from '../../rules/times.ts';
 import { isRsyncHere } from '../copy/rsync.ts';
-import type { Job } from '../job.ts';
+import type { Connected, Job } from '../job.ts';
+import { note, timeNow } from '../record/note.ts';
 import { ensureSameHost, ensureUser } from '../remote/failed-ssh.ts';
 import { type SignedIn, signIn } from '../remote/probe.ts';
 import { within } from '../remote/within.ts';
-
-/** An instance on which scripts can run. */
-export interface Connected extends Pick<SignedIn, 'state' | 'shell'> {
-  /** Whether both sides have rsync. */
-  readonly hasRsync: boolean;
-}
 
 /** Waits until the instance responds, and signs in. */
 export async function connect(job: Job, context: Context): Promise<Connected> {
@@ -23,12 +18,15 @@ export async function connect(job: Job, context: Context): Promise<Connected> {
   const reached = await reach(record.id, how, context, stops.any);
   job.instance = reached.instance;
   phases.begin('connecting', `to ${record.name}`);
-  const { state, shell, home, hasTar, ...there } = await signedIn(reached, job, begun, context);
-  job.record = { ...record, home };
+  const found = await signedIn(reached, job, begun, context);
+  const { state, exitCode, shell, home, hasTar, ...there } = found;
+  const signed_in_at = record.signed_in_at ?? timeNow(context);
+  // A later process finds the job in the same place.
+  await note(job, { signed_in_at, home }, context);
   const hasRsync = there.hasRsync && (await isRsyncHere(context));
   const needsTar = record.fetch.length > 0 || (record.sync !== null && !hasRsync);
   if (needsTar && !hasTar) throw noCopies(record.name);
-  return { shell, state, hasRsync };
+  return { shell, state, exitCode, hasRsync };
 }
 
 function noCopies(name: string): CliError {
@@ -68,7 +66,7 @@ function signedIn(
   const limit = { time, late, signal: stops.any };
   return within(limit, clock, async (signal) => {
     for (let attempt = 1; ; attempt += 1) {
-      found = await signIn({ endpoint, ssh, home: record.home }, context, signal);
+      found = await signIn({ endpoint, ssh, home: record.home ?? undefined }, context, signal);
       if (typeof found !== 'string') return found;
       ensureSameHost(found, record);
       ensureUser(found, record);

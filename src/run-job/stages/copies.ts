@@ -4,11 +4,12 @@ import { copyIn } from '../copy/copy-in.ts';
 import type { CopyingOut } from '../copy/copy-out.ts';
 import { copyOutEach, worstOf } from '../copy/copy-out-each.ts';
 import { listFiles } from '../copy/files.ts';
-import type { Job } from '../job.ts';
+import type { Connected, Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import { filesText } from '../phases.ts';
+import { note, timeNow } from '../record/note.ts';
+import type { StoredFetch } from '../record/record.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
-import type { Connected } from './connect.ts';
 import { ensureRunning } from './follow-to-end.ts';
 import { repeated } from './repeated.ts';
 
@@ -38,18 +39,24 @@ export async function copyFiles(
     try {
       await copyIn(files, copying);
     } catch (error) {
-      if (error instanceof CliError && error.retryable) await ensureRunning(job.record, context);
+      if (error instanceof CliError && error.retryable) {
+        await ensureRunning(job.record, context);
+      }
       throw error;
     }
   };
   await repeated(work, copying.signal, clock);
 }
 
-/** Copies as many results as possible, then throws the first failure, preferably not a missing path. */
+/**
+ * Copies the results that are not on this computer yet, as many as possible. Then throws the first
+ * failure, preferably not a missing path. `isOver`: the command can't change them any more.
+ */
 export async function fetchAll(
   job: Job,
   { shell }: Pick<Connected, 'shell'>,
   output: JobOutput | undefined,
+  isOver: boolean,
   context: Context,
 ): Promise<void> {
   const { record, stops, phases } = job;
@@ -65,7 +72,7 @@ export async function fetchAll(
   };
   if (job.by === 'run') interrupts.first.addEventListener('abort', explain);
   try {
-    await fetchEach(job, copying, patienceOf(job, context), context);
+    await fetchEach(job, copying, { isOver, onCut: patienceOf(job, context) }, context);
   } finally {
     interrupts.first.removeEventListener('abort', explain);
     output?.endLine();
@@ -94,27 +101,36 @@ export function copyingFrom(
   };
 }
 
+interface HowToFetch {
+  /** Whether the command can't change the results any more. */
+  readonly isOver: boolean;
+  /** Throws if no further attempt can succeed. Without it, a few attempts are made. */
+  readonly onCut: ((error: CliError) => Promise<void>) | undefined;
+}
+
 /** Copies each path, then throws the failure that decides, preferably not a missing path. */
 export async function fetchEach(
   job: Job,
   copying: CopyingOut,
-  onCut: ReturnType<typeof patienceOf>,
-  { clock }: Context,
+  { isOver, onCut }: HowToFetch,
+  context: Context,
 ): Promise<void> {
-  const { record, phases } = job;
-  job.fetched = [];
-  const results = await copyOutEach(record.fetch, {
+  const { phases } = job;
+  const results = await copyOutEach(job.record.fetch, {
     ...copying,
-    clock,
+    clock: context.clock,
     onBegin: ({ remote }) => phases.begin('fetching', remote),
-    async onFetched({ local }) {
-      job.fetched = [...job.fetched, local];
+    async onFetched({ remote, local }) {
+      job.fetched = [...new Set([...job.fetched, local])];
+      if (!isOver) return;
+      const fetched_at = timeNow(context);
+      const isIt = (one: StoredFetch) => one.remote === remote && one.local === local;
+      const fetch = job.record.fetch.map((one) => (isIt(one) ? { ...one, fetched_at } : one));
+      await note(job, { fetch }, context);
     },
     onCut,
   });
   const worst = worstOf(results);
-  const fetched = worst === undefined || worst.kind === 'missing';
-  job.record = { ...job.record, fetched };
   if (worst !== undefined) throw worst.fault;
 }
 
@@ -122,11 +138,11 @@ export async function fetchEach(
  * Retries after a lost connection until the deadline. `reap` does not retry, since it runs again
  * later.
  */
-export function patienceOf({ record, by }: Job, context: Context) {
+function patienceOf({ record, by }: Job, context: Context) {
   if (by === 'reap') return undefined;
   let last: string | undefined;
   return async ({ message }: CliError) => {
-    await ensureRunning(record, context);
+    await ensureRunning(record, context, last === undefined);
     if (message !== last) {
       context.err.warn(
         'connection',

@@ -1,69 +1,36 @@
+import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError, unforeseen } from '../../errors.ts';
+import { CliError } from '../../errors.ts';
 import { BRIEFLY, type Reading, readInstance } from '../../instances/read.ts';
+import type { Target } from '../../instances/resolve.ts';
 import { isDocumented, leadsTo } from '../../rules/statuses.ts';
 import type { Job } from '../job.ts';
 import type { Received } from '../received.ts';
-import type { JobRecord } from '../record/record.ts';
 import { ensureSameHost, isCut, lastLine } from '../remote/failed-ssh.ts';
 import { follow } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { INTERRUPT } from '../remote/supervisor.ts';
-import { repeated } from './repeated.ts';
 
 /**
- * Receives the command's output until the command exits. Returns the exit code, or undefined
- * without one.
+ * Receives the command's output until the command exits or the signal aborts. Returns the exit code,
+ * or undefined without one. Throws Ended if the instance has ended.
  */
 export async function followToEnd(
   job: Job,
   shell: RemoteShell,
   received: Received,
+  signal: AbortSignal,
   context: Context,
 ): Promise<number | undefined> {
-  const { record, stops, phases } = job;
+  const { record, phases } = job;
   const { clock, err, interrupts } = context;
-  const { name, on } = record;
-  const ends = on ? 'leaves' : 'terminates';
+  const { name } = record;
   /** Starts a new line for a message of gpucloud. */
   const begin = (isEchoed = false) => {
     phases.clear();
     received.output.endLine(isEchoed);
   };
-  const onCtrlC = () => {
-    if (stops.last.aborted) return;
-    begin(true);
-    err.note(`Interrupting the command. Ctrl-C again ${ends} ${name} without copying results.`);
-    interrupt();
-  };
-  const onNear = () => {
-    if (stops.last.aborted) return;
-    begin();
-    err.warn(
-      'deadline_near',
-      `Interrupting the command to fetch results before ${name}'s deadline.`,
-    );
-    interrupt();
-  };
-  /** The reason why an interrupt failed. */
-  let warned: string | undefined;
-  const interrupt = () => {
-    repeated(() => interruptCommand(shell, stops.last), stops.last, clock).catch(
-      (error: unknown) => {
-        if (stops.last.aborted) return;
-        const { message } = error instanceof CliError ? error : unforeseen(error);
-        if (message !== warned) err.warn('connection', message);
-        warned = message;
-      },
-    );
-  };
-  // Only `run` interrupts its command.
-  if (job.by === 'run') interrupts.first.addEventListener('abort', onCtrlC, { once: true });
-  if (job.by === 'run' && interrupts.first.aborted) onCtrlC();
-  stops.near.addEventListener('abort', onNear, { once: true });
-  if (stops.near.aborted) onNear();
   try {
-    const signal = AbortSignal.any([stops.last, stops.half]);
     const { exitCode, isDiskFull } = await follow({
       shell,
       offsets: received.offsets,
@@ -72,7 +39,7 @@ export async function followToEnd(
       print: (from, bytes) => received.receive(from, bytes, signal),
       onCut: async ({ reason, isFirst, isNew }) => {
         ensureSameHost(reason, record);
-        await ensureRunning(record, context);
+        await ensureRunning(record, context, isFirst);
         if (!isNew) return;
         begin();
         const why = reason && ` (${reason.replace(/\.$/, '')})`;
@@ -88,15 +55,9 @@ export async function followToEnd(
     received.isWhole = true;
     if (isDiskFull) noteFullDisk(job, context);
     return exitCode;
-  } catch (error) {
-    // Copies the existing results, since the command ignores SIGINT.
-    if (stops.half.aborted && !stops.last.aborted) return undefined;
-    throw error;
   } finally {
-    interrupts.first.removeEventListener('abort', onCtrlC);
-    stops.near.removeEventListener('abort', onNear);
     await received.settle();
-    begin(interrupts.second.aborted);
+    begin(interrupts.first.aborted && signal.aborted);
   }
 }
 
@@ -120,11 +81,27 @@ export async function interruptCommand(shell: RemoteShell, signal: AbortSignal):
   });
 }
 
+/** The instance of a job has ended, or can't respond over SSH. */
+export class Ended extends CliError {
+  /** Whether the instance is TERMINATING or TERMINATED. */
+  readonly isOver: boolean;
+
+  constructor({ id, name }: Target, { status, failure_reason: reason }: Instance) {
+    const why = reason ? ` (${reason})` : '';
+    super('wrongState', `${name} is ${status}${why}, so its job has ended.`, { resource: id });
+    this.isOver = leadsTo('TERMINATED', status);
+  }
+}
+
 /**
- * Throws if the instance was terminated elsewhere, since no further connection can succeed. Returns
- * whether the service responded.
+ * Throws Ended if the instance can't respond again, since no further connection can succeed. An
+ * instance in ERROR may still respond once more (`isFirst`). Returns whether the service responded.
  */
-export async function ensureRunning({ id, name }: JobRecord, context: Context): Promise<boolean> {
+export async function ensureRunning(
+  { id, name }: Target,
+  context: Context,
+  isFirst = false,
+): Promise<boolean> {
   let reading: Reading;
   try {
     reading = await readInstance(id, await context.api(), BRIEFLY);
@@ -136,7 +113,6 @@ export async function ensureRunning({ id, name }: JobRecord, context: Context): 
   if (reading.kind !== 'there') return false;
   const { status } = reading.instance;
   if (!isDocumented(status) || leadsTo('ACTIVE', status)) return true;
-  throw new CliError('wrongState', `${name} is ${status}, so its job has ended.`, {
-    resource: id,
-  });
+  if (status === 'ERROR' && isFirst) return true;
+  throw new Ended({ id, name }, reading.instance);
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
-import { failuresOf } from '../../errors.ts';
 import type { Job } from '../job.ts';
-import { type Bytes, readEnded, readJob, writeJob } from '../record/record.ts';
+import { note } from '../record/note.ts';
+import type { Bytes } from '../record/record.ts';
 
 /** Delay before saving a new position, in milliseconds. */
 const SAVE_AFTER = 1_000;
@@ -12,21 +12,10 @@ const SAVE_AFTER = 1_000;
  */
 export function createPosition(job: Job, offsets: Bytes, context: Context) {
   const closed = new AbortController();
-  let isWaiting = false;
-  let isLost = false;
-  let isHeld = false;
+  let [isWaiting, isHeld] = [false, false];
   let saved = Promise.resolve();
   async function saveNow(): Promise<void> {
-    const printed = { ...offsets };
-    job.record = { ...job.record, printed };
-    if ((await readEnded(job.record, context)) !== undefined) return;
-    // The job may have ended or been kept since.
-    const stored = readJob(job.record.id, context).catch(() => job.record);
-    const [fault] = await failuresOf(
-      stored.then((record) => writeJob({ ...record, printed }, context)),
-    );
-    if (fault !== undefined && !isLost) context.err.warn('local_storage', fault.message);
-    isLost ||= fault !== undefined;
+    await note(job, { printed: { ...offsets } }, context);
   }
   /** Saves in turn, so that an older position never replaces a newer one. */
   function save(): Promise<void> {
@@ -46,7 +35,7 @@ export function createPosition(job: Job, offsets: Bytes, context: Context) {
         () => undefined,
       );
     },
-    /** Saves nothing until {@link resume}, since others write the record. */
+    /** Saves nothing until {@link resume}. */
     hold() {
       isHeld = true;
       return save();

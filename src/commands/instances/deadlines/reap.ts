@@ -128,16 +128,20 @@ export const reap = verb({
     const rounds = new Set<Promise<void>>();
     /** Starts handling jobs, except those an earlier round is handling. */
     const begin = async () => {
-      const open = (await openJobs(context)).filter(({ id }) => !inHand.has(id));
+      const found = await openJobs(context);
+      if (inHand.size === 0) errors.push(...found.newer);
+      const open = found.open.filter(({ uid }) => !inHand.has(uid));
       if (open.length === 0) return;
-      for (const { id } of open) inHand.add(id);
+      for (const { uid } of open) inHand.add(uid);
       const finished = finishJobs({ open, every: every ?? 0 }, context, ({ row, error }) => {
-        if (row !== undefined) rows.push(row);
+        // This pass may have terminated the instance at its deadline.
+        const isReported = rows.some(({ id }) => id === row?.id);
+        if (row !== undefined && !(row.outcome === 'already_ended' && isReported)) rows.push(row);
         if (error !== undefined) errors.push(error);
       });
       const round = failuresOf(finished).then((failures) => {
         errors.push(...failures);
-        for (const { id } of open) inHand.delete(id);
+        for (const { uid } of open) inHand.delete(uid);
         rounds.delete(round);
       });
       rounds.add(round);
