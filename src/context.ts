@@ -48,6 +48,7 @@ export function createContext(
     interrupts,
     signal: interrupts.first,
     flags,
+    version,
     get stdin() {
       return host.stdin;
     },

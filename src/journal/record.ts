@@ -109,6 +109,10 @@ const schemas = lazy(() => {
       entry: z.optional(text),
       /** Whether the run used its profile's stored key. */
       stored: z.optional(z.boolean()),
+      /** Version of the gpucloud that ran. Older versions than this field wrote none. */
+      program: z.optional(text),
+      /** What the run can do. Versions older than this field count for deadlines only. */
+      features: z.optional(z.array(text)),
       /** Set if a later run did not reach the service. */
       failure: z.optional(z.looseObject({ at: time, message: text })),
     }),

@@ -101,7 +101,8 @@ async function requestOf(
   const ends = prompts === undefined ? flags : await askDeadline(flags, prompts);
   // A detached job has no process to terminate its instance. `run` enforces its own deadline, but
   // only `reap` enforces an idle rule.
-  if (input.detach || ends.ifIdle !== undefined) await checkDeadline(ends, context);
+  const isLeft = input.detach || ends.ifIdle !== undefined;
+  if (isLeft) await checkDeadline(ends, context, input.detach ? ['job'] : []);
   for (const name of namesOf(flags.name, input.here)) await ensureNoPending(name, context);
   if (prompts === undefined || missing.length === 0) {
     const { body: request, offers } = await makeRequest(given, context);

@@ -141,7 +141,7 @@ async function mayLeave(
 function isReaped(context: Context): Promise<boolean> {
   return context.shielded(async (own) => {
     const account = await (await own.journal()).account();
-    return (await readEnforcement(own, account)).isArmed;
+    return (await readEnforcement({ account }, own)).job.isArmed;
   });
 }
 

@@ -31,7 +31,8 @@ const instance = (fields: Partial<InstanceRow>) =>
   }) as InstanceRow;
 
 function messages(code: string, more: { instances?: InstanceRow[]; drives?: DriveRow[] }) {
-  const enforcement = { isArmed: false, reason: 'not scheduled' } as const;
+  const armed = { isArmed: false, reason: 'not scheduled' } as const;
+  const enforcement = { deadline: armed, idle: armed, job: armed };
   const look = { ...lookAt(reading), enforcement, ...more };
   return findingsOf(look, code).map(({ message }) => message);
 }

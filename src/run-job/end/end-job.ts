@@ -162,7 +162,7 @@ export function keep(
       const isEarlier = before !== undefined && Date.parse(before) <= Date.parse(wanted);
       const deadline = isEarlier ? before : wanted;
       if (!isEarlier) await setDeadline({ id, name }, { deadline }, journal, own);
-      await warnUnenforced(journal, own);
+      await warnUnenforced(['deadline'], journal, own);
       own.err.warn(
         'may_be_billing',
         `Kept ${what}: it bills until ${minuteText(Date.parse(deadline))}. ${next}`,

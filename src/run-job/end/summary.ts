@@ -30,7 +30,7 @@ export async function noteStarted(
   const account = await (await context.journal()).account();
   err.warn(
     'may_be_billing',
-    (await readEnforcement(context, account)).isArmed
+    (await readEnforcement({ account }, context)).job.isArmed
       ? `When the command exits, "instances reap" fetches the results and terminates ${name}. The instance bills until then, at the latest until ${end}. See its output: ${gpucloud('jobs', 'logs', typed)}`
       : `${name} bills until ${end}, even after its command exits. To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
   );

@@ -39,6 +39,7 @@ const armedView: View<ArmedStatus> = {
   columns: [
     field('profile', 'PROFILE'),
     { id: 'armed', header: 'ARMED', value: (s) => (s.armed ? 'yes' : 'no') },
+    { id: 'enforces', header: 'ENFORCES', value: ({ enforces }) => enforces.join(', ') },
     field('scheduler', 'SCHEDULER'),
     field('every_seconds', 'EVERY SECONDS'),
     field('last_run_at', 'LAST RUN', { kind: 'time' }),
