@@ -36,6 +36,8 @@ interface OpenJob {
    * When gpucloud noticed that the command had disappeared without an exit code; null otherwise.
    */
   readonly lost_at: string | null;
+  /** Why the instance refused the last sign-in of `reap`. */
+  readonly sign_in_refused?: string | null | undefined;
 }
 
 /** The facts behind all findings. */
@@ -115,6 +117,13 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
     message: ({ name }) =>
       `The command on ${short(name)} disappeared without an exit code, and ${short(name)} bills`,
     next: ({ name, id }) => ['jobs', 'stop', typedName(name, id)],
+  }),
+  ofJobs({
+    code: 'job_sign_in',
+    test: ({ sign_in_refused }) => sign_in_refused != null,
+    message: ({ name, sign_in_refused: why }) =>
+      `"instances reap" can't finish the job of ${short(name)} (${clamp(why ?? '', 80)}). To finish it`,
+    next: ({ name, id }) => ['jobs', 'attach', typedName(name, id)],
   }),
   ofInstances({
     code: 'running_long',

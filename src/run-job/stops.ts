@@ -35,10 +35,12 @@ interface StopsFor extends Pick<Target, 'id'> {
   readonly grace: number;
   /** The first Ctrl-C stops only this process: the job continues. */
   readonly leaves: boolean;
+  /** Milliseconds in which to copy results if the deadline has passed already. */
+  readonly lastTry?: number | undefined;
 }
 
 export function createStops(
-  { id, deadline: known, grace, leaves }: StopsFor,
+  { id, deadline: known, grace, leaves, lastTry = 0 }: StopsFor,
   context: Context,
 ): Stops {
   const { interrupts, clock } = context;
@@ -51,6 +53,7 @@ export function createStops(
   let time: ServiceTime | undefined;
   /** Sleeps in short steps, since a timer does not count the time while a laptop sleeps. */
   async function passDeadline(closed: AbortSignal): Promise<void> {
+    let isFirst = lastTry > 0;
     for (;;) {
       const at = Date.parse((await deadline()) ?? '');
       if (Number.isNaN(at)) {
@@ -63,7 +66,11 @@ export function createStops(
         continue;
       }
       const left = at - time.now();
-      if (left <= 0) return;
+      if (left <= 0) {
+        for (const [controller] of early) controller.abort(isNear());
+        return isFirst ? clock.sleep(lastTry, closed) : undefined;
+      }
+      isFirst = false;
       for (const [controller, before] of early) {
         if (left <= before && !controller.signal.aborted) controller.abort(isNear());
       }

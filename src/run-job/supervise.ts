@@ -14,6 +14,7 @@ import { notifyOfEnd } from './end/notify.ts';
 import { type JobEnd, reportOf, writeReport } from './end/report.ts';
 import { noteEnd, noteStarted } from './end/summary.ts';
 import type { Job } from './job.ts';
+import { LAST_TRY } from './jobs/hand-over.ts';
 import { createPhases } from './phases.ts';
 import { type JobRecord, readEnded, removeOldJobs, writeJob } from './record/record.ts';
 import { createStops } from './stops.ts';
@@ -53,7 +54,9 @@ export async function superviseToEnd(
 ): Promise<Supervision> {
   const { id, name, grace } = record;
   const leaves = by !== 'run' && by !== 'detach';
-  const stops = createStops({ id, deadline, grace, leaves }, context);
+  // The computer may have slept past the deadline.
+  const lastTry = by === 'reap' ? LAST_TRY : undefined;
+  const stops = createStops({ id, deadline, grace, leaves, lastTry }, context);
   const phases = createPhases(name, context, by === 'reap');
   const soFar = {
     exitCode: undefined,

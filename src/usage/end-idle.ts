@@ -8,7 +8,7 @@ import { ownJournal } from '../instances/pending.ts';
 import { instanceIn, readInstance } from '../instances/read.ts';
 import type { IdleRule as HeldRule, Journal } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
-import { type JobRecord, readJobs } from '../run-job/record/record.ts';
+import { type JobRecord, mayHaveResults, readJobs } from '../run-job/record/record.ts';
 import { type IdleState, judge, NOTHING_KNOWN, type Signs, signsOf } from './idle-rule.ts';
 import { CARD_SAMPLES } from './probe-script.ts';
 import { readSample, withinLimit } from './read-sample.ts';
@@ -113,7 +113,8 @@ async function lookAt(
         const sample = await readSample(instance, CARD_SAMPLES, { find, signal }, context);
         const signs = signsOf(sample, instance);
         if (typeof signs === 'string') throw new CliError('notUnderstood', `${signs}.`);
-        return { ...signs, job: signs.job || mayHaveResults(id, await jobs()) };
+        const itsJobs = (await jobs()).filter((job) => job.id === id);
+        return { ...signs, job: signs.job || itsJobs.some(mayHaveResults) };
       },
     );
   } catch (error) {
@@ -121,16 +122,6 @@ async function lookAt(
     warnUnjudged({ name }, error.message, context);
     return undefined;
   }
-}
-
-/**
- * Whether a job still needs its instance. A job that has not ended terminates the instance itself,
- * and may have results on it.
- */
-function mayHaveResults(id: string, jobs: readonly JobRecord[]): boolean {
-  return jobs.some(
-    (job) => job.id === id && job.ended_at === null && !job.on && job.kept !== 'command',
-  );
 }
 
 function warnUnjudged({ name }: Pick<Ruled, 'name'>, why: string, { err }: Context): void {

@@ -305,11 +305,11 @@ describe('a job that has exited', () => {
     expect(await ends()).toMatchObject([{ reason: 'idle', outcome: 'terminated' }]);
   });
 
-  test('does not protect an instance that the job did not rent', async () => {
+  test('protects an instance that existed before the job', async () => {
     await exited({ on: true });
-    expect(await ends()).toContainEqual(
-      expect.objectContaining({ reason: 'idle', outcome: 'terminated' }),
-    );
+    const failed = { reason: 'job', outcome: 'kept' };
+    expect(await ends()).toMatchObject([failed, failed, failed]);
+    expect(terminations()).toBe(0);
   });
 });
 
@@ -368,7 +368,7 @@ describe('an idle rule', () => {
     world.clock.advance(60 * MINUTE);
     const { code, stderr, requests } = await cli([...CREATE, ...RULE, '--json']);
     expect(code).toBe(2);
-    expect(errorOf(stderr).message).toContain('Nothing on this computer enforces deadlines');
+    expect(errorOf(stderr).message).toContain('Nothing on this computer enforces idle rules');
     expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 

@@ -9,6 +9,7 @@ import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
 import { withJob } from '../record/lock.ts';
 import { type JobRecord, readJob, readJobs, writeJob } from '../record/record.ts';
+import { SignInRefused } from '../remote/failed-ssh.ts';
 import { probe } from '../remote/probe.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { collect } from '../stages/collect.ts';
@@ -59,11 +60,14 @@ export async function finishJobs(
   });
 }
 
-async function finishOne(job: JobRecord, every: number, context: Context): Promise<Finished> {
-  if (job.ended_at !== null) return {};
+async function finishOne(stored: JobRecord, every: number, context: Context): Promise<Finished> {
+  if (stored.ended_at !== null) return {};
+  const job = { ...stored, sign_in_refused: null };
   const how = sameSignIn(job);
   const seen = await seenNow(job, how, context);
+  if (seen instanceof SignInRefused) return noteRefused(job, seen, context);
   if (seen === undefined) return {};
+  if (stored.sign_in_refused != null) await writeJob(job, context);
   if (seen.isOver) return noteOver(job, context);
   if (seen.state === 'lost' || seen.state === 'none') return noteLost(job, seen, context);
   // Skips a kept instance: a person will inspect it.
@@ -130,14 +134,33 @@ async function seenNow(
   job: JobRecord,
   how: HowToReach,
   context: Context,
-): Promise<Seen | undefined> {
+): Promise<Seen | SignInRefused | undefined> {
   try {
     return await look(job, how, LOOK, context);
   } catch (error) {
     if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    if (error instanceof SignInRefused) return error;
     if (context.flags.debug === true) context.err.debug(error.message);
     return undefined;
   }
+}
+
+/** Reports a refused sign-in at every pass, since the deadline would take the results. */
+async function noteRefused(
+  job: JobRecord,
+  { message }: SignInRefused,
+  context: Context,
+): Promise<Finished> {
+  const { id, name, on } = job;
+  const typed = typedName(name, id);
+  const [unsaved] = await failuresOf(writeJob({ ...job, sign_in_refused: message }, context));
+  if (unsaved !== undefined) context.err.warn('local_storage', unsaved.message);
+  const error = new CliError('runFailed', `Could not finish the job of ${name}: ${message}`, {
+    resource: id,
+    mayBeBilling: !on,
+    hint: `finish it where its key works: ${gpucloud('jobs', 'attach', typed)}`,
+  });
+  return { row: await rowOf(job, 'refused', null, context), error };
 }
 
 /** Records the end of a job whose instance was already terminated. */

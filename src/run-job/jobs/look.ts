@@ -6,7 +6,7 @@ import { type HowToReach, sshOptions } from '../../reach/reach.ts';
 import { hasSsh, leadsTo } from '../../rules/statuses.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
 import type { JobRecord } from '../record/record.ts';
-import { ensureSameHost } from '../remote/failed-ssh.ts';
+import { ensureSameHost, isKeyRefused, SignInRefused } from '../remote/failed-ssh.ts';
 import { type Probed, probe } from '../remote/probe.ts';
 import { createRemoteShell, type RemoteShell } from '../remote/remote-shell.ts';
 import { within } from '../remote/within.ts';
@@ -41,6 +41,7 @@ export async function look(
     const found = await probe(shell, signal);
     if (typeof found === 'string') {
       ensureSameHost(found, job);
+      if (isKeyRefused(found)) throw new SignInRefused({ id, name }, found);
       throw new CliError('unreachable', `Could not connect to ${name}: ${found}`);
     }
     return { isOver: false, instance, shell, ...found };

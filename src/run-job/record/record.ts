@@ -57,9 +57,19 @@ export interface JobRecord {
   readonly kept: 'command' | 'results' | null;
   /** When gpucloud found that the command disappeared without an exit code (ISO 8601). */
   readonly lost_at: string | null;
+  /** Why the instance refused the last sign-in of `reap`; null after a successful one. */
+  readonly sign_in_refused?: string | null | undefined;
   /** When the job completed (ISO 8601). Unless `--on`, its instance is terminated by then. */
   readonly ended_at: string | null;
   readonly report: JobReport | null;
+}
+
+/**
+ * Whether results or output of a job may be only on its instance, also on one that existed before.
+ * A job ends once they are on this computer.
+ */
+export function mayHaveResults({ ended_at, kept }: Pick<JobRecord, 'ended_at' | 'kept'>): boolean {
+  return ended_at === null && kept !== 'command';
 }
 
 /** Bytes of the command's stdout and stderr. */
@@ -99,6 +109,7 @@ const schema = lazy(() => {
     exit_code: maybeNumber,
     kept: z.nullable(z.enum(['command', 'results'])),
     lost_at: maybeText,
+    sign_in_refused: z.optional(maybeText),
     ended_at: maybeText,
     report: z.nullable(jobReport()),
   });
