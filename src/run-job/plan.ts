@@ -12,7 +12,7 @@ import { makeRequest, missingError, missingFlags } from '../instances/request/bo
 import { type Given, withFile } from '../instances/request/given.ts';
 import { notePrice } from '../instances/request/hardware.ts';
 import { askDeadline, askJob } from './ask.ts';
-import { type Command, commandOf, shownWords } from './command.ts';
+import { type Command, commandOf, ensureWords, noteUncopied, shownWords } from './command.ts';
 import { type FileList, listFiles } from './copy/files.ts';
 import { localCommandOf } from './here/local-command.ts';
 import { fetchInto } from './here/member.ts';
@@ -36,9 +36,10 @@ export async function planJob(
   if (input.here !== undefined) checkCount(input.here, drive && read.from('drive'));
   const { files, toStart } = await checkInput(input, read, context);
   const command = shownWords(toStart);
+  if (input.sync === undefined && input.here === undefined) noteUncopied(command, context);
   const requested = await requestOf({ ...input, command }, read, dryRun, context);
   const names = namesOf(requested.request.instance_name, input.here);
-  const how = await ensureSignIn(requested.request, input.how, context);
+  const how = await ensureSignIn(requested.request, input, context);
   return { ...input, ...requested, names, command, toStart, how, files };
 }
 
@@ -61,6 +62,7 @@ export async function checkInput(
     here === undefined
       ? await commandOf(command, passEnv, read, context)
       : await localCommandOf(command, read, context);
+  ensureWords(toStart, sync ?? '.');
   const isRepeated = fetchEvery !== undefined;
   if (isRepeated && fetch.length === 0) throw usageError('--fetch-every needs --fetch');
   // A generated name is new, so no folder with this name exists.

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { instanceIn, readInstance } from '../../instances/read.ts';
 import { type HowToReach, sshOptions } from '../../reach/reach.ts';
+import { signInFinder } from '../../reach/sign-in.ts';
 import { hasSsh, leadsTo } from '../../rules/statuses.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
 import type { JobRecord } from '../record/record.ts';
@@ -36,8 +37,9 @@ export async function look(
     const { status } = instance;
     if (leadsTo('TERMINATED', status)) return { isOver: true, instance };
     if (!hasSsh(status)) throw new CliError('wrongState', `${name} is ${status}.`);
-    const endpoint = sshEndpoint(instance, how);
-    const shell = createRemoteShell(endpoint, await sshOptions(id, how, context), context);
+    const { how: signIn } = await signInFinder(how, context)(instance);
+    const endpoint = sshEndpoint(instance, signIn);
+    const shell = createRemoteShell(endpoint, await sshOptions(id, signIn, context), context);
     const found = await probe(shell, signal);
     if (typeof found === 'string') {
       ensureSameHost(found, job);
