@@ -89,7 +89,7 @@ export async function superviseToEnd(
     return { record: job.record, end };
   }
   if (failure !== undefined && (await mayLeave(job, failure, context))) {
-    const left = leaveJob(job, failure);
+    const left = await leaveJob(job, failure, context);
     await save(left, job.record, context);
     return { record: job.record, end: left };
   }

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { armedFor, endsNeed, unenforcedText } from '../../src/instances/deadlines/armed.ts';
+import {
+  armedFor,
+  billsUntil,
+  endsNeed,
+  unenforcedText,
+} from '../../src/instances/deadlines/armed.ts';
 
 const RUNS = { isArmed: true, reason: undefined };
 const STOPPED = { isArmed: false, reason: 'it has not run yet' };
@@ -50,4 +55,17 @@ test.each([
   [{ deadline: '2026-01-15T20:00:00.000Z', if_idle: 60_000 }, ['deadline', 'idle']],
 ])('%j needs %j', (ends, needed) => {
   expect(endsNeed(ends)).toEqual(needed);
+});
+
+test.each([
+  [RUNS, '2026-01-15T20:00:00.000Z', /^bills until \S+ \S+ \S+$/],
+  [RUNS, undefined, /^bills until its deadline$/],
+  [
+    STOPPED,
+    '2026-01-15T20:00:00.000Z',
+    /^bills until you terminate it; its deadline passes at .+ and nothing enforces it$/,
+  ],
+  [STOPPED, undefined, /^bills until you terminate it; nothing enforces its deadline$/],
+])('with the schedule %j and the deadline %s: %s', (deadline, time, text) => {
+  expect(billsUntil(time, { ...OLD, deadline })).toMatch(text);
 });

@@ -353,7 +353,9 @@ describe('a failing instance of gpucloud run --here', () => {
     expect(code, stderr).toBe(125);
     const other = world.renting.instances.get(NEW)?.name ?? '';
     expect(statuses()).toEqual({ [name()]: 'ACTIVE', [other]: 'TERMINATING' });
-    expect(stderr).toContain(`warning: Kept ${name()} with its results: it bills until `);
+    expect(stderr).toContain(
+      `warning: Kept ${name()} with its results: it bills until you terminate it; `,
+    );
     expect(stderr).toContain(
       `gpucloud instances scp -r ${name()}:gpucloud-run/work/result ${world.local(`got/${name()}`)}`,
     );

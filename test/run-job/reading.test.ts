@@ -306,7 +306,9 @@ describe('jobs attach', () => {
     writeFileSync(local, 'in the way');
     const { code, stderr } = await jobs('attach', 'job');
     expect(code, stderr).toBe(125);
-    expect(stderr).toContain('warning: Kept job with its results: it bills until ');
+    expect(stderr).toContain(
+      'warning: Kept job with its results: it bills until you terminate it; ',
+    );
     expect(stderr).toContain('then fetch and terminate: gpucloud jobs attach job.');
     expect(world.status()).toBe('ACTIVE');
     expect(world.record()).toMatchObject({ kept: 'results', exit_code: 4 });

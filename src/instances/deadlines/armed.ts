@@ -11,7 +11,7 @@ import {
   writeHeartbeat,
 } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { relative, spanText } from '../../output/time.ts';
+import { minuteText, relative, spanText } from '../../output/time.ts';
 import { ownJournal } from '../pending.ts';
 import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/index.ts';
 
@@ -181,6 +181,20 @@ export async function profileOf(context: Context): Promise<string> {
   const { profile } = context.flags;
   if (profile !== undefined) return profile;
   return (await context.settings({ key: false })).profile?.value ?? NO_PROFILE;
+}
+
+/**
+ * Returns `bills until 08:58`, or what is true if nothing enforces the deadline. `deadline` is
+ * undefined if it is not known here.
+ */
+export function billsUntil(deadline: string | undefined, { deadline: armed }: Enforcement): string {
+  const time = deadline === undefined ? undefined : minuteText(Date.parse(deadline));
+  if (armed.isArmed) return `bills until ${time ?? 'its deadline'}`;
+  const passes =
+    time === undefined
+      ? 'nothing enforces its deadline'
+      : `its deadline passes at ${time} and nothing enforces it`;
+  return `bills until you terminate it; ${passes}`;
 }
 
 /** Returns what enforces a deadline or an idle rule. */

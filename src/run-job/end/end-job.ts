@@ -1,12 +1,12 @@
 import type { Context } from '../../context.ts';
 import { CliError, doubt, isInterrupt, MAY_BILL, unforeseen } from '../../errors.ts';
+import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { deadlineFrom, setDeadline } from '../../instances/deadlines/deadline.ts';
 import { warnUnenforced } from '../../instances/deadlines/unenforced.ts';
 import { endOne } from '../../instances/ending.ts';
 import { ownJournal } from '../../instances/pending.ts';
 import type { Target } from '../../instances/resolve.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { minuteText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
 import type { JobRecord } from '../record/record.ts';
@@ -43,22 +43,27 @@ export async function endJob(
 /**
  * Leaves a job unchanged, since its command may still run or its results are still on the instance.
  */
-export function leaveJob(job: Job, cause: CliError): JobEnd {
+export async function leaveJob(job: Job, cause: CliError, context: Context): Promise<JobEnd> {
   const error = isInterrupt(cause)
     ? interrupted(job, cause)
     : job.exitCode === undefined
       ? outOfReach(job, cause)
-      : notCollected(job, cause);
+      : await notCollected(job, cause, context);
   const { kept } = job.record;
   return { ...progressOf(job), stage: job.phases.current, terminated: 'unknown', kept, error };
 }
 
-function notCollected({ record: { id, name } }: Job, cause: CliError): CliError {
+async function notCollected(
+  { record: { id, name } }: Job,
+  cause: CliError,
+  context: Context,
+): Promise<CliError> {
+  const bills = await billsText(id, context);
   const typed = typedName(name, id);
   const end = /[.!?]$/.test(cause.message) ? '' : '.';
   return new CliError(
     'runFailed',
-    `${name}: ${cause.message}${end} The results are still on the instance, which bills until its deadline.`,
+    `${name}: ${cause.message}${end} The results are still on the instance, which ${bills}.`,
     {
       resource: id,
       mayBeBilling: true,
@@ -66,6 +71,16 @@ function notCollected({ record: { id, name } }: Job, cause: CliError): CliError 
       cause,
     },
   );
+}
+
+/** Returns `bills until 08:58`, as an interrupted process also must. */
+function billsText(id: string, context: Context): Promise<string> {
+  return context.shielded(async (own) => {
+    const journal = await own.journal();
+    const account = await journal.account();
+    const deadline = (await journal.instance(id))?.deadline;
+    return billsUntil(deadline, await readEnforcement({ account }, own));
+  });
 }
 
 function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
@@ -163,10 +178,9 @@ export function keep(
       const deadline = isEarlier ? before : wanted;
       if (!isEarlier) await setDeadline({ id, name }, { deadline }, journal, own);
       await warnUnenforced(['deadline'], journal, own);
-      own.err.warn(
-        'may_be_billing',
-        `Kept ${what}: it bills until ${minuteText(Date.parse(deadline))}. ${next}`,
-      );
+      const account = await journal.account();
+      const bills = billsUntil(deadline, await readEnforcement({ account }, own));
+      own.err.warn('may_be_billing', `Kept ${what}: it ${bills}. ${next}`);
       return true;
     } catch (error) {
       const { message } = error instanceof CliError ? error : unforeseen(error);

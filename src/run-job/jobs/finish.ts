@@ -1,6 +1,7 @@
 import { AT_ONCE, eachBounded } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
+import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import type { HowToReach } from '../../reach/reach.ts';
@@ -186,7 +187,10 @@ async function noteLost(
       ? `The command on ${name} was never started`
       : `The command on ${name} disappeared without an exit code, perhaps after a restart`;
   const typed = typedName(name, id);
-  const bills = on ? '' : ' The instance bills until its deadline.';
+  const journal = await context.journal();
+  const enforcement = await readEnforcement({ account: await journal.account() }, context);
+  const { deadline } = (await journal.instance(id)) ?? {};
+  const bills = on ? '' : ` The instance ${billsUntil(deadline, enforcement)}.`;
   const ends = on ? '' : ' and terminate';
   const error = new CliError('runFailed', `${what}.${bills}`, {
     resource: id,
