@@ -24,6 +24,8 @@ export interface Reached {
   readonly instance: Instance;
   readonly endpoint: SshEndpoint;
   readonly ssh: SshOptions;
+  /** The flags, completed with the instance's user and key. */
+  readonly how: HowToReach;
 }
 
 /**
@@ -49,12 +51,13 @@ export async function reach(
     const doubt = ensureEnterable(instance, target);
     if (doubt !== undefined) context.err.warn('connection', doubt);
   }
-  const signIn = await signInFinder(how, context, earlier)(instance);
+  const { how: signIn } = await signInFinder(how, context, earlier)(instance);
   return {
     target: { id: target.id, name: instance.name ?? target.name },
     instance,
-    endpoint: sshEndpoint(instance, signIn.how),
-    ssh: await sshOptions(target.id, signIn.how, context),
+    endpoint: sshEndpoint(instance, signIn),
+    ssh: await sshOptions(target.id, signIn, context),
+    how: signIn,
   };
 }
 

@@ -69,7 +69,10 @@ export function signInFinder(flags: HowToReach, context: Context, earlier?: Earl
     const halves = await privateHalves(await keysOf(instance), context);
     const choice = chooseKey(halves);
     if (choice === undefined) {
-      return { needs: 'nothing', tried: `${DEFAULTS}; this computer has no private key for the instance` };
+      return {
+        needs: 'nothing',
+        tried: `${DEFAULTS}; this computer has no private key for the instance`,
+      };
     }
     const { file = halves[0]?.key.name ?? halves[0]?.key.id } = choice;
     const locked =

@@ -64,7 +64,7 @@ export const tunnel = action({
       await show(shown, context);
       if (open) await startBrowser(shown, context);
     };
-    await holdTunnel(forwarding, reached, { ...how, reconnect, opened }, context);
+    await holdTunnel(forwarding, reached, { reconnect, opened }, context);
   },
 });
 
