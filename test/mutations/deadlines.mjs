@@ -116,14 +116,14 @@ export const deadlines = [
     changes: [
       [
         'a deadline that was moved meanwhile does not hold',
-        'held.deadline === null || !isPast(held.deadline, now())',
-        'false',
+        'held.deadline !== null && isPast(held.deadline, now())',
+        'true',
       ],
       ['a deadline is due before its time', 'Date.parse(deadline) <= now', 'true'],
       [
         'a deadline that becomes unreadable counts as moved',
-        "return { row: { ...row, outcome: 'refused' }, error: unreadable(row) };",
-        'return undefined;',
+        'if (held.deadline === undefined) throw unreadable(row);',
+        '',
       ],
       [
         'a doubtful outcome counts as refused',
@@ -131,6 +131,33 @@ export const deadlines = [
         "? 'refused' : 'refused'",
       ],
     ],
+  },
+  {
+    file: 'journal/known.ts',
+    tests: 'commands/instances/deadlines/notify',
+    changes: [
+      [
+        'a failed notification is not sent again',
+        'if (await tell(event)) await',
+        'await tell(event); await',
+      ],
+      ['a killed notification is not sent again', 'await writeEvent(path, event);', ''],
+    ],
+  },
+  {
+    file: 'journal/events.ts',
+    tests: 'commands/instances/deadlines/notify',
+    changes: [['a notification is sent for ever', '&& now - Date.parse(at) < RETRIED', '']],
+  },
+  {
+    file: 'run-job/jobs/hand-over.ts',
+    tests: 'run-job/hand-over',
+    changes: [['a job that hangs keeps its instance', 'now() - since < 2 * LAST_TRY', 'true']],
+  },
+  {
+    file: 'reach/sign-in.ts',
+    tests: 'reach/sign-in',
+    changes: [['reap gets no key file', 'file !== undefined && !isLocked', '!isLocked']],
   },
   {
     file: 'instances/deadlines/deadline.ts',
@@ -254,8 +281,8 @@ export const deadlines = [
     tests: 'usage/end-idle',
     changes: [
       ['one look is enough', 'first.isDue && (await look()).isDue', 'first.isDue'],
-      ['results that are not copied yet are lost', 'signs.job || may', 'signs.job && may'],
-      ['a rule that was changed meanwhile ends it', 'held.if_idle?.uid !== rule.uid', 'false'],
+      ['results that are not copied yet are lost', '|| itsJobs.some(mayHaveResults)', ''],
+      ['a rule that was changed meanwhile ends it', 'if_idle?.uid === rule.uid', 'true'],
       [
         'evidence of a killed process counts',
         'found === undefined || found.begun',
