@@ -129,8 +129,16 @@ export function lostReason(call: Call, fault: Fault): string {
     : 'the request was interrupted before the response arrived';
 }
 
-/** Builds the error for an unknown outcome. `why` completes "The outcome … is unknown: …". */
-export function outcomeUnknown(request: Request, why: string, httpStatus?: number): CliError {
+/**
+ * Builds the error for an unknown outcome. `why` completes "The outcome … is unknown: …". The cause
+ * is the service's unsuccessful response, if there was one.
+ */
+export function outcomeUnknown(
+  request: Request,
+  why: string,
+  httpStatus?: number,
+  cause?: CliError,
+): CliError {
   const doubt = request.doubt === undefined ? '' : ` ${request.doubt}`;
   return new CliError(
     'outcomeUnknown',
@@ -139,6 +147,8 @@ export function outcomeUnknown(request: Request, why: string, httpStatus?: numbe
       mayBeBilling: request.bills ?? false,
       retryable: request.isRepeatable,
       httpStatus,
+      retryAfterMs: cause?.retryAfterMs,
+      cause,
       ...factsOf(request),
     },
   );

@@ -1,13 +1,10 @@
-import { leadsTo } from '../rules/statuses.ts';
 import {
-  type AddSshKeyBody,
   activatePromoBody,
   addSshKeyBody,
   apiKey,
   apiKeys,
   createApiKeyBody,
   promoBonus,
-  type SshKey,
   setPasswordBody,
   sshKey,
   sshKeys,
@@ -16,16 +13,9 @@ import {
   updateUserBody,
   user,
 } from './schemas/account.ts';
-import { type Drive, drive, driveBody, drives, noBody } from './schemas/drive.ts';
+import { drive, driveBody, drives, noBody } from './schemas/drive.ts';
 import type { Infer, Page, Schema } from './schemas/fields.ts';
-import {
-  eventsQuery,
-  type Instance,
-  instance,
-  instanceEvents,
-  type StatusChange,
-  statusChange,
-} from './schemas/instance.ts';
+import { eventsQuery, instance, instanceEvents, statusChange } from './schemas/instance.ts';
 import { createInstanceBody, reorderInstanceBody } from './schemas/instance-body.ts';
 import { templates } from './schemas/template.ts';
 
@@ -48,6 +38,8 @@ export interface Operation {
   /** Default page size. Set only for paged operations. */
   readonly pageSize?: number;
   readonly retry: Retry;
+  /** Whether a caller can repeat the request, although the client sends it once. */
+  readonly isRepeatable?: true;
   /** Describes what may have changed if the outcome is unknown. */
   readonly doubt?: string;
   /** Whether the change that `doubt` describes would bill. */
@@ -62,18 +54,7 @@ export type Retry =
   /** Safe to repeat: GET, PATCH with absolute values, DELETE. */
   | 'repeat'
   /** Never resend a request once it may have been sent. */
-  | 'once'
-  /** Like `once`, but reading the effect resolves an unknown outcome. */
-  | Settling;
-
-export interface Settling {
-  /** Operation to read the state with. */
-  readonly read: 'GET /instances/{id}' | 'GET /storage/drives/{id}' | 'GET /ssh-keys';
-  /** Returns the result if `state`, read by `read`, shows the operation's effect. */
-  shows(state: never, input: Input): object | undefined;
-  /** Whether to resend the request if the state does not show the effect. */
-  readonly again: boolean;
-}
+  | 'once';
 
 /** Operation input. Each operation uses some of these fields. */
 export interface Input {
@@ -95,25 +76,15 @@ const RENTS = {
   doubt: 'An instance may exist and be billing.',
 } as const;
 
-/**
- * Builds a repeatable change. The service rolls back a failed change, "so the call can be repeated"
- * (States and transitions).
- */
-function change(goal: 'STOPPED' | 'TERMINATED') {
-  return {
-    ...INSTANCE,
-    data: statusChange,
-    isItself: true,
-    retry: {
-      read: 'GET /instances/{id}',
-      shows: ({ status }: Instance): StatusChange | undefined =>
-        leadsTo(goal, status) ? { status } : undefined,
-      again: true,
-    },
-    bills: true,
-    needsState: true,
-  } as const;
-}
+/** The service rolls back a failed change, "so the call can be repeated" (States and transitions). */
+const CHANGE = {
+  ...INSTANCE,
+  data: statusChange,
+  isItself: true,
+  retry: 'once',
+  bills: true,
+  needsState: true,
+} as const;
 
 /** The 23 operations of the API document (Endpoints), by title. */
 export const OPERATIONS = {
@@ -154,30 +125,19 @@ export const OPERATIONS = {
   /** A 500 means that the start failed and was refunded, so gpucloud never resends it. */
   'POST /instances/{id}/start': {
     doing: 'to start instance {id}',
-    ...INSTANCE,
-    data: statusChange,
-    isItself: true,
-    retry: {
-      read: 'GET /instances/{id}',
-      shows({ status, paid_until }: Instance): StatusChange | undefined {
-        if (status !== 'STARTING' && status !== 'ACTIVE') return undefined;
-        return paid_until === undefined ? { status } : { status, paid_until };
-      },
-      again: false,
-    },
-    bills: true,
+    ...CHANGE,
     doubt: 'The instance may be running and billing.',
-    needsState: true,
   },
   'POST /instances/{id}/stop': {
     doing: 'to stop instance {id}',
-    ...change('STOPPED'),
+    ...CHANGE,
+    isRepeatable: true,
     doubt: 'The instance may still be running and billing.',
   },
   'POST /instances/{id}/terminate': {
     doing: 'to terminate instance {id}',
-    ...change('TERMINATED'),
-    doubt: 'The instance may still exist and be billing.',
+    ...CHANGE,
+    isRepeatable: true,
   },
   'GET /instances/{id}/events': {
     doing: 'to list the events of instance {id}',
@@ -226,13 +186,8 @@ export const OPERATIONS = {
     ...DRIVE,
     body: noBody,
     data: drive,
-    retry: {
-      read: 'GET /storage/drives/{id}',
-      // A drive without a status may still be suspended.
-      shows: (state: Drive): Drive | undefined =>
-        typeof state.status === 'string' && state.status !== 'SUSPENDED' ? state : undefined,
-      again: true,
-    },
+    retry: 'once',
+    isRepeatable: true,
     bills: true,
     doubt: 'The drive may be in use and billing again.',
     needsState: true,
@@ -243,12 +198,8 @@ export const OPERATIONS = {
     about: 'name',
     body: addSshKeyBody,
     data: sshKey,
-    retry: {
-      read: 'GET /ssh-keys',
-      shows: (keys: readonly SshKey[], { body }: { body: AddSshKeyBody }): SshKey | undefined =>
-        keys.find(({ public_key }) => keyIn(public_key) === keyIn(body.public_key)),
-      again: true,
-    },
+    retry: 'once',
+    isRepeatable: true,
     doubt: 'The key may have been added.',
   },
   'GET /ssh-keys': { doing: 'to list the SSH keys', data: sshKeys, retry: 'repeat' },
@@ -292,11 +243,6 @@ export const OPERATIONS = {
     retry: 'repeat',
   },
 } as const satisfies Readonly<Record<string, Operation>>;
-
-/** Returns a public key's identity: `TYPE BLOB`, without the comment. */
-function keyIn(publicKey: string | null | undefined): string {
-  return (publicKey ?? '').trim().split(/\s+/, 2).join(' ');
-}
 
 export type Title = keyof typeof OPERATIONS;
 type Row<T extends Title> = (typeof OPERATIONS)[T];

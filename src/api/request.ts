@@ -73,7 +73,7 @@ export function requestOf(title: Title, input: Input): Prepared {
     resource: about in fields ? String(fields[about]) : undefined,
     missing: missing === undefined ? undefined : filled(missing),
     isRepeated: retry === 'repeat',
-    isRepeatable: retry === 'repeat' || (retry !== 'once' && retry.again),
+    isRepeatable: retry === 'repeat' || operation.isRepeatable === true,
     doubt,
     bills,
     needsState,

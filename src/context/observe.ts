@@ -26,8 +26,8 @@ export function createObserver(
           names.one('instance', seen.result);
           return await (await catalog()).learn(seen.result);
         case 'POST /instances/{id}/start':
-        case 'POST /instances/{id}/stop':
-        case 'POST /instances/{id}/terminate': {
+        // Not terminate: only the read after it shows whether the instance has ended.
+        case 'POST /instances/{id}/stop': {
           const { id } = seen.input;
           const { status } = seen.result;
           names.status(id, status);

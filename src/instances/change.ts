@@ -1,15 +1,17 @@
 import { sentence } from '../api/errors.ts';
-import type { Api } from '../api/index.ts';
-import { AT_ONCE, eachBounded } from '../bounded.ts';
+import type { Api, StatusChange } from '../api/index.ts';
+import { AT_ONCE, createGate, type Gate } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, SeveralErrors, throwAll } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';
+import { retryChange } from '../retry-change.ts';
 import { typedName } from '../rules/names.ts';
 import { leadsTo, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
+import { type Ending, endNamed, noteAlready, stillThere } from './ending.ts';
 import { attempt, billText, type Changed, type Outcome, outcomeOf } from './outcome.ts';
 import { runPreflight, titled } from './preflight.ts';
-import { BRIEFLY } from './read.ts';
+import { BRIEFLY, instanceIn, type Reading, readInstance } from './read.ts';
 import { explainStart } from './refusal.ts';
 import { findEach, type Target } from './resolve.ts';
 import { nextStep } from './status.ts';
@@ -53,11 +55,40 @@ export async function changeEach(
       return context.api();
     },
   );
-  const sent = await eachBounded(targets, AT_ONCE, (target) =>
-    attempt(target, () => changeOne(change, target, { api, waits: until !== undefined }, context)),
+  const waits = until !== undefined;
+  const gate = createGate(AT_ONCE);
+  const sent = await Promise.all(
+    targets.map((target) =>
+      attempt(target, () =>
+        change.verb === 'terminate'
+          ? terminateOne(change, target, { gate, waits }, context)
+          : gate(() => changeOne(change, target, { api, waits }, context)),
+      ),
+    ),
   );
   const outcomes = until === undefined ? sent : await waitForEach(sent, until, times, context);
   return outcomeOf([...outcomes, ...missing], targets);
+}
+
+async function terminateOne(
+  change: Change,
+  target: Target,
+  { gate, waits }: { readonly gate: Gate; readonly waits: boolean },
+  context: Context,
+): Promise<Changed> {
+  const { id, name, ends_at } = target;
+  let ending: Ending;
+  try {
+    ending = await endNamed(target, gate, context);
+  } catch (error) {
+    throw isInterrupt(error) ? notSent(error, target, change) : error;
+  }
+  if (ending.kind !== 'ended') throw ending.error;
+  const { status, isAlready, instance } = ending;
+  noteAlready(ending, target, waits, context);
+  if (!isAlready) change.onAccepted?.(id);
+  else if (status === change.goal) change.onAlready?.(id);
+  return { id, name, status, ends_at, ...(isAlready ? { paid_until: instance?.paid_until } : {}) };
 }
 
 interface Sending {
@@ -67,24 +98,24 @@ interface Sending {
 }
 
 /**
- * Changes one instance. Succeeds without `onAccepted` if the instance already has the goal status
- * or is changing to it.
+ * Starts or stops one instance. Succeeds without `onAccepted` if the instance already has the goal
+ * status or is changing to it.
  */
-export async function changeOne(
+async function changeOne(
   change: Change,
   target: Target,
   { api, waits }: Sending,
   context: Context,
 ): Promise<Changed> {
   let sent = false;
+  const onSending = () => {
+    sent = true;
+  };
   try {
-    const answer = await api.instances[change.verb](target.id, {
-      // An accepted start may bill, so only the second Ctrl-C stops waiting for the response.
-      ...(change.verb === 'start' ? { signal: context.interrupts.second } : {}),
-      onSending() {
-        sent = true;
-      },
-    });
+    const answer =
+      change.verb === 'start'
+        ? await startOnce(target, api, onSending, context)
+        : await stopOnce(target, api, onSending, context);
     const status = await onTheWay(change, target, answer.status, api);
     change.onAccepted?.(target.id);
     const { id, name, ends_at } = target;
@@ -103,6 +134,62 @@ export async function changeOne(
   }
 }
 
+function stopOnce(
+  { id }: Target,
+  api: Api,
+  onSending: () => void,
+  context: Context,
+): Promise<StatusChange> {
+  return retryChange<StatusChange>(
+    {
+      send: () => api.instances.stop(id, { onSending }),
+      async read() {
+        const { status } = instanceIn(await readInstance(id, api, BRIEFLY));
+        return { shown: leadsTo('STOPPED', status) ? { status } : undefined, status };
+      },
+    },
+    context,
+  );
+}
+
+/**
+ * Sends a start, and never a second one, since an accepted start bills. After an unknown outcome it
+ * reads the state. A 500 means that the start failed and was refunded (API document: Errors).
+ */
+async function startOnce(
+  { id }: Target,
+  api: Api,
+  onSending: () => void,
+  { interrupts: { second: signal } }: Context,
+): Promise<StatusChange> {
+  try {
+    // An accepted start may bill, so only the second Ctrl-C stops waiting for the response.
+    return await api.instances.start(id, { signal, onSending });
+  } catch (fault) {
+    if (!(fault instanceof CliError) || fault.failure !== 'outcomeUnknown') throw fault;
+    let reading: Reading;
+    try {
+      reading = await readInstance(id, api, { ...BRIEFLY, signal });
+    } catch (error) {
+      throw error instanceof CliError ? fault : error;
+    }
+    if (reading.kind !== 'there') throw fault;
+    const { status, paid_until } = reading.instance;
+    const text = `Its status is ${status}.`;
+    const { cause, httpStatus } = fault;
+    if (httpStatus === 500 && cause instanceof CliError) {
+      throw cause.with(
+        `${sentence(cause.message)} ${text} According to the API document, the service refunds the reserved funds.`,
+        { mayBeBilling: mayBill(status) },
+      );
+    }
+    if (status !== 'STARTING' && status !== 'ACTIVE') {
+      throw fault.with(`${sentence(fault.message)} ${text}`);
+    }
+    return { status, ...(paid_until === undefined ? {} : { paid_until }) };
+  }
+}
+
 /**
  * Checks the status in the response. Reads the instance once if the status is unexpected, since the
  * service may return the status from before the request.
@@ -114,11 +201,8 @@ async function onTheWay(
   api: Api,
 ): Promise<string> {
   if (leadsTo(goal, answered)) return answered;
-  const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
-    if (fault instanceof CliError && !isInterrupt(fault)) return undefined;
-    throw fault;
-  });
-  const status = found?.status ?? answered;
+  const reading = await readInstance(id, api, BRIEFLY);
+  const status = reading.kind === 'there' ? reading.instance.status : answered;
   if (leadsTo(goal, status)) return status;
   throw new CliError(
     'otherEnd',
@@ -134,30 +218,22 @@ async function onTheWay(
   );
 }
 
-/** Assumes the last known state after a failed change, so the instance may be billing. */
-function stillThere(error: CliError, { last }: Target): CliError {
-  const isNowhere = last === undefined && error.failure === 'notFound';
-  const billing = mayBill(last) && !isNowhere;
-  return billing && !error.mayBeBilling ? error.with(error.message, { mayBeBilling: true }) : error;
-}
-
 /**
- * Treats a refused stop or terminate as success if the instance already has the status, so that
+ * Treats a refused stop as success if the instance already has the status, so that
  * scripts can repeat it. Sends no second request.
  *
  * @throws the refusal if the instance has another status or can't be read.
  */
 async function alreadyThere(
   { id, name, ends_at }: Target,
-  { verb, goal, onAlready }: Change,
+  { goal, onAlready }: Change,
   refusal: CliError,
   { api, waits }: Sending,
   context: Context,
 ): Promise<Changed> {
-  const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
-    throw isInterrupt(fault) ? fault : refusal.with(refusal.message, { mayBeBilling: true });
-  });
-  const { status, paid_until } = found;
+  const reading = await readInstance(id, api, BRIEFLY);
+  if (reading.kind !== 'there') throw refusal.with(refusal.message, { mayBeBilling: true });
+  const { status, paid_until } = reading.instance;
   if (!leadsTo(goal, status)) {
     const billing = mayBill(status);
     throw refusal.with(
@@ -165,7 +241,7 @@ async function alreadyThere(
       {
         resource: id,
         mayBeBilling: billing,
-        hint: afterRefusal(status, verb, typedName(name, id)),
+        hint: afterRefusal(status, typedName(name, id)),
       },
     );
   }
@@ -181,10 +257,10 @@ async function alreadyThere(
   return { id, name, status, paid_until, ends_at };
 }
 
-/** Returns the hint after a refused stop or terminate, by the status read afterwards. */
-function afterRefusal(status: string, verb: Change['verb'], instance: string): string {
-  if (verb === 'terminate' || status === 'ACTIVE') {
-    return `try again later: ${gpucloud('instances', verb, instance)}; see what happened: ${gpucloud('instances', 'events', instance)}`;
+/** Returns the hint after a refused stop, by the status read afterwards. */
+function afterRefusal(status: string, instance: string): string {
+  if (status === 'ACTIVE') {
+    return `try again later: ${gpucloud('instances', 'stop', instance)}; see what happened: ${gpucloud('instances', 'events', instance)}`;
   }
   if (!mayBill(status)) return `see its status: ${gpucloud('instances', 'get', instance)}`;
   return `only an ACTIVE instance can be stopped; ${nextStep(status, instance)}; or terminate it: ${gpucloud('instances', 'terminate', instance)}`;

@@ -106,7 +106,7 @@ async function enforceMaxPrice(
   if (found === undefined) return;
   const { id } = instance;
   const ending = await endOne({ id, name: instance.name ?? id }, context);
-  if (ending.certain)
+  if (ending.kind === 'ended')
     throw new OverMaxPrice(`${found}, and was terminated at once.`, ending.instance ?? instance);
   const { message, ...details } = ending.error;
   throw ending.error.with(`${found}. ${message}`, {

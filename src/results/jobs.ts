@@ -88,10 +88,11 @@ const JOB_STATUSES = ['RUNNING', 'EXITED', 'LOST', 'UNREACHABLE'] as const;
 export type JobRow = Infer<typeof jobRow>;
 
 export const jobRow = lazy(() => {
-  const { text, texts, maybeRoubles, maybeNumber, number, maybeTime, flag } = fields();
+  const { text, texts, maybeText, maybeRoubles, maybeNumber, number, maybeTime, flag } = fields();
   return z.object({
     name: text,
-    id: text,
+    /** null until the instance is rented. */
+    id: maybeText,
     status: z.enum(JOB_STATUSES),
     exit_code: maybeNumber,
     command: texts,
@@ -105,10 +106,18 @@ export const jobRow = lazy(() => {
     fetched: texts,
     /** With `--on`: the job used an existing instance, and does not terminate it. */
     on: flag,
+    /** `done`, or the last phase that the job reached. */
+    phase: z.enum([...PHASES, 'done']),
   });
 });
 
 /** The result of `jobs get`. */
 export type JobDetails = Infer<typeof jobDetails>;
 
-export const jobDetails = lazy(() => z.extend(jobRow(), { report: z.nullable(jobReport()) }));
+export const jobDetails = lazy(() =>
+  z.extend(jobRow(), {
+    /** Why the job ended without an exit code of its command. */
+    reason: fields().maybeText,
+    report: z.nullable(jobReport()),
+  }),
+);

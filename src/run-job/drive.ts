@@ -13,14 +13,14 @@ export type Failed = Situation['failed'];
 /** What a driver can do to one job. Each function stores what happened before it returns. */
 export interface Steps {
   /** The job as stored. */
-  happened(): Happened;
+  happened(): Promise<Happened>;
   /** The time, interrupts and schedule, now. */
-  situation(): Promise<Omit<Situation, 'isInterrupted' | 'isCopied' | 'failed'>>;
+  situation(): Promise<Omit<Situation, 'isInterrupted' | 'isCopied' | 'isKept' | 'failed'>>;
   look(): Promise<Observation>;
   /** Copies in, stores that the command starts, and starts it. */
   start(): Promise<Failed>;
   /** Returns what it saw last, also when the situation changes. */
-  follow(): Promise<Observation>;
+  follow(): Promise<{ readonly seen: Observation; readonly failed: Failed }>;
   interrupt(): Promise<void>;
   stop(): Promise<Failed>;
   /** Stores the exit code of `seen`, copies the results and the output, and stores each. */
@@ -41,20 +41,20 @@ export type Finish = 'ended' | 'reported' | 'left';
  * one driver moves a job at a time.
  */
 export async function drive(driver: Driver, steps: Steps): Promise<Finish> {
-  // Before the start, nothing of the job can be on the instance.
-  let seen: Observation = steps.happened().started ? await steps.look() : { kind: 'absent' };
-  let [failed, isInterrupted, isCopied]: [Failed, boolean, boolean] = ['none', false, false];
+  let seen = await looked(steps);
+  let failed: Failed = 'none';
+  let [isInterrupted, isCopied, isKept] = [false, false, false];
   for (;;) {
-    const job = steps.happened();
-    const now = { ...(await steps.situation()), failed, isInterrupted, isCopied };
+    const job = await steps.happened();
+    const now = { ...(await steps.situation()), failed, isInterrupted, isCopied, isKept };
     const state = stateOf(job, seen);
     switch (next(job, state, driver, now)) {
       case 'start':
         failed = await steps.start();
-        seen = failed === 'none' ? { kind: 'running' } : await steps.look();
+        seen = failed === 'none' ? { kind: 'running' } : await looked(steps);
         break;
       case 'follow':
-        seen = await steps.follow();
+        ({ seen, failed } = await steps.follow());
         break;
       case 'interrupt':
         await steps.interrupt();
@@ -67,9 +67,11 @@ export async function drive(driver: Driver, steps: Steps): Promise<Finish> {
       case 'collect':
         failed = await steps.collect(seen);
         isCopied = seen.kind === 'running';
+        if (failed === 'cut') seen = await steps.look();
         break;
       case 'keep':
         await steps.keep(job.collected ? 'command' : 'results');
+        isKept = true;
         break;
       case 'stay':
         await steps.stay();
@@ -88,4 +90,10 @@ export async function drive(driver: Driver, steps: Steps): Promise<Finish> {
         return 'left';
     }
   }
+}
+
+/** Before the start, nothing of the job can be on the instance. */
+async function looked(steps: Steps): Promise<Observation> {
+  const { started } = await steps.happened();
+  return started ? steps.look() : { kind: 'absent' };
 }

@@ -1,25 +1,53 @@
 import type { Context } from '../context.ts';
-import type { Job, JobPlan } from './job.ts';
+import { failuresOf } from '../errors.ts';
+import { createJob, driveAndPrint, printEnd } from './driver.ts';
+import { notifyOfEnd } from './end/notify.ts';
+import { type JobEnd, reportOf, writeReport } from './end/report.ts';
+import type { JobPlan } from './job.ts';
+import { newRecord } from './new-record.ts';
 import { createPhases } from './phases.ts';
 import { withJob } from './record/lock.ts';
-import { endUnusable, type Rented, rentFor } from './rent.ts';
-import { runOn } from './stages/index.ts';
-import { finishUnrented, supervise } from './supervise.ts';
+import type { Noted } from './record/note.ts';
+import { isRented, writeJob } from './record/record.ts';
+import { endUnusable, type Rented, rentFor, saveUnrented, warnIfUnarmed } from './rent.ts';
 
 /** Rents an instance and runs the job to its end. */
 export async function runJob(plan: JobPlan, context: Context): Promise<void> {
-  const started_at = new Date(context.clock.now()).toISOString();
-  const { command, how, detach, report_file } = plan;
-  const phases = createPhases(plan.request.instance_name, context);
-  phases.begin('renting');
-  let rented: Rented;
-  try {
-    rented = await rentFor(plan, context).finally(phases.clear);
-  } catch (error) {
-    const end = await endUnusable(error, plan, context);
-    return finishUnrented(end, { command, started_at, report_file }, context);
+  const { how, toStart: command, detach, request } = plan;
+  const { instance_name: name } = request;
+  const sync = plan.files?.folder ?? null;
+  const start = { id: null, name, on: false, here: false, sync, grace: 0 };
+  await warnIfUnarmed(plan, context);
+  const job: Noted = { record: await newRecord(plan, start, context), isUnsaved: false };
+  await withJob(job.record, context, async () => {
+    // On disk before the request: if this process is killed, another one finds the job.
+    await writeJob(job.record, context);
+    const phases = createPhases(name, context);
+    phases.begin('renting');
+    let rented: Rented;
+    try {
+      rented = await rentFor(job, plan, context).finally(phases.clear);
+    } catch (error) {
+      const end = await endUnusable(error, plan, context);
+      return finishUnrented(end, job, context);
+    }
+    const { record } = job;
+    if (!isRented(record)) throw new Error('a rented instance has an ID');
+    const by = detach ? 'detach' : 'run';
+    const driven = { ...rented, record, how, by, command } as const;
+    await driveAndPrint(await createJob(driven, context), context);
+  });
+}
+
+/** Stores and prints the end of a job that has no usable instance. */
+async function finishUnrented(end: JobEnd, job: Noted, context: Context): Promise<void> {
+  const { started_at, report_file } = job.record;
+  await saveUnrented(end, job, context);
+  if (report_file !== null) {
+    const written = writeReport(report_file, reportOf(end, started_at, context));
+    const [fault] = await failuresOf(written);
+    if (fault !== undefined) context.err.warn('local_storage', fault.message);
   }
-  const by = detach ? 'detach' : 'run';
-  const work = (job: Job) => runOn(job, plan.toStart, context);
-  await withJob(rented.record, context, () => supervise({ ...rented, how, by }, work, context));
+  await notifyOfEnd(end, started_at, context);
+  await printEnd(end, job.record, context);
 }

@@ -1,4 +1,5 @@
 import type { CreateInstanceBody, Instance } from '../api/index.ts';
+import type { CliError } from '../errors.ts';
 import type { DeadlineFlags } from '../instances/deadlines/deadline.ts';
 import type { CreateFlags } from '../instances/request/given.ts';
 import type { Chosen } from '../instances/request/hardware.ts';
@@ -7,8 +8,12 @@ import type { Money } from '../rules/money.ts';
 import type { Command } from './command.ts';
 import type { Fetch } from './copy/copy-out.ts';
 import type { FileList } from './copy/files.ts';
+import type { JobEnd } from './end/report.ts';
 import type { Phases } from './phases.ts';
-import type { JobRecord } from './record/record.ts';
+import type { Noted } from './record/note.ts';
+import type { RentedRecord } from './record/record.ts';
+import type { Connected } from './stages/connect.ts';
+import type { Driver, Observation } from './state.ts';
 import type { Stops } from './stops.ts';
 
 /** A job as given on the command line. */
@@ -59,25 +64,26 @@ export interface JobPlan extends JobInput {
   readonly files: FileList | undefined;
 }
 
-/**
- * Process that follows a job: the `run` that rented the instance, which may exit after starting the
- * job (`detach`), or a later process. `reap` prints no progress.
- */
-type JobOwner = 'run' | 'detach' | 'attach' | 'stop' | 'reap';
-
-/** A job on its instance, with its progress. */
-export interface Job {
-  record: JobRecord;
+/** A job on its instance, with the progress of the process that drives it. */
+export interface Job extends Noted<RentedRecord> {
   readonly how: HowToReach;
   readonly stops: Stops;
   readonly phases: Phases;
-  readonly by: JobOwner;
-  /** The exit code of the command, once the command has exited. */
-  exitCode: number | undefined;
-  /** Local paths. */
+  readonly by: Driver;
+  /** The command to start; undefined for the recorded one, which has no variables. */
+  readonly command: Command | undefined;
+  /** Why the wait for the new instance stopped early. */
+  readonly early: CliError | undefined;
+  /** The instance, once it has responded over SSH. */
+  there: Connected | undefined;
+  /** Local paths copied by this process. */
   fetched: readonly string[];
-  /** The state of copying results and output: `done` once all are on this computer. */
-  collection: 'none' | 'begun' | 'done';
+  /** What the last look showed. */
+  seen: Observation;
+  /** Why the last step failed. */
+  failure: CliError | undefined;
   /** The last state read of the instance. */
   instance: Instance | undefined;
+  /** How the job stands, once this process is done with it. */
+  end: JobEnd | undefined;
 }

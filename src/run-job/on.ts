@@ -10,21 +10,21 @@ import { signInFinder } from '../reach/sign-in.ts';
 import { typedName } from '../rules/names.ts';
 import { ensureUnlocked } from '../ssh-keys/private-half.ts';
 import { shownWords } from './command.ts';
-import type { Job, JobInput } from './job.ts';
+import { createJob, driveAndPrint } from './driver.ts';
+import type { JobInput } from './job.ts';
 import { look } from './jobs/look.ts';
 import { asItsJob } from './jobs/sign-in-of.ts';
 import { newRecord } from './new-record.ts';
 import { checkInput } from './plan.ts';
 import { withJob } from './record/lock.ts';
-import { type JobRecord, readJobs, removeOutput } from './record/record.ts';
+import { note, timeNow } from './record/note.ts';
+import { type JobRecord, readJobs, writeJob } from './record/record.ts';
 import { lastLine } from './remote/failed-ssh.ts';
 import type { Probed } from './remote/probe.ts';
 import type { RemoteShell } from './remote/remote-shell.ts';
 import { BUSY, FREE, RESET } from './remote/supervisor.ts';
 import { ensureWithoutAgent } from './sign-in.ts';
-import { runOn } from './stages/index.ts';
 import { graceFor } from './stops.ts';
-import { supervise } from './supervise.ts';
 
 /** Time to connect, in milliseconds. */
 const LOOK = 30_000;
@@ -35,7 +35,6 @@ export async function runOnInstance(
   input: JobInput,
   context: Context,
 ): Promise<void> {
-  const started_at = new Date(context.clock.now()).toISOString();
   const { toStart, files } = await checkInput(input, await withFile(input.flags, context), context);
   // Loads the account first: otherwise the instance is not stored, and its job is not listed.
   await ownJournal(context);
@@ -50,20 +49,24 @@ export async function runOnInstance(
   const name = seen.instance.name ?? target.name;
   const instance = { id: target.id, name };
   if (seen.state === 'running') throw busy(instance);
-  await withJob(instance, context, async () => {
-    ensureReplaceable(await jobOn(instance.id, context), seen);
+  // Held for the instance, so that only one command is started there at a time.
+  await withJob({ uid: target.id, ...instance }, context, async () => {
+    await replaceJobs(instance.id, seen, context);
     await reset(instance, seen.shell, context);
-    await removeOutput(instance.id, context);
     const { deadline } = (await (await context.journal()).instance(instance.id)) ?? {};
     const time =
       deadline === undefined ? undefined : Date.parse(deadline) - context.serviceClock.now();
     const { grace = graceFor(time) } = input;
     const sync = files?.folder ?? null;
     const given = { ...input, how, toStart, command: shownWords(toStart) };
-    const record = newRecord(given, { ...instance, on: true, sync, grace, started_at });
-    const work = (job: Job) => runOn(job, toStart, context);
+    const start = { ...instance, on: true, here: false, sync, grace };
+    const record = { ...(await newRecord(given, start, context)), id: instance.id };
     const by = input.detach ? 'detach' : 'run';
-    await supervise({ record, how, by, deadline }, work, context);
+    await withJob(record, context, async () => {
+      await writeJob(record, context);
+      const driven = { record, how, by, command: toStart, deadline } as const;
+      await driveAndPrint(await createJob(driven, context), context);
+    });
   });
 }
 
@@ -83,17 +86,33 @@ async function howToSignIn(
   return how;
 }
 
-async function jobOn(id: string, context: Context): Promise<JobRecord | undefined> {
-  return (await readJobs(context)).find((job) => job.id === id);
+/**
+ * Ends the earlier jobs of `--on`. Refuses a new job until the job that rented the instance has
+ * ended, since that job terminates the instance, and while results of the last job are not copied.
+ */
+async function replaceJobs(
+  id: string,
+  seen: Pick<Probed, 'state'>,
+  context: Context,
+): Promise<void> {
+  const all = await readJobs(context);
+  // The command of `run --here` may use `run --on`.
+  const open = all.filter((job) => job.id === id && job.ended_at === null && !job.here);
+  for (const job of open) ensureReplaceable(job, id, seen);
+  for (const record of open.filter(({ on }) => on)) {
+    const work = () =>
+      note(
+        { record, isUnsaved: false },
+        { ended_at: timeNow(context), reason: 'Another job replaced it.' },
+        context,
+      );
+    // A job of version 1 has the lock of its instance.
+    await (record.uid === id ? work() : withJob(record, context, work));
+  }
 }
 
-/**
- * Refuses a new job until the job that rented the instance has ended, since that job terminates the
- * instance. Also refuses while results of the last job are not copied.
- */
-function ensureReplaceable(job: JobRecord | undefined, { state }: Pick<Probed, 'state'>): void {
-  if (job === undefined || job.ended_at !== null) return;
-  const { id, name, on, kept, fetch, fetched } = job;
+function ensureReplaceable(job: JobRecord, id: string, { state }: Pick<Probed, 'state'>): void {
+  const { name, on, kept } = job;
   const typed = typedName(name, id);
   if (!on && kept !== 'command') {
     throw new CliError('wrongState', `The job that rented ${name} has not finished.`, {
@@ -101,7 +120,8 @@ function ensureReplaceable(job: JobRecord | undefined, { state }: Pick<Probed, '
       hint: `see its output: ${gpucloud('jobs', 'logs', typed)}; finish the job: ${gpucloud('jobs', 'attach', typed)}`,
     });
   }
-  if (!on || state === 'none' || fetch.length === 0 || fetched === true) return;
+  const isFetched = job.fetch.every(({ fetched_at }) => fetched_at !== null);
+  if (!on || state === 'none' || isFetched) return;
   throw new CliError('wrongState', `The results of the last job on ${name} were not fetched.`, {
     resource: id,
     hint: `fetch them: ${gpucloud('jobs', 'attach', typed)}; discard them: ${gpucloud('jobs', 'stop', typed, '--no-fetch')}`,

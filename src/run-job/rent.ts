@@ -1,9 +1,9 @@
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, doubt, isInterrupt, unforeseen, usageError } from '../errors.ts';
+import { CliError, doubt, unforeseen, usageError } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { deadlineField } from '../instances/deadlines/deadline.ts';
-import { endOne } from '../instances/ending.ts';
+import { endOne, hasTriedToEnd } from '../instances/ending.ts';
 import { OverMaxPrice, rentWithin } from '../instances/max-price.ts';
 import { ownJournal } from '../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../instances/preflight.ts';
@@ -12,36 +12,74 @@ import { type Chosen, warnIfDearer } from '../instances/request/hardware.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { costAtMost } from './end/cost.ts';
 import { runFailed } from './end/end-job.ts';
-import type { JobEnd } from './end/report.ts';
+import { type JobEnd, reportOf } from './end/report.ts';
 import type { JobPlan } from './job.ts';
-import { newRecord } from './new-record.ts';
 import { namesText } from './phases.ts';
-import type { JobRecord } from './record/record.ts';
-import { graceFor } from './stops.ts';
+import { type Noted, note, timeNow } from './record/note.ts';
+import { removeJob, stopAsked } from './record/record.ts';
+import { createStops, graceFor, type Stops } from './stops.ts';
 
+/** A rented instance, whose deadline counts from its request. */
 export interface Rented {
-  readonly record: JobRecord;
-  /** The deadline by the service's clock (ISO 8601), if already known. */
-  readonly deadline: string | undefined;
-}
-
-/** Rents the instance of a job, from the first offer that the service accepts. */
-export async function rentFor(plan: JobPlan, context: Context): Promise<Rented> {
-  const { instance_name: name } = plan.request;
-  await warnIfUnarmed(plan, context);
-  const { instance, deadline, grace, started_at } = await rentJob(plan, context);
-  const sync = plan.files?.folder ?? null;
-  const record = newRecord(plan, { id: instance.id, name, on: false, sync, grace, started_at });
-  return { record, deadline };
-}
-
-export interface RentedJob extends Pick<JobRecord, 'grace' | 'started_at'> {
   readonly instance: Instance;
+  /** By the service's clock (ISO 8601). */
   readonly deadline: string;
+  readonly stops: Stops;
+  /** Why the wait for the instance stopped early. */
+  readonly early: CliError | undefined;
+}
+
+/**
+ * Rents the instance of a job from the first offer that the service accepts. Stores each request
+ * before it is sent, and the ID as soon as it is known.
+ */
+export async function rentFor(
+  job: Noted,
+  plan: JobPlan,
+  context: Context,
+  gates?: Gates,
+): Promise<Rented> {
+  const { request, offers, retryFor, how } = plan;
+  const { timeout = 0, interval = 0 } = how.wait ?? {};
+  let stops: Stops | undefined;
+  let deadline: string | undefined;
+  try {
+    const { instance, early } = await obtain(
+      {
+        name: request.instance_name,
+        offers,
+        retryFor,
+        // With only one offer, the job itself waits for the instance.
+        until: offers.length === 1 && retryFor === undefined ? undefined : 'ACTIVE',
+        times: { timeout, interval },
+        ...(gates === undefined ? {} : { gates }),
+        signal: () => stops?.any,
+        async rent(offer) {
+          stops?.close();
+          stops = undefined;
+          const sent = await rentFrom(offer, job, plan, context);
+          deadline = sent.deadline;
+          const { id } = sent.instance;
+          job.record = { ...job.record, id };
+          await note(job, { rented_at: timeNow(context) }, context);
+          const isAsked = await stopAsked(job.record.uid, context);
+          const { grace } = job.record;
+          stops = createStops({ id, deadline, grace, leaves: false, isAsked }, context);
+          return sent.instance;
+        },
+      },
+      context,
+    );
+    if (stops === undefined || deadline === undefined) throw new Error('an instance has a request');
+    return { instance, deadline, stops, early };
+  } catch (error) {
+    stops?.close();
+    throw error;
+  }
 }
 
 /** Counts the deadline from the request: that may be sent hours after gpucloud started. */
-async function rentFrom(offer: Chosen, plan: JobPlan, context: Context): Promise<RentedJob> {
+async function rentFrom(offer: Chosen, job: Noted, plan: JobPlan, context: Context) {
   const body = { ...plan.request, offer_id: offer.id };
   const asked = await runPreflight(context, nothingCreated, () =>
     deadlineField(plan.ends, context),
@@ -53,41 +91,13 @@ async function rentFrom(offer: Chosen, plan: JobPlan, context: Context): Promise
   if (grace >= time) throw usageError('--grace must be shorter than the time until the deadline');
   const { instance_name: name, offer_id } = body;
   const request = { operation: 'create', name, offer_id, body, ...asked } as const;
-  const started_at = new Date(context.clock.now()).toISOString();
+  job.record = { ...job.record, id: null };
+  await note(job, { grace, requested_at: timeNow(context), rented_at: null }, context);
   const instance = await rentWithin(plan.maxPrice, request, context, (api, options) =>
     api.instances.create(body, options),
   );
   warnIfDearer(instance, offer, context);
-  return { instance, deadline, grace, started_at };
-}
-
-/**
- * Sends the requests of {@link rentFor}. If the wait is interrupted, the job itself terminates the
- * instance.
- */
-export async function rentJob(plan: JobPlan, context: Context, gates?: Gates): Promise<RentedJob> {
-  const { request, offers, retryFor, how } = plan;
-  const { timeout = 0, interval = 0 } = how.wait ?? {};
-  let rented: RentedJob | undefined;
-  const { instance, early } = await obtain(
-    {
-      name: request.instance_name,
-      offers,
-      retryFor,
-      // With only one offer, the job itself waits for the instance.
-      until: offers.length === 1 && retryFor === undefined ? undefined : 'ACTIVE',
-      times: { timeout, interval },
-      ...(gates === undefined ? {} : { gates }),
-      async rent(offer) {
-        rented = await rentFrom(offer, plan, context);
-        return rented.instance;
-      },
-    },
-    context,
-  );
-  if (early !== undefined && !isInterrupt(early)) throw early;
-  if (rented === undefined) throw new Error('an instance has a request');
-  return { ...rented, instance };
+  return { instance, deadline };
 }
 
 /** Only warns, since a run enforces its own deadline. */
@@ -135,8 +145,20 @@ export async function endUnusable(
     return { ...unknown, error: doubt(message, { hint, resource: id, cause: error }) };
   }
   const instance = { id, name };
+  if (hasTriedToEnd(error)) return { ...start, instance, terminated: 'unknown', error };
   const end = await endOne(instance, context);
-  if (!end.certain) return { ...start, instance, terminated: 'unknown', error: end.error };
+  if (end.kind !== 'ended') return { ...start, instance, terminated: 'unknown', error: end.error };
   const cost_at_most = costAtMost(end.instance, context.serviceClock.now());
   return { ...start, instance, terminated: true, cost_at_most, error: runFailed(error) };
+}
+
+/** Stores the end of a job without a usable instance. Removes a job that rented nothing. */
+export async function saveUnrented(end: JobEnd, job: Noted, context: Context): Promise<void> {
+  const { instance, terminated, error } = end;
+  const { uid, started_at } = job.record;
+  if (instance === null) return removeJob(uid, context);
+  job.record = { ...job.record, id: instance.id };
+  const reason = error?.message ?? null;
+  const ended = { ended_at: timeNow(context), report: reportOf(end, started_at, context), reason };
+  await note(job, terminated === true ? ended : { reason }, context);
 }

@@ -8,7 +8,7 @@ export type Observation =
   | { readonly kind: 'lost' }
   /** The instance may run, but does not respond now. */
   | { readonly kind: 'unreachable' }
-  /** Terminated elsewhere (`isOver`), or in ERROR without SSH. */
+  /** Terminated or TERMINATING (`isOver`), or in ERROR without SSH. */
   | { readonly kind: 'gone'; readonly isOver: boolean };
 
 /** The part of a job's record that decides what to do next. */
@@ -30,6 +30,8 @@ export interface Happened {
   readonly kept: 'command' | 'results' | null;
   /** Whether `jobs stop` has asked the driver to stop. */
   readonly stopRequested: boolean;
+  /** Whether a driver has begun the end: the results are here, or were given up. */
+  readonly ending: boolean;
   readonly ended: boolean;
 }
 
@@ -76,14 +78,18 @@ export interface Situation {
   readonly isCopied: boolean;
   /** `jobs stop --no-fetch`. */
   readonly skipsResults: boolean;
-  /** `--keep-on-failure`. */
+  /** `--keep-on-failure`: keep the instance after a failed command. */
   readonly keepsOnFailure: boolean;
+  /** Whether to keep the instance for results that could not be copied. */
+  readonly keepsForResults: boolean;
+  /** Whether this driver has kept the instance. */
+  readonly isKept: boolean;
   /**
    * The last step of this driver that failed for good: `start` (connecting, copying in, starting),
-   * `stop`, or a copy of the results. Its cause is `missing` on the instance, `here` on this
-   * computer, or `cut` by the connection.
+   * `follow`, `stop`, or a copy of the results. Its cause is `missing` on the instance, `here` on
+   * this computer, or `cut` by the connection.
    */
-  readonly failed: 'none' | 'start' | 'stop' | 'missing' | 'here' | 'cut';
+  readonly failed: 'none' | 'start' | 'follow' | 'stop' | 'missing' | 'here' | 'cut';
 }
 
 export type Step =
@@ -115,17 +121,19 @@ export type Step =
  */
 export function next(job: Happened, state: JobState, driver: Driver, now: Situation): Step {
   const step = stepOf(job, state, driver, now);
-  return job.on ? onExisting(step, job, state, driver, now) : step;
+  return job.on ? onExisting(step, job, state, now) : step;
 }
 
 function stepOf(job: Happened, state: JobState, driver: Driver, now: Situation): Step {
+  // Nothing is copied after an end whose outcome was uncertain: the user may have edited the files.
+  if (job.ending && state.kind !== 'ended' && state.kind !== 'gone') return 'end';
   switch (state.kind) {
     case 'ended':
       return 'leave';
     case 'gone':
       if (state.isOver) return 'report';
       // An instance in ERROR may respond again.
-      return driver === 'reap' && now.time !== 'past' ? 'leave' : 'end';
+      return driver === 'reap' && now.time !== 'past' && !job.ending ? 'leave' : 'end';
     case 'preparing':
       return ofPreparing(job, driver, now);
     case 'running':
@@ -151,7 +159,9 @@ function isBefore(time: Situation['time'], now: Situation): boolean {
 
 /** Nothing runs on the instance, so its end loses nothing. */
 function ofPreparing(job: Happened, driver: Driver, now: Situation): Step {
-  const starts = driver === 'run' || driver === 'detach' || driver === 'attach';
+  const isOwner = driver === 'run' || driver === 'detach';
+  if (!isOwner && now.interrupt !== 'none') return 'leave';
+  const starts = isOwner || driver === 'attach';
   const isStopped = job.stopRequested || now.interrupt !== 'none' || now.failed === 'start';
   return starts && !isStopped && isBefore('near', now) ? 'start' : 'end';
 }
@@ -175,6 +185,7 @@ function ofRunning(driver: Driver, now: Situation): Step {
 function ofUnreachable(driver: Driver, now: Situation): Step {
   if (now.time === 'past') return 'end';
   if (driver !== 'run') return 'leave';
+  if (now.failed === 'follow') return 'end';
   if (now.interrupt === 'hangUp') return now.isArmed ? 'leave' : 'end';
   return now.interrupt === 'last' ? 'end' : 'follow';
 }
@@ -184,44 +195,44 @@ function ofOver(job: Happened, isFailure: boolean, driver: Driver, now: Situatio
   const isOwner = driver === 'run' || driver === 'detach';
   if (!isOwner && now.interrupt !== 'none') return 'leave';
   if (now.interrupt === 'hangUp' && now.isArmed) return 'leave';
-  if (job.kept === 'command' && (isOwner || driver === 'reap')) return ofKept(driver, now);
+  const isKeeper = isOwner || driver === 'reap' || now.isKept;
+  if (job.kept === 'command' && isKeeper) return ofKept(job, driver, now);
   if (job.collected || now.skipsResults) {
     const isWanted = isFailure && now.keepsOnFailure && job.kept === null && driver !== 'stop';
     return isWanted && now.interrupt === 'none' && now.time !== 'past' ? 'keep' : 'end';
   }
   if (now.interrupt === 'last' || now.interrupt === 'hangUp') return 'end';
-  if (now.failed === 'none' || now.failed === 'start' || now.failed === 'stop') {
+  const isTried = now.failed === 'missing' || now.failed === 'here' || now.failed === 'cut';
+  if (!isTried) {
     // `reap` tries once even after the deadline, since the computer may have slept.
     return now.time === 'past' && driver !== 'reap' ? 'end' : 'collect';
   }
   if (job.kept !== null || now.time === 'past' || now.interrupt !== 'none')
-    return ofKept(driver, now);
-  if (driver !== 'reap') return 'keep';
-  // Only this computer and the connection can change before the next pass.
-  return now.failed === 'missing' ? 'end' : 'leave';
+    return ofKept(job, driver, now);
+  // Before the next pass, this computer and the connection may change, but no missing path appears.
+  if (driver === 'reap' && now.failed !== 'missing') return 'leave';
+  return now.keepsForResults ? 'keep' : 'end';
 }
 
 /** A kept instance ends at its deadline, by `reap` or else by this process. */
-function ofKept(driver: Driver, now: Situation): Step {
+function ofKept(job: Happened, driver: Driver, now: Situation): Step {
+  // `jobs stop` takes over.
+  if (job.stopRequested && (driver === 'run' || driver === 'detach')) return 'leave';
   if (now.time === 'past' || now.interrupt !== 'none') return 'end';
   return driver === 'reap' || now.isArmed ? 'leave' : 'stay';
 }
 
 /** Never ends an instance that existed before. The job ends once nothing of it is left to copy. */
-function onExisting(
-  step: Step,
-  job: Happened,
-  state: JobState,
-  driver: Driver,
-  now: Situation,
-): Step {
-  if (step === 'keep' || step === 'stay') return job.collected ? 'end' : 'leave';
+function onExisting(step: Step, job: Happened, state: JobState, now: Situation): Step {
+  // A path that is missing after the command does not appear later.
+  const isLeft = !job.collected && now.failed !== 'missing';
+  if (step === 'keep' || step === 'stay') return isLeft ? 'leave' : 'end';
   if (step !== 'end') return step;
   const isDone =
     state.kind === 'preparing' ||
     state.kind === 'gone' ||
-    job.collected ||
-    now.skipsResults ||
-    (driver === 'reap' && now.failed === 'missing');
+    !isLeft ||
+    job.ending ||
+    now.skipsResults;
   return isDone ? 'end' : 'leave';
 }

@@ -6,10 +6,14 @@ import type { Target } from '../instances/resolve.ts';
 
 /** Milliseconds between two checks of the deadline, even before one is set. */
 const [STEP, UNKNOWN] = [10_000, 1_000];
+/** Milliseconds between two checks whether `jobs stop` was called. */
+const ASKED = 1_000;
 
 /** Signals that stop parts of a job early. */
 export interface Stops {
-  /** Aborts on any interrupt or a near deadline: stops all stages before the command. */
+  /**
+   * Aborts on any interrupt, a near deadline, or `jobs stop`: stops all stages before the command.
+   */
   readonly any: AbortSignal;
   /** Aborts near the deadline: the command gets SIGINT, so that its results can be copied in time. */
   readonly near: AbortSignal;
@@ -25,6 +29,8 @@ export interface Stops {
    * termination.
    */
   readonly last: AbortSignal;
+  /** Whether the deadline has passed. */
+  isPast(): boolean;
   close(): void;
 }
 
@@ -35,12 +41,14 @@ interface StopsFor extends Pick<Target, 'id'> {
   readonly grace: number;
   /** The first Ctrl-C stops only this process: the job continues. */
   readonly leaves: boolean;
-  /** Milliseconds in which to copy results if the deadline has passed already. */
-  readonly lastTry?: number | undefined;
+  /** Milliseconds to continue after the deadline. */
+  readonly after?: number;
+  /** Whether `jobs stop` has asked this process to stop the job. */
+  isAsked?(): boolean;
 }
 
 export function createStops(
-  { id, deadline: known, grace, leaves, lastTry = 0 }: StopsFor,
+  { id, deadline: known, grace, leaves, after = 0, isAsked }: StopsFor,
   context: Context,
 ): Stops {
   const { interrupts, clock } = context;
@@ -53,7 +61,6 @@ export function createStops(
   let time: ServiceTime | undefined;
   /** Sleeps in short steps, since a timer does not count the time while a laptop sleeps. */
   async function passDeadline(closed: AbortSignal): Promise<void> {
-    let isFirst = lastTry > 0;
     for (;;) {
       const at = Date.parse((await deadline()) ?? '');
       if (Number.isNaN(at)) {
@@ -65,12 +72,8 @@ export function createStops(
         await clock.sleep(STEP, closed);
         continue;
       }
-      const left = at - time.now();
-      if (left <= 0) {
-        for (const [controller] of early) controller.abort(isNear());
-        return isFirst ? clock.sleep(lastTry, closed) : undefined;
-      }
-      isFirst = false;
+      const left = at + after - time.now();
+      if (left <= 0) return;
       for (const [controller, before] of early) {
         if (left <= before && !controller.signal.aborted) controller.abort(isNear());
       }
@@ -91,16 +94,30 @@ export function createStops(
   second.addEventListener('abort', onSecond, { once: true, signal });
   if (first.aborted) onFirst();
   if (second.aborted) onSecond();
+  let isPast = false;
   passDeadline(signal).then(
-    () => last.abort(new CliError('deadline', 'The deadline has passed.')),
+    () => {
+      isPast = true;
+      last.abort(new CliError('deadline', 'The deadline has passed.'));
+    },
     (error: unknown) => {
       if (!signal.aborted) last.abort(error);
     },
   );
+  const asked = new AbortController();
+  /** Polls, since another process asks. */
+  async function waitForAsking(isAskedNow: () => boolean): Promise<void> {
+    while (!isAskedNow()) await clock.sleep(ASKED, signal);
+    asked.abort(new CliError('runFailed', '"gpucloud jobs stop" stopped the job.'));
+  }
+  // Closing stops the wait.
+  if (isAsked !== undefined) waitForAsking(isAsked).catch(() => undefined);
   const interrupt = AbortSignal.any([first, last.signal]);
+  const any = AbortSignal.any([interrupt, asked.signal]);
   return {
+    isPast: () => isPast,
     // A resumed job may have results, so an interrupt leaves time to copy them.
-    any: leaves ? interrupt : AbortSignal.any([interrupt, near.signal]),
+    any: leaves ? any : AbortSignal.any([any, near.signal]),
     near: near.signal,
     half: half.signal,
     interrupt,

@@ -1,5 +1,6 @@
 import type { Api, SshKey } from '../api/index.ts';
 import type { Context } from '../context.ts';
+import { retryChange } from '../retry-change.ts';
 import { type PublicKey, sameKey } from '../rules/public-key.ts';
 
 export interface NewKey {
@@ -11,20 +12,26 @@ export interface NewKey {
 /** Adds a key to the account if it is missing. `isNew`: the key was missing. */
 export async function addKey(
   { key, name, isDefault }: NewKey,
-  { err }: Context,
+  context: Context,
   api: Api,
 ): Promise<{ stored: SshKey; isNew: boolean }> {
   const there = await registered(key, await api.sshKeys.list());
   if (there !== undefined) {
     const called = there.name ?? there.id;
-    err.note(
+    context.err.note(
       `This key is already in the account, as ${called} (${there.fingerprint ?? there.id}).`,
     );
     return { stored: there, isNew: false };
   }
   const body = { name, public_key: key.line, ...(isDefault ? { is_default: true } : {}) };
-  const stored = await api.sshKeys.add(body);
-  err.note(`✓ Added ${stored.name ?? name} (${key.fingerprint})`);
+  const stored = await retryChange(
+    {
+      send: () => api.sshKeys.add(body),
+      read: async () => ({ shown: await registered(key, await api.sshKeys.list()) }),
+    },
+    context,
+  );
+  context.err.note(`✓ Added ${stored.name ?? name} (${key.fingerprint})`);
   return { stored, isNew: true };
 }
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Api, CallOptions } from '../../src/api/index.ts';
+import type { Api } from '../../src/api/index.ts';
 import { hintOf } from '../../src/cli/hints.ts';
 import { listenOn } from '../support/ports.ts';
 import {
@@ -14,7 +14,6 @@ import {
   ID,
   instance,
   json,
-  last,
   type Step,
   scripted,
   status,
@@ -256,243 +255,45 @@ test('retries a refused connection, then sends a POST once', async () => {
   expect([sending, bodies, clock.sleeps]).toEqual([1, [JSON.stringify(CREATE)], [250]]);
 });
 
-type Send = (api: Api, options?: CallOptions) => Promise<unknown>;
-const CHECKED: [string, string, string[], string, Send, string][] = [
-  [
-    'terminate',
-    'ACTIVE',
-    ['TERMINATING', 'TERMINATED'],
-    `/instances/${ID}`,
-    (api, options) => api.instances.terminate(ID, options),
-    'terminate',
-  ],
-  [
-    'stop',
-    'ACTIVE',
-    ['STOPPING', 'STOPPED'],
-    `/instances/${ID}`,
-    (api, options) => api.instances.stop(ID, options),
-    'stop',
-  ],
-  [
-    'drive resume',
-    'SUSPENDED',
-    ['AVAILABLE', 'IN_USE'],
-    `/storage/drives/${ID}`,
-    (api, options) => api.drives.resume(ID, options),
-    'resume',
-  ],
+const REPEATABLE: [string, boolean, (api: Api) => Promise<unknown>][] = [
+  ['stop', true, (api) => api.instances.stop(ID)],
+  ['terminate', true, (api) => api.instances.terminate(ID)],
+  ['drive resume', true, (api) => api.drives.resume(ID)],
+  ['ssh-keys add', false, (api) => api.sshKeys.add({ name: 'a', public_key: 'ssh-rsa AAAA' })],
 ];
 
-test('does not count a drive without a status as resumed', async () => {
-  const { api, server } = await run([cut, data({ id: ID }), data(instance('AVAILABLE'))]);
-  await expect(api.drives.resume(ID)).resolves.toMatchObject({ status: 'AVAILABLE' });
-  expect(server.calls()).toHaveLength(3);
-});
-
-describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
-  const POST = `POST ${path}/${verb}`;
-  const GET = `GET ${path}`;
-
-  describe.each([
-    ['a cut connection', cut],
-    ['408', status(408)],
-    ['500', status(500)],
-    ['504', status(504)],
-  ])('after %s', (_what, doubt) => {
-    test.each(wanted)('reads the status first, and treats %s as success', async (state) => {
-      const { api, server } = await run([doubt, data(instance(state))]);
-      await expect(send(api)).resolves.toMatchObject({ status: state });
-      expect(server.calls()).toEqual([POST, GET]);
-    });
-
-    test('resends a change once if the status is unchanged', async () => {
-      const { api, server, clock } = await run([
-        doubt,
-        data(instance(unwanted)),
-        data(instance('DONE')),
-      ]);
-      await expect(send(api)).resolves.toMatchObject({ status: 'DONE' });
-      expect(server.calls()).toEqual([POST, GET, POST]);
-      expect(clock.sleeps).toEqual([250]);
-    });
-
-    test("reports an unknown outcome if the status can't be read", async () => {
-      const { api, server } = await run([doubt, cut, cut, cut]);
-      const error = await failureOf(send(api));
-      expect(error).toMatchObject({
-        failure: 'outcomeUnknown',
-        retryable: true,
-        mayBeBilling: true,
-      });
-      expect(server.calls()).toEqual([POST, GET, GET, GET]);
-    });
-  });
-
-  test('reports a refusal and the last status after two 500s', async () => {
-    const { api, server } = await run([
-      status(500),
-      data(instance(unwanted)),
-      status(500),
-      data(instance(unwanted)),
-    ]);
-    const error = await failureOf(send(api));
-    expect(error).toMatchObject({ failure: 'refused', retryable: true, mayBeBilling: true });
-    expect(error.message).toContain(`its status is ${unwanted}`);
-    expect(server.calls()).toEqual([POST, GET, POST, GET]);
-  });
-
-  test('reports an unknown outcome and the last status after two lost responses', async () => {
-    const { api } = await run([cut, data(instance(unwanted)), cut, data(instance(unwanted))]);
-    const error = await failureOf(send(api));
-    expect(error).toMatchObject({ failure: 'outcomeUnknown', retryable: true });
-    expect(error.message).toContain(`its status is ${unwanted}`);
-  });
-
-  test('treats a 400 to the second request as success if the status shows the effect', async () => {
-    const late = wanted[0] ?? '';
-    const { api } = await run([cut, data(instance(unwanted)), status(400), data(instance(late))]);
-    await expect(send(api)).resolves.toMatchObject({ status: late });
-  });
-
-  test('reports a 400 to the first request as wrongState', async () => {
-    const { api, server } = await run([status(400)]);
-    expect((await failureOf(send(api))).failure).toBe('wrongState');
-    expect(server.calls()).toEqual([POST]);
-  });
-
-  test('reports an unknown outcome after a second 408, even if the status is unchanged', async () => {
-    const before = data(instance(unwanted));
-    const { api, server } = await run([status(408), before, status(408), before]);
-    const error = await failureOf(send(api));
-    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
-    expect(server.calls()).toEqual([POST, GET, POST, GET]);
-  });
-
-  test('resends once after the Retry-After of a 429', async () => {
-    const { api, server, clock } = await run([
-      status(429, { 'retry-after': '7' }),
-      data(instance('DONE')),
-    ]);
-    await expect(send(api)).resolves.toMatchObject({ status: 'DONE' });
-    expect(server.calls()).toEqual([POST, POST]);
-    expect(clock.sleeps).toEqual([7000]);
-  });
-
+describe.each(REPEATABLE)('%s', (_name, bills, send) => {
   test.each([
-    ['a second 429', ['7', '7'], 2],
-    ['a Retry-After past the deadline', ['600'], 1],
-  ])('reports a change refused with %s as rate limited', async (_what, pauses, posts) => {
-    const { api, server } = await run(pauses.map((s) => status(429, { 'retry-after': s })));
-    expect(await failureOf(send(api))).toMatchObject({ failure: 'rateLimited', httpStatus: 429 });
-    expect(server.calls()).toEqual(Array(posts).fill(POST));
-  });
-
-  test('reports an unknown outcome if the service becomes unreachable', async () => {
-    const { api, server } = await run([cut, last(data(instance(unwanted)))]);
-    const error = await failureOf(send(api));
-    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
-    expect(error.message).not.toContain('No changes made');
-    expect(server.calls()).toEqual([POST, GET]);
-  });
-
-  test("reports rateLimited if Retry-After exceeds the caller's limit", async () => {
-    const { api, server, clock } = await run([status(429, { 'retry-after': '7' })]);
-    const error = await failureOf(send(api, { longestPauseMs: 5000 }));
-    expect(error).toMatchObject({ failure: 'rateLimited', retryAfterMs: 7000 });
-    expect({ calls: server.calls(), sleeps: clock.sleeps }).toEqual({ calls: [POST], sleeps: [] });
-  });
-
-  test('does not wait for a Retry-After past the deadline', async () => {
-    const { api, server } = await run([
-      status(503, { 'retry-after': '600' }),
-      data(instance(unwanted)),
-    ]);
-    const error = await failureOf(send(api));
-    expect(error.failure).toBe('rateLimited');
-    expect(error.message).toContain('600 s');
-    expect(server.calls()).toEqual([POST, GET]);
-  });
-});
-
-describe('start', () => {
-  const POST = `POST /instances/${ID}/start`;
-  const GET = `GET /instances/${ID}`;
-
-  test.each([400, 409])(
-    'reports HTTP %i as wrongState without reading the instance',
-    async (code) => {
-      const { api, server } = await run([status(code)]);
-      const error = await failureOf(api.instances.start(ID));
-      expect(error).toMatchObject({ failure: 'wrongState', httpStatus: code, mayBeBilling: false });
-      expect(server.calls()).toEqual([POST]);
-    },
-  );
-
-  test.each([
-    ['STOPPED', false],
-    ['ERROR', true],
-  ])('reports the documented 500 as refused, with the status %s', async (state, mayBeBilling) => {
-    const { api, server } = await run([status(500), data(instance(state))]);
-    const error = await failureOf(api.instances.start(ID));
-    expect(error).toMatchObject({ failure: 'refused', retryable: true, mayBeBilling });
-    expect(error.message).toContain(`Its status is ${state}`);
-    expect(server.calls()).toEqual([POST, GET]);
-  });
-
-  test.each([
-    ['a cut connection', cut],
-    ['502', status(502)],
-    ['408', status(408)],
-  ])('treats STARTING after %s as success', async (_what, doubt) => {
-    const { api, server } = await run([doubt, data({ ...instance('STARTING'), paid_until: 'P' })]);
-    await expect(api.instances.start(ID)).resolves.toEqual({ status: 'STARTING', paid_until: 'P' });
-    expect(server.calls()).toEqual([POST, GET]);
-  });
-
-  test('never resends after a lost response, and reports the status', async () => {
-    const { api, server } = await run([
-      cut,
-      data(instance('STOPPED')),
-      data({ status: 'STARTING' }),
-    ]);
-    const error = await failureOf(api.instances.start(ID));
-    expect(error).toMatchObject({
+    ['a cut connection', cut, undefined],
+    ['408', status(408), 408],
+    ['500', status(500), 500],
+    ['504', status(504), 504],
+  ])('reports a repeatable doubt after %s, without a second request', async (_what, step, http) => {
+    const { api, server } = await run([step]);
+    expect(await failureOf(send(api))).toMatchObject({
       failure: 'outcomeUnknown',
-      retryable: false,
-      mayBeBilling: true,
+      retryable: true,
+      mayBeBilling: bills,
+      httpStatus: http,
     });
-    expect(error.message).toContain('its status is STOPPED');
-    expect(server.calls()).toEqual([POST, GET]);
-  });
-});
-
-describe('ssh-keys add', () => {
-  const body = { name: 'laptop', public_key: 'ssh-ed25519 AAAAblob me@laptop' };
-  const added = { id: 'k1', name: 'laptop', public_key: body.public_key };
-
-  test.each([
-    ['a cut connection', cut],
-    ['500', status(500)],
-  ])('reads the list after %s, and treats the same key as success', async (_what, doubt) => {
-    const there = { id: 'k9', public_key: 'ssh-ed25519  AAAAblob other comment' };
-    const { api, server } = await run([
-      doubt,
-      data([{ id: 'k0', public_key: 'ssh-rsa AAAAblob' }, there]),
-    ]);
-    await expect(api.sshKeys.add(body)).resolves.toEqual(there);
-    expect(server.calls()).toEqual(['POST /ssh-keys', 'GET /ssh-keys']);
+    expect(server.seen).toHaveLength(1);
   });
 
-  test('resends the key once if the list lacks it', async () => {
-    const { api, server } = await run([cut, data([]), data(added, 201)]);
-    await expect(api.sshKeys.add(body)).resolves.toEqual(added);
-    expect(server.calls()).toEqual(['POST /ssh-keys', 'GET /ssh-keys', 'POST /ssh-keys']);
+  test('includes the Retry-After and the refusal of a 503 in the doubt', async () => {
+    const { api } = await run([status(503, { 'retry-after': '7' })]);
+    expect(await failureOf(send(api))).toMatchObject({
+      failure: 'outcomeUnknown',
+      retryAfterMs: 7_000,
+      cause: { failure: 'refused', code: 'unavailable', httpStatus: 503 },
+    });
   });
 
-  test("reports an unknown outcome if the list can't be read", async () => {
-    const { api } = await run([cut, status(403)]);
-    const error = await failureOf(api.sshKeys.add(body));
-    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: false });
+  test('reports a 429 without a second request', async () => {
+    const { api, server } = await run([status(429, { 'retry-after': '7' })]);
+    expect(await failureOf(send(api))).toMatchObject({
+      failure: 'rateLimited',
+      retryAfterMs: 7_000,
+    });
+    expect(server.seen).toHaveLength(1);
   });
 });

@@ -20,7 +20,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['instances'],
   ['watch'],
   ['ssh-keys'],
-  ['cli'],
+  ['cli', 'retry-change'],
   ['context'],
   ['completion', 'prompts'],
   ['journal'],
@@ -361,6 +361,15 @@ describe('the files of src/', () => {
     const crowded = [...counts].filter(([, count]) => count > MOST_FILES);
     expect(crowded).toEqual([]);
   });
+});
+
+test('terminates instances in one file', () => {
+  const files = sourceFiles().filter(
+    (file) =>
+      !file.startsWith('api/') &&
+      /\binstances\s*\??\.\s*terminate\b|\binstances\[/.test(readFileSync(join(SRC, file), 'utf8')),
+  );
+  expect(files).toEqual(['instances/ending.ts']);
 });
 
 describe('process, console and computed imports', () => {

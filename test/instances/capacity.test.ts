@@ -14,6 +14,9 @@ const CREATE = ['instances', 'create', 'trainer', ...IMAGE, '--offer', A, '--off
 const GONE = 'Offer is out of stock';
 const REFUSED = `The service refused to create instance trainer (409): ${GONE}.`;
 
+/** The service accepts each termination, and rolls it back. */
+const ROLLED_BACK = Array.from({ length: 4 }, () => () => ok({ status: 'TERMINATING' }));
+
 let world: World;
 let service: RentingService;
 let made: number;
@@ -196,7 +199,7 @@ test('waits for Retry-After before trying the same offer again', async () => {
 
 test('does not try another offer if an instance over --max-price is not terminated', async () => {
   service.shows = () => ({ price_per_hour_snapshot: '100.00' });
-  service.terminations = [() => ok({ status: 'TERMINATING' })];
+  service.terminations = [...ROLLED_BACK];
   const { code, error, offers } = await create('--max-price', '60');
   expect({ code, offers }).toEqual({ code: 7, offers: [A] });
   expect(error).toMatchObject({ may_be_billing: true });
@@ -205,7 +208,7 @@ test('does not try another offer if an instance over --max-price is not terminat
 test('exits with 7 if the last instance over --max-price is not terminated', async () => {
   service.shows = () => ({ price_per_hour_snapshot: '100.00' });
   service.posts = [() => no(409, GONE)];
-  service.terminations = [() => ok({ status: 'TERMINATING' })];
+  service.terminations = [...ROLLED_BACK];
   const { code, error, offers } = await create('--max-price', '60');
   expect({ code, offers }).toEqual({ code: 7, offers: [A, B] });
   expect(error).toMatchObject({ may_be_billing: true });
@@ -214,7 +217,7 @@ test('exits with 7 if the last instance over --max-price is not terminated', asy
 test('exits with 7 if the last failed instance stays in ERROR after termination', async () => {
   become('ERROR');
   service.posts = [() => no(409, GONE)];
-  service.terminations = [() => ok({ status: 'TERMINATING' })];
+  service.terminations = [...ROLLED_BACK];
   const { code, error, offers } = await create();
   expect({ code, offers }).toEqual({ code: 7, offers: [A, B] });
   expect(error).toMatchObject({ may_be_billing: true });
@@ -222,7 +225,7 @@ test('exits with 7 if the last failed instance stays in ERROR after termination'
 
 test('does not try another offer if the failed instance stays in ERROR after termination', async () => {
   become('ERROR');
-  service.terminations = [() => ok({ status: 'TERMINATING' })];
+  service.terminations = [...ROLLED_BACK];
   const { code, error, offers } = await create();
   expect({ code, offers }).toEqual({ code: 7, offers: [A] });
   expect(error).toMatchObject({ may_be_billing: true });

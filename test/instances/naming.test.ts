@@ -244,7 +244,7 @@ describe('an unknown name or ID', () => {
 
   test('exits with 3 for an unknown name, and still terminates the known instances', async () => {
     const { code, stderr, sent } = await changes('terminate', 'one', 'prod-db', 'two', '--yes');
-    expect({ code, sent }).toEqual({ code: 3, sent: 1 });
+    expect({ code, sent }).toEqual({ code: 3, sent: 2 });
     expect(stderr.match(/^error: INSTANCE "(?:one|two)"/gm)).toHaveLength(2);
     expect(statuses.get(PROD)).toBe('TERMINATED');
   });

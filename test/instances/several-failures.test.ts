@@ -173,7 +173,7 @@ describe('create --min-count', () => {
 
   test('exits with 7 if a terminated instance still runs', async () => {
     rig.answer({ 'gpu-2': 'refused' });
-    rig.service.terminations = [() => ok({ status: 'TERMINATING' })];
+    rig.service.terminations = Array.from({ length: 4 }, () => () => ok({ status: 'TERMINATING' }));
     const { code, errors } = await rig.create(['--count', '2', '--min-count', '2']);
     expect(code).toBe(7);
     expect(errors[0]?.message).toContain('but its status is PROVISIONING');

@@ -49,24 +49,6 @@ export const api = [
         'return false',
       ],
       [
-        'a stop is sent again although the state can not be read',
-        'if (before === undefined) return first;',
-        '',
-        { tests: 'api/retries api/operations api/interrupts' },
-      ],
-      [
-        'a failure told twice is not billing',
-        'mayBeBilling: request.bills ?? false,',
-        'mayBeBilling: false,',
-        { tests: 'api/retries api/operations api/interrupts' },
-      ],
-      [
-        'a start that failed is not billing',
-        "mayBeBilling: status !== 'STOPPED'",
-        'mayBeBilling: false',
-        { tests: 'api/operations api/retries' },
-      ],
-      [
         'a response about another instance is taken',
         'isSameId(found, id)',
         'true',
@@ -124,7 +106,7 @@ export const api = [
       ['an id may alter the path', 'verdict?.ok === false', 'false'],
       [
         'a stop in doubt is not safe to repeat',
-        " || (retry !== 'once' && retry.again)",
+        ' || operation.isRepeatable === true',
         '',
         { tests: 'api/retries' },
       ],
@@ -134,13 +116,11 @@ export const api = [
     file: 'api/operations.ts',
     tests: 'api/operations api/retries api/requests',
     changes: [
-      ['a lost rental is not billing', "retry: 'once',\n  bills: true", "retry: 'once'"],
       [
-        'a start after a doubt is success when still STOPPED',
-        "status !== 'STARTING' && status !== 'ACTIVE'",
-        "status === 'ERROR'",
+        'a lost rental is not billing',
+        "bills: true,\n  doubt: 'An instance may",
+        "doubt: 'An instance may",
       ],
-      ['a drive that is still SUSPENDED is resumed', " && state.status !== 'SUSPENDED'", ''],
       [
         'a lost resume is not billing',
         "bills: true,\n    doubt: 'The drive may",

@@ -189,15 +189,61 @@ export const instances = [
     file: 'instances/change.ts',
     tests: `${VERBS} commands/instances/confirmations`,
     changes: [
-      ['a terminate that the service rolled back is success', 'if (leadsTo(goal, status)) ', ''],
-      ['a refused terminate is not billing', 'mayBeBilling: billing,', ''],
+      ['a stop that the service rolled back is success', 'if (leadsTo(goal, status)) ', ''],
+      ['a refused stop is not billing', 'mayBeBilling: billing,', ''],
       [
         'the first Ctrl-C cuts a start',
-        "change.verb === 'start' ? { signal: context.interrupts.second } : {}",
-        '{}',
+        'api.instances.start(id, { signal, onSending })',
+        'api.instances.start(id, { onSending })',
+      ],
+      [
+        'a start after a doubt is success when still STOPPED',
+        "status !== 'STARTING' && status !== 'ACTIVE'",
+        "status === 'ERROR'",
+        { tests: 'commands/instances/doubtful-change' },
       ],
       ['an interrupt after it was sent says that nothing was', '!sent && ', ''],
       ['no question comes before a change', 'await change.before?.(targets, context);', ''],
+    ],
+  },
+  {
+    file: 'instances/ending.ts',
+    tests: 'instances/ending',
+    changes: [
+      [
+        'an accepted request that the service rolled back is an end',
+        "if (leadsTo('TERMINATED', status)) {\n    return",
+        'if (sent.isEffective) {\n    return',
+      ],
+      ['a rolled back request is refused for certain', 'sent.isOpen = true;', ''],
+      [
+        'a lost request is refused for certain',
+        'sent.isOpen ||= rolledBack(error) === undefined;',
+        '',
+      ],
+      ['a 404 is an end, although nothing was sent', 'return sent.isEffective\n', 'return true\n'],
+      ['a Retry-After is ignored', 'Math.max(pause, retryAfterMs)', 'pause'],
+      [
+        'an accepted request that was not read back is sent again',
+        'if (sent.unread === undefined) {',
+        '{',
+      ],
+    ],
+  },
+  {
+    file: 'retry-change.ts',
+    tests: 'retry-change',
+    changes: [
+      [
+        'a change is sent again although the state can not be read',
+        'if (before === undefined) throw fault;',
+        '',
+      ],
+      [
+        'a change that failed twice is not billing',
+        '{ mayBeBilling, retryable: true }',
+        '{ retryable: true }',
+      ],
     ],
   },
   {

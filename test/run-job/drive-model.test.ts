@@ -17,6 +17,8 @@ class World {
   readonly copies = new Map<string, number>();
   /** Copyable results that an end threw away. */
   thrown: string[] = [];
+  /** Whether a driver gave the results up, since it was interrupted or the deadline had passed. */
+  isGivenUp = false;
   left = 100;
   code = 0;
   job: Happened & { readonly fetched: readonly string[] };
@@ -37,6 +39,7 @@ class World {
       lostReported: false,
       kept: null,
       stopRequested: false,
+      ending: false,
       ended: false,
       fetched: [],
     };
@@ -82,7 +85,7 @@ function stepsOf(world: World, driver: Driver, killsAt: number, faults: number):
       : { kind: world.remote };
   };
   return {
-    happened: () => world.job,
+    happened: async () => world.job,
     async situation() {
       if (interrupt === 'none' && driver !== 'reap' && world.chance(0.03)) interrupt = 'first';
       else if (interrupt === 'first' && world.chance(0.1)) interrupt = 'last';
@@ -93,6 +96,7 @@ function stepsOf(world: World, driver: Driver, killsAt: number, faults: number):
         isArmed: world.isArmed,
         skipsResults: false,
         keepsOnFailure: world.keepsOnFailure,
+        keepsForResults: true,
       };
     },
     async look() {
@@ -109,7 +113,7 @@ function stepsOf(world: World, driver: Driver, killsAt: number, faults: number):
       return 'none';
     },
     async follow() {
-      return observe();
+      return { seen: observe(), failed: 'none' };
     },
     async interrupt() {
       if (world.remote === 'running' && world.chance(0.6)) world.exit(130);
@@ -143,10 +147,11 @@ function stepsOf(world: World, driver: Driver, killsAt: number, faults: number):
     },
     async end() {
       const isCopyable = world.remote === 'exited' && world.status === 'ACTIVE';
-      const isPast = world.left <= 10;
-      if (isCopyable && !world.job.collected && !isPast && interrupt === 'none') {
-        world.thrown.push(driver);
-      }
+      world.isGivenUp ||= world.left <= 10 || interrupt !== 'none';
+      if (isCopyable && !world.job.collected && !world.isGivenUp) world.thrown.push(driver);
+      write({ ending: true });
+      // The service may refuse, except in the last passes.
+      if (faults < 1 && isFaulty() && !world.job.on) return;
       if (!world.job.on) world.status = 'TERMINATED';
       write({ ended: true });
     },

@@ -9,7 +9,9 @@ import { ownJournal } from '../../src/instances/pending.ts';
 import { costAtMost } from '../../src/run-job/end/cost.ts';
 import { notifyOfEnd } from '../../src/run-job/end/notify.ts';
 import type { JobPlan } from '../../src/run-job/job.ts';
-import { endUnusable, rentFor, rentJob } from '../../src/run-job/rent.ts';
+import { newRecord } from '../../src/run-job/new-record.ts';
+import type { Noted } from '../../src/run-job/record/note.ts';
+import { endUnusable, rentFor } from '../../src/run-job/rent.ts';
 import { createStops } from '../../src/run-job/stops.ts';
 import { atTerminal } from '../support/at-terminal.ts';
 import { RentingService } from '../support/renting-service.ts';
@@ -17,6 +19,15 @@ import { createWorld, type World } from '../support/run-cli.ts';
 import { no, ok } from '../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+
+/** A job that has rented nothing yet. */
+async function jobOf(context: Context): Promise<Noted> {
+  const given = { command: ['true'], toStart: { words: ['true'], variables: [] } };
+  const rest = { exclude: [], fetch: [], how: { options: [], words: [] }, report_file: null };
+  const start = { id: null, name: 'job', on: false, here: false, sync: null, grace: 0 };
+  const plan = { ...given, ...rest } as unknown as JobPlan;
+  return { record: await newRecord(plan, start, context), isUnsaved: false };
+}
 
 describe('the cost of a job', () => {
   const start = Date.UTC(2026, 0, 15, 10);
@@ -278,7 +289,8 @@ describe('the deadline of a job', () => {
     const ends = { terminateAfter: 60 * MINUTE, unenforced: true } as const;
     const offers = [{ id: 'a-1', known: { price_per_hour: '80.00' } }];
     const plan = { request, offers, ends, names: ['job'], how: {} } as unknown as JobPlan;
-    await rentJob(plan, terminal.context);
+    const { stops } = await rentFor(await jobOf(terminal.context), plan, terminal.context);
+    stops.close();
     expect(terminal.stderr()).toMatch(
       /^warning: job costs 89\.90 ₽ per hour, more than the 80\.00 ₽/m,
     );
@@ -291,7 +303,7 @@ describe('the deadline of a job', () => {
     const offers = [{ id: 'a-1', known: undefined }];
     const job = { names: ['job'], how: {}, grace: 60 * MINUTE };
     const plan = { request, offers, ends, ...job } as unknown as JobPlan;
-    await expect(rentFor(plan, context)).rejects.toMatchObject({
+    await expect(rentFor(await jobOf(context), plan, context)).rejects.toMatchObject({
       failure: 'usage',
       message: expect.stringContaining('--grace'),
     });

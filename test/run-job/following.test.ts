@@ -313,7 +313,7 @@ describe('run --on while another job runs on the instance', () => {
 
   test('exits with 5 if the other job starts after the first check', async () => {
     // Simulates a job that another computer started.
-    rmSync(world.local(`state/jobs/${NEW}.json`));
+    rmSync(world.jobFile('json'));
     const away = `${world.job}.away`;
     renameSync(world.job, away);
     world.ssh.refuse = (script) => {
@@ -327,6 +327,7 @@ describe('run --on while another job runs on the instance', () => {
 });
 
 test('accepts an instance kept by --keep-on-failure for run --on', async () => {
+  await world.gpucloud(['instances', 'reap', '--every', '5m']);
   await world.run('exit 3', ['--keep-on-failure', '30m']);
   const { code, stdout, stderr } = await world.runOn('echo again');
   expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'again\n' });

@@ -27,11 +27,24 @@ async function shown() {
 
 describe('--keep-on-failure', () => {
   test('stores a report with --keep-on-failure and protects the instance from reap', async () => {
+    await world.gpucloud(['instances', 'reap', '--every', '5m']);
     const { code, stderr } = await world.run('exit 3', ['--keep-on-failure', '30m']);
     expect(code, stderr).toBe(3);
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
     expect(world.status()).toBe('ACTIVE');
     expect(await shown()).toMatchObject({ exit_code: 3, report: { terminated: false } });
+  });
+
+  test('stays beside the instance and terminates it if nothing else would', async () => {
+    const ended = world.run('exit 3', ['--keep-on-failure', '10m']);
+    await until(() => existsSync(world.job) && world.record().kept === 'command');
+    world.advance(5 * 60_000);
+    expect(world.status()).toBe('ACTIVE');
+    world.advance(6 * 60_000);
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(3);
+    expect(stderr).toMatch(/Kept job: it bills until .* Nothing else terminates it then/);
+    expect(world.status()).toBe('TERMINATING');
   });
 
   test('terminates the instance after a successful command with --keep-on-failure', async () => {
@@ -122,7 +135,7 @@ test("keeps a job's output even if a result is missing", async () => {
 test("keeps a job open while its output can't be stored", async () => {
   await world.detach('echo Traceback >&2', '--fetch', `missing:${local('x')}`);
   await until(() => existsSync(join(world.job, 'exit')));
-  const inTheWay = local(`state/jobs/${NEW}.err.new`);
+  const inTheWay = world.jobFile('err.new');
   mkdirSync(inTheWay);
   expect((await reap()).rows).toMatchObject([{ outcome: 'refused' }]);
   rmdirSync(inTheWay);
@@ -158,7 +171,7 @@ test('keeps an end that another process recorded, and terminates nothing', async
   await until(() => existsSync(join(world.job, 'work', 'up')));
   await pause(500);
   // Simulates a suspended run whose lock another process took over.
-  const path = local(`state/jobs/${NEW}.json`);
+  const path = world.jobFile('json');
   const record = JSON.parse(readFileSync(path, 'utf8'));
   const own = { command_exit_code: 0, stage: 'done', instance: { id: NEW, name: 'job' } };
   const rest = { terminated: true, fetched: ['/r'], seconds: 9, cost_at_most: null };
@@ -169,21 +182,6 @@ test('keeps an end that another process recorded, and terminates nothing', async
   expect(world.service.requests.filter((one) => one.path.endsWith('/terminate'))).toEqual([]);
   expect(await shown()).toMatchObject({ exit_code: null, fetched: ['/r'] });
   expect(existsSync(report)).toBe(false);
-});
-
-test('ignores the end of an earlier job on the same instance', async () => {
-  world.renting.rent(NEW, 'job');
-  await world.runOn('exit 4');
-  const path = local(`state/jobs/${NEW}.json`);
-  const earlier = readFileSync(path);
-  world.advance(60_000);
-  const ended = world.runOn('touch up; until [ -e go ]; do sleep 0.1; done; exit 3');
-  await until(() => existsSync(join(world.job, 'work', 'up')));
-  // Simulates a late write by a suspended earlier process.
-  writeFileSync(path, earlier);
-  writeFileSync(join(world.job, 'work', 'go'), '');
-  expect(await ended).toMatchObject({ code: 3 });
-  expect(await shown()).toMatchObject({ status: 'EXITED', exit_code: 3 });
 });
 
 test('leaves the fetch to a scheduled reap if the terminal closes', async () => {

@@ -131,14 +131,17 @@ describe('reap', () => {
   test('closes the record of a job whose instance was terminated', async () => {
     await world.detach('true');
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
-    expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
-    expect(world.record().ended_at).not.toBeNull();
+    const rows = [{ outcome: 'already_ended', exit_code: null }];
+    expect(await reap(world)).toMatchObject({ code: 0, rows });
+    expect(world.record()).toMatchObject({ reason: 'job is TERMINATED, so its job has ended.' });
     expect(await world.gpucloud(['jobs', 'attach', 'job'])).toMatchObject({ code: 5 });
   });
 
   test('records the starting folder for a relative --fetch path', async () => {
     await world.detach('true', '--fetch', 'out');
-    expect(world.record().fetch).toEqual([{ remote: 'out', local: resolve('out') }]);
+    expect(world.record().fetch).toEqual([
+      { remote: 'out', local: resolve('out'), fetched_at: null },
+    ]);
   });
 
   test('leaves an unreachable job open', async () => {

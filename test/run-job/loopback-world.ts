@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,9 @@ export interface LoopbackWorld {
   there(id: string): string;
   /** A file in the home folder on this computer. */
   local(name: string): string;
-  /** Reads the stored record of the job. */
+  /** The path of a stored file of the only job, such as its `json`. */
+  jobFile(kind: string): string;
+  /** Reads the stored record of the only job. */
   record(): JobRecord;
   /** The clock of this computer and the service. */
   readonly clock: PassingClock;
@@ -124,6 +126,11 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
   const runOn = (command: string, ...flags: string[]) =>
     gpucloud(['run', '--on', NEW, '--identity', key, ...flags, '--', 'sh', '-c', command]);
   const job = join(there(NEW), 'gpucloud-run');
+  const jobFile = (kind: string) => {
+    const jobs = join(home, 'state', 'jobs');
+    const [name = ''] = readdirSync(jobs).filter((one) => one.endsWith('.json'));
+    return join(jobs, name.replace(/json$/, kind));
+  };
   return {
     renting,
     service,
@@ -131,7 +138,8 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
     job,
     there,
     local: (name) => join(home, name),
-    record: () => JSON.parse(readFileSync(join(home, 'state', 'jobs', `${NEW}.json`), 'utf8')),
+    jobFile,
+    record: () => JSON.parse(readFileSync(jobFile('json'), 'utf8')),
     clock,
     advance: clock.advance,
     gpucloud,

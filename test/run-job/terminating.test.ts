@@ -37,12 +37,12 @@ describe('terminating the instance', () => {
     expect(stored).toBe(3);
   });
 
-  test("terminates the instance even if this computer can't store anything", async () => {
+  test("rents nothing if this computer can't store the job", async () => {
     await mkdir(world.local('state'));
     await writeFile(world.local('state/jobs'), 'in the way');
     const { code, stderr } = await world.run('true', []);
-    expect(code, stderr).not.toBe(0);
-    expect(world.status()).toBe('TERMINATING');
+    expect(code, stderr).toBe(9);
+    expect(world.status()).toBeUndefined();
   });
 
   test('fetches results first if the command was killed', async () => {
@@ -91,7 +91,7 @@ describe('terminating the instance', () => {
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(125);
     expect(stderr).toMatch(
-      /\nTerminating job\njob is already TERMINATED\.\nTerminated job after \d+ s\. .*\nerror: job is TERMINATED, so its job has ended\.\n$/,
+      /\nTerminated job after \d+ s\. .*\nerror: job is TERMINATED, so its job has ended\.\n$/,
     );
     expect(stderr).not.toContain('may still be billing');
   });
@@ -104,13 +104,15 @@ describe('--keep-on-failure', () => {
   };
 
   test('keeps the instance for the time in --keep-on-failure', async () => {
+    await world.gpucloud(['instances', 'reap', '--every', '5m']);
     const { stderr } = await world.run('exit 3', ['--keep-on-failure', '30m']);
-    expect(stderr).toMatch(/^warning: Nothing on this computer enforces .*\nwarning: Kept job: /m);
+    expect(stderr).toMatch(/^warning: Kept job: it bills until [^.]*\. Connect: /m);
     expect(await endsAt()).toBeLessThan(Date.now() + 31 * 60_000);
     await world.gpucloud(['jobs', 'stop', 'job', '--no-fetch']);
   });
 
   test('never extends the deadline with --keep-on-failure', async () => {
+    await world.gpucloud(['instances', 'reap', '--every', '5m']);
     await world.run('exit 3', ['--keep-on-failure', '3h']);
     expect(await endsAt()).toBeLessThan(Date.now() + 61 * 60_000);
     expect(world.status()).toBe('ACTIVE');
@@ -126,9 +128,10 @@ describe('--keep-on-failure', () => {
   });
 
   test('keeps an instance with missing results until jobs attach or stop', async () => {
+    await world.gpucloud(['instances', 'reap', '--every', '5m']);
     const flags = ['--fetch', `missing:${world.local('x')}`, '--keep-on-failure', '30m'];
     expect(await world.run('true', flags)).toMatchObject({ code: 125 });
-    expect(await reap(world)).toMatchObject({ rows: [{ outcome: 'refused' }] });
+    expect(await reap(world)).toMatchObject({ rows: [{ outcome: 'kept' }] });
     expect(world.status()).toBe('ACTIVE');
   });
 });
@@ -136,7 +139,7 @@ describe('--keep-on-failure', () => {
 test("stores a job's kept output with mode 0600", async () => {
   await world.run('echo out; echo err >&2', []);
   for (const kind of ['out', 'err', 'json']) {
-    expect(statSync(world.local(`state/jobs/${NEW}.${kind}`)).mode & 0o777).toBe(0o600);
+    expect(statSync(world.jobFile(kind)).mode & 0o777).toBe(0o600);
   }
 });
 
@@ -159,7 +162,7 @@ describe('jobs stop', () => {
     world.renting.onRead = async () => {
       if (!isFirst) return;
       isFirst = false;
-      const path = world.local(`state/jobs/${NEW}.json`);
+      const path = world.jobFile('json');
       const job = world.record();
       writeFileSync(path, JSON.stringify({ ...job, ended_at: job.started_at, exit_code: 5 }));
     };
@@ -202,14 +205,27 @@ describe('reap', () => {
     expect(await ended).toMatchObject({ code: 3 });
   });
 
-  test('exits with 125 for a command that was never started', async () => {
+  test('exits with 125 for a command whose folder disappeared', async () => {
     await world.detach('true');
     await exited(world);
     rmSync(world.job, { recursive: true });
-    const { code, rows, stderr } = await reap(world);
+    const { code, rows } = await reap(world);
     expect({ code, rows }).toMatchObject({ code: 125, rows: [{ outcome: 'lost' }] });
-    expect(stderr).toContain('The command on job was never started.');
     expect(world.status()).toBe('ACTIVE');
+  });
+
+  test('terminates an instance on which no command was started', async () => {
+    await world.detach('true');
+    await exited(world);
+    rmSync(world.job, { recursive: true });
+    const record = { ...world.record(), command_started_at: null };
+    writeFileSync(world.jobFile('json'), JSON.stringify(record));
+    const { code, rows, stderr } = await reap(world);
+    expect({ code, rows }).toMatchObject({ code: 125, rows: [{ outcome: 'terminated' }] });
+    expect(stderr).toContain('The command was never started.');
+    expect(world.status()).toBe('TERMINATING');
+    const { stdout } = await world.gpucloud(['jobs', 'list', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ status: 'EXITED', exit_code: null }]);
   });
 });
 

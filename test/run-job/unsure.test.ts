@@ -68,7 +68,7 @@ describe('the termination after gpucloud run', () => {
   });
 
   test('exits with 7 if the service refuses to terminate', async () => {
-    world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
+    world.renting.terminations = Array.from({ length: 50 }, () => () => no(409, 'Not now'));
     const clock = passingClock(100);
     const pauses: number[] = [];
     const sleep: typeof clock.sleep = (milliseconds, signal) => {
@@ -82,12 +82,17 @@ describe('the termination after gpucloud run', () => {
     expect(pauses).toEqual([2_000, 10_000, 30_000]);
   });
 
-  test("terminates if --keep-on-failure can't store the new deadline", async () => {
-    const ended = job(
-      'touch up; until [ -e go ]; do sleep 0.1; done; exit 5',
-      '--keep-on-failure',
-      '30m',
-    );
+  test('exits with 7 at once if the service does not permit the termination', async () => {
+    world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
+    const { code, stderr } = await job('true');
+    expect({ code, sent: sent() }).toEqual({ code: 7, sent: 1 });
+    expect(stderr).toContain('It may still be billing');
+  });
+
+  test("keeps the old deadline if --keep-on-failure can't store the new one", async () => {
+    const { interrupts, press } = ctrlC();
+    const command = 'touch up; until [ -e go ]; do sleep 0.1; done; exit 5';
+    const ended = world.run(command, ['--keep-on-failure', '30m'], { interrupts });
     await followed(world);
     const state = world.local('state');
     const deadlines = readdirSync(state, { recursive: true })
@@ -99,9 +104,12 @@ describe('the termination after gpucloud run', () => {
       writeFileSync(join(state, path), 'in the way');
     }
     writeFileSync(join(world.job, 'work', 'go'), '');
+    await until(() => world.record().kept === 'command');
+    expect(world.status()).toBe('ACTIVE');
+    press();
     const { code, stderr } = await ended;
     expect({ code, status: world.status() }).toEqual({ code: 5, status: 'TERMINATING' });
-    expect(stderr).toContain('Could not keep job');
+    expect(stderr).toContain('Kept job until its old deadline');
   });
 
   test('exits with 125 and reports the cost of an instance over --max-price', async () => {
@@ -122,7 +130,9 @@ describe('the termination after gpucloud run', () => {
     world.renting.terminations = Array.from({ length: 2 }, () => () => no(500, 'provider error'));
     const { code, stderr } = await job('true', '--max-price', '1', ...reporting());
     expect({ code, status: world.status() }).toEqual({ code: 125, status: 'TERMINATING' });
-    expect(stderr).toMatch(/error: job \(.*\) costs 89\.90 ₽ per hour, over --max-price 1\.00\.\n/);
+    expect(stderr).toMatch(
+      /error: job \(.*\) costs 89\.90 ₽ per hour, over --max-price 1\.00, and was terminated at once\.\n/,
+    );
     expect(stderr).not.toContain('billing');
     expect(report()).toMatchObject({ instance: { id: NEW, name: 'job' }, terminated: true });
   });

@@ -238,8 +238,8 @@ describe('reap', () => {
     expect(await passes(2)).toEqual([]);
     world.rented.terminations.push(
       ...Array.from({ length: 4 }, () => () => ({
-        status: 500,
-        body: { statusCode: 500, message: 'no', error: 'Internal Server Error' },
+        status: 403,
+        body: { statusCode: 403, message: 'no', error: 'Forbidden' },
       })),
     );
     pass(25);

@@ -10,6 +10,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
+import { retryChange } from '../../retry-change.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
 import type { Warning } from '../../warnings.ts';
@@ -106,7 +107,7 @@ export const drives: Group = {
         const api = await context.api();
         const lookup = driveLookup(api);
         async function work(text: string): Promise<Drive> {
-          const drive = await api.drives.resume(await idOf(text, lookup));
+          const drive = await resume(await idOf(text, lookup), api, context);
           context.err.note(
             `Drive ${nameOf(drive)} is ${drive.status ?? 'resumed'} and billing: ${hourly(drive)}.`,
           );
@@ -195,6 +196,22 @@ function unread({ id }: Drive, field: string, flag: string): CliError {
     'notUnderstood',
     `Could not read drive ${id}'s current ${field}, which an update requires. No changes made.`,
     { hint: `add ${flag}`, resource: id },
+  );
+}
+
+function resume(id: string, { drives }: Api, context: Context): Promise<Drive> {
+  return retryChange(
+    {
+      send: () => drives.resume(id),
+      async read() {
+        const drive = await drives.get(id);
+        const { status } = drive;
+        // A drive without a status may still be suspended.
+        const isResumed = typeof status === 'string' && status !== 'SUSPENDED';
+        return { shown: isResumed ? drive : undefined, status: status ?? 'unknown' };
+      },
+    },
+    context,
   );
 }
 

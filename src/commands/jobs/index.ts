@@ -1,6 +1,7 @@
 import type { Group } from '../../cli/group.ts';
 import { ruled } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
+import { failuresOf, throwAll } from '../../errors.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
 import { anyName } from '../../rules/names.ts';
 import { count } from '../../rules/numbers.ts';
@@ -28,7 +29,9 @@ export const jobs: Group = {
       examples: ['gpucloud jobs list', 'gpucloud jobs list --json'],
       takes: (command) => command,
       async run(context) {
-        await context.out.list(await jobRows(context), jobView);
+        const { rows, newer } = await jobRows(context);
+        const unread = await failuresOf(context.out.list(rows, jobView));
+        throwAll([...newer, ...unread]);
       },
     }),
     verb('get', {

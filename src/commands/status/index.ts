@@ -6,7 +6,7 @@ import { type AccountReading, assertWhole, readAccount } from '../../money/accou
 import { lookAt } from '../../money/findings.ts';
 import type { Output } from '../../output/output.ts';
 import { gpucloudLine } from '../../output/shell-line.ts';
-import { readJobs } from '../../run-job/record/record.ts';
+import { isRented, readJobs } from '../../run-job/record/record.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
 import { mayBillIn, type Overview, overviewOf, type Typed } from './overview.ts';
@@ -46,7 +46,9 @@ function read(options: CallOptions, context: Context): Promise<AccountReading> {
 
 async function overview(reading: AccountReading, context: Context): Promise<Overview> {
   const enforcement = await readEnforcement({ account: reading.user?.id }, context);
-  const jobs = (await readJobs(context)).filter(({ ended_at }) => ended_at === null);
+  const jobs = (await readJobs(context))
+    .filter(({ ended_at }) => ended_at === null)
+    .filter(isRented);
   const look = lookAt(reading, enforcement, jobs);
   return overviewOf(look, { typed: typedIn(context) });
 }

@@ -1,4 +1,4 @@
-import { AT_ONCE, eachBounded } from '../../bounded.ts';
+import { AT_ONCE, createGate, type Gate } from '../../bounded.ts';
 import { recoverLine } from '../../cli/hints.ts';
 import type { Context } from '../../context.ts';
 import { CliError, doubt, failuresOf, isInterrupt } from '../../errors.ts';
@@ -18,6 +18,8 @@ import { type ServiceTime, serviceTime, warnOfDifference } from './service-time.
 export interface Pass {
   readonly journal: Journal;
   readonly time: ServiceTime;
+  /** Limits concurrent terminations. */
+  readonly gate: Gate;
   /** Why the service did not confirm the key. */
   readonly unproven: CliError | undefined;
 }
@@ -31,7 +33,8 @@ export async function beginPass(context: Context): Promise<Pass> {
   // A service that can't return the profile may still terminate instances.
   if (unproven !== undefined && (unproven.httpStatus ?? 0) < 500) throw unproven;
   const journal = await ownJournal(context, me);
-  return { journal, time: await timeOfPass(unproven, journal, context), unproven };
+  const time = await timeOfPass(unproven, journal, context);
+  return { journal, time, gate: createGate(AT_ONCE), unproven };
 }
 
 export interface Reaping {
@@ -45,10 +48,11 @@ export interface Reaping {
  * failure.
  */
 export async function reapOverdue(
-  { journal, time }: Pass,
+  pass: Pass,
   leaves: (id: string) => boolean,
   context: Context,
 ): Promise<Reaping> {
+  const { journal, time } = pass;
   const unknown: Ended[] = [];
   const unread = await failuresOf(
     overdueRequests(time.now(), journal).then((found) => unknown.push(...found)),
@@ -58,7 +62,7 @@ export async function reapOverdue(
     deadline != null && isPast(deadline, time.now()) ? [{ ...one, deadline }] : [],
   );
   const due = overdue.filter(({ id }) => !leaves(id));
-  const ended = await eachBounded(due, AT_ONCE, (one) => terminate(one, time, journal, context));
+  const ended = await Promise.all(due.map((one) => terminate(one, pass, context)));
   const done = [...unknown, ...ended.filter((one) => one !== undefined)];
   return {
     rows: done.map(({ row }) => row),
@@ -71,17 +75,14 @@ export async function reapOverdue(
 }
 
 /** Terminates an instance whose deadline has waited for its job, unless the job has terminated it. */
-export async function reapAfterJob(
-  id: string,
-  { journal, time }: Pass,
-  context: Context,
-): Promise<Reaping> {
+export async function reapAfterJob(id: string, pass: Pass, context: Context): Promise<Reaping> {
+  const { journal, time } = pass;
   const found = (await journal.deadlines()).find((one) => one.id === id);
   const nothing = { rows: [], errors: [] };
   if (found?.deadline == null || !mayBill(found.status)) return nothing;
   const { name, deadline } = found;
   if (!isPast(deadline, time.now())) return nothing;
-  const ended = await terminate({ id, name, deadline }, time, journal, context);
+  const ended = await terminate({ id, name, deadline }, pass, context);
   if (ended === undefined) return nothing;
   return { rows: [ended.row], errors: ended.error === undefined ? [] : [ended.error] };
 }
@@ -144,8 +145,7 @@ async function overdueRequests(now: number, journal: Journal): Promise<Ended[]> 
  */
 function terminate(
   { id, name, deadline }: Overdue,
-  { now }: ServiceTime,
-  journal: Journal,
+  { time: { now }, gate, journal }: Pass,
   context: Context,
 ): Promise<Ended | undefined> {
   const row = overdueRow(id, name, deadline, now());
@@ -158,6 +158,7 @@ function terminate(
       },
       journal,
       context,
+      gate,
     ),
   );
 }
@@ -167,16 +168,26 @@ export async function endedRow<R extends Omit<Reaped, 'outcome'> & { readonly id
   row: R,
   work: () => ReturnType<typeof endHeld>,
 ): Promise<Ended | undefined> {
+  let ending: Awaited<ReturnType<typeof work>>;
   try {
-    const outcome = await work();
-    return outcome && { row: { ...row, outcome } };
+    ending = await work();
   } catch (error) {
     if (!(error instanceof CliError) || isInterrupt(error)) throw error;
-    if (error.failure === 'notFound') {
-      return { row: { ...row, outcome: 'unknown' }, error: nowhere(row, error) };
+    return { row: { ...row, outcome: 'refused' }, error: named(error, row.name) };
+  }
+  switch (ending?.kind) {
+    case undefined:
+      return undefined;
+    case 'ended':
+      return { row: { ...row, outcome: ending.isAlready ? 'already_ended' : 'terminated' } };
+    case 'uncertain':
+      return { row: { ...row, outcome: 'unknown' }, error: ending.error };
+    case 'refused': {
+      const { error } = ending;
+      return error.failure === 'notFound'
+        ? { row: { ...row, outcome: 'unknown' }, error: nowhere(row, error) }
+        : { row: { ...row, outcome: 'refused' }, error: named(error, row.name) };
     }
-    const outcome = error.failure === 'outcomeUnknown' ? 'unknown' : 'refused';
-    return { row: { ...row, outcome }, error: named(error, row.name) };
   }
 }
 

@@ -22,6 +22,8 @@ interface Wish {
   readonly gates?: Gates;
   /** Sends the one request for this offer. */
   rent(offer: Chosen): Promise<Instance>;
+  /** Returns the signal that stops the wait for the rented instance; by default the first Ctrl-C. */
+  signal?(): AbortSignal | undefined;
 }
 
 /** One gate for requests that rent, one for reads while waiting. */
@@ -127,7 +129,7 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
     return { attempt, instance: latest, early };
   }
   const ending = await endOne({ id: latest.id, name: wish.name, last: 'ERROR' }, context);
-  if (!ending.certain) {
+  if (ending.kind !== 'ended') {
     const { error } = ending;
     const fault = error.with(`${wish.name} reached ERROR. ${error.message}`);
     return { attempt, instance: latest, early: fault };
@@ -142,7 +144,13 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
 /** Waits if a status is requested. Never throws, since the instance exists. */
 export async function waitEarly(
   instance: Instance,
-  { name, until, times, gates }: Pick<Wish, 'name' | 'until' | 'times' | 'gates'>,
+  {
+    name,
+    until,
+    times,
+    gates,
+    signal,
+  }: Pick<Wish, 'name' | 'until' | 'times' | 'gates' | 'signal'>,
   context: Context,
 ): Promise<{ latest: Instance; early: CliError | undefined }> {
   let latest = instance;
@@ -153,7 +161,9 @@ export async function waitEarly(
   const target = { id: instance.id, name };
   try {
     const gate = gates && { gate: gates.reading };
-    await waitFor({ target, until, onReading, after: instance.status, ...gate }, times, context);
+    const stop = signal?.();
+    const how = { ...gate, ...(stop === undefined ? {} : { signal: stop }) };
+    await waitFor({ target, until, onReading, after: instance.status, ...how }, times, context);
     return { latest, early: undefined };
   } catch (error) {
     return { latest, early: error instanceof CliError ? error : unforeseen(error) };

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { CliError, doubt, unforeseen } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
-import { endEach } from '../ending.ts';
+import { endEach, hasTriedToEnd } from '../ending.ts';
 import type { Target } from '../resolve.ts';
 import type { Gates, Obtained } from './capacity.ts';
 
@@ -70,16 +70,17 @@ export async function rentSeveral(
   return { each: await giveAllBack(each, { had, minCount }, context), isGivenBack: true };
 }
 
-/** Returns the new instance of a name, even if its request failed. */
+/** Returns the new instance of a name, even if its request failed, unless it was to end already. */
 function targetOf(one: OneOfSeveral): Target | undefined {
   const { name } = one;
   if ('instance' in one) {
     const { id, status: last } = one.instance;
-    return one.isExisting === true ? undefined : { id, name, last };
+    return one.isExisting === true || hasTriedToEnd(one.early) ? undefined : { id, name, last };
   }
   // A request with an unknown outcome has only a name.
   const { mayBeBilling, resource: id } = one.error;
-  return mayBeBilling && id !== undefined && id !== name ? { id, name } : undefined;
+  const isTried = hasTriedToEnd(one.error);
+  return mayBeBilling && !isTried && id !== undefined && id !== name ? { id, name } : undefined;
 }
 
 /** Terminates all new instances. */
@@ -101,11 +102,11 @@ async function giveAllBack(
     const [target, ending] = [targets[at], endings[at]];
     if (target === undefined || ending === undefined) return withDoubt(one);
     const { name, id } = target;
-    if (!ending.certain) {
+    if (ending.kind !== 'ended') {
       const { error } = ending;
       return 'instance' in one ? { ...one, early: error } : { name, error };
     }
-    const { status = 'TERMINATING' } = ending.instance ?? {};
+    const { status } = ending;
     context.err.note(`${name} (${id}) is ${status}.`);
     if (!('instance' in one)) return { name, error: ended(one.error, target) };
     const instance: Instance = { ...one.instance, status };

@@ -1,56 +1,77 @@
 import type { Context } from '../../context.ts';
-import { CliError, doubt, isInterrupt, MAY_BILL, unforeseen } from '../../errors.ts';
+import { CliError, doubt, failuresOf, isInterrupt, MAY_BILL } from '../../errors.ts';
 import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
-import { deadlineFrom, setDeadline } from '../../instances/deadlines/deadline.ts';
-import { warnUnenforced } from '../../instances/deadlines/unenforced.ts';
 import { endOne } from '../../instances/ending.ts';
-import { ownJournal } from '../../instances/pending.ts';
-import type { Target } from '../../instances/resolve.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
-import type { JobRecord } from '../record/record.ts';
+import { note, timeNow } from '../record/note.ts';
+import { isCollected, removeOldJobs } from '../record/record.ts';
+import { withoutExitCode } from '../stages/without-exit-code.ts';
 import { costAtMost } from './cost.ts';
-import type { JobEnd } from './report.ts';
+import { notifyOfEnd } from './notify.ts';
+import { type JobEnd, reportOf, writeReport } from './report.ts';
 
-/** Terminates the instance of a job, or keeps it after a failure if that was requested. */
-export async function endJob(
-  job: Job,
-  failure: CliError | undefined,
-  context: Context,
-): Promise<JobEnd> {
-  const { record, phases } = job;
-  const end = { ...progressOf(job), error: failure && runFailed(failure) };
-  const stage = failure === undefined ? 'done' : phases.current;
-  const wanted = keptFor(job, failure);
-  if (
-    wanted !== undefined &&
-    (await keep(record, { ...wanted, ...keptText(record, wanted.kept) }, context))
-  ) {
-    return { ...end, stage, terminated: false, kept: wanted.kept };
-  }
-  phases.begin('terminating');
-  const termination = await endOne(record, context);
-  phases.clear();
-  if (!termination.certain) {
+/** Terminates the instance of a job, unless it existed before. */
+export async function endJob(job: Job, context: Context): Promise<JobEnd> {
+  const failure = failureOf(job);
+  const stage = failure === undefined ? 'done' : job.phases.current;
+  const end = { ...progressOf(job), stage, error: failure && runFailed(failure) } as const;
+  if (job.record.on) return { ...end, terminated: false, isOver: true };
+  await note(job, { ending_at: timeNow(context) }, context);
+  job.phases.begin('terminating');
+  const termination = await endOne(job.record, context);
+  job.phases.clear();
+  if (termination.kind !== 'ended') {
     const { error } = termination;
     return { ...end, stage: 'terminating', terminated: 'unknown', error };
   }
   const cost_at_most = costAtMost(termination.instance ?? job.instance, context.serviceClock.now());
-  return { ...end, stage, terminated: true, cost_at_most };
+  return { ...end, terminated: true, cost_at_most };
 }
 
-/**
- * Leaves a job unchanged, since its command may still run or its results are still on the instance.
- */
-export async function leaveJob(job: Job, cause: CliError, context: Context): Promise<JobEnd> {
-  const error = isInterrupt(cause)
-    ? interrupted(job, cause)
-    : job.exitCode === undefined
-      ? outOfReach(job, cause)
-      : await notCollected(job, cause, context);
-  const { kept } = job.record;
-  return { ...progressOf(job), stage: job.phases.current, terminated: 'unknown', kept, error };
+/** Returns why a job failed; undefined if its command has exited and its results are here. */
+function failureOf({ failure, record, stops, by }: Job): CliError | undefined {
+  if (failure !== undefined) return failure;
+  const { reason }: { reason?: unknown } = stops.last;
+  if (!isCollected(record) && reason instanceof CliError) return reason;
+  if (by === 'stop' || record.exit_code !== null) return undefined;
+  return withoutExitCode(stops, record);
+}
+
+/** Returns the end of a job whose instance has ended elsewhere. */
+export function endedElsewhere(job: Job, context: Context): JobEnd {
+  const { by, record, failure, phases } = job;
+  const isDone = record.exit_code !== null && isCollected(record);
+  const cost_at_most = record.on ? null : costAtMost(job.instance, context.serviceClock.now());
+  return {
+    ...progressOf(job),
+    stage: isDone ? 'done' : phases.current,
+    terminated: !record.on,
+    isOver: true,
+    cost_at_most,
+    error: isDone || by === 'stop' || failure === undefined ? undefined : runFailed(failure),
+  };
+}
+
+/** Returns how a job stands that goes on without this process. */
+export async function leftJob(job: Job, context: Context): Promise<JobEnd> {
+  const { by, record, stops, failure, phases } = job;
+  const rest = { ...progressOf(job), stage: phases.current, kept: record.kept };
+  if (record.kept !== null && !stops.interrupt.aborted) {
+    const stage = failure === undefined ? ('done' as const) : phases.current;
+    return { ...rest, stage, terminated: false, error: failure && runFailed(failure) };
+  }
+  const { reason }: { reason?: unknown } = stops.interrupt;
+  const cause = isInterrupt(reason)
+    ? reason
+    : (failure ?? new CliError('unreachable', 'it did not respond.'));
+  if (record.on) return { ...rest, terminated: false, isOver: false, error: leftOn(job, cause) };
+  const isOutOfReach = record.exit_code === null;
+  const left = async () =>
+    isOutOfReach ? outOfReach(job, cause) : await notCollected(job, cause, context);
+  const error = isInterrupt(cause) ? interrupted(job, cause) : by === 'stop' ? cause : await left();
+  return { ...rest, terminated: 'unknown', error };
 }
 
 async function notCollected(
@@ -60,10 +81,9 @@ async function notCollected(
 ): Promise<CliError> {
   const bills = await billsText(id, context);
   const typed = typedName(name, id);
-  const end = /[.!?]$/.test(cause.message) ? '' : '.';
   return new CliError(
     'runFailed',
-    `${name}: ${cause.message}${end} The results are still on the instance, which ${bills}.`,
+    `${name}: ${withStop(cause.message)} The results are still on the instance, which ${bills}.`,
     {
       resource: id,
       mayBeBilling: true,
@@ -83,10 +103,14 @@ function billsText(id: string, context: Context): Promise<string> {
   });
 }
 
+function withStop(message: string): string {
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+}
+
 function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
   const typed = typedName(name, id);
   return doubt(
-    `Could not connect to ${name}, and its command may still run: ${cause.message} ${MAY_BILL}`,
+    `Could not connect to ${name}, and its command may still run: ${withStop(cause.message)} ${MAY_BILL}`,
     {
       resource: id,
       hint: `try again: ${gpucloud('jobs', 'attach', typed)}; or terminate it: ${gpucloud('instances', 'terminate', typed)}`,
@@ -95,10 +119,10 @@ function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
   );
 }
 
-function interrupted({ record: { id, name }, exitCode }: Job, cause: CliError): CliError {
+function interrupted({ record: { id, name, exit_code } }: Job, cause: CliError): CliError {
   const typed = typedName(name, id);
   const what =
-    exitCode === undefined ? 'Its command still runs' : `Its command exited with ${exitCode}`;
+    exit_code === null ? 'Its command still runs' : `Its command exited with ${exit_code}`;
   return cause.with(`Stopped following ${name}. ${what}, and the instance bills.`, {
     resource: id,
     mayBeBilling: true,
@@ -106,88 +130,59 @@ function interrupted({ record: { id, name }, exitCode }: Job, cause: CliError): 
   });
 }
 
-export function progressOf({ record: { id, name, exit_code }, fetched }: Job) {
+/**
+ * Returns the error for a command of `--on` that may still run, or whose results are still on the
+ * instance.
+ */
+function leftOn({ record: { id, name, exit_code } }: Job, cause: CliError): CliError {
+  const typed = typedName(name, id);
+  const hint = `follow it again: ${gpucloud('jobs', 'attach', typed)}`;
+  const state =
+    exit_code === null ? 'Its command may still run' : `Its command exited with ${exit_code}`;
+  if (isInterrupt(cause)) {
+    const message = `Stopped following ${name}. ${state}.`;
+    return cause.with(message, { hint: `${hint}; stop it: ${gpucloud('jobs', 'stop', typed)}` });
+  }
+  const rest = exit_code === null ? state : 'Its results are still on the instance';
+  return new CliError('runFailed', `${name}: ${withStop(cause.message)} ${rest}.`, { hint, cause });
+}
+
+function progressOf({ record: { id, name, exit_code, fetch }, fetched }: Job) {
+  const before = fetch.flatMap(({ local, fetched_at }) => (fetched_at === null ? [] : local));
   return {
     command_exit_code: exit_code,
     instance: { id, name },
-    fetched,
+    fetched: [...new Set([...before, ...fetched])],
     cost_at_most: null,
     kept: null,
   };
 }
 
-/** Milliseconds to keep an instance whose results could not be copied. */
-export const FOR_RESULTS = 30 * 60_000;
-
-/**
- * Returns the reason to keep the instance, and for how long; undefined to terminate it. Interrupts
- * never keep it.
- */
-function keptFor(
-  { record, exitCode, collection, stops, by }: Job,
-  failure: CliError | undefined,
-): { readonly kept: 'command' | 'results'; readonly time: number } | undefined {
-  if (stops.interrupt.aborted) return undefined;
-  const { keep_on_failure } = record;
-  if (failure !== undefined && collection === 'begun') {
-    const time = keep_on_failure ?? FOR_RESULTS;
-    return time === 0 ? undefined : { kept: 'results', time };
+/** Stores how a job stands, writes its report, and sends its event. */
+export async function saveEnd(job: Job, end: JobEnd, context: Context): Promise<void> {
+  job.end = end;
+  const { terminated, error } = end;
+  const { isOver = terminated === true } = end;
+  const { record } = job;
+  const report = reportOf(end, record.started_at, context);
+  const why = (error ?? job.failure)?.message ?? null;
+  await note(
+    job,
+    {
+      ended_at: isOver ? timeNow(context) : null,
+      report: terminated === 'unknown' ? record.report : report,
+      reason: isOver && record.exit_code === null ? why : null,
+    },
+    context,
+  );
+  const [fault] = await failuresOf(removeOldJobs(context));
+  if (fault !== undefined) context.err.warn('local_storage', fault.message);
+  if (record.report_file !== null) {
+    const [unwritten] = await failuresOf(writeReport(record.report_file, report));
+    if (unwritten !== undefined) context.err.warn('local_storage', unwritten.message);
   }
-  if (!keep_on_failure || by === 'stop') return undefined;
-  return failure !== undefined || exitCode !== 0
-    ? { kept: 'command', time: keep_on_failure }
-    : undefined;
-}
-
-function keptText({ id, name }: JobRecord, kept: 'command' | 'results') {
-  const typed = typedName(name, id);
-  const ssh = gpucloud('instances', 'ssh', typed);
-  return kept === 'results'
-    ? {
-        what: `${name} with its results`,
-        next: `Fix the cause, then fetch and terminate: ${gpucloud('jobs', 'attach', typed)}. Connect: ${ssh}`,
-      }
-    : {
-        what: name,
-        next: `Connect: ${ssh}. Terminate it: ${gpucloud('instances', 'terminate', typed)}`,
-      };
-}
-
-interface Keeping {
-  /** Milliseconds. */
-  readonly time: number;
-  readonly what: string;
-  readonly next: string;
-}
-
-/**
- * Sets the new deadline, unless the instance has an earlier one. Returns false if the outcome is
- * uncertain.
- */
-export function keep(
-  { id, name }: Target,
-  { time, what, next }: Keeping,
-  context: Context,
-): Promise<boolean> {
-  return context.shielded(async (own) => {
-    try {
-      const journal = await ownJournal(own);
-      const wanted = await deadlineFrom({ after: time }, own);
-      const before = (await journal.instance(id))?.deadline;
-      const isEarlier = before !== undefined && Date.parse(before) <= Date.parse(wanted);
-      const deadline = isEarlier ? before : wanted;
-      if (!isEarlier) await setDeadline({ id, name }, { deadline }, journal, own);
-      await warnUnenforced(['deadline'], journal, own);
-      const account = await journal.account();
-      const bills = billsUntil(deadline, await readEnforcement({ account }, own));
-      own.err.warn('may_be_billing', `Kept ${what}: it ${bills}. ${next}`);
-      return true;
-    } catch (error) {
-      const { message } = error instanceof CliError ? error : unforeseen(error);
-      own.err.warn('may_be_billing', `Could not keep ${name}: ${message}`);
-      return false;
-    }
-  });
+  const isNews = isOver || (!record.on && (end.kept !== null || end.stage === 'terminating'));
+  if (isNews) await notifyOfEnd(end, record.started_at, context);
 }
 
 /** Returns the error with the exit code of a failed run. An interrupt keeps its own exit code. */

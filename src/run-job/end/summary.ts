@@ -10,16 +10,17 @@ import type { JobReport } from '../../results/jobs.ts';
 import { inRoubles, money } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
 import { printJson } from '../output.ts';
-import type { JobRecord } from '../record/record.ts';
+import type { RentedRecord } from '../record/record.ts';
 
 /** Prints a detached job's instance, since it keeps billing. */
 export async function noteStarted(
-  { id, name, on }: Pick<JobRecord, 'id' | 'name' | 'on'>,
-  deadline: string | undefined,
+  { id, name, on }: Pick<RentedRecord, 'id' | 'name' | 'on'>,
   context: Context,
 ): Promise<void> {
   const { out, err } = context;
   const typed = typedName(name, id);
+  const journal = await context.journal();
+  const deadline = (await journal.instance(id))?.deadline;
   const end = deadline === undefined ? 'its deadline' : minuteText(Date.parse(deadline));
   if (on) {
     err.note(
@@ -27,7 +28,7 @@ export async function noteStarted(
     );
     return out.item({ id, name }, startedView);
   }
-  const account = await (await context.journal()).account();
+  const account = await journal.account();
   const enforcement = await readEnforcement({ account }, context);
   err.warn(
     'may_be_billing',

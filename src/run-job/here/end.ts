@@ -2,20 +2,20 @@ import type { Context } from '../../context.ts';
 import { CliError, FAILURES, failuresOf, isInterrupt, throwAll, worstOf } from '../../errors.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
 import { endEach } from '../../instances/ending.ts';
-import { gpucloud, shellLine } from '../../output/shell-line.ts';
+import { shellLine } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
 import type { HereReport, MemberReport } from '../../results/jobs.ts';
 import { inRoubles, money, priceIn, sumOf } from '../../rules/money.ts';
-import { typedName } from '../../rules/names.ts';
 import { costAtMost } from '../end/cost.ts';
-import { FOR_RESULTS, keep, runFailed } from '../end/end-job.ts';
+import { runFailed } from '../end/end-job.ts';
 import { writeReport } from '../end/report.ts';
 import { shortPath } from '../end/summary.ts';
 import type { JobPlan } from '../job.ts';
 import { printJson } from '../output.ts';
 import { namesText } from '../phases.ts';
-import { WORK } from '../remote/supervisor.ts';
+import { note, timeNow } from '../record/note.ts';
+import { keep } from '../stages/keep.ts';
 import type { HereRun, Member } from './member.ts';
 
 /** Time for a command to exit after its instances were terminated, in milliseconds. */
@@ -40,7 +40,7 @@ export async function endHere(run: HereRun, plan: JobPlan, context: Context): Pr
   const rows: MemberReport[] = plan.names.map((name) => {
     const member = members.find(({ job }) => job.record.name === name);
     if (member !== undefined) return rowOf(member, kept.includes(member), context);
-    const one = notRented.find((other) => other.name === name);
+    const one = notRented.find(({ job }) => job.record.name === name);
     const { instance = null, terminated = false, cost_at_most = null } = one?.end ?? {};
     const message = one?.error.message ?? null;
     return {
@@ -63,6 +63,7 @@ export async function endHere(run: HereRun, plan: JobPlan, context: Context): Pr
     exit_code: error?.exitCode ?? run.exitCode ?? FAILURES.runFailed.exit,
     error: error?.message ?? null,
   };
+  await saveMembers(rows, report, run, context);
   if (plan.report_file !== null) {
     const [fault] = await failuresOf(writeReport(plan.report_file, report));
     if (fault !== undefined) context.err.warn('local_storage', fault.message);
@@ -86,12 +87,9 @@ async function endMembers(run: HereRun, context: Context) {
     run,
     context,
   );
-  const kept: Member[] = [];
-  for (const member of full) {
-    if (await keepResults(member, context)) kept.push(member);
-    else await terminateThese([member], run, context);
-  }
-  const isDone = members.every(({ termination }) => termination?.certain !== false);
+  const kept = full;
+  for (const member of full) await keepResults(member, context);
+  const isDone = members.every(({ termination }) => termination?.kind !== 'uncertain');
   return { stage: isDone ? stage : ('terminating' as const), kept };
 }
 
@@ -100,8 +98,9 @@ async function terminateThese(
   { phases }: HereRun,
   context: Context,
 ): Promise<void> {
-  const living = members.filter(({ termination }) => termination?.certain !== true);
+  const living = members.filter(({ termination }) => termination?.kind !== 'ended');
   if (living.length === 0) return;
+  for (const { job } of living) await note(job, { ending_at: timeNow(context) }, context);
   const records = living.map(({ job }) => job.record);
   phases.begin('terminating', namesText(records.map(({ name }) => name)));
   const ends = await endEach(records, context);
@@ -113,19 +112,42 @@ function hasResults({ job, shell, fault }: Member): boolean {
   return shell !== undefined && fault?.failure === 'storage' && !job.stops.interrupt.aborted;
 }
 
-/** Keeps the instance for its results. Returns false if the outcome is uncertain. */
-function keepResults({ job: { record } }: Member, context: Context): Promise<boolean> {
-  const typed = typedName(record.name, record.id);
-  const [first = { remote: '', local: '.' }] = record.fetch;
-  const from = first.remote.startsWith('/') ? first.remote : `${WORK}/${first.remote}`;
-  const copy = gpucloud('instances', 'scp', '-r', `${typed}:${from}`, shortPath(first.local));
-  const next = `Fix the cause, then copy them: ${copy}. Terminate it: ${gpucloud('instances', 'terminate', typed)}`;
-  const keeping = { time: FOR_RESULTS, what: `${record.name} with its results`, next };
-  return keep(record, keeping, context);
+/** Keeps the instance for its results: `jobs attach` fetches them, and ends it. */
+async function keepResults({ job }: Member, context: Context): Promise<void> {
+  await keep(job.record, 'results', true, context);
+  await note(job, { kept: 'results' }, context);
+}
+
+/** Stores how each job ended. */
+async function saveMembers(
+  rows: readonly MemberReport[],
+  { command_exit_code, stage, exit_code, error: why }: HereReport,
+  { members, started_at }: HereRun,
+  context: Context,
+): Promise<void> {
+  const seconds = Math.round((context.clock.now() - Date.parse(started_at)) / 1000);
+  for (const { job } of members) {
+    const row = rows.find(({ name }) => name === job.record.name);
+    if (row === undefined) continue;
+    const { id, name, terminated, fetched, cost_at_most, error } = row;
+    const report = {
+      command_exit_code,
+      stage,
+      instance: { id, name },
+      terminated,
+      fetched,
+      seconds,
+      cost_at_most,
+      exit_code,
+      error: error ?? why,
+    };
+    const ended_at = terminated === true ? timeNow(context) : null;
+    await note(job, { ended_at, report, reason: report.error }, context);
+  }
 }
 
 function isInterrupted(termination: Member['termination']): boolean {
-  return termination?.certain === false && isInterrupt(termination.error.cause);
+  return termination?.kind === 'uncertain' && isInterrupt(termination.error.cause);
 }
 
 /** Returns the doubts about terminations, otherwise the failure of the run. */
@@ -133,7 +155,7 @@ function errorsOf({ members, notRented, failure }: HereRun): CliError[] {
   const doubts = [
     ...notRented.flatMap(({ end }) => (end.terminated === 'unknown' && end.error) || []),
     ...members.flatMap(
-      ({ termination }) => (termination?.certain === false && termination.error) || [],
+      ({ termination }) => (termination?.kind === 'uncertain' && termination.error) || [],
     ),
   ];
   if (doubts.length > 0) return doubts;
@@ -155,8 +177,8 @@ function rowOf(
   { serviceClock }: Context,
 ): MemberReport {
   const { id, name } = job.record;
-  const isEnded = termination?.certain === true;
-  const error = termination?.certain === false ? termination.error : fault;
+  const isEnded = termination?.kind === 'ended';
+  const error = termination?.kind === 'uncertain' ? termination.error : fault;
   const instance = (isEnded ? termination.instance : undefined) ?? job.instance;
   return {
     id,
@@ -192,7 +214,7 @@ async function notifyOf(
   context: Context,
 ): Promise<void> {
   for (const { job, termination } of members) {
-    if (termination?.certain !== false) continue;
+    if (termination?.kind !== 'uncertain') continue;
     const { cause, message } = termination.error;
     // Sends nothing after the third Ctrl-C, since a person is present.
     if (isInterrupt(cause)) return;

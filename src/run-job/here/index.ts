@@ -7,13 +7,25 @@ import { shellLine } from '../../output/shell-line.ts';
 import { clamp } from '../../output/width.ts';
 import { withoutBill } from '../end/end-job.ts';
 import type { JobPlan } from '../job.ts';
+import { newRecord } from '../new-record.ts';
 import { createPhases, filesText, namesText } from '../phases.ts';
+import { withJob } from '../record/lock.ts';
+import { type Noted, note, timeNow } from '../record/note.ts';
+import { writeJob } from '../record/record.ts';
+import { warnIfUnarmed } from '../rent.ts';
 import { withoutExitCode } from '../stages/without-exit-code.ts';
 import type { Stops } from '../stops.ts';
 import { endHere } from './end.ts';
 import { writeInventories } from './inventories.ts';
 import { startHere } from './local-command.ts';
-import { createMember, fetchFrom, type HereRun, type Member, prepare } from './member.ts';
+import {
+  createMember,
+  fetchFrom,
+  fetchInto,
+  type HereRun,
+  type Member,
+  prepare,
+} from './member.ts';
 import { endFailed, rentEach } from './rent.ts';
 
 /** Rents instances, runs the command on this computer, and always terminates all of them. */
@@ -27,36 +39,64 @@ export async function runHere(plan: JobPlan, context: Context): Promise<void> {
     exitCode: undefined,
     failure: undefined,
   };
-  try {
-    // Create the temporary folder first: if that fails, nothing is rented.
-    await inThrowawayFolder('gpucloud-here', async (folder) => {
-      await rentAll(run, plan, context);
-      await work(run, plan, folder, context);
-    });
-  } catch (error) {
-    run.failure = error instanceof CliError ? error : unforeseen(error);
-  }
-  for (const { job } of run.members) job.stops.close();
-  run.phases.clear();
-  await endHere(run, plan, context);
+  await warnIfUnarmed(plan, context);
+  const sync = plan.files?.folder ?? null;
+  const jobs = await Promise.all(
+    plan.names.map(async (name): Promise<Noted> => {
+      const given = { ...plan, fetch: fetchInto(plan.fetch, name) };
+      const start = { id: null, name, on: false, here: true, sync, grace: 0 };
+      return { record: await newRecord(given, start, context), isUnsaved: false };
+    }),
+  );
+  await withJobs(jobs, context, async () => {
+    // On disk before the requests: if this process is killed, another one finds the jobs.
+    for (const { record } of jobs) await writeJob(record, context);
+    try {
+      // Create the temporary folder first: if that fails, nothing is rented.
+      await inThrowawayFolder('gpucloud-here', async (folder) => {
+        await rentAll(run, jobs, plan, context);
+        await work(run, plan, folder, context);
+      });
+    } catch (error) {
+      run.failure = error instanceof CliError ? error : unforeseen(error);
+    }
+    for (const { job } of run.members) job.stops.close();
+    run.phases.clear();
+    await endHere(run, plan, context);
+  });
 }
 
-async function rentAll(run: HereRun, plan: JobPlan, context: Context): Promise<void> {
+/** Holds the locks of all jobs. */
+function withJobs(
+  [first, ...others]: readonly Noted[],
+  context: Context,
+  work: () => Promise<void>,
+): Promise<void> {
+  if (first === undefined) return work();
+  return withJob(first.record, context, () => withJobs(others, context, work));
+}
+
+async function rentAll(
+  run: HereRun,
+  jobs: readonly Noted[],
+  plan: JobPlan,
+  context: Context,
+): Promise<void> {
   run.phases.begin('renting');
-  const { rented, failed } = await rentEach(plan, context).finally(run.phases.clear);
-  run.members = rented.map((one) => createMember(one, plan, context));
+  const { rented, failed } = await rentEach(jobs, plan, context).finally(run.phases.clear);
+  run.members = await Promise.all(rented.map((one) => createMember(one, plan, context)));
   const notRented = await endFailed(failed, plan, context);
   run.notRented = notRented;
   context.signal.throwIfAborted();
   const [first] = notRented;
   if (first === undefined) return;
   const isEnough = rented.length >= leastOf(plan);
-  for (const { name, error } of isEnough ? notRented : notRented.slice(1)) {
-    context.err.warn('incomplete', `Could not rent ${name}: ${error.message}`);
+  for (const { job, error } of isEnough ? notRented : notRented.slice(1)) {
+    context.err.warn('incomplete', `Could not rent ${job.record.name}: ${error.message}`);
   }
   if (isEnough) return;
-  const { name, error } = first;
-  const message = plan.names.length === 1 ? error.message : `${name}: ${error.message}`;
+  const { job, error } = first;
+  const message = plan.names.length === 1 ? error.message : `${job.record.name}: ${error.message}`;
   throw fewerThanLeast('rented', error.with(message), plan);
 }
 
@@ -80,8 +120,12 @@ async function work(run: HereRun, plan: JobPlan, folder: string, context: Contex
   run.phases.begin('running', clamp(shellLine(plan.command, 'linux'), 50));
   // Clears the progress line, since the command writes to the same terminal.
   run.phases.clear();
+  for (const { job } of ready) await note(job, { command_started_at: timeNow(context) }, context);
   run.command = await startHere(plan.toStart, variables, what, stops, context);
-  run.exitCode = await run.command.ended;
+  const code = await run.command.ended;
+  run.exitCode = code;
+  const exited = code === undefined ? {} : { exit_code: code, exited_at: timeNow(context) };
+  for (const { job } of ready) await note(job, exited, context);
   await fetchAll(run, ready, what, stops, context);
   if (run.exitCode === undefined) throw withoutExitCode(stops);
 }
@@ -140,8 +184,8 @@ async function leaveOut(members: readonly Member[], context: Context): Promise<v
  * Combines the stops of all instances: gpucloud stops the command at the first deadline or
  * interrupt.
  */
-function jointStops(members: readonly Member[]): Omit<Stops, 'close'> {
-  const any = (kind: Exclude<keyof Stops, 'close'>) =>
+function jointStops(members: readonly Member[]): Omit<Stops, 'close' | 'isPast'> {
+  const any = (kind: Exclude<keyof Stops, 'close' | 'isPast'>) =>
     AbortSignal.any(members.map(({ job }) => job.stops[kind]));
   return {
     any: any('any'),

@@ -1,25 +1,21 @@
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import type { Ending } from '../../instances/ending.ts';
+import type { Ended, Uncertain } from '../../instances/ending.ts';
 import type { Fetch } from '../copy/copy-out.ts';
+import { createJob } from '../driver.ts';
 import type { Job, JobPlan } from '../job.ts';
-import { newRecord } from '../new-record.ts';
-import { createPhases, type Phases } from '../phases.ts';
+import type { Phases } from '../phases.ts';
+import { note, timeNow } from '../record/note.ts';
 import { lastLine } from '../remote/failed-ssh.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
 import { connect } from '../stages/connect.ts';
 import { copyFiles, copyingFrom, fetchEach } from '../stages/copies.ts';
-import { ensureRunning } from '../stages/follow-to-end.ts';
-import { createStops } from '../stops.ts';
 import type { LocalCommand } from './local-command.ts';
 import type { NotRented, RentedHere } from './rent.ts';
 
-/**
- * One of several instances of a run. A member needs no stored record, since the journal has its
- * deadline.
- */
+/** One of several instances of a run, with a job of its own. */
 export interface Member {
   readonly job: Job;
   /** undefined until the instance is ready. */
@@ -27,7 +23,7 @@ export interface Member {
   /** Why the instance was left out, or why its results are missing. */
   fault: CliError | undefined;
   /** undefined while the instance may run. */
-  termination: Ending | undefined;
+  termination: Ended | Uncertain | undefined;
   /** Aborts the preparation if other instances failed. */
   giveUp(reason: CliError): void;
 }
@@ -50,22 +46,16 @@ export function fetchInto(fetch: readonly Fetch[], name: string): Fetch[] {
   return fetch.map(({ remote, local }) => ({ remote, local: `${join(local, name)}/` }));
 }
 
-export function createMember(
-  { name, instance, deadline, grace, started_at }: RentedHere,
-  plan: JobPlan,
+export async function createMember(
+  { job: { record, isUnsaved }, instance, deadline, stops: own, early }: RentedHere,
+  { how, toStart: command }: JobPlan,
   context: Context,
-): Member {
-  const { id } = instance;
-  const sync = plan.files?.folder ?? null;
-  const given = { ...plan, fetch: fetchInto(plan.fetch, name) };
-  const record = newRecord(given, { id, name, on: false, sync, grace, started_at });
-  const own = createStops({ id, deadline, grace, leaves: false }, context);
+): Promise<Member> {
   const needless = new AbortController();
   const stops = { ...own, any: AbortSignal.any([own.any, needless.signal]) };
-  const phases = createPhases(name, context, true);
-  const soFar = { exitCode: undefined, fetched: [], collection: 'none' as const, instance };
+  const given = { record, isUnsaved, how, by: 'run', command, early, instance } as const;
   return {
-    job: { record, how: plan.how, stops, phases, by: 'run', ...soFar },
+    job: await createJob({ ...given, deadline, stops, isQuiet: true }, context),
     shell: undefined,
     fault: undefined,
     termination: undefined,
@@ -77,13 +67,16 @@ export function createMember(
 export async function prepare(member: Member, context: Context): Promise<void> {
   const { job } = member;
   const own = beside(job, context);
+  if (job.early !== undefined) throw job.early;
   const there = await connect(job, own);
+  await note(job, { signed_in_at: timeNow(context) }, context);
   const { code, stderr } = await there.shell.run(`mkdir -p ${WORK}`, '', job.stops.any);
   if (code !== 0) {
     const reason = lastLine(stderr) || `exit code ${code}`;
     throw new CliError('refused', `Could not create ~/${WORK}: ${reason}`);
   }
   await copyFiles(job, there, own);
+  await note(job, { copied_at: timeNow(context) }, context);
   member.shell = there.shell;
 }
 
@@ -98,20 +91,7 @@ export async function fetchFrom(member: Member, context: Context): Promise<void>
     onProgress: () => undefined,
     print: () => Promise.reject(new Error('results go into a folder')),
   };
-  await fetchEach(job, copying, patienceOf(job, context));
-}
-
-/** Retries while the service reports that the instance runs. */
-const ATTEMPTS = 3;
-
-/** Keeps retrying without a network, since the instance's state is unknown and it can't be terminated. */
-function patienceOf({ record }: Job, context: Context) {
-  let failed = 0;
-  return async (error: CliError) => {
-    const isRead = await ensureRunning(record, context);
-    if (isRead) failed += 1;
-    if (failed > ATTEMPTS) throw error;
-  };
+  await fetchEach(job, copying, true, own);
 }
 
 /**

@@ -5,18 +5,21 @@ import { rentSeveral } from '../../instances/rental/several.ts';
 import { planRental } from '../../instances/request/planned.ts';
 import type { JobEnd } from '../end/report.ts';
 import type { JobPlan } from '../job.ts';
-import { endUnusable, type RentedJob, rentJob, warnIfUnarmed } from '../rent.ts';
+import type { Noted } from '../record/note.ts';
+import { isRented, type RentedRecord } from '../record/record.ts';
+import { endUnusable, type Rented, rentFor, saveUnrented } from '../rent.ts';
 
-export interface RentedHere extends RentedJob {
-  readonly name: string;
+/** An instance of the run, with the record of its job. */
+export interface RentedHere extends Rented {
+  readonly job: Noted<RentedRecord>;
 }
 
 interface Failed {
-  readonly name: string;
+  readonly job: Noted;
   readonly error: CliError;
 }
 
-/** A name whose request failed, with the termination of its instance if one was created. */
+/** A job whose request failed, with the termination of its instance if one was created. */
 export interface NotRented extends Failed {
   readonly end: JobEnd;
 }
@@ -26,11 +29,19 @@ interface AllRented {
   readonly failed: readonly Failed[];
 }
 
-/** Rents the instances in parallel. Throws CliError if nothing was sent. */
-export async function rentEach(plan: JobPlan, context: Context): Promise<AllRented> {
-  await warnIfUnarmed(plan, context);
+/** Rents an instance for each job in parallel. Throws CliError if nothing was sent. */
+export async function rentEach(
+  jobs: readonly Noted[],
+  plan: JobPlan,
+  context: Context,
+): Promise<AllRented> {
   await runPreflight(context, nothingCreated, () => planRental(plan.request, plan, context));
   const rented: RentedHere[] = [];
+  const jobOf = (name: string) => {
+    const job = jobs.find(({ record }) => record.name === name);
+    if (job === undefined) throw new Error('each name has a job');
+    return job;
+  };
   // Asks no questions, since prompts of parallel requests would mix.
   const silent: Context = Object.create(context, { prompts: { value: async () => undefined } });
   const { each } = await rentSeveral(
@@ -39,16 +50,22 @@ export async function rentEach(plan: JobPlan, context: Context): Promise<AllRent
       // The run terminates all instances in one place, after any failure.
       minCount: undefined,
       async obtain(name, gates) {
-        const job = await rentJob(planOf(name, plan), silent, gates);
-        rented.push({ name, ...job });
-        return { instance: job.instance, early: undefined };
+        const job = jobOf(name);
+        const one = await rentFor(job, planOf(name, plan), silent, gates);
+        const { record } = job;
+        if (!isRented(record)) throw new Error('a rented instance has an ID');
+        rented.push({ ...one, job: { record, isUnsaved: job.isUnsaved } });
+        return { instance: one.instance, early: undefined };
       },
     },
     silent,
   );
-  const order = ({ name }: RentedHere) => plan.names.indexOf(name);
+  const order = ({ job }: RentedHere) => plan.names.indexOf(job.record.name);
   rented.sort((a, b) => order(a) - order(b));
-  return { rented, failed: each.flatMap((one) => ('error' in one ? [one] : [])) };
+  const failed = each.flatMap((one) =>
+    'error' in one ? [{ job: jobOf(one.name), error: one.error }] : [],
+  );
+  return { rented, failed };
 }
 
 function planOf(name: string, plan: JobPlan): JobPlan {
@@ -62,8 +79,10 @@ export function endFailed(
   context: Context,
 ): Promise<NotRented[]> {
   return Promise.all(
-    failed.map(async ({ name, error }) => {
-      return { name, error, end: await endUnusable(error, planOf(name, plan), context) };
+    failed.map(async ({ job, error }) => {
+      const end = await endUnusable(error, planOf(job.record.name, plan), context);
+      await saveUnrented(end, job, context);
+      return { job, error, end };
     }),
   );
 }

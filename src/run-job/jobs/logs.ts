@@ -5,7 +5,7 @@ import { createJobOutput, type JobOutput } from '../output.ts';
 import { sizeText } from '../phases.ts';
 import { findJob } from '../record/find-job.ts';
 import { keptOutput } from '../record/kept-output.ts';
-import { type JobRecord, readJob } from '../record/record.ts';
+import { isRented, type JobRecord, type RentedRecord, readJob } from '../record/record.ts';
 import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { follow, type Offsets, offsetsOf } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
@@ -44,6 +44,10 @@ export async function printLogs(
   if (output.lost !== undefined) throw output.lost;
 }
 
+function noteNone({ name }: JobRecord, { err }: Context): void {
+  err.note(`The command on ${name} has not started yet.`);
+}
+
 async function printAll(
   job: JobRecord,
   wanted: Wanted,
@@ -52,18 +56,16 @@ async function printAll(
   context: Context,
 ): Promise<void> {
   if (job.ended_at !== null) return printKept(job, wanted, output, context);
+  if (!isRented(job)) return noteNone(job, context);
   const seen = await look(job, signInOf(job, given), LOOK, context);
   // Another process may have just completed the job.
-  if (seen.isOver) return printKept(await readJob(job.id, context), wanted, output, context);
-  if (seen.state === 'none') {
-    context.err.note(`The command on ${job.name} has not started yet.`);
-  } else {
-    await printRemote(job, wanted, seen.shell, output, context);
-  }
+  if (seen.isOver) return printKept(await readJob(job.uid, context), wanted, output, context);
+  if (seen.state === 'none') return noteNone(job, context);
+  await printRemote(job, wanted, seen.shell, output, context);
 }
 
 async function printRemote(
-  job: JobRecord,
+  job: RentedRecord,
   { follows, lines }: Wanted,
   shell: RemoteShell,
   output: JobOutput,
@@ -87,7 +89,7 @@ async function printRemote(
       },
       async onCut({ reason, isNew }) {
         ensureSameHost(reason, job);
-        const now = await readJob(job.id, context);
+        const now = await readJob(job.uid, context);
         // The process that follows the job has copied the rest of the output.
         if (now.ended_at !== null) {
           ended = now;

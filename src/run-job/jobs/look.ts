@@ -2,11 +2,11 @@ import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { instanceIn, readInstance } from '../../instances/read.ts';
+import type { Target } from '../../instances/resolve.ts';
 import { type HowToReach, sshOptions } from '../../reach/reach.ts';
 import { signInFinder } from '../../reach/sign-in.ts';
-import { hasSsh, leadsTo } from '../../rules/statuses.ts';
+import { instanceStatus, leadsTo } from '../../rules/statuses.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
-import type { JobRecord } from '../record/record.ts';
 import { ensureSameHost, isKeyRefused, SignInRefused } from '../remote/failed-ssh.ts';
 import { type Probed, probe } from '../remote/probe.ts';
 import { createRemoteShell, type RemoteShell } from '../remote/remote-shell.ts';
@@ -23,7 +23,7 @@ export type Seen =
 
 /** Checks a job once, with a time limit in milliseconds. Throws CliError if the check fails. */
 export async function look(
-  job: Pick<JobRecord, 'id' | 'name'>,
+  job: Target,
   how: HowToReach,
   time: number,
   context: Context,
@@ -36,7 +36,9 @@ export async function look(
     const instance = instanceIn(await readInstance(id, await context.api(), { signal }));
     const { status } = instance;
     if (leadsTo('TERMINATED', status)) return { isOver: true, instance };
-    if (!hasSsh(status)) throw new CliError('wrongState', `${name} is ${status}.`);
+    // SSH may still work in ERROR.
+    const isWithout = instanceStatus(status).ssh === 'no' || instance.ip_address == null;
+    if (isWithout) throw new CliError('wrongState', `${name} is ${status}.`);
     const { how: signIn } = await signInFinder(how, context)(instance);
     const endpoint = sshEndpoint(instance, signIn);
     const shell = createRemoteShell(endpoint, await sshOptions(id, signIn, context), context);

@@ -1,34 +1,29 @@
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
-import type { Target } from '../../instances/resolve.ts';
-import { gpucloud } from '../../output/shell-line.ts';
+import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { HowToReach } from '../../reach/reach.ts';
-import { typedName } from '../../rules/names.ts';
-import type { Job } from '../job.ts';
-import { createJobOutput } from '../output.ts';
+import { createJob, driveJob, printEnd } from '../driver.ts';
 import { ensureOpen, findJob } from '../record/find-job.ts';
 import { withJob } from '../record/lock.ts';
-import { readJob } from '../record/record.ts';
-import { isCut, lastLine } from '../remote/failed-ssh.ts';
-import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
-import { STOP } from '../remote/supervisor.ts';
-import { collect } from '../stages/collect.ts';
-import { repeated } from '../stages/repeated.ts';
-import { supervise } from '../supervise.ts';
+import { askToStop, isRented, type JobRecord, readJob } from '../record/record.ts';
+import { stopCommand } from '../stages/stop-command.ts';
+import { adopted } from './adopt.ts';
 import { look } from './look.ts';
 import { signInOf } from './sign-in-of.ts';
 
-/** Time to connect, in milliseconds. */
+/** Milliseconds to connect. */
 const LOOK = 30_000;
-/** Seconds to wait for the command after SIGINT, and again after SIGTERM. */
-const PATIENCE = 10;
+/** Milliseconds between two looks at a job that another process follows. */
+const PAUSE = 2_000;
 
 interface Stopping {
   /** Copies the results and the output before the instance is terminated. */
   readonly fetches: boolean;
 }
 
-/** Stops the command, copies its results and terminates its instance. */
+/**
+ * Stops a job, copies its results and terminates its instance. If another process follows the job,
+ * stops the command and waits until that process has completed the job.
+ */
 export async function stopJob(
   typed: string,
   { fetches }: Stopping,
@@ -36,53 +31,49 @@ export async function stopJob(
   context: Context,
 ): Promise<void> {
   const found = ensureOpen(await findJob(typed, context, { changes: true }), context);
-  const how = signInOf(found, given);
-  const seen = await look(found, how, LOOK, context);
-  if (!seen.isOver) await stopCommand(found, seen.shell, context);
-  await withJob(found, context, async () => {
-    const record = await readJob(found.id, context);
-    // Another process that followed the job has completed it.
-    if (record.ended_at !== null) return;
-    const work = async (job: Job) => {
-      const now = await look(record, how, LOOK, context);
-      if (now.isOver) return;
-      job.instance = now.instance;
-      job.exitCode = now.exitCode;
-      if (fetches) await collect(job, now, createJobOutput(context, job.stops.last), context);
+  await askToStop(found.uid, context);
+  for (let isDone = false; !isDone; ) {
+    const job = await readJob(found.uid, context);
+    const own = async () => {
+      isDone = true;
+      await stopOwn(job, fetches, given, context);
     };
-    await supervise({ record, how, by: 'stop' }, work, context);
-  });
+    const [fault] = await failuresOf(withJob(job, context, own, 0));
+    if (isDone && fault !== undefined) throw fault;
+    if (isDone) break;
+    // The command of `run --here` runs on this computer, beside its terminal.
+    if (fault?.failure !== 'wrongState' || job.here) throw fault;
+    await stopFollowed(job, given, context);
+    await context.clock.sleep(PAUSE, context.signal);
+  }
   // Stopping succeeded, regardless of the command's exit code.
   context.endWith(0);
 }
 
-async function stopCommand(job: Target, shell: RemoteShell, context: Context): Promise<void> {
-  const { clock, signal, err } = context;
-  const progress = err.progress(`Stopping the command on ${job.name}`);
-  try {
-    await repeated(() => signalCommand(job, shell, signal), signal, clock);
-  } finally {
-    progress.done();
-  }
+async function stopOwn(
+  { uid }: JobRecord,
+  fetches: boolean,
+  given: HowToReach,
+  context: Context,
+): Promise<void> {
+  // Another process that followed the job has completed it.
+  if ((await readJob(uid, context)).ended_at !== null) return;
+  const record = await adopted(uid, context);
+  const job = await createJob({ record, how: signInOf(record, given), by: 'stop' }, context);
+  const end = await driveJob(job, { skipsResults: !fetches }, context);
+  if (end !== undefined) await printEnd(end, job.record, context);
 }
 
-async function signalCommand(
-  { id, name }: Target,
-  shell: RemoteShell,
-  signal: AbortSignal,
-): Promise<void> {
-  const running = await shell.start(STOP, [String(PATIENCE)], signal);
-  running.stdin.end();
-  running.stdout.resume();
-  const words = lastOf(running.stderr);
-  const code = await running.ended;
-  signal.throwIfAborted();
-  if (code === 0) return;
-  const printed = await words;
-  const reason = lastLine(printed) || `exit code ${code}`;
-  throw new CliError('refused', `Could not stop the command on ${name}: ${reason}`, {
-    mayBeBilling: true,
-    retryable: isCut(code, printed),
-    hint: `try again: ${gpucloud('jobs', 'stop', typedName(name, id))}`,
-  });
+/** Stops the command of a job that another process follows. That process fetches the results. */
+async function stopFollowed(job: JobRecord, given: HowToReach, context: Context): Promise<void> {
+  // Before the command, that process stops by itself.
+  if (!isRented(job) || job.command_started_at === null || job.exit_code !== null) return;
+  try {
+    const seen = await look(job, signInOf(job, given), LOOK, context);
+    if (!seen.isOver && seen.state === 'running') await stopCommand(job, seen.shell, context);
+  } catch (error) {
+    // The next look may succeed.
+    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    context.err.warn('connection', error.message);
+  }
 }

@@ -1,33 +1,34 @@
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, throwAll } from '../../errors.ts';
 import { type Match, match } from '../../instances/match.ts';
 import { ambiguous, beginningWithYes } from '../../instances/resolve.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { relative } from '../../output/time.ts';
 import { isSameName, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
-import { type JobRecord, readJobs } from './record.ts';
+import { type JobRecord, readAllJobs } from './record.ts';
 
 /**
- * Finds the last job on the instance with this name, ID or unique ID prefix. `changes` is set if
- * the command changes something. Throws CliError('notFound').
+ * Finds the job on the instance with this name, ID or unique ID prefix: a job that has not ended
+ * before one that has, then the newest. `changes` is set if the command changes something. Throws
+ * CliError('notFound'), or 'storage' if a newer gpucloud may have started the job.
  */
 export async function findJob(
   typed: string,
   context: Context,
   { changes = false } = {},
 ): Promise<JobRecord> {
-  const jobs = await readJobs(context);
-  // `jobs` is sorted newest first.
-  const found = match(typed, jobs, (fitting, by) =>
+  const { jobs, newer } = await readAllJobs(context);
+  const found = match(typed, oneOfEach(jobs), (fitting, by) =>
     by === 'name' ? fitting.slice(0, 1) : fitting,
   );
-  const [job, other] = found.fitting;
+  const [named, other] = found.fitting;
   if (other !== undefined) throw ambiguous(typed, found);
-  if (job !== undefined) {
-    if (changes && found.by !== 'name') await ensureMeant(typed, job, found.by, context);
-    return job;
+  if (named !== undefined) {
+    if (changes && found.by !== 'name') await ensureMeant(typed, named, found.by, context);
+    return named.job;
   }
+  throwAll(newer);
   const near = nearest(
     typed,
     jobs.map(({ name }) => name),
@@ -42,11 +43,30 @@ export async function findJob(
   );
 }
 
+interface Named {
+  /** The instance's ID, or the job's own before it is rented. */
+  readonly id: string;
+  readonly name: string;
+  readonly job: JobRecord;
+}
+
+/** Returns one job of each instance, those that have not ended first, then the newest. */
+function oneOfEach(jobs: readonly JobRecord[]): Named[] {
+  const isOpen = ({ ended_at }: JobRecord) => ended_at === null;
+  const all = [...jobs.filter(isOpen), ...jobs.filter((job) => !isOpen(job))];
+  const found = new Map<string, Named>();
+  for (const job of all) {
+    const id = job.id ?? job.uid;
+    if (!found.has(id)) found.set(id, { id, name: job.name, job });
+  }
+  return [...found.values()];
+}
+
 /** Throws a usage error if the text is the name of another instance, or a prefix with --yes. */
 async function ensureMeant(
   typed: string,
-  job: JobRecord,
-  by: Match<JobRecord>['by'],
+  job: Named,
+  by: Match<Named>['by'],
   context: Context,
 ): Promise<void> {
   const { instances } = await (await context.journal()).read({ archived: true });
@@ -61,7 +81,7 @@ export function ensureOpen(job: JobRecord, context: Pick<Context, 'clock'>): Job
   if (ended_at === null) return job;
   const when = relative(Date.parse(ended_at), context.clock.now());
   throw new CliError('wrongState', `The job on ${name} ended ${when}.`, {
-    resource: id,
-    hint: `see its output: ${gpucloud('jobs', 'logs', typedName(name, id))}`,
+    resource: id ?? name,
+    hint: `see its output: ${gpucloud('jobs', 'logs', typedName(name, id ?? name))}`,
   });
 }

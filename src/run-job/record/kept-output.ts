@@ -16,12 +16,12 @@ interface Wanted {
 
 /** Reads an output of an ended job from this computer. Throws CliError('notFound') if it was not kept. */
 export async function* keptOutput(
-  { id, name, cut }: JobRecord,
+  { uid, name, cut }: JobRecord,
   from: 'out' | 'err',
   { after = 0, lines }: Wanted,
   context: Context,
 ): AsyncGenerator<Uint8Array> {
-  const path = await jobPath(id, from, context);
+  const path = await jobPath(uid, from, context);
   const file = opened(path, name);
   try {
     const chunk = Buffer.alloc(CHUNK);

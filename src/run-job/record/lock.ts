@@ -4,25 +4,24 @@ import { CliError } from '../../errors.ts';
 import { errorCode } from '../../files/error-code.ts';
 import { UNTIL_ABANDONED, withLock } from '../../files/lock.ts';
 import { privateFolder } from '../../files/private-folder.ts';
-import type { Target } from '../../instances/resolve.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
-import { jobPath } from './record.ts';
+import { type JobRecord, jobPath } from './record.ts';
 
 /**
- * Runs `work` while no other process follows the job, since both would write the fetched files.
- * Throws CliError('wrongState') if another process follows it. Continues without a lock if it can't
- * be created, for example on a full disk.
+ * Runs `work` while no other process follows the job, since both would write its record and the
+ * fetched files. Throws CliError('wrongState') if another process follows it. Continues without a
+ * lock if it can't be created, for example on a full disk.
  */
 export async function withJob<T>(
-  { id, name }: Target,
+  { uid, id, name }: Pick<JobRecord, 'uid' | 'id' | 'name'>,
   context: Context,
   work: () => Promise<T>,
   patience = UNTIL_ABANDONED,
 ): Promise<T> {
   let isBegun = false;
   try {
-    const path = await jobPath(id, 'json', context);
+    const path = await jobPath(uid, 'json', context);
     await privateFolder(dirname(path));
     const begin = () => {
       isBegun = true;
@@ -33,9 +32,9 @@ export async function withJob<T>(
     if (isBegun) throw error;
     if (errorCode(error) !== 'ELOCKED') return work();
     throw new CliError('wrongState', `Another gpucloud process is following ${name}.`, {
-      resource: id,
+      resource: id ?? name,
       mayBeBilling: true,
-      hint: `see its output: ${gpucloud('jobs', 'logs', typedName(name, id))}`,
+      hint: `see its output: ${gpucloud('jobs', 'logs', typedName(name, id ?? name))}`,
       cause: error,
     });
   }

@@ -5,42 +5,48 @@ import { CliError, failuresOf } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
+import { note, timeNow } from '../record/note.ts';
 import { jobPath } from '../record/record.ts';
 import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { follow, offsetsOf } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import type { Connected } from './connect.ts';
-import { fetchAll, patienceOf } from './copies.ts';
+import { fetchAll } from './copies.ts';
 import { repeated } from './repeated.ts';
 
 /** The number of bytes of each output to keep on this computer. */
 const MOST_KEPT = 64 * 1024 * 1024;
 
-/** Copies the results and the output of a command that has exited. Throws the first failure. */
+/**
+ * Copies the results and the output that are not on this computer yet. Throws the first failure.
+ * `isOver`: the command has exited.
+ */
 export async function collect(
   job: Job,
   there: Pick<Connected, 'shell'>,
   output: JobOutput | undefined,
+  isOver: boolean,
   context: Context,
 ): Promise<void> {
-  job.collection = 'begun';
-  const failures = await failuresOf(fetchAll(job, there, output, context));
-  const { stops, by } = job;
-  const keep = () => keepOutput(job, there.shell, context);
-  const onCut = by === 'run' ? undefined : patienceOf(job, context);
-  // Copies the output even if a result is missing, since the output often explains why.
-  const faults = await failuresOf(repeated(keep, stops.last, context.clock, onCut));
-  // The output was already printed, so a failure to keep it is only a warning.
-  if (by !== 'run') failures.push(...faults);
-  else if (faults[0] !== undefined && !stops.last.aborted) {
-    context.err.warn('copy', faults[0].message);
+  const failures = await failuresOf(fetchAll(job, there, output, isOver, context));
+  const { stops, by, record } = job;
+  if (record.output_kept_at === null) {
+    const keep = () => keepOutput(job, there.shell, context);
+    // Copies the output even if a result is missing, since the output often explains why.
+    const faults = await failuresOf(repeated(keep, stops.last, context.clock));
+    // The output was already printed, so a failure to keep it is only a warning.
+    if (by !== 'run') failures.push(...faults);
+    else if (faults[0] !== undefined && !stops.last.aborted) {
+      context.err.warn('copy', faults[0].message);
+    }
+    const isKept = faults.length === 0 || by === 'run';
+    if (isKept && isOver) await note(job, { output_kept_at: timeNow(context) }, context);
   }
   // A file missing on the instance can't be copied later. Other causes can be fixed on this
   // computer.
   const [first] = failures;
   const failure = failures.find(({ failure }) => failure !== 'notFound') ?? first;
   if (failure !== undefined) throw failure;
-  job.collection = 'done';
 }
 
 /** Copies the end of both outputs to files beside the record. */
@@ -49,8 +55,8 @@ async function keepOutput(job: Job, shell: RemoteShell, context: Context): Promi
   const offsets = await offsetsOf(shell, ['-c', MOST_KEPT], stops.last);
   const cut = { ...offsets };
   const paths = {
-    out: await jobPath(record.id, 'out', context),
-    err: await jobPath(record.id, 'err', context),
+    out: await jobPath(record.uid, 'out', context),
+    err: await jobPath(record.uid, 'err', context),
   };
   const opened: FileHandle[] = [];
   const create = async (path: string) => {

@@ -10,7 +10,7 @@ import { createRemoteShell, type RemoteShell } from '../remote/remote-shell.ts';
 import { within } from '../remote/within.ts';
 
 /** An instance on which scripts can run. */
-export interface Connected extends Pick<Probed, 'state'> {
+export interface Connected extends Pick<Probed, 'state' | 'exitCode'> {
   readonly shell: RemoteShell;
   /** Whether both sides have rsync. */
   readonly hasRsync: boolean;
@@ -26,11 +26,11 @@ export async function connect(job: Job, context: Context): Promise<Connected> {
   job.instance = reached.instance;
   phases.begin('connecting', `to ${record.name}`);
   const shell = createRemoteShell(reached.endpoint, reached.ssh, context);
-  const { state, hasTar, ...there } = await probed(shell, job, begun, context);
+  const { state, exitCode, hasTar, ...there } = await probed(shell, job, begun, context);
   const hasRsync = there.hasRsync && (await isRsyncHere(context));
   const needsTar = record.fetch.length > 0 || (record.sync !== null && !hasRsync);
   if (needsTar && !hasTar) throw noCopies(record.name);
-  return { shell, state, hasRsync };
+  return { shell, state, exitCode, hasRsync };
 }
 
 function noCopies(name: string): CliError {

@@ -7,6 +7,7 @@ import { listFiles } from '../copy/files.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import { filesText } from '../phases.ts';
+import { note, timeNow } from '../record/note.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import type { Connected } from './connect.ts';
 import { ensureRunning } from './follow-to-end.ts';
@@ -38,18 +39,24 @@ export async function copyFiles(
     try {
       await copyIn(files, copying);
     } catch (error) {
-      if (error instanceof CliError && error.retryable) await ensureRunning(job.record, context);
+      if (error instanceof CliError && error.retryable) {
+        await ensureRunning(job.record, context);
+      }
       throw error;
     }
   };
   await repeated(work, copying.signal, clock);
 }
 
-/** Copies as many results as possible, then throws the first failure, preferably not a missing path. */
+/**
+ * Copies the results that are not on this computer yet, as many as possible. Then throws the first
+ * failure, preferably not a missing path. `isOver`: the command can't change them any more.
+ */
 export async function fetchAll(
   job: Job,
   { shell }: Pick<Connected, 'shell'>,
   output: JobOutput | undefined,
+  isOver: boolean,
   context: Context,
 ): Promise<void> {
   const { record, stops, phases } = job;
@@ -70,7 +77,7 @@ export async function fetchAll(
   };
   if (job.by === 'run') interrupts.first.addEventListener('abort', explain);
   try {
-    await fetchEach(job, copying, patienceOf(job, context));
+    await fetchEach(job, copying, isOver, context);
   } finally {
     interrupts.first.removeEventListener('abort', explain);
     output?.endLine();
@@ -104,27 +111,29 @@ export function copyingFrom(
 export async function fetchEach(
   job: Job,
   copying: CopyingOut,
-  onCut: ReturnType<typeof patienceOf>,
+  isOver: boolean,
+  context: Context,
 ): Promise<void> {
-  const { record, phases } = job;
-  job.fetched = [];
+  const { phases } = job;
+  const onCut = patienceOf(job, context);
   let failure: CliError | undefined;
-  for (const one of record.fetch) {
+  for (const [at, one] of job.record.fetch.entries()) {
+    if (one.fetched_at !== null) continue;
     phases.begin('fetching', one.remote);
     try {
       await repeated(() => copyOut(one, copying), copying.signal, copying.clock, onCut);
-      job.fetched = [...job.fetched, one.local];
+      job.fetched = [...new Set([...job.fetched, one.local])];
+      if (!isOver) continue;
+      const fetched = { ...one, fetched_at: timeNow(context) };
+      await note(job, { fetch: job.record.fetch.with(at, fetched) }, context);
     } catch (error) {
       // An interrupt takes precedence over the failure of the copy that it interrupted.
       copying.signal.throwIfAborted();
       if (!(error instanceof CliError)) throw error;
-      // Prefer a failure other than a missing path: it can be fixed, so that a later run of `reap`
-      // succeeds.
+      // A path that is missing can't be fetched later; other causes can be fixed.
       if (failure === undefined || failure.failure === 'notFound') failure = error;
     }
   }
-  const fetched = failure === undefined || failure.failure === 'notFound';
-  job.record = { ...job.record, fetched };
   if (failure !== undefined) throw failure;
 }
 
@@ -140,11 +149,11 @@ function noStream(from: 'out' | 'err'): CliError {
  * Retries after a lost connection until the deadline. `reap` does not retry, since it runs again
  * later.
  */
-export function patienceOf({ record, by }: Job, context: Context) {
+function patienceOf({ record, by }: Job, context: Context) {
   if (by === 'reap') return undefined;
   let last: string | undefined;
   return async ({ message }: CliError) => {
-    await ensureRunning(record, context);
+    await ensureRunning(record, context, last === undefined);
     if (message !== last) {
       context.err.warn(
         'connection',

@@ -1,31 +1,31 @@
+import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError, unforeseen } from '../../errors.ts';
+import { CliError } from '../../errors.ts';
 import { BRIEFLY, type Reading, readInstance } from '../../instances/read.ts';
+import type { Target } from '../../instances/resolve.ts';
 import { isDocumented, leadsTo } from '../../rules/statuses.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
-import type { JobRecord } from '../record/record.ts';
 import { ensureSameHost, isCut, lastLine } from '../remote/failed-ssh.ts';
 import { follow } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { INTERRUPT } from '../remote/supervisor.ts';
 import { createPosition } from './position.ts';
-import { repeated } from './repeated.ts';
 
 /**
- * Prints the command's output until the command exits. Returns the exit code, or undefined without
- * one.
+ * Prints the command's output until the command exits or the signal aborts. Returns the exit code,
+ * or undefined without one. Throws Ended if the instance has ended.
  */
 export async function followToEnd(
   job: Job,
   shell: RemoteShell,
   output: JobOutput,
+  signal: AbortSignal,
   context: Context,
 ): Promise<number | undefined> {
-  const { record, stops, phases } = job;
+  const { record, phases } = job;
   const { clock, err, interrupts } = context;
-  const { name, on } = record;
-  const ends = on ? 'leaves' : 'terminates';
+  const { name } = record;
   const offsets = { ...record.printed };
   const position = createPosition(job, offsets, context);
   /** Starts a new line for a message of gpucloud. */
@@ -33,44 +33,12 @@ export async function followToEnd(
     phases.clear();
     output.endLine(isEchoed);
   };
-  const onCtrlC = () => {
-    if (stops.last.aborted) return;
-    begin(true);
-    err.note(`Interrupting the command. Ctrl-C again ${ends} ${name} without copying results.`);
-    interrupt();
-  };
-  const onNear = () => {
-    if (stops.last.aborted) return;
-    begin();
-    err.warn(
-      'deadline_near',
-      `Interrupting the command to fetch results before ${name}'s deadline.`,
-    );
-    interrupt();
-  };
-  /** The reason why an interrupt failed. */
-  let warned: string | undefined;
-  const interrupt = () => {
-    repeated(() => interruptCommand(shell, stops.last), stops.last, clock).catch(
-      (error: unknown) => {
-        if (stops.last.aborted) return;
-        const { message } = error instanceof CliError ? error : unforeseen(error);
-        if (message !== warned) err.warn('connection', message);
-        warned = message;
-      },
-    );
-  };
-  // Only `run` interrupts its command.
-  if (job.by === 'run') interrupts.first.addEventListener('abort', onCtrlC, { once: true });
-  if (job.by === 'run' && interrupts.first.aborted) onCtrlC();
-  stops.near.addEventListener('abort', onNear, { once: true });
-  if (stops.near.aborted) onNear();
   try {
     const { exitCode } = await follow({
       shell,
       offsets,
       clock,
-      signal: AbortSignal.any([stops.last, stops.half]),
+      signal,
       async print(from, bytes) {
         phases.clear();
         await output.print(from, bytes);
@@ -78,7 +46,7 @@ export async function followToEnd(
       },
       onCut: async ({ reason, isFirst, isNew }) => {
         ensureSameHost(reason, record);
-        await ensureRunning(record, context);
+        await ensureRunning(record, context, isFirst);
         if (!isNew) return;
         begin();
         const why = reason && ` (${reason.replace(/\.$/, '')})`;
@@ -92,14 +60,8 @@ export async function followToEnd(
       onBack: () => err.note(`Reconnected to ${name}.`),
     });
     return exitCode;
-  } catch (error) {
-    // Copies the existing results, since the command ignores SIGINT.
-    if (stops.half.aborted && !stops.last.aborted) return undefined;
-    throw error;
   } finally {
-    interrupts.first.removeEventListener('abort', onCtrlC);
-    stops.near.removeEventListener('abort', onNear);
-    begin(interrupts.second.aborted);
+    begin(interrupts.first.aborted && signal.aborted);
     await position.close();
   }
 }
@@ -114,11 +76,27 @@ export async function interruptCommand(shell: RemoteShell, signal: AbortSignal):
   });
 }
 
+/** The instance of a job has ended, or can't respond over SSH. */
+export class Ended extends CliError {
+  /** Whether the instance is TERMINATING or TERMINATED. */
+  readonly isOver: boolean;
+
+  constructor({ id, name }: Target, { status, failure_reason: reason }: Instance) {
+    const why = reason ? ` (${reason})` : '';
+    super('wrongState', `${name} is ${status}${why}, so its job has ended.`, { resource: id });
+    this.isOver = leadsTo('TERMINATED', status);
+  }
+}
+
 /**
- * Throws if the instance was terminated elsewhere, since no further connection can succeed. Returns
- * whether the service responded.
+ * Throws Ended if the instance can't respond again, since no further connection can succeed. An
+ * instance in ERROR may still respond once more (`isFirst`). Returns whether the service responded.
  */
-export async function ensureRunning({ id, name }: JobRecord, context: Context): Promise<boolean> {
+export async function ensureRunning(
+  { id, name }: Target,
+  context: Context,
+  isFirst = false,
+): Promise<boolean> {
   let reading: Reading;
   try {
     reading = await readInstance(id, await context.api(), BRIEFLY);
@@ -130,7 +108,6 @@ export async function ensureRunning({ id, name }: JobRecord, context: Context): 
   if (reading.kind !== 'there') return false;
   const { status } = reading.instance;
   if (!isDocumented(status) || leadsTo('ACTIVE', status)) return true;
-  throw new CliError('wrongState', `${name} is ${status}, so its job has ended.`, {
-    resource: id,
-  });
+  if (status === 'ERROR' && isFirst) return true;
+  throw new Ended({ id, name }, reading.instance);
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
-import { failuresOf } from '../../errors.ts';
 import type { Job } from '../job.ts';
-import { type Bytes, readEnded, writeJob } from '../record/record.ts';
+import { note } from '../record/note.ts';
+import type { Bytes } from '../record/record.ts';
 
 /** Delay before saving a new position, in milliseconds. */
 const SAVE_AFTER = 1_000;
@@ -13,14 +13,9 @@ const SAVE_AFTER = 1_000;
 export function createPosition(job: Job, offsets: Bytes, context: Context) {
   const closed = new AbortController();
   let isWaiting = false;
-  let isLost = false;
   let saved = Promise.resolve();
   async function saveNow(): Promise<void> {
-    job.record = { ...job.record, printed: { ...offsets } };
-    if ((await readEnded(job.record, context)) !== undefined) return;
-    const [fault] = await failuresOf(writeJob(job.record, context));
-    if (fault !== undefined && !isLost) context.err.warn('local_storage', fault.message);
-    isLost ||= fault !== undefined;
+    await note(job, { printed: { ...offsets } }, context);
   }
   /** Saves in turn, so that an older position never replaces a newer one. */
   function save(): Promise<void> {

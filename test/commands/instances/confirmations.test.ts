@@ -169,7 +169,7 @@ describe('instances terminate', () => {
     const { requests, stderr } = await world.cli(['instances', 'terminate', 'trainer', '-y'], {
       terminal: true,
     });
-    expect(requests.map(({ method }) => method)).toEqual(['POST']);
+    expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
     expect(stderr).not.toContain('come back');
   });
 });
@@ -255,7 +255,8 @@ describe('instances reorder', () => {
     const { code, stdout, stderr, requests } = await world.cli(argv);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('over --max-price 89.89, and was terminated at once');
-    expect(requests.map(({ path }) => path.split('/').at(-1))).toEqual(['reorder', 'terminate']);
+    const words = requests.map(({ path }) => path.split('/').at(-1));
+    expect(words).toEqual(['reorder', 'terminate', requests[1]?.path.split('/')[2]]);
     expect((await world.sandbox.status()).reserved).toBe('0.00');
   });
 });
@@ -298,6 +299,7 @@ describe('--max-price with an unusable response', () => {
   /** Creates the instance, but returns a number as its status. */
   async function create(read: object | number) {
     const sent: string[] = [];
+    let isEnded = false;
     odd = await createWorld({
       handler: ({ method, path }) => {
         if (method === 'POST' && path === '/instances') {
@@ -305,13 +307,14 @@ describe('--max-price with an unusable response', () => {
           return ok({ id: ID, status: 5 }, 201);
         }
         if (path === `/instances/${ID}/terminate`) {
+          isEnded = true;
           sent.push('terminate');
           return ok({ status: 'TERMINATING' });
         }
         if (path === `/instances/${ID}`) {
           return typeof read === 'number'
             ? { status: read, body: { statusCode: read, message: 'no', error: 'no' } }
-            : ok({ id: ID, name: 'box', status: 'ACTIVE', ...read });
+            : ok({ id: ID, name: 'box', status: isEnded ? 'TERMINATING' : 'ACTIVE', ...read });
         }
         return ok([]);
       },

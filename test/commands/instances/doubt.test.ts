@@ -128,7 +128,7 @@ test('reports an instance over --max-price as billing if terminate leaves its st
     ok(service.rent(NEW, 'trainer', { price_per_hour_snapshot: '99.00' }), 201),
   );
   // The service returns the instance unchanged.
-  service.terminations.push((id) => ok(service.instances.get(id)));
+  service.terminations = Array.from({ length: 4 }, () => (id) => ok(service.instances.get(id)));
   const { code, stderr } = await world.cli([...CREATE, '--max-price', '20', '--json']);
   expect(code).toBe(7);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
@@ -142,11 +142,11 @@ describe('terminating an instance over --max-price', () => {
   afterEach(() => near.close());
 
   /** Creates a service whose instances cost more than the limit. */
-  async function dear(terminate: () => Answer | 'hangUp') {
+  async function dear(terminate: (id: string) => Answer | 'hangUp') {
     service.shows = () => ({ price_per_hour_snapshot: '99.00' });
     near = await createWorld({
       handler: (request) =>
-        request.path.endsWith('/terminate') ? terminate() : service.handler(request),
+        request.path.endsWith('/terminate') ? terminate(NEW) : service.handler(request),
     });
   }
 
@@ -164,9 +164,9 @@ describe('terminating an instance over --max-price', () => {
 
   test('continues the termination after one Ctrl-C', async () => {
     const first = new AbortController();
-    await dear(() => {
+    await dear((id) => {
       first.abort(new CliError('interrupted', 'Interrupted.'));
-      return ok({ status: 'TERMINATING' });
+      return service.terminate(id);
     });
     const { stderr } = await near.cli(LIMITED, {
       interrupts: { first: first.signal, second: new AbortController().signal },

@@ -132,7 +132,7 @@ describe('a refused change', () => {
       near.clock.advance(slow);
       return { status: 429, headers: { 'retry-after': String(pause) }, body: {} };
     });
-    const { code, stderr, requests } = await near.cli(terminate);
+    const { code, stderr, requests } = await near.cli(stop);
     expect(code).toBe(5);
     expect(errorOf(stderr)).toMatchObject({ http_status: 409, may_be_billing: true });
     expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
@@ -259,12 +259,15 @@ describe('an interrupt after the request', () => {
     },
   );
 
-  test.each(['stop', 'terminate'])(
+  test.each([
+    ['stop', 130],
+    ['terminate', 7],
+  ])(
     "doesn't print that nothing was sent if interrupted after the request: %s",
-    async (verb) => {
+    async (verb, exit) => {
       const { code, stderr } = await interruptedAt('GET', verb, 'ACTIVE');
       const error = errorOf(stderr);
-      expect({ code, error }).toMatchObject({ code: 130, error: { may_be_billing: true } });
+      expect({ code, error }).toMatchObject({ code: exit, error: { may_be_billing: true } });
       expect(error.message).not.toContain('sent');
     },
   );

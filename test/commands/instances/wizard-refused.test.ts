@@ -101,7 +101,7 @@ describe('instances create after a refusal', () => {
 
   test('does not ask for another offer unless the termination is confirmed', async () => {
     service.shows = () => ({ price_per_hour_snapshot: '100.00' });
-    service.terminations = [() => ok({ status: 'TERMINATING' })];
+    service.terminations = Array.from({ length: 4 }, () => () => ok({ status: 'TERMINATING' }));
     const lines = [...ANSWERS, 'yes', 'offer-2', 'yes'];
     const { code, stderr, requests } = await create(
       ['--image', 'image-1', '--max-price', '60'],

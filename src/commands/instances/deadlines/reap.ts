@@ -119,20 +119,23 @@ export const reap = action({
       return reaping;
     };
     const finish = async (job: JobRecord) => {
-      handOver.begin(job.id);
+      handOver.begin(job);
       const finished = finishJobs({ open: [job], every: every ?? 0 }, context, ({ row, error }) => {
         if (row !== undefined) rows.push(row);
         if (error !== undefined) errors.push(error);
       });
       errors.push(...(await failuresOf(finished)));
-      if (!handOver.end(job.id)) return;
-      const later = beginPass(context).then((pass) => reapAfterJob(job.id, pass, context));
+      const waited = handOver.end(job.uid);
+      if (waited === null) return;
+      const later = beginPass(context).then((pass) => reapAfterJob(waited, pass, context));
       const told = later.then((reaping) => notifyOfReaped(collect(reaping), context));
       errors.push(...(await failuresOf(told)));
     };
     /** Starts handling jobs, except those that are still in hand. */
     const beginJobs = async () => {
-      const open = (await openJobs(context)).filter(({ id }) => !handOver.isInHand(id));
+      const found = await openJobs(context);
+      if (jobs.size === 0) errors.push(...found.newer);
+      const open = found.open.filter(({ uid }) => !handOver.isInHand(uid));
       if (open.length === 0) return;
       // Not a few at a time: one large copy must not delay the last try of another job.
       const round = eachBounded(open, SSH_AT_ONCE, finish).then(() => {

@@ -95,12 +95,9 @@ describe('reap', () => {
     });
   });
 
-  test('exits with 1 after two 500s, and succeeds in the next run', async () => {
+  test('exits with 1 after four 500s, and succeeds in the next run', async () => {
     world.clock.advance(5 * HOUR);
-    world.rented.terminations.push(
-      () => no(500, 'Provider error'),
-      () => no(500, 'Provider error'),
-    );
+    world.rented.terminations = Array.from({ length: 4 }, () => () => no(500, 'Provider error'));
     const failed = await world.cli(REAP);
     expect({ code: failed.code, rows: JSON.parse(failed.stdout) }).toMatchObject({
       code: 1,
@@ -118,7 +115,7 @@ describe('reap', () => {
       late.push(id);
       return 'hangUp' as const;
     };
-    world.rented.terminations.push(lose, lose);
+    world.rented.terminations = Array.from({ length: 4 }, () => lose);
     const failed = await world.cli(REAP);
     expect({ code: failed.code, rows: JSON.parse(failed.stdout) }).toMatchObject({
       code: 7,
@@ -258,7 +255,7 @@ describe('reap', () => {
 
   test('omits the deadline warning after a failed termination', async () => {
     world.clock.advance(5 * HOUR);
-    world.rented.terminations.push(() => no(409, 'Wrong state'));
+    world.rented.terminations = Array.from({ length: 4 }, () => () => no(409, 'Wrong state'));
     const { code, stderr } = await world.cli(REAP);
     expect(code).toBe(5);
     expect(stderr).not.toContain('deadline_passed');

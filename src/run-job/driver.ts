@@ -1,0 +1,118 @@
+import type { Context } from '../context.ts';
+import { CliError, failuresOf, throwAll, unforeseen } from '../errors.ts';
+import { drive } from './drive.ts';
+import { leftJob, saveEnd } from './end/end-job.ts';
+import { type JobEnd, reportOf } from './end/report.ts';
+import { noteEnd, noteStarted } from './end/summary.ts';
+import type { Job } from './job.ts';
+import { createPhases } from './phases.ts';
+import { isCollected, type JobRecord, readEnded, stopAsked } from './record/record.ts';
+import { type HowToDrive, stepsOf } from './steps.ts';
+import { createStops, type Stops } from './stops.ts';
+
+export interface Driven extends Pick<Job, 'record' | 'how' | 'by'> {
+  readonly command?: Job['command'];
+  readonly early?: CliError | undefined;
+  readonly isUnsaved?: boolean;
+  readonly instance?: Job['instance'];
+  /** The deadline by the service's clock (ISO 8601), if already known. */
+  readonly deadline?: string | undefined;
+  readonly stops?: Stops | undefined;
+  /** Milliseconds to continue after the deadline. */
+  readonly after?: number;
+  /** Shows no progress. */
+  readonly isQuiet?: boolean;
+}
+
+export async function createJob(
+  { record, how, by, stops, deadline, after, ...given }: Driven,
+  context: Context,
+): Promise<Job> {
+  const { id, uid, name, grace } = record;
+  const leaves = by !== 'run' && by !== 'detach';
+  const isAsked = await stopAsked(uid, context);
+  const extra = { ...(after === undefined ? {} : { after }), ...(leaves ? {} : { isAsked }) };
+  return {
+    record,
+    how,
+    by,
+    command: given.command,
+    early: given.early,
+    isUnsaved: given.isUnsaved ?? false,
+    stops: stops ?? createStops({ id, deadline, grace, leaves, ...extra }, context),
+    phases: createPhases(name, context, by === 'reap' || given.isQuiet),
+    there: undefined,
+    fetched: [],
+    seen: { kind: 'absent' },
+    failure: undefined,
+    instance: given.instance,
+    end: undefined,
+  };
+}
+
+/**
+ * Drives a job as far as this process can, and stores the outcome. Returns undefined if this process
+ * only started the command, or if `reap` left the job unchanged. The caller holds the job's lock.
+ */
+export async function driveJob(
+  job: Job,
+  how: HowToDrive,
+  context: Context,
+): Promise<JobEnd | undefined> {
+  const { by, stops, phases, record } = job;
+  const steps = stepsOf(job, how, context);
+  phases.begin('starting');
+  try {
+    const finish = await drive(by, steps);
+    if (finish === 'left') return await leave(job, context);
+  } catch (error) {
+    // A bug must not leave a rented instance without a process that ends it.
+    job.failure = error instanceof CliError ? error : unforeseen(error);
+    if (record.on || (by !== 'run' && by !== 'detach')) throw job.failure;
+    await steps.end(job.seen);
+  } finally {
+    stops.close();
+    phases.clear();
+  }
+  return job.end;
+}
+
+async function leave(job: Job, context: Context): Promise<JobEnd | undefined> {
+  const { by, seen, failure, record } = job;
+  const done = await readEnded(record.uid, context);
+  if (done !== undefined) return by === 'stop' ? undefined : endOf(done);
+  if (by === 'detach' && seen.kind === 'running') return undefined;
+  const isUntouched = failure === undefined || record.exit_code === null || isCollected(record);
+  if (by === 'reap' && isUntouched) return undefined;
+  const end = await leftJob(job, context);
+  await saveEnd(job, end, context);
+  return end;
+}
+
+/** Returns the stored outcome of a job that another process has completed. */
+function endOf({ id, name, on, exit_code, report, reason }: JobRecord): JobEnd {
+  const why = report?.error ?? reason;
+  const error = why === null ? undefined : new CliError('runFailed', why);
+  if (report !== null) return { ...report, error };
+  const rest = { stage: 'done', fetched: [], cost_at_most: null } as const;
+  return { ...rest, command_exit_code: exit_code, instance: { id, name }, terminated: !on, error };
+}
+
+/** Drives a job, and exits with the exit code of its command or of the error. */
+export async function driveAndPrint(job: Job, context: Context): Promise<void> {
+  const end = await driveJob(job, {}, context);
+  if (end === undefined) return noteStarted(job.record, context);
+  await printEnd(end, job.record, context);
+}
+
+/** Prints the outcome, and exits with the exit code of the command or the error. */
+export async function printEnd(
+  end: JobEnd,
+  { command, started_at }: Pick<JobRecord, 'command' | 'started_at'>,
+  context: Context,
+): Promise<void> {
+  const report = reportOf(end, started_at, context);
+  const unread = await failuresOf(noteEnd(command, report, context));
+  throwAll(end.error === undefined ? unread : [end.error]);
+  context.endWith(report.exit_code);
+}

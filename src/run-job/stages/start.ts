@@ -1,0 +1,55 @@
+import type { Context } from '../../context.ts';
+import { CliError, unforeseen } from '../../errors.ts';
+import { shellLine } from '../../output/shell-line.ts';
+import { clamp } from '../../output/width.ts';
+import { recordedCommand } from '../command.ts';
+import type { Failed } from '../drive.ts';
+import type { Job } from '../job.ts';
+import { note, timeNow } from '../record/note.ts';
+import { writeJob } from '../record/record.ts';
+import { connect } from './connect.ts';
+import { copyFiles } from './copies.ts';
+import { repeated } from './repeated.ts';
+import { startCommand } from './start-command.ts';
+
+/** Waits for the instance, copies in, and starts the command. */
+export async function start(job: Job, context: Context): Promise<Failed> {
+  const { stops, phases } = job;
+  job.failure = undefined;
+  try {
+    stops.any.throwIfAborted();
+    if (job.early !== undefined) throw job.early;
+    job.there = await connect(job, context);
+    await note(job, { signed_in_at: timeNow(context) }, context);
+    if (job.there.state !== 'none') throw otherJob(job.record.name);
+    await copyFiles(job, job.there, context);
+    await note(job, { copied_at: timeNow(context) }, context);
+    const { record } = job;
+    phases.begin('running', clamp(shellLine(record.command, 'linux'), 50));
+    const command = job.command ?? recordedCommand(record);
+    stops.any.throwIfAborted();
+    // Stored before the request, since another process must not start the command again.
+    job.record = { ...record, command_started_at: timeNow(context) };
+    await writeJob(job.record, context);
+    const { shell } = job.there;
+    const begin = () => startCommand(shell, command, record.started_at, stops.any);
+    await repeated(begin, stops.any, context.clock);
+    return 'none';
+  } catch (error) {
+    job.failure = error instanceof CliError ? error : unforeseen(error);
+    const { failure, retryable } = job.failure;
+    // The instance certainly did not start the command.
+    const isRefused = failure === 'refused' && !retryable && !stops.any.aborted;
+    if (isRefused) await note(job, { command_started_at: null }, context);
+    return 'start';
+  }
+}
+
+/** Returns the error for another job's folder, which may be part of an image or drive. */
+function otherJob(name: string): CliError {
+  return new CliError(
+    'runFailed',
+    `${name} contains the folder ~/gpucloud-run of another job, so gpucloud did not run the command.`,
+    { hint: 'remove that folder from the image or drive' },
+  );
+}

@@ -1,0 +1,203 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createHereWorld } from '../run-job/here-world.ts';
+import { createJobWorld, IMAGE, type JobWorld, OFFER } from '../run-job/job-world.ts';
+import { needs } from '../support/needs.ts';
+import type { Computer, Outcome } from '../support/program.ts';
+import { NEW, type RentingService } from '../support/renting-service.ts';
+import { ok } from '../support/service.ts';
+import { until } from '../support/ssh-world.ts';
+import { fakeSsh } from '../usage/usage-world.ts';
+
+/** Shortens the pauses between two attempts to terminate, in the built program. */
+const FAST = `
+  const { setTimeout: wait } = globalThis;
+  const pauses = new Set([2_000, 10_000]);
+  globalThis.setTimeout = (work, time, ...given) => {
+    // Other work also takes 30 s, but not after a pause of 10 s.
+    if (time === 10_000) pauses.add(30_000);
+    return wait(work, pauses.has(time) ? time / 50 : time, ...given);
+  };
+`;
+
+interface Scene {
+  readonly renting: RentingService;
+  readonly computer: Computer;
+  gpucloud(...argv: string[]): Promise<Outcome>;
+  /** The requests to terminate so far. */
+  sent(): number;
+  close(): Promise<void>;
+}
+
+let scene: Scene | undefined;
+afterEach(() => scene?.close());
+
+type Opened = Pick<JobWorld, 'renting' | 'computer' | 'service' | 'env' | 'close'>;
+
+async function sceneOf(world: Opened, more: Readonly<Record<string, string>> = {}): Promise<Scene> {
+  const fast = join(world.computer.home, 'fast.cjs');
+  await writeFile(fast, FAST);
+  const env = { ...world.env, NODE_OPTIONS: `--require ${fast}`, ...more };
+  scene = {
+    renting: world.renting,
+    computer: world.computer,
+    gpucloud: (...argv) => world.computer.gpucloud(argv, { env }),
+    sent: () => world.service.requests.filter(({ path }) => path.endsWith('/terminate')).length,
+    close: world.close,
+  };
+  return scene;
+}
+
+const CREATE = ['--offer', OFFER, '--image', IMAGE];
+const rowsIn = (stdout: string) => JSON.parse(stdout || 'null');
+
+/** Each caller opens a scene, and returns the command that terminates the instance. */
+const CALLERS: Readonly<Record<string, () => Promise<() => Promise<Outcome>>>> = {
+  async 'instances terminate'() {
+    const { renting, gpucloud } = await sceneOf(await createJobWorld());
+    renting.rent(NEW, 'job');
+    return () => gpucloud('instances', 'terminate', NEW, '-y', '--json');
+  },
+  async 'create --max-price'() {
+    const { gpucloud } = await sceneOf(await createJobWorld());
+    return () => gpucloud('instances', 'create', 'job', ...CREATE, '--max-price', '1', '--json');
+  },
+  async 'create --min-count'() {
+    const { renting, gpucloud } = await sceneOf(await createJobWorld());
+    let made = 0;
+    renting.newId = () => {
+      made += 1;
+      return `${NEW.slice(0, -1)}${made}`;
+    };
+    const argv = ['instances', 'create', 'job', ...CREATE, '--count', '2', '--min-count', '2'];
+    return () => {
+      renting.posts = [
+        () => ok({ ...renting.rent(renting.newId(), 'job-1'), name: 'job-1' }, 201),
+        () => ({ status: 409, body: { statusCode: 409, message: 'none left', error: 'Conflict' } }),
+      ];
+      return gpucloud(...argv, '--json');
+    };
+  },
+  async run() {
+    const world = await createJobWorld();
+    const { gpucloud } = await sceneOf(world);
+    return () => gpucloud(...world.words('--unenforced'), '--', 'true');
+  },
+  async 'run --here'() {
+    const world = await createHereWorld(2);
+    const { gpucloud } = await sceneOf(world);
+    return () => gpucloud(...world.words('--unenforced'), '--', 'true');
+  },
+  async 'jobs attach'() {
+    const gpucloud = await detached('true');
+    return () => gpucloud('jobs', 'attach', 'job');
+  },
+  async 'jobs stop'() {
+    const gpucloud = await detached('sleep 60');
+    return () => gpucloud('jobs', 'stop', 'job');
+  },
+  async 'reap, job'() {
+    const gpucloud = await detached('true');
+    return () => gpucloud('instances', 'reap', '--json');
+  },
+  async 'reap, deadline'() {
+    const world = await createJobWorld();
+    const { gpucloud } = await sceneOf(world);
+    const ends = ['--terminate-after', '1h', '--unenforced'];
+    expect(await gpucloud('instances', 'create', 'job', ...CREATE, ...ends)).toMatchObject({
+      code: 0,
+    });
+    world.advance(2 * 3_600_000);
+    return () => gpucloud('instances', 'reap', '--json');
+  },
+  async 'reap, idle'() {
+    const world = await createJobWorld();
+    const ssh = fakeSsh();
+    ssh.add(1);
+    onTestFinished(() => ssh.close());
+    const { gpucloud, renting } = await sceneOf(world, ssh.env);
+    const rule = ['--if-idle', '45m', '--unenforced'];
+    expect(await gpucloud('instances', 'create', 'job', ...CREATE, ...rule)).toMatchObject({
+      code: 0,
+    });
+    const at = { ip_address: '192.168.5.6', ssh_username: 'root', ssh_port: 1 };
+    renting.rent(NEW, 'job', { status: 'ACTIVE', ...at } as object);
+    let seconds = 5_000;
+    const pass = () => {
+      world.advance(25 * 60_000);
+      seconds += 25 * 60;
+      ssh.write(1, 'proc/uptime', `${seconds}.25 9000.00\n`);
+      return gpucloud('instances', 'reap', '--every', '25m', '--json');
+    };
+    for (let at = 0; at < 2; at += 1) {
+      const idle = await pass();
+      expect(idle, idle.stderr).toMatchObject({ code: 0, stdout: '[]\n' });
+    }
+    return pass;
+  },
+};
+
+/** Starts a job and waits until its command runs or has exited. */
+async function detached(command: string) {
+  const world = await createJobWorld();
+  const { gpucloud } = await sceneOf(world);
+  const words = world.words('--detach', '--unenforced');
+  const started = await gpucloud(...words, '--', 'sh', '-c', command);
+  expect(started, started.stderr).toMatchObject({ code: 0 });
+  if (command === 'true') {
+    await until(() => existsSync(join(world.there, 'gpucloud-run', 'exit')));
+  }
+  return gpucloud;
+}
+
+/** Accepts the next requests to terminate, but rolls each of them back. */
+function rollBack(renting: RentingService, count: number): void {
+  renting.terminations = Array.from({ length: count }, () => () => ok({ status: 'TERMINATING' }));
+}
+
+const living = ({ renting }: Scene) =>
+  [...renting.instances.values()].filter(({ status }) => !/^TERMINAT/.test(status));
+
+/** Codes of a command whose instance has ended. */
+const ENDED: Readonly<Record<string, number>> = {
+  'create --max-price': 1,
+  'create --min-count': 5,
+  'jobs stop': 0,
+};
+
+describe.each(Object.keys(CALLERS))('%s', { timeout: 120_000, ...needs('ssh') }, (name) => {
+  const open = async () => {
+    const end = await CALLERS[name]?.();
+    if (end === undefined || scene === undefined) throw new Error('each caller opens a scene');
+    return { end, at: scene };
+  };
+
+  test('exits with 7 and the ID while the service rolls each termination back', async () => {
+    const { end, at } = await open();
+    rollBack(at.renting, 99);
+    const { code, stdout, stderr } = await end();
+    expect({ code, stderr }).toEqual({
+      code: 7,
+      stderr: expect.stringContaining('but its status is'),
+    });
+    const [first] = living(at);
+    expect(stderr).toContain(first?.id);
+    expect(stderr).toContain('It may still be billing.');
+    expect(stderr).not.toMatch(/Terminated|was terminated/);
+    if (name.startsWith('reap')) expect(rowsIn(stdout)).toMatchObject([{ outcome: 'unknown' }]);
+    // At most four requests for each instance.
+    expect(at.sent()).toBe(4 * living(at).length);
+  });
+
+  test('reports the end once a later request is not rolled back', async () => {
+    const { end, at } = await open();
+    rollBack(at.renting, 1);
+    const { code, stdout, stderr } = await end();
+    expect(code, stderr).toBe(ENDED[name] ?? 0);
+    expect(living(at)).toEqual([]);
+    expect(stderr).not.toContain('may still be billing');
+    if (name.startsWith('reap')) expect(rowsIn(stdout)).toMatchObject([{ outcome: 'terminated' }]);
+  });
+});
