@@ -7,7 +7,7 @@ process.env.GPUCLOUD_SEED ??= String(randomInt(2 ** 31));
 
 /** Tests that start the built program, or processes of their own. Each file gets its own process. */
 const PROGRAM = [
-  'test/{completion,docs,e2e,faults,project,start,support}/**/*.test.ts',
+  'test/{docs,e2e,faults,project,start,support}/**/*.test.ts',
   'test/config/{disk,file}.test.ts',
   'test/contract/streams.test.ts',
   'test/output/sink.test.ts',

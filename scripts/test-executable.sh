@@ -9,7 +9,7 @@ export GPUCLOUD_PROGRAM=dist/exe/gpucloud
 if [ "${1:-}" = --quick ]; then
   tests=(test/e2e/rental test/e2e/follow test/faults/network test/faults/order)
 else
-  tests=(test/e2e test/faults test/completion test/contract/streams test/docs)
+  tests=(test/e2e test/faults test/contract/streams test/docs)
 fi
 results=coverage/results-executable.json
 mkdir -p coverage && : > "$results"

@@ -1,4 +1,4 @@
-import type { Group, Listed, Refused, Register } from './cli/group.ts';
+import type { Group } from './cli/group.ts';
 import { TOPICS } from './cli/help.ts';
 import { api } from './commands/api/index.ts';
 import { apiKeys } from './commands/api-keys/index.ts';
@@ -23,172 +23,93 @@ import { status } from './commands/status/index.ts';
 import { templates } from './commands/templates/index.ts';
 import { gpucloud } from './output/shell-line.ts';
 
-/** A group of verbs, or a top-level verb. Its code loads when the command is chosen. */
-export interface Entry extends Listed {
-  /** Needs neither the service nor a key. */
-  readonly local?: true;
-  load(): Promise<Group | Register>;
-}
-
-interface Chapter {
-  readonly heading: string;
-  readonly entries: readonly Entry[];
-}
-
-/** Commands in the order of the help. */
-export const CHAPTERS: readonly Chapter[] = [
-  {
-    heading: 'Get started:',
-    entries: [
-      {
-        name: 'login',
-        summary: 'Sign in with an API key',
-        load: async () => login,
-      },
-      {
-        name: 'sandbox',
-        local: true,
-        summary: 'Try everything free and offline, on this computer',
-        load: async () => sandbox,
-      },
-      {
-        name: 'doctor',
-        summary: 'Check this computer, your settings and the connection',
-        load: async () => doctor,
-      },
-    ],
-  },
-  {
-    heading: 'Instances:',
-    entries: [
-      {
-        name: 'instances',
-        aliases: ['instance'],
-        summary: 'Create, connect to, stop and terminate instances',
-        load: async () => instances,
-      },
-      {
-        name: 'run',
-        summary: 'Rent an instance, run a command, fetch results and terminate it',
-        load: async () => run,
-      },
-      {
-        name: 'jobs',
-        aliases: ['job'],
-        summary: 'List, follow and stop jobs started by "run"',
-        load: async () => jobs,
-      },
-      {
-        name: 'status',
-        summary: 'Show instances, drives, costs and problems',
-        load: async () => status,
-      },
-      {
-        name: 'audit',
-        summary: 'Find charges and instances unknown to this computer',
-        load: async () => audit,
-      },
-      {
-        name: 'catalog',
-        local: true,
-        summary: 'Name offers and images; see the last known prices',
-        load: async () => catalog,
-      },
-      {
-        name: 'templates',
-        aliases: ['template'],
-        summary: 'Browse application templates',
-        load: async () => templates,
-      },
-    ],
-  },
-  {
-    heading: 'Storage and SSH keys:',
-    entries: [
-      {
-        name: 'drives',
-        aliases: ['drive'],
-        summary: 'Create and manage cloud drives',
-        load: async () => drives,
-      },
-      {
-        name: 'ssh-keys',
-        aliases: ['ssh-key'],
-        summary: 'Manage the SSH keys that new instances get',
-        load: async () => sshKeys,
-      },
-    ],
-  },
-  {
-    heading: 'Account:',
-    entries: [
-      {
-        name: 'billing',
-        summary: 'Show balance and spending; apply promo codes',
-        load: async () => billing,
-      },
-      {
-        name: 'me',
-        summary: 'Show the account; change its name or password',
-        load: async () => me,
-      },
-      {
-        name: 'api-keys',
-        aliases: ['api-key'],
-        summary: 'List and create API keys',
-        load: async () => apiKeys,
-      },
-      {
-        name: 'profiles',
-        local: true,
-        aliases: ['profile'],
-        summary: 'Manage profiles: a base URL and a key each',
-        load: async () => profiles,
-      },
-      {
-        name: 'logout',
-        local: true,
-        summary: 'Remove the API key from a profile',
-        load: async () => logout,
-      },
-    ],
-  },
-  {
-    heading: 'Tools:',
-    entries: [
-      {
-        name: 'api',
-        summary: 'Send any request to the API',
-        load: async () => api,
-      },
-      {
-        name: 'commands',
-        local: true,
-        summary: 'List every command, flag and exit code as data',
-        load: async () => commands,
-      },
-      {
-        name: 'completion',
-        summary: 'Set up Tab completion for your shell',
-        load: async () => completion,
-      },
-      {
-        name: 'help',
-        local: true,
-        summary: 'Show help for a command or topic',
-        load: async () => help,
-      },
-    ],
-  },
-];
-
-export const ENTRIES = CHAPTERS.flatMap(({ entries }) => entries);
-
 const NO_CATALOG = `use "${gpucloud('catalog', 'list')}" for known offers and images, or "gpucloud sandbox catalog" for the sandbox`;
 const RESTART = `use "${gpucloud('instances', 'stop', 'NAME', '--wait')}", then "${gpucloud('instances', 'start', 'NAME')}"`;
 
-/** Other tools' commands, as people may type them by habit. */
-export const REFUSED: Refused = {
+/** The whole program, with its commands in the order of the help. */
+export const root: Group = {
+  chapters: {
+    'Get started:': {
+      login: () => login,
+      sandbox: {
+        summary: 'Try everything free and offline, on this computer',
+        local: true,
+        group: () => sandbox,
+      },
+      doctor: () => doctor,
+    },
+    'Instances:': {
+      instances: {
+        aliases: ['instance'],
+        summary: 'Create, connect to, stop and terminate instances',
+        group: () => instances,
+      },
+      run: () => run,
+      jobs: {
+        aliases: ['job'],
+        summary: 'List, follow and stop jobs started by "run"',
+        group: () => jobs,
+      },
+      status: () => status,
+      audit: () => audit,
+      catalog: {
+        summary: 'Name offers and images; see the last known prices',
+        local: true,
+        group: () => catalog,
+      },
+      templates: {
+        aliases: ['template'],
+        summary: 'Browse application templates',
+        group: () => templates,
+      },
+    },
+    'Storage and SSH keys:': {
+      drives: {
+        aliases: ['drive'],
+        summary: 'Create and manage cloud drives',
+        group: () => drives,
+      },
+      'ssh-keys': {
+        aliases: ['ssh-key'],
+        summary: 'Manage the SSH keys that new instances get',
+        group: () => sshKeys,
+      },
+    },
+    'Account:': {
+      billing: {
+        summary: 'Show balance and spending; apply promo codes',
+        group: () => billing,
+      },
+      me: {
+        summary: 'Show the account; change its name or password',
+        group: () => me,
+      },
+      'api-keys': {
+        aliases: ['api-key'],
+        summary: 'List and create API keys',
+        group: () => apiKeys,
+      },
+      profiles: {
+        aliases: ['profile'],
+        summary: 'Manage profiles: a base URL and a key each',
+        local: true,
+        group: () => profiles,
+      },
+      logout: () => logout,
+    },
+    'Tools:': {
+      api: () => api,
+      commands: () => commands,
+      completion: () => completion,
+      help: () => help,
+    },
+  },
+  examples: [
+    'gpucloud --profile sandbox sandbox catalog',
+    'gpucloud instances create trainer --offer ID --image ID --wait=ssh',
+  ],
+  foot: `Topics: gpucloud help ${TOPICS.map(({ name }) => name).join('|')}`,
+  // Other tools' commands, as people may type them by habit.
   undocumented: {
     offers: NO_CATALOG,
     offer: NO_CATALOG,
@@ -225,10 +146,3 @@ export const REFUSED: Refused = {
     version: '--version',
   },
 };
-
-export const EXAMPLES = [
-  'gpucloud --profile sandbox sandbox catalog',
-  'gpucloud instances create trainer --offer ID --image ID --wait=ssh',
-];
-
-export const footer = () => `Topics: gpucloud help ${TOPICS.map(({ name }) => name).join('|')}`;

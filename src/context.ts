@@ -1,4 +1,3 @@
-import { createRecorder } from './completion/recorder.ts';
 import type { Context, GlobalFlags, Host } from './context/contract.ts';
 import { createObserver } from './context/observe.ts';
 import { createService } from './context/service.ts';
@@ -28,11 +27,10 @@ export function createContext(
   const withheld = parent?.withheld ?? new Set<string>();
   const terminal = createTerminal(host, flags, serviceClock.now, withheld);
   const { err } = terminal;
-  const names = createRecorder();
   const settings = parent?.settings ?? createSettings(host, flags, terminal);
-  const stores = createStores(host, settings, terminal, names);
+  const stores = createStores(host, settings, terminal);
   const { journal, journalOf, catalog, sandbox, warnOfUnknown } = stores;
-  const observe = createObserver(names, stores, terminal);
+  const observe = createObserver(stores, settings, terminal);
   const parts = { host, flags, version, settings, err, sandbox, serviceClock, observe };
   const service = createService(parts);
 
@@ -46,6 +44,7 @@ export function createContext(
     clock,
     serviceClock,
     interrupts,
+    creating: new Set(),
     signal: interrupts.first,
     flags,
     version,
@@ -90,17 +89,7 @@ export function createContext(
       // Warns at the end of a command that read local data but sent no request.
       if (settings.used.areFolders && !isQuiet) await warnOfUnknown();
       if (serviceClock.isKnown() && !isQuiet) await stores.warnOfOverdue(serviceClock.now());
-      // Loads both together, since they are independent and slow.
-      const kept = names.keep({
-        ...settings,
-        profiles: settings.used.config?.last(),
-        catalog: stores.used.catalog,
-      });
-      try {
-        await service.close();
-      } finally {
-        await kept;
-      }
+      await service.close();
     },
   };
 }

@@ -70,9 +70,10 @@ async function main(): Promise<void> {
     interrupts: { first: first.signal, second: second.signal },
     onThirdInterrupt,
     borrowScreen,
-    start: startProgram,
-    startPiped,
-    openFile,
+    // Functions, since naming an import would run programs.ts at each start.
+    start: (child) => startProgram(child),
+    startPiped: (program, platform) => startPiped(program, platform),
+    openFile: (path) => openFile(path),
     self,
     keyring: () => keyringProgramOf(self()),
   };

@@ -1,9 +1,10 @@
 import type { Command } from '@commander-js/extra-typings';
-import { CHAPTERS, ENTRIES, type Entry, EXAMPLES, footer, REFUSED } from './chapters.ts';
-import { type AnyCommand, about, newProgram } from './cli/command.ts';
-import { addGlobalOptions, firstWord } from './cli/globals.ts';
-import { addListed, type Group, namedBy, type Runtime, refuseWords } from './cli/group.ts';
+import { root } from './chapters.ts';
+import { type AnyCommand, about, helpLast, newProgram, readFlags } from './cli/command.ts';
+import { addGlobalOptions } from './cli/globals.ts';
+import { type Entry, entriesOf, type Group, namedBy, refuseWords } from './cli/group.ts';
 import { helpStyle } from './cli/help.ts';
+import type { Listed, Runtime } from './cli/verb.ts';
 
 interface ProgramSettings {
   readonly runtime: Runtime;
@@ -13,28 +14,21 @@ interface ProgramSettings {
   /** Help width in columns. */
   readonly width: number;
   readonly isColoured: (command: AnyCommand) => boolean;
-  /**
-   * Arguments. Builds only the command they name, to save start time. Without a command, as for
-   * help, builds all groups.
-   */
+  /** Arguments: builds only the part of the tree that they need. Builds all of it by default. */
   readonly words?: readonly string[];
 }
 
-/**
- * Builds the command tree of one run. A group has a name and a summary; choosing the group adds its
- * verbs.
- */
+/** Builds the command tree of one run. */
 export function buildProgram({
   runtime,
   version,
   write,
   width,
   isColoured,
-  words = [],
+  words,
 }: ProgramSettings): Command {
   const program = newProgram('gpucloud')
     .description('Rent GPU instances by the hour from the terminal, scripts and CI.')
-    .usage('<command>')
     .version(`gpucloud ${version}`, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand(false)
@@ -52,86 +46,67 @@ export function buildProgram({
       getOutHasColors: () => true,
     });
 
-  const word = wordAfterFlags(program, words);
-  const chosen = word === undefined ? undefined : namedBy(ENTRIES, word);
-  for (const { heading, entries } of CHAPTERS) {
-    for (const entry of entries) {
-      if (chosen !== undefined && chosen !== entry) continue;
-      const command = addListed(program, { ...entry, heading }).helpCommand(false);
-      if (entry.local === true) about(command).local = true;
-    }
-  }
-  if (chosen === undefined) {
-    refuseWords(program, REFUSED);
-    about(program).examples = EXAMPLES;
-    about(program).foot = footer();
-  }
-  program.hook('preSubcommand', (root, command) => {
-    const entry = namedBy(ENTRIES, command.name());
-    return entry && loadEntry(entry, command, runtime, root.args.slice(1));
-  });
+  fill(program, root, runtime, words);
   return program;
 }
 
 /**
- * Returns the first word that is not a flag. Builds the level's global flags only if a flag comes
- * first, since building them takes longer than many commands.
+ * Adds a group's commands. If the words name one of them, adds only that one. If they can run none,
+ * lists them for the help. Otherwise, and without words, adds everything below.
  */
-function wordAfterFlags(command: AnyCommand, words: readonly string[]): string | undefined {
-  if (words[0]?.startsWith('-') === false) return words[0];
-  addGlobalOptions(command);
-  return firstWord(words, command.options);
-}
-
-async function loadEntry(
-  entry: Entry,
+function fill(
   command: AnyCommand,
+  group: Group,
   runtime: Runtime,
-  words: readonly string[],
-): Promise<void> {
-  const loaded = await entry.load();
-  if (typeof loaded === 'function') {
-    loaded(command, runtime);
+  given?: readonly string[],
+): void {
+  const words = helpLast(given ?? []);
+  // Building the global flags takes longer than many commands, so skip them if a word comes first.
+  if (words[0]?.startsWith('-') !== false) addGlobalOptions(command);
+  const [flags, [word, ...after]] = readFlags(words, command.options, 0);
+  // Commander may print this group's help, or read the words after `--` in its own way.
+  const isUnclear = word === '--' || flags.some((flag) => /^-(?:-help$|[a-z]*h)/.test(flag));
+  const entries = entriesOf(group);
+  const chosen = isUnclear || word === undefined ? undefined : namedBy(entries, word);
+  if (chosen !== undefined) {
+    add(command, chosen, runtime, after);
     return;
   }
-  const word = wordAfterFlags(command, words);
-  const verb = word === undefined ? undefined : namedBy(loaded.verbs, word);
-  if (verb !== undefined) {
-    (await verb.load())(addListed(command, verb), runtime);
-  } else if (words.length <= 1) {
-    // With a single word that is not a verb, nothing will run, so list only the verbs.
-    for (const { usage, ...listed } of loaded.verbs) {
-      const line = addListed(command, listed);
-      if (usage) line.arguments(usage);
-    }
-    addTheRest(loaded, command);
-  } else {
-    await addVerbs(loaded, command, runtime);
-  }
-}
-
-/** Adds the verbs of every group, for help, completion and the reference. */
-export async function addAllVerbs(program: AnyCommand, runtime: Runtime): Promise<void> {
-  for (const { name, load } of ENTRIES) {
-    const command = program.commands.find((known) => known.name() === name);
-    if (command === undefined) continue;
-    const loaded = await load();
-    if (typeof loaded === 'function') {
-      loaded(command, runtime);
-    } else {
-      addGlobalOptions(command);
-      await addVerbs(loaded, command, runtime);
-    }
-  }
-}
-
-async function addVerbs(group: Group, command: AnyCommand, runtime: Runtime): Promise<void> {
-  for (const verb of group.verbs) (await verb.load())(addListed(command, verb), runtime);
-  addTheRest(group, command);
-}
-
-function addTheRest(group: Group, command: AnyCommand): void {
-  command.usage('<command>');
+  const isListed = given !== undefined && (word === undefined || !isUnclear);
+  for (const entry of entries) isListed ? list(command, entry) : add(command, entry, runtime);
   refuseWords(command, group);
-  about(command).examples = group.examples;
+  command.usage('<command>');
+  const { examples, foot } = group;
+  Object.assign(about(command), foot === undefined ? { examples } : { examples, foot });
+}
+
+function add(parent: AnyCommand, entry: Entry, runtime: Runtime, words?: readonly string[]): void {
+  const one = entry.load();
+  const command = addListed(parent, entry, one);
+  if ('group' in one) fill(command, one.group(), runtime, words);
+  else one.addTo(command, runtime);
+}
+
+/** Adds a command as its parent's help shows it. The root's help shows no arguments. */
+function list(parent: AnyCommand, entry: Entry): void {
+  const one = entry.load();
+  const command = addListed(parent, entry, one);
+  if (parent.parent === null || 'group' in one) return;
+  for (const argument of one.args()) command.addArgument(argument);
+}
+
+function addListed(
+  parent: AnyCommand,
+  { name, heading }: Entry,
+  { aliases = [], summary, isHidden = false, local = false }: Listed,
+): AnyCommand {
+  const command = parent
+    .command(name, { hidden: isHidden })
+    .aliases([...aliases])
+    .summary(summary)
+    .description(summary)
+    .helpGroup(heading)
+    .helpCommand(false);
+  if (local) about(command).local = true;
+  return command;
 }

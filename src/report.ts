@@ -1,14 +1,6 @@
-import { CommanderError } from './cli/command.ts';
 import { hintOf } from './cli/hints.ts';
 import type { Host } from './context.ts';
-import {
-  CliError,
-  type LoggedEvent,
-  SeveralErrors,
-  unforeseen,
-  unforeseenIn,
-  usageError,
-} from './errors.ts';
+import { CliError, type LoggedEvent, SeveralErrors, unforeseen, unforeseenIn } from './errors.ts';
 import { escapeUnseen, RED_ERROR, wrapped } from './output/index.ts';
 import { debugLine } from './output/messages.ts';
 import { withProfile } from './output/shell-line.ts';
@@ -49,24 +41,7 @@ export function faultReport(fault: Error, argv: readonly string[], env: Host['en
 }
 
 export function asCliError(error: unknown): CliError {
-  if (error instanceof CliError) return error;
-  if (error instanceof CommanderError) return errorOfCommander(error.message);
-  return unforeseen(error);
-}
-
-/**
- * Makes commander's suggestion the hint, and omits an unknown flag's value, since it may be a
- * secret.
- */
-function errorOfCommander(text: string): CliError {
-  const [message = '', suggestion] = text
-    .replace(/^error: /, '')
-    .replace(/(unknown option '[^'=]+)=[^']*'/, "$1'")
-    .split('\n(Did');
-  return usageError(
-    message.replaceAll('\n', ' '),
-    suggestion === undefined ? undefined : `did${suggestion.replace(/\)$/, '')}`,
-  );
+  return error instanceof CliError ? error : unforeseen(error);
 }
 
 /** Returns the stack frames of an unexpected error; the report already has its message. */

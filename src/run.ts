@@ -1,14 +1,16 @@
 import { type AnyCommand, about, BareGroup, CommanderError } from './cli/command.ts';
 import { flagsFor } from './cli/globals.ts';
-import type { Runtime } from './cli/group.ts';
 import { brokenRule, refuseSecret } from './cli/parse.ts';
+import type { Runtime } from './cli/verb.ts';
+import { complete } from './commands/completion/complete.ts';
+import { COMPLETE } from './completion/index.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { usageError } from './errors.ts';
 import { warnOfRefusedKey } from './instances/deadlines/unenforced.ts';
 import { checkColumns, terminalColumns, wantsColour } from './output/index.ts';
 import { createSink } from './output/sink.ts';
 import { lacksRoubleSign } from './output/table/rouble.ts';
-import { addAllVerbs, buildProgram } from './program.ts';
+import { buildProgram } from './program.ts';
 import { asCliError, profileIn, report, wantsJson } from './report.ts';
 
 declare const GPUCLOUD_VERSION: string | undefined;
@@ -40,15 +42,17 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
       if (view !== undefined) checkColumns(view, context.flags);
       return context;
     },
-    async wholeTree() {
-      const program = build();
-      await addAllVerbs(program, runtime);
-      return program;
-    },
+    wholeTree: () => build(),
     rerun(words, changes) {
       return run(words, { ...host, ...changes, endsAtOnce: false });
     },
   };
+
+  if (argv[0] === COMPLETE) {
+    // A Tab prints no error: a half-typed line has many, and the shell shows the line.
+    await thrownBy(async () => print(await complete(argv.slice(1), build, host), host));
+    return 0;
+  }
 
   const thrown = await thrownBy(async () => {
     await parse(build(argv), argv, runtime);

@@ -1,6 +1,6 @@
 import type { Argument, CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
-import type { NameKind } from '../completion/tree.ts';
+import type { NameKind } from '../completion/values.ts';
 import { type CliError, type Failure, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { isRepeated } from './parse.ts';
@@ -59,9 +59,8 @@ export interface About {
 }
 
 /**
- * A command whose flags take optional values only after `=`, as in gh and docker. Both `--wait=ssh
- * NAME` and `--wait NAME` keep NAME as an argument. Commander would use NAME as the value of
- * `--wait`.
+ * A command that reads its words as gh and docker do (see {@link readFlags}), and throws errors
+ * that a report can print.
  */
 class StrictCommand extends Command {
   readonly about: About = {};
@@ -79,39 +78,44 @@ class StrictCommand extends Command {
   }
 
   override parseOptions(args: string[]): ReturnType<Command['parseOptions']> {
-    const isGroup = this.commands.length > 0;
-    const formed = asCommanderReads(args, this.options, { isGroup, ...this.about });
-    if (!isGroup) return super.parseOptions(formed);
-    const parsed = super.parseOptions(helpLast(formed));
+    const { commands, options, about } = this;
+    if (commands.length === 0) {
+      const [own, others] = readFlags(args, options, about.ownWords);
+      const isSplit = others.length === 0 || others[0] === '--';
+      return super.parseOptions([...own, ...(isSplit ? [] : ['--']), ...others]);
+    }
+    const parsed = super.parseOptions(readFlags(helpLast(args), options, 0).flat());
     const [word] = parsed.operands;
     // Rejects `nonsense --help`, for which commander would print the group's help.
-    const isKnown = word === undefined || this.commands.some((one) => isNamed(one, word));
+    const isKnown = word === undefined || commands.some((one) => isNamed(one, word));
     return isKnown ? parsed : { ...parsed, unknown: [] };
   }
 
-  /** Adds a hint for correctly spelled words: commander suggests only similar spellings. */
-  override error(message: string, how?: Parameters<Command['error']>[1]): never {
-    if (how?.code === 'commander.missingArgument' || how?.code === 'commander.excessArguments') {
+  /** Turns commander's message into an error with a hint. Commander suggests similar spellings. */
+  override error(message: string, { code }: { code?: string } = {}): never {
+    if (code === 'commander.missingArgument' || code === 'commander.excessArguments') {
+      const missing = this.registeredArguments.find(
+        ({ required }, at) => required && this.args[at] === undefined,
+      );
       const usage = [pathOf(this), ...this.registeredArguments.map(argumentTerm)].join(' ');
-      const name = /missing required argument '(.+)'/.exec(message)?.[1];
       throw usageError(
-        name === undefined ? 'too many arguments' : `missing argument: ${name}`,
+        missing === undefined ? 'too many arguments' : `missing argument: ${missing.name()}`,
         `usage: ${usage}`,
       );
     }
-    if (how?.code === 'commander.unknownCommand' && !message.includes('(Did you mean')) {
-      const words = message.replace(/^error: /, '');
-      throw usageError(words, `"${pathOf(this)} --help" lists the commands`);
-    }
-    const flag = /unknown option '(--[a-z-]+)/.exec(message)?.[1];
+    const [words = '', suggestion] = message.replace(/^error: /, '').split('\n(Did ');
+    const flag = /^unknown option '(--[a-z-]+)/.exec(words)?.[1];
     const begun =
       flag === undefined ? [] : this.options.filter(({ long }) => long?.startsWith(flag));
-    if (how?.code === 'commander.unknownOption' && begun.length > 0) {
+    if (begun.length > 0) {
       const meant = begun.map(({ long }) => long).join(' or ');
-      // Omits the flag's value, since it may be a secret.
       throw usageError(`unknown option '${flag}'`, `did you mean ${meant}?`);
     }
-    return super.error(message, how);
+    // Omits an unknown flag's value, since it may be a secret.
+    const what = words.replace(/^(unknown option '[^'=]+)=[^']*'/, "$1'").replaceAll('\n', ' ');
+    if (suggestion !== undefined) throw usageError(what, `did ${suggestion.replace(/\)$/, '')}`);
+    const isWord = code === 'commander.unknownCommand';
+    throw usageError(what, isWord ? `"${pathOf(this)} --help" lists the commands` : undefined);
   }
 
   /**
@@ -159,73 +163,70 @@ export function isNamed(command: AnyCommand, word: string): boolean {
 }
 
 /** Treats `--help instances list` as `instances list --help`, and rejects `--help nonsense`. */
-function helpLast(args: readonly string[]): string[] {
+export function helpLast(args: readonly string[]): string[] {
   const [first = '', next = '-', ...more] = args;
   const isHelp = (first === '--help' || first === '-h') && !next.startsWith('-');
   return isHelp ? [next, ...more, first] : [...args];
 }
 
 /**
- * Writes flags as commander reads them, and leaves everything after `--` or a command's word
- * unchanged:
+ * Reads flags and some words, up to `--`. Returns them as commander reads them, and the rest:
  *
  * - `-o=json` as `-o json`, as gh, docker and hcloud accept it; commander would keep the `=`;
- * - a bare `--wait` as `--wait=`, so that the next word is not its value;
- * - `--` before the words of another command, after `ownWords` arguments.
+ * - a bare `--wait` as `--wait=`, since an optional value comes only after `=`, as in gh and docker.
+ *   Commander would use NAME of `--wait NAME` as the value.
  */
-function asCommanderReads(
+export function readFlags(
   args: readonly string[],
-  options: AnyCommand['options'],
-  { isGroup, ownWords = Number.POSITIVE_INFINITY }: { isGroup: boolean; ownWords?: number },
-): string[] {
-  const formed: string[] = [];
-  let isValue = false;
-  let words = 0;
-  for (const [at, arg] of args.entries()) {
-    if (isValue) {
-      isValue = false;
-      formed.push(arg);
+  options: Options,
+  words = Number.POSITIVE_INFINITY,
+): [read: string[], rest: string[]] {
+  const read: string[] = [];
+  let left = words;
+  let at = 0;
+  for (; at < args.length && args[at] !== '--'; at += 1) {
+    const arg = args[at] ?? '';
+    if (!arg.startsWith('-') || arg === '-') {
+      if (left === 0) break;
+      left -= 1;
+      read.push(arg);
       continue;
     }
-    const isWord = !arg.startsWith('-') || (arg === '-' && !isGroup);
-    if (isWord) words += 1;
-    if (arg === '--' || (isWord && isGroup)) return [...formed, ...args.slice(at)];
-    if (words > ownWords) return [...formed, '--', ...args.slice(at)];
-    // Skips compiling the regex: most command lines contain no `=`.
-    const [, flags = '', value = ''] =
-      (arg.includes('=') && /^(-[a-zA-Z]+|--[^=]+)=(.*)$/s.exec(arg)) || [];
-    if (flags !== '') refuseValueOfSwitch(flags, options);
-    const option = options.find(({ long, short }) => long === arg || short === arg);
-    if (!flags.startsWith('--') && takesNext(flags, options)) formed.push(flags, value);
-    else if (option?.optional) formed.push(`${option.long}=`);
-    else {
-      formed.push(arg);
-      isValue = takesNext(arg, options);
+    const [flag = '', value] = arg.includes('=') ? arg.split(/=(.*)/s, 2) : [arg];
+    const option = lastOption(flag, options);
+    if (value !== undefined) {
+      refuseValueOfSwitch(flag, option);
+      read.push(...(option === undefined || flag.startsWith('--') ? [arg] : [flag, value]));
+    } else if (option?.optional) {
+      read.push(`${option.long}=`);
+    } else {
+      read.push(arg);
+      if (option?.required && at + 1 < args.length) {
+        at += 1;
+        read.push(args[at] ?? '');
+      }
     }
   }
-  return formed;
+  return [read, args.slice(at)];
 }
+
+type Options = AnyCommand['options'];
 
 /** Rejects `--yes=no` and `-y=no`: commander would report an unknown option. */
-function refuseValueOfSwitch(flags: string, options: AnyCommand['options']): void {
-  const name = flags.startsWith('--') ? flags : `-${flags.at(-1) ?? ''}`;
-  const option = options.find(({ long, short }) => long === name || short === name);
+function refuseValueOfSwitch(flag: string, option: Option | undefined): void {
   if (option !== undefined && !option.required && !option.optional) {
-    throw usageError(`${name} takes no value`);
+    throw usageError(`${flag.startsWith('--') ? flag : option.short} takes no value`);
   }
 }
 
-/** Whether a flag's value is the next word: `--user root` and `-ti FILE`, not `--user=root`. */
-function takesNext(arg: string, options: AnyCommand['options']): boolean {
-  if (arg.startsWith('--')) {
-    return options.some(({ long, required }) => required && long === arg);
-  }
-  const letters = arg.startsWith('-') ? [...arg.slice(1)] : [];
-  const at = letters.findIndex((letter) =>
-    options.some(({ short, required }) => required && short === `-${letter}`),
+/** Returns the option to which a value would belong: `-f` of `-tif`, none of `-ojson`. */
+export function lastOption(flag: string, options: Options): Option | undefined {
+  const names = flag.startsWith('--') ? [flag] : [...flag.slice(1)].map((one) => `-${one}`);
+  const named = names.map((name) =>
+    options.find(({ long, short }) => long === name || short === name),
   );
-  // The text after a short flag's letter is its value.
-  return at >= 0 && at === letters.length - 1;
+  // The text after the letter of a flag with a value is that value.
+  return named.slice(0, -1).some((one) => one?.required) ? undefined : named.at(-1);
 }
 
 /** Returns a command's facts in addition to commander's. */

@@ -10,9 +10,6 @@ interface Creation {
   readonly bills: boolean;
 }
 
-/** Resources being created by requests in flight, per interrupt signal. */
-const inFlight = new WeakMap<AbortSignal, Set<string>>();
-
 /**
  * Sends a POST that must not be sent twice. Ctrl-C before it is sent creates nothing. After that,
  * the first Ctrl-C waits for the response, and the second exits with an unknown outcome.
@@ -21,20 +18,19 @@ export async function sendOnce<T>(
   { what, bills }: Creation,
   {
     interrupts: { first, second },
+    creating,
     err,
-  }: Pick<Context, 'interrupts'> & { err: Pick<Context['err'], 'warn'> },
+  }: Pick<Context, 'interrupts' | 'creating'> & { err: Pick<Context['err'], 'warn'> },
   send: (options: CallOptions) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
-  const others = inFlight.get(first) ?? new Set();
-  inFlight.set(first, others);
   let sent = false;
   const onFirst = () => {
     if (!sent) stop.abort(first.reason);
-    else if (!second.aborted && others.has(what)) {
-      err.warn('outcome_unknown', waitingText([...others], bills));
+    else if (!second.aborted && creating.has(what)) {
+      err.warn('outcome_unknown', waitingText([...creating], bills));
       // Warns once for all requests in flight.
-      others.clear();
+      creating.clear();
     }
   };
   const onSecond = () => stop.abort(second.reason);
@@ -48,14 +44,14 @@ export async function sendOnce<T>(
         // Throwing here prevents the request from being sent.
         stop.signal.throwIfAborted();
         sent = true;
-        others.add(what);
+        creating.add(what);
       },
     });
   } catch (error) {
     if (sent || !isInterrupt(error)) throw error;
     throw error.with(`${error.message} Nothing was sent, so nothing was created.`);
   } finally {
-    others.delete(what);
+    creating.delete(what);
     first.removeEventListener('abort', onFirst);
     second.removeEventListener('abort', onSecond);
   }

@@ -88,21 +88,6 @@ export function isFormatGiven({ output, json, quiet }: GlobalFlags): boolean {
 }
 
 /**
- * Returns the first word that is neither a global flag nor its value. Returns undefined without
- * such a word, or if an unknown flag precedes it.
- */
-export function firstWord(words: readonly string[], flags: readonly Option[]): string | undefined {
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] ?? '';
-    if (!word.startsWith('-')) return word;
-    const flag = flags.find(({ long, short }) => [long, short].includes(word.replace(/=.*/s, '')));
-    if (flag === undefined) return undefined;
-    if (flag.required && !word.includes('=')) at += 1;
-  }
-  return undefined;
-}
-
-/**
  * Reads the global flags from a command and its parents; the nearest wins. With `--watch` and
  * `--follow`, JSON becomes one line per change or event, since an array would never be closed.
  */

@@ -1,71 +1,52 @@
-import type { Context, Host } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { type AnyCommand, about } from './command.ts';
+import type { Listed, Verb } from './verb.ts';
 
-/** The framework's functions for every command. */
-export interface Runtime {
-  /** Reads a command's global flags. Called once per run. */
-  context(command: AnyCommand): Context;
-  /** Builds a second tree with the verbs of every group. Its help has the same output. */
-  wholeTree(): Promise<AnyCommand>;
-  readonly rerun: Rerun;
+/** A group's line in the root's help, which runs no group's file. */
+interface ListedGroup extends Listed {
+  group(): Group;
 }
 
-/**
- * Runs another command line as if typed and returns its exit code. Uses the same host except for
- * `changes`. For commands that demonstrate other commands, such as the tour.
- */
-export type Rerun = (
-  argv: readonly string[],
-  changes: Partial<Pick<Host, 'env' | 'stdout' | 'stderr'>>,
-) => Promise<number>;
+/** Commands by name, in the order of the help. A function runs a verb's own file when needed. */
+type Commands = Readonly<Record<string, Verb | ListedGroup | (() => Verb)>>;
 
-/** Adds a command's arguments, flags and action. */
-export type Register = (command: AnyCommand, runtime: Runtime) => void;
-
-/** A command as its group lists it. Its code loads when the command is chosen. */
-export interface Listed {
-  /** The verb: `list`, `stop`. */
-  readonly name: string;
-  /** Other names: `ls`, `rm`. */
-  readonly aliases?: readonly string[];
-  /** One line without a full stop. */
-  readonly summary: string;
-  /** The heading above the command in the help: `Connect:`. */
-  readonly heading?: string;
-  /** Only programs call this command, so no help, reference or completion lists it. */
-  readonly isHidden?: boolean;
-}
-
-export interface Verb extends Listed {
-  /** Arguments in the group's help: `<instance> [ports]`. */
-  readonly usage?: string;
-  load(): Promise<Register>;
-}
-
-export interface Group extends Refused {
-  /** Verbs in the order of the help. */
-  readonly verbs: readonly Verb[];
+/** A command that has commands. The program itself is one. */
+export type Group = Refused & {
   /** Complete example commands. */
   readonly examples: readonly string[];
+  /** The last lines of its help. */
+  readonly foot?: string;
+} & (
+    | { readonly verbs: Commands }
+    /** Its commands under the headings of its help: `Connect:`. */
+    | { readonly chapters: Readonly<Record<string, Commands>> }
+  );
+
+/** A command in its group. */
+export interface Entry {
+  readonly name: string;
+  readonly heading: string;
+  load(): Verb | ListedGroup;
+}
+
+export function entriesOf(group: Group): Entry[] {
+  const chapters = 'verbs' in group ? { 'Commands:': group.verbs } : group.chapters;
+  return Object.entries(chapters).flatMap(([heading, commands]) =>
+    Object.entries(commands).map(([name, one]) => ({
+      name,
+      heading,
+      load: () => (typeof one === 'function' ? one() : one),
+    })),
+  );
 }
 
 /** Finds a command by name or alias. */
-export function namedBy<T extends Listed>(all: readonly T[], word: string): T | undefined {
-  return all.find(({ name, aliases }) => name === word || aliases?.includes(word) === true);
-}
-
-export function addListed(
-  parent: AnyCommand,
-  { name, aliases = [], summary, heading = 'Commands:', isHidden = false }: Listed,
-): AnyCommand {
-  return parent
-    .command(name, { hidden: isHidden })
-    .aliases([...aliases])
-    .summary(summary)
-    .description(summary)
-    .helpGroup(heading);
+export function namedBy(entries: readonly Entry[], word: string): Entry | undefined {
+  return (
+    entries.find(({ name }) => name === word) ??
+    entries.find((entry) => entry.load().aliases?.includes(word))
+  );
 }
 
 /** Unknown words, each with the command to suggest. */

@@ -1,15 +1,50 @@
-import type { Command, OptionValues } from '@commander-js/extra-typings';
-import type { Context } from '../context.ts';
-import { type About, type AnyCommand, about, argumentTerm, newProgram } from './command.ts';
+import type { Argument, Command, OptionValues } from '@commander-js/extra-typings';
+import type { Context, Host } from '../context.ts';
+import { type About, type AnyCommand, about, newProgram } from './command.ts';
 import { addGlobalOptions } from './globals.ts';
-import type { Listed, Register, Runtime, Verb } from './group.ts';
 
-interface VerbHelp extends Omit<About, 'refusal' | 'local'> {
-  /** Full command lines, at least one. */
-  examples: readonly [string, ...string[]];
+/** The framework's functions for every command. */
+export interface Runtime {
+  /** Reads a command's global flags. Called once per run. */
+  context(command: AnyCommand): Context;
+  /** Builds a second tree, with every verb. Its help has the same output. */
+  wholeTree(): AnyCommand;
+  readonly rerun: Rerun;
 }
 
-interface VerbSpec<Args extends unknown[], Flags extends OptionValues> extends VerbHelp {
+/**
+ * Runs another command line as if typed and returns its exit code. Uses the same host except for
+ * `changes`. For commands that demonstrate other commands, such as the tour.
+ */
+export type Rerun = (
+  argv: readonly string[],
+  changes: Partial<Pick<Host, 'env' | 'stdout' | 'stderr'>>,
+) => Promise<number>;
+
+/** How a command's parent lists it. Its name is its key in the parent. */
+export interface Listed {
+  /** Other names: `ls`, `rm`. */
+  readonly aliases?: readonly string[];
+  /** One line without a full stop. */
+  readonly summary: string;
+  /** Only programs call this command, so no help, reference or completion lists it. */
+  readonly isHidden?: boolean;
+  /** Needs neither the service nor a key. */
+  readonly local?: boolean;
+}
+
+export interface Verb extends Listed {
+  /** Returns its arguments, for the help of its group. */
+  args(): readonly Argument[];
+  /** Adds its arguments, flags and action to a command. */
+  addTo(command: AnyCommand, runtime: Runtime): void;
+}
+
+interface VerbSpec<Args extends unknown[], Flags extends OptionValues>
+  extends Listed,
+    Omit<About, 'refusal' | 'local'> {
+  /** Full command lines, at least one. */
+  examples: readonly [string, ...string[]];
   /** Adds arguments and flags with commander's own methods, so that their types reach `run`. */
   takes(command: Command): Command<Args, Flags>;
   run(context: Context, ...given: [...Args, Flags, Invocation]): Promise<void>;
@@ -22,36 +57,24 @@ interface Invocation {
   readonly runtime: Runtime;
 }
 
-/** Declares a command's input and action, for verbs of the root and verbs with their own file. */
-export function action<Args extends unknown[], Flags extends OptionValues>(
-  spec: VerbSpec<Args, Flags>,
-): Register {
-  const { takes, run, ...help } = spec;
-  return (command, runtime) => {
-    Object.assign(about(command), help);
-    if (help.notes !== undefined) command.description(`${command.summary()}\n\n${help.notes}`);
-    addGlobalOptions(command);
-    // Groups pass commands with untyped flags, so this cast types them.
-    takes(command as unknown as Command).action((...given) => {
-      const own = given.pop() as unknown as AnyCommand;
-      const invocation = { args: own.args, runtime };
-      return run(runtime.context(own), ...(given as unknown as [...Args, Flags]), invocation);
-    });
-  };
-}
-
-/** Declares a verb of a group: its listing, arguments and action. */
+/** Declares a verb: its line in the help, its own help, its arguments, flags and action. */
 export function verb<Args extends unknown[], Flags extends OptionValues>(
-  name: string,
-  { summary, aliases = [], ...spec }: VerbSpec<Args, Flags> & Omit<Listed, 'name'>,
+  spec: VerbSpec<Args, Flags>,
 ): Verb {
+  const { takes, run, aliases, summary, isHidden, local, ...help } = spec;
   return {
-    name,
-    aliases,
-    summary,
-    get usage() {
-      return spec.takes(newProgram(name)).registeredArguments.map(argumentTerm).join(' ');
+    ...spec,
+    args: () => takes(newProgram('')).registeredArguments,
+    addTo(command, runtime) {
+      Object.assign(about(command), help);
+      if (help.notes !== undefined) command.description(`${summary}\n\n${help.notes}`);
+      addGlobalOptions(command);
+      // The tree holds commands with untyped flags, so this cast types them.
+      takes(command as unknown as Command).action((...given) => {
+        const own = given.pop() as unknown as AnyCommand;
+        const invocation = { args: own.args, runtime };
+        return run(runtime.context(own), ...(given as unknown as [...Args, Flags]), invocation);
+      });
     },
-    load: async () => action(spec),
   };
 }

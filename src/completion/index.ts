@@ -1,27 +1,10 @@
 import { isAbsolute, join } from 'node:path';
-import { modelOf } from './model.ts';
-import { bashScript } from './shells/bash.ts';
-import { fishScript } from './shells/fish.ts';
-import { powershellScript } from './shells/powershell.ts';
-import { zshScript } from './shells/zsh.ts';
-import type { Place } from './tree.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-export async function scriptFor(shell: Shell, root: Place): Promise<string> {
-  const model = modelOf(root);
-  switch (shell) {
-    case 'bash':
-      return bashScript(model);
-    case 'zsh':
-      return zshScript(model);
-    case 'fish':
-      return fishScript(model);
-    case 'powershell':
-      return powershellScript(model);
-  }
-}
+/** The hidden command that the scripts run at each Tab. */
+export const COMPLETE = '__complete';
 
 /** File name that each shell looks for. completions/ uses the same names. */
 export const SCRIPT_NAMES: Readonly<Record<Shell, string>> = {
@@ -30,7 +13,6 @@ export const SCRIPT_NAMES: Readonly<Record<Shell, string>> = {
   fish: 'gpucloud.fish',
   powershell: 'gpucloud.ps1',
 };
-
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Returns the path where a shell looks for the script, or undefined without a home folder. */

@@ -1,90 +1,147 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { openCatalog, slug } from '../catalog/index.ts';
+import type { Clock } from '../clock.ts';
+import {
+  folders,
+  peekConfig,
+  profileName,
+  profileNames,
+  resolveSettings,
+  type Settings,
+  type SettingsFlags,
+} from '../config/index.ts';
 import { readPlain } from '../files/plain.ts';
-import { makeFolders } from '../files/private-folder.ts';
-import { temporaryName } from '../files/replace.ts';
-import { isTerminated } from '../rules/statuses.ts';
-import type { NameKind } from './tree.ts';
+import { privateFolder } from '../files/private-folder.ts';
+import { replaceFile } from '../files/replace.ts';
+import { openNamedInstances } from '../journal/names.ts';
+import { lazy } from '../lazy.ts';
+import { accountIn, openSandbox } from '../sandbox/index.ts';
+import type { Candidate, NameKind } from './values.ts';
 
-/** A name as Tab shows it. The cache stores nothing else. */
+/** A name as Tab shows it. */
 export interface KnownName {
-  readonly kind: NameKind;
   readonly id: string;
   readonly name: string;
   /** A short state, such as a status; '' for none. */
   readonly state: string;
 }
 
-/** A change to the known names of one kind. */
-export interface Lesson {
-  readonly kind: NameKind;
-  change(names: readonly KnownName[]): readonly KnownName[];
+/** The computer whose files contain the names. */
+export interface Computer {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string | undefined;
+  readonly platform: string;
+  readonly clock: Clock;
 }
 
-/** Maximum names per kind, so that Tab stays fast. */
-const MOST_OF_A_KIND = 300;
-
 /**
- * Owner of the names from commands whose address or key comes from the environment. No profile can
- * have this name.
+ * Opens the names that this computer knows: instances from the journal, offers and images from the
+ * catalog, profiles from the config. Drives, SSH keys and templates come from the cache below. Reads
+ * local files only, fetches no key, and writes nothing. Throws what the files' readers throw.
  */
-export const NO_PROFILE = '-env';
+export function openNames(computer: Computer, flags: SettingsFlags) {
+  const own = folders(computer.env, computer.home, computer.platform);
+  const config = lazy(() => peekConfig(own.config));
+  const resolved = lazy(() => resolveSettings(flags, computer.env, config()));
+  const sandboxFile = () => join(own.state, 'sandbox.json');
 
-/**
- * Applies changes in order to a profile's names. Writes only files that change. Throws file system
- * errors.
- */
-export function learnNames(cache: string, slot: string, lessons: readonly Lesson[]): void {
-  // The scripts compute the same path.
-  const folder = join(cache, 'completion', 'names', slot);
-  for (const kind of new Set(lessons.map((lesson) => lesson.kind))) {
-    const shown: readonly NameKind[] = kind === 'instance' ? [kind, 'terminated'] : [kind];
-    const files = shown.map((of) => join(folder, `${of}.tsv`));
-    const before = files.map(contentOf);
-    let names: readonly KnownName[] = before.flatMap((text) => parse(kind, text));
-    for (const lesson of lessons) if (lesson.kind === kind) names = lesson.change(names);
-    for (const [at, file] of files.entries()) {
-      const after = textFor(shown[at] ?? kind, names);
-      if (after !== before[at]) replace(file, after);
+  const instances = lazy(() => {
+    const { settings, storedKey } = resolved();
+    const { account = storedKey?.account, baseUrl, apiKey } = settings;
+    const place = storedKey?.place;
+    // Without a state file, the sandbox has no account, and no folder has this name.
+    const scope = settings.sandbox
+      ? { service: 'sandbox', account: accountIn(sandboxFile()) ?? 'none' }
+      : {
+          service: baseUrl?.value ?? '',
+          account,
+          apiKey: apiKey?.value ?? (place?.kind === 'file' ? place.key : undefined),
+        };
+    return openNamedInstances({ state: own.state, scope, clock: computer.clock });
+  });
+
+  async function catalog(kind: 'offer' | 'image'): Promise<KnownName[]> {
+    const { sandbox, baseUrl } = resolved().settings;
+    const { clock } = computer;
+    const { known } = openCatalog({
+      file: join(own.state, 'catalog.json'),
+      service: sandbox ? 'sandbox' : (baseUrl?.value ?? ''),
+      clock,
+      warn: () => undefined,
+      ...(sandbox && { builtIn: () => openSandbox({ file: sandboxFile(), clock }).catalog() }),
+    });
+    return (await known())
+      .filter((entry) => entry.kind === kind)
+      .map(({ id, name, region }) => ({ id, name: slug(name) || id, state: region ?? '' }));
+  }
+
+  async function known(kind: NameKind): Promise<readonly KnownName[]> {
+    switch (kind) {
+      case 'instance':
+        return instances().in('instances').map(asName);
+      case 'profile': {
+        const { current } = config();
+        const all = profileNames(config());
+        return all.map((name) => ({ id: name, name, state: name === current ? 'active' : '' }));
+      }
+      case 'offer':
+      case 'image':
+        return catalog(kind);
+      case 'drive':
+      case 'ssh-key':
+      case 'template':
+        return readCache(cacheFile(own.cache, resolved().settings, kind));
+      default:
+        return [];
     }
   }
+
+  return {
+    /** The state folder, which also contains the jobs. */
+    state: own.state,
+    async of(kind: NameKind): Promise<Candidate[]> {
+      if (kind !== 'terminated') return candidates(kind, await known(kind));
+      const ended = instances().in('archive').map(asName);
+      // A living instance of that name is meant by the name.
+      return candidates(kind, ended, await known('instance'));
+    },
+    /** The job of a name is the newest one, so a name is a candidate even if several jobs have it. */
+    ofJobs(ids: readonly string[]): Candidate[] {
+      const names = ids.flatMap((id) => instances().find(id) ?? []).map(asName);
+      return candidates('job', [...new Map(names.map((one) => [one.name, one])).values()]);
+    },
+  };
 }
+
+function asName({ id, name, status }: { id: string; name: string; status: string }): KnownName {
+  return { id, name, state: status };
+}
+
+/** Maximum candidates, since nobody reads more. */
+const MOST = 300;
 
 /**
- * Writes one line per name: kind, name, ID and state, separated by tabs, with a hyphen for none.
- * The first line repeats all names, each after a tab: bash reads one line much faster than a
- * hundred.
- *
- * Writes the ID if several resources share a name, since commands reject it, or if a shell could
- * expand the name. Every command accepts the ID.
+ * Returns what to type for each name: the ID if several resources share the name, or if a shell or a
+ * terminal could misread it. Every command accepts the ID.
  */
-export function textFor(kind: NameKind, names: readonly KnownName[]): string {
-  const some: KnownName[] = [];
+export function candidates(
+  kind: NameKind,
+  names: readonly KnownName[],
+  others: readonly KnownName[] = [],
+): Candidate[] {
   const times = new Map<string, number>();
-  for (const one of names) {
-    // Omits terminated instances: only reorder accepts one, and a running instance may have the
-    // same name.
-    const isOver = isTerminated(one.state);
-    if (kind === 'instance' && isOver) continue;
-    times.set(one.name, (times.get(one.name) ?? 0) + 1);
-    if (kind === 'terminated' && !isOver) continue;
-    if (some.length < MOST_OF_A_KIND) some.push(one);
+  for (const { name } of [...names, ...others]) {
+    const folded = name.toLowerCase();
+    times.set(folded, (times.get(folded) ?? 0) + 1);
   }
-  const lines: string[] = [];
-  for (const { id, name, state } of some) {
-    const shown = times.get(name) === 1 && isPlain(name) ? name : id;
-    if (!isPlain(shown)) continue;
-    // Leaves no field empty, since bash would read two tabs as one.
-    const [plainId, plainState] = [isPlain(id) ? id : '-', isPlain(state) ? state : '-'];
-    lines.push(`${kind}\t${shown}\t${plainId}\t${plainState}\n`);
-  }
-  return lines.length === 0 ? '' : headed(lines.sort());
-}
-
-/** Prepends a line with all names, since bash reads only that line. */
-export function headed(lines: readonly string[]): string {
-  const names = lines.map((line) => line.split('\t')[1] ?? '');
-  return `\t${names.join('\t')}\n${lines.join('')}`;
+  return names
+    .map(({ id, name, state }) => ({
+      value: times.get(name.toLowerCase()) === 1 && isPlain(name) ? name : id,
+      help: isPlain(state) ? state : kind,
+    }))
+    .filter(({ value }) => isPlain(value))
+    .sort((a, b) => (a.value < b.value ? -1 : 1))
+    .slice(0, MOST);
 }
 
 /** Matches nearly every name without the Unicode classes below, since compiling those is slow. */
@@ -92,57 +149,64 @@ const PLAIN_ASCII = /^[a-zA-Z0-9_][a-zA-Z0-9_.+/:@()-]*( [a-zA-Z0-9_.+/:@()-]+)*
 
 /** Matches letters and digits of any script, single spaces, and marks harmless in every shell. */
 export function isPlain(text: string): boolean {
-  if (PLAIN_ASCII.test(text)) return text.length <= 100;
+  if (text.length > 100) return false;
   return (
-    /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+/:@()-]*( [\p{L}\p{M}\p{N}_.+/:@()-]+)*$/u.test(text) &&
-    text.length <= 100
+    PLAIN_ASCII.test(text) ||
+    /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+/:@()-]*( [\p{L}\p{M}\p{N}_.+/:@()-]+)*$/u.test(text)
   );
 }
 
-function parse(kind: NameKind, text: string): KnownName[] {
-  const names: KnownName[] = [];
-  for (const line of text.split('\n')) {
-    const [head, name, id, state = '-'] = line.split('\t');
-    if (head === '' || name === undefined || id === undefined || id === '-') continue;
-    names.push({ kind, name, id, state: state === '-' ? '' : state });
-  }
-  return names;
+/** Resources that neither the journal nor the catalog stores. */
+export type CachedKind = 'drive' | 'ssh-key' | 'template';
+
+/** Owner of the names seen with a key or an address from the environment or a flag. */
+const NO_PROFILE = '-env';
+
+/** Returns the file with one kind of names of a profile; undefined without a profile. */
+function cacheFile(cache: string, settings: Settings, kind: CachedKind): string | undefined {
+  const { sandbox, profile, baseUrl, apiKey } = settings;
+  const isForeign = [baseUrl?.source, apiKey?.source].some(
+    (source) => source === 'flag' || source === 'environment',
+  );
+  const owner = sandbox ? 'sandbox' : isForeign ? NO_PROFILE : profile?.value;
+  // A profile name in a hand-edited config.json may be a path.
+  const isSafe = sandbox || isForeign || (owner !== undefined && profileName(owner).ok);
+  return isSafe ? join(cache, 'names', `${owner}`, `${kind}.json`) : undefined;
 }
 
-function contentOf(file: string): string {
+function readCache(file: string | undefined): KnownName[] {
   try {
-    return readPlain(file)?.toString('utf8') ?? '';
+    const names: unknown = JSON.parse((file && readPlain(file)?.toString('utf8')) ?? '');
+    return Array.isArray(names) ? names.filter(isKnownName) : [];
   } catch {
-    return '';
+    // Missing or damaged: the next list writes the file.
+    return [];
   }
+}
+
+function isKnownName(value: unknown): value is KnownName {
+  const { id, name, state } = (value ?? {}) as Partial<Record<keyof KnownName, unknown>>;
+  return [id, name, state].every((text) => typeof text === 'string');
 }
 
 /**
- * Writes the whole file or nothing. Does not wait for the disk, since gpucloud learns lost names
- * again.
+ * Stores the names of a response for Tab. Never fails: the next response has the names again, and
+ * Tab is not worth an error.
  */
-function replace(file: string, text: string): void {
-  const temporary = temporaryName(file);
-  makeFolders(dirname(file), 0o700);
+export async function cacheNames(
+  kind: CachedKind,
+  { cache, settings }: { readonly cache: string; readonly settings: Settings },
+  change: (names: readonly KnownName[]) => readonly KnownName[],
+): Promise<void> {
+  const file = cacheFile(cache, settings, kind);
+  if (file === undefined) return;
+  const before = readCache(file);
+  const text = JSON.stringify(change(before).slice(0, MOST));
+  if (text === JSON.stringify(before)) return;
   try {
-    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
+    await privateFolder(dirname(file));
+    await replaceFile(file, text);
+  } catch {
+    // A full disk or an unwritable folder must not fail the command.
   }
-}
-
-/** Stores the profile names, the active profile first. Throws as {@link learnNames} does. */
-export function learnProfiles(
-  cache: string,
-  profiles: readonly string[],
-  current: string | undefined,
-): void {
-  const file = join(cache, 'completion', 'profiles.tsv');
-  let text = '';
-  for (const name of new Set([...(current === undefined ? [] : [current]), ...profiles])) {
-    if (isPlain(name)) text += `profile\t${name}\t-\t${name === current ? 'current' : '-'}\n`;
-  }
-  if (text !== contentOf(file)) replace(file, text);
 }

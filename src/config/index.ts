@@ -13,4 +13,4 @@ export { type Folders, folders } from './folders.ts';
 export { notSignedIn, refusedKeyRemedy } from './remedies.ts';
 export type { Settings, Sourced } from './resolve.ts';
 export { type Resolved, resolveSettings, type SettingsFlags, withKey } from './resolve.ts';
-export { type Config, openConfig } from './store.ts';
+export { type Config, openConfig, peekConfig } from './store.ts';

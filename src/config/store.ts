@@ -29,7 +29,6 @@ export type Config = ReturnType<typeof openConfig>;
  */
 export function openConfig(folder: string) {
   const path = join(folder, 'config.json');
-  let last: ConfigFile | undefined;
   return {
     /** The path of config.json. The file may not exist. */
     path,
@@ -37,12 +36,7 @@ export function openConfig(folder: string) {
      * Reads the file; a missing file has no profiles. Throws CliError('storage') with the path of
      * an unusable file.
      */
-    async read(): Promise<ConfigFile> {
-      last = await readConfig(path);
-      return last;
-    },
-    /** The content last read or written; undefined before the first read. */
-    last: () => last,
+    read: (): Promise<ConfigFile> => readConfig(path),
     /**
      * Changes the file; no other method writes it. Calls `edit` under the lock, writes its result,
      * and returns the content on disk afterwards. Throws what `edit` throws. Throws
@@ -50,12 +44,22 @@ export function openConfig(folder: string) {
      */
     async change(edit: (file: ConfigFile) => ConfigFile): Promise<ConfigFile> {
       const target = await writableTarget(path);
-      last = await withLock(target, async () => save(target, edit(await readConfig(target))), {
+      return withLock(target, async () => save(target, edit(await readConfig(target))), {
         otherwise: (error, isHeld) => Promise.reject(notLocked(target, error, isHeld)),
       });
-      return last;
     },
   };
+}
+
+/**
+ * Reads profiles for Tab without conf and the schemas, which take too long to load for that. Throws
+ * for an unusable file.
+ */
+export function peekConfig(folder: string): ConfigFile {
+  const path = join(folder, 'config.json');
+  if (statOf(path)?.isFile() !== true) return emptyFile();
+  const file: ConfigFile = JSON.parse(readFileSync(path, 'utf8'));
+  return { ...file, profiles: ownNamesOnly(file.profiles) };
 }
 
 async function readConfig(path: string): Promise<ConfigFile> {

@@ -123,6 +123,8 @@ export interface Context {
   /** The service's time. Compare times from the service with it, never with `clock`. */
   readonly serviceClock: ServiceClock;
   readonly interrupts: Interrupts;
+  /** Names of what requests in flight create, so that Ctrl-C warns once about all of them. */
+  readonly creating: Set<string>;
   /** First interrupt, for work that can simply stop. */
   readonly signal: AbortSignal;
   readonly flags: GlobalFlags;

@@ -1,53 +1,55 @@
-import type { Instance, Observed } from '../api/index.ts';
-import type { NameRecorder } from '../completion/recorder.ts';
+import type { Observed } from '../api/index.ts';
+import { type CachedKind, cacheNames, type KnownName } from '../completion/names.ts';
 import { CliError } from '../errors.ts';
-import type { Observation } from '../journal/index.ts';
 import type { Context } from './contract.ts';
+import type { SettingsRoom } from './settings.ts';
 
 /**
  * Stores facts from responses: instances in the inventory, names of offers and images in the
- * catalog, and all names for Tab. The journal adds created instances to the inventory, since it
+ * catalog, and other names for Tab. The journal adds created instances to the inventory, since it
  * knows their requests.
  */
 export function createObserver(
-  names: NameRecorder,
   { journal, catalog }: Pick<Context, 'journal' | 'catalog'>,
+  { folders, resolved }: Pick<SettingsRoom, 'folders' | 'resolved'>,
   { err }: Pick<Context, 'err'>,
 ): (seen: Observed) => Promise<void> {
+  async function names(kind: CachedKind, change: NamesChange): Promise<void> {
+    const [{ cache }, { settings }] = [await folders(), await resolved()];
+    await cacheNames(kind, { cache, settings }, change);
+  }
+
   return async function store(seen) {
     try {
       switch (seen.title) {
         case 'GET /instances/{id}':
-          names.one('instance', seen.result);
-          await (await journal()).observe(observationOf(seen.result));
+          await (await journal()).observe(seen.result);
           return await (await catalog()).learn(seen.result);
         case 'POST /instances':
         case 'POST /instances/{id}/reorder':
-          names.one('instance', seen.result);
           return await (await catalog()).learn(seen.result);
         case 'POST /instances/{id}/start':
         // Not terminate: only the read after it shows whether the instance has ended.
         case 'POST /instances/{id}/stop': {
           const { id } = seen.input;
           const { status } = seen.result;
-          names.status(id, status);
-          await (await journal()).observe({ id, status });
+          await (await journal()).observeStatus(id, status);
           return;
         }
         case 'GET /storage/drives':
-          return names.all('drive', seen.result);
+          return await names('drive', () => seen.result.map(nameOf));
         case 'GET /storage/drives/{id}':
         case 'POST /storage/drives':
         case 'PATCH /storage/drives/{id}':
-          return names.one('drive', seen.result);
+          return await names('drive', withName(nameOf(seen.result)));
         case 'GET /ssh-keys':
-          return names.all('ssh-key', seen.result);
+          return await names('ssh-key', () => seen.result.map(nameOf));
         case 'POST /ssh-keys':
-          return names.one('ssh-key', seen.result);
+          return await names('ssh-key', withName(nameOf(seen.result)));
         case 'DELETE /ssh-keys/{id}':
-          return names.gone('ssh-key', seen.input.id);
+          return await names('ssh-key', (all) => all.filter(({ id }) => id !== seen.input.id));
         case 'GET /templates':
-          return names.all('template', seen.result);
+          return await names('template', () => seen.result.map(nameOf));
         default:
       }
     } catch (error) {
@@ -58,24 +60,21 @@ export function createObserver(
   };
 }
 
-export function observationOf(instance: Instance): Observation {
-  return {
-    id: instance.id,
-    status: instance.status,
-    name: instance.name,
-    price_per_hour: instance.price_per_hour_snapshot,
-    offer_name: instance.offer?.name,
-    created_at: instance.created_at,
-    terminated_at: instance.terminated_at,
-    facts: {
-      offer_id: instance.offer?.id ?? null,
-      ip_address: instance.ip_address ?? null,
-      ssh_username: instance.ssh_username ?? null,
-      ssh_port: instance.ssh_port ?? null,
-      paid_until: instance.paid_until ?? null,
-      last_billed_at: instance.last_billed_at ?? null,
-      started_at: instance.started_at ?? null,
-      updated_at: instance.updated_at ?? null,
-    },
-  };
+type NamesChange = Parameters<typeof cacheNames>[2];
+
+/** Fields of a drive, an SSH key or a template that Tab shows. */
+interface Seen {
+  readonly id: string;
+  readonly name?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  readonly status?: string | null | undefined;
+  readonly is_default?: boolean | null | undefined;
+}
+
+function nameOf({ id, name, slug, status, is_default }: Seen): KnownName {
+  return { id, name: slug ?? name ?? id, state: is_default === true ? 'default' : (status ?? '') };
+}
+
+function withName(one: KnownName): NamesChange {
+  return (all) => [one, ...all.filter(({ id }) => id !== one.id)];
 }

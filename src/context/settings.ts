@@ -1,6 +1,5 @@
 import { exposureOfConfig } from '../config/exposure.ts';
 import {
-  type Config,
   folders as foldersOf,
   notSignedIn,
   openConfig,
@@ -20,14 +19,13 @@ export type SettingsRoom = ReturnType<typeof createSettings>;
 export function createSettings(host: Host, flags: GlobalFlags, { out, err, start }: Terminal) {
   const { env } = host;
   /** What the run has used so far. */
-  const used: { areFolders: boolean; config?: Config } = { areFolders: false };
+  const used = { areFolders: false };
   const folders = lazy(async () => {
     used.areFolders = true;
     return foldersOf(env, host.home, host.platform);
   });
   const config = lazy(async () => {
-    used.config = openConfig((await folders()).config);
-    return used.config;
+    return openConfig((await folders()).config);
   });
   const keys = lazy(async () => {
     return openKeys({

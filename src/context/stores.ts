@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { type Catalog, openCatalog } from '../catalog/index.ts';
-import type { NameRecorder } from '../completion/recorder.ts';
+import { openCatalog } from '../catalog/index.ts';
 import { CliError, usageError } from '../errors.ts';
 import { isAny } from '../journal/files.ts';
 import { type Deadline, type Journal, openJournal, type Scope } from '../journal/index.ts';
@@ -17,27 +16,13 @@ export function createStores(
   host: Host,
   { folders, resolved, settings, ensureSignedIn, isKeyAtHand, warnOfUnused }: SettingsRoom,
   { err }: Pick<Context, 'err'>,
-  names: NameRecorder,
 ) {
   const { clock } = host;
   const warn = (text: string) => err.warn('local_storage', text);
 
   async function sandbox(file?: string): Promise<Sandbox> {
     if (file !== undefined) return openSandbox({ file, clock });
-    const own = openSandbox({ file: join((await folders()).state, 'sandbox.json'), clock });
-    return {
-      ...own,
-      async catalog() {
-        const known = await own.catalog();
-        names.sandboxCatalog(known);
-        return known;
-      },
-      async reset(options) {
-        const status = await own.reset(options);
-        names.sandboxReset();
-        return status;
-      },
-    };
+    return openSandbox({ file: join((await folders()).state, 'sandbox.json'), clock });
   }
 
   async function journalOf(scope: Scope): Promise<Journal> {
@@ -54,23 +39,11 @@ export function createStores(
   const journal = lazy(async () => {
     await ensureSignedIn();
     const { sandbox: builtIn, baseUrl, apiKey, account } = await settings();
-    const own = await journalOf(
+    return journalOf(
       builtIn
         ? { service: 'sandbox', account: (await (await sandbox()).status()).account }
         : { service: baseUrl?.value ?? '', account, apiKey: apiKey?.value },
     );
-    return {
-      ...own,
-      async read(options?: Parameters<Journal['read']>[0]) {
-        const known = await own.read(options);
-        names.instances(known.instances, options?.archived === true);
-        return known;
-      },
-      async untrack(id: string) {
-        await own.untrack(id);
-        names.gone('instance', id);
-      },
-    };
   });
 
   /** Opens the journal without fetching a key, since that might prompt for a passphrase. */
@@ -115,7 +88,6 @@ export function createStores(
     }
   }
 
-  const used: { catalog?: Catalog } = {};
   const catalog = lazy(async () => {
     const { sandbox: builtIn, baseUrl } = (await resolved()).settings;
     if (builtIn) await warnOfUnused();
@@ -125,22 +97,19 @@ export function createStores(
         '--base-url (or GPUCLOUD_BASE_URL) is missing: offers and images depend on the service',
       );
     }
-    used.catalog = openCatalog({
+    return openCatalog({
       file: join((await folders()).state, 'catalog.json'),
       service: baseUrl?.value ?? 'sandbox',
       clock,
       warn,
       ...(builtIn ? { builtIn: async () => (await sandbox()).catalog() } : {}),
     });
-    return used.catalog;
   });
 
   return {
     journal,
     journalOf,
     catalog,
-    /** What the run has used so far. */
-    used,
     sandbox,
     /** Warns once per run about requests with an unknown outcome. */
     warnOfUnknown: lazy(warnOfUnknown),

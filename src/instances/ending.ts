@@ -2,7 +2,7 @@ import { rateLimited, sentence } from '../api/errors.ts';
 import type { Api, Instance } from '../api/index.ts';
 import { AT_ONCE, createGate, type Gate } from '../bounded.ts';
 import type { Context } from '../context.ts';
-import { CliError, isInterrupt, unforeseen } from '../errors.ts';
+import { CliError, doubt, isInterrupt, MAY_BILL, unforeseen } from '../errors.ts';
 import type { Journal } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { inSeconds } from '../output/time.ts';
@@ -235,10 +235,9 @@ function uncertain(target: Target, cause: CliError): Uncertain {
 
 function notEnded(target: Pick<Target, 'id' | 'name'>, cause: CliError): CliError {
   const { id, name } = target;
-  const message = `Could not terminate ${titled(target)}: ${sentence(cause.message)} It may still be billing.`;
+  const message = `Could not terminate ${titled(target)}: ${sentence(cause.message)} ${MAY_BILL}`;
   const hint = gpucloud('instances', 'terminate', typedName(name, id));
-  const details = { resource: id, mayBeBilling: true, retryable: true, hint, cause };
-  return new CliError('outcomeUnknown', message, details);
+  return doubt(message, { resource: id, retryable: true, hint, cause });
 }
 
 class EndingTried extends CliError {}

@@ -2,40 +2,30 @@ import type { Api, CallOptions, Drive, Instance } from '../api/index.ts';
 import { eachBounded, LISTED_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading } from '../errors.ts';
-import type { Journal, KnownInstance, OpenRequest, Snapshot } from '../journal/index.ts';
+import type { Journal, KnownInstance, OpenRequest, SeenInstance } from '../journal/index.ts';
 import { gpucloud, gpucloudLine } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
+import type { ListedInstance } from '../results/instances.ts';
 import { resourceId } from '../rules/names.ts';
-import { GONE, IN_FLIGHT, isTerminated, UNKNOWN, UNREAD } from '../rules/statuses.ts';
+import { GONE, IN_FLIGHT, isTerminated, mayBill, UNKNOWN, UNREAD } from '../rules/statuses.ts';
 import { idleTime } from './deadlines/idle-time.ts';
 import { readableJournal } from './pending.ts';
 import { readInstance } from './read.ts';
 
-/** An instance known to this computer: just read, seen earlier, or only requested. */
-export interface Listed {
-  /** Null for a request without a response. */
-  readonly id: string | null;
-  readonly name: string;
-  /** A status of the service, or gpucloud's own GONE, UNKNOWN, IN_FLIGHT or UNREAD. */
-  readonly status: string;
-  readonly instance?: Instance;
-  readonly last?: Snapshot | undefined;
-  /** When the request was sent. Missing for instances. */
-  readonly asked_at?: string;
-  /** Request UID, for "untrack". Missing for instances. */
-  readonly uid?: string;
+/**
+ * A row of `list`: an instance just read or as last seen, or a request without a known ID. The
+ * status is the service's, or gpucloud's own GONE, UNKNOWN, IN_FLIGHT or UNREAD.
+ */
+export interface Listed extends ListedInstance {
   /** When this computer requested the instance. Missing if it only found the instance. */
   readonly ordered_at?: string;
-  readonly offer_id?: string | null;
-  /** Deadline in service time (ISO 8601). */
-  readonly ends_at?: string;
-  /** The idle rule, and how long the instance has been idle. */
-  readonly if_idle_seconds?: number;
-  readonly idle_seconds?: number | null;
-  /** Whether the status is the last one seen, since the instance could not be read now. */
-  readonly unread?: true;
   /** Details about the status, for people. */
   readonly note?: string;
+}
+
+/** Whether the service has just returned the row's instance. */
+export function isReadNow(row: Listed): row is Listed & Instance {
+  return row.id !== null && !row.unread && row.status !== GONE;
 }
 
 export interface KnownInstances {
@@ -98,8 +88,8 @@ export async function readKnownInstances(
   );
   for (const [id, instance] of archived) ids.set(id, instance);
   const attached = await read(fresh);
-  for (const { id, instance } of attached) {
-    if (instance === undefined || archived.has(instance.id)) continue;
+  for (const { id } of attached.filter(isReadNow)) {
+    if (archived.has(id)) continue;
     context.err.note(`Found an instance through its drive and added it to the list: ${id}.`);
   }
   // Omits terminated archived instances. Drives may still name them.
@@ -162,30 +152,64 @@ async function readOne(
   { api, faults, now, options, serviceNow }: Reading,
 ): Promise<Listed> {
   const isOurs = known?.origin === 'create' || known?.origin === 'reorder';
-  const ordered = {
-    ...(isOurs ? { ordered_at: known.asked_at } : {}),
-    ...(known?.deadline === undefined ? {} : { ends_at: known.deadline }),
+  const ordered = isOurs ? { ordered_at: known.asked_at } : {};
+  const own = (status: string) => ({
+    ends_at: mayBill(status) ? (known?.deadline ?? null) : null,
     ...idleTime(known?.idle, serviceNow()),
-  };
-  const reading = await readInstance(id, api, options);
-  if (reading.kind === 'there') {
-    const { instance } = reading;
-    const row = { id, name: instance.name ?? id, status: instance.status, instance, ...ordered };
-    return known?.untracked === true ? { ...row, note: 'untracked' } : row;
+    ...ordered,
+  });
+  const read = await readInstance(id, api, options);
+  if (read.kind === 'there') {
+    const { instance } = read;
+    const note = known?.untracked === true ? { note: 'untracked' } : {};
+    const name = instance.name ?? id;
+    return { ...instance, id, name, ...own(instance.status), unread: false, ...note };
   }
   const name = known?.name ?? id;
   const last = known?.last;
-  if (reading.kind === 'gone') {
+  if (read.kind === 'gone') {
     // Keeps the row, since only the web console shows what happened to the instance.
     const note = `not found by the service; ${lastSeen(last, now)}`;
-    return { id, name, status: GONE, last, note, ...ordered };
+    const seen = lastValues(last, ['offer', 'created_at']);
+    return { id, name, status: GONE, ...seen, ...own(GONE), unread: false, note };
   }
-  faults.push(reading.fault);
+  faults.push(read.fault);
   const note = `read failed; ${lastSeen(last, now)}`;
-  return { id, name, status: last?.status ?? UNREAD, last, unread: true, note, ...ordered };
+  const status = last?.status ?? UNREAD;
+  return { id, name, status, ...lastValues(last, KEPT), ...own(status), unread: true, note };
 }
 
-function lastSeen(last: Snapshot | undefined, now: number): string {
+/** The fields to show of an instance that could not be read. */
+const KEPT = [
+  'ip_address',
+  'ssh_username',
+  'ssh_port',
+  'paid_until',
+  'last_billed_at',
+  'started_at',
+  'updated_at',
+  'offer',
+  'created_at',
+] as const;
+
+/** Returns an instance's price, and other fields, as last seen. */
+function lastValues(last: SeenInstance | undefined, fields: readonly (typeof KEPT)[number][]) {
+  if (last === undefined) return {};
+  const { price_per_hour_snapshot = null, seen_at, offer } = last;
+  const shown = {
+    ...last,
+    created_at: last.created_at ?? null,
+    offer: offer?.id == null ? undefined : { id: offer.id, name: offer.name ?? null },
+  };
+  const known = fields.filter((field) => shown[field] !== undefined);
+  return {
+    price_per_hour_snapshot,
+    ...Object.fromEntries(known.map((field) => [field, shown[field]])),
+    last_seen_at: seen_at,
+  };
+}
+
+function lastSeen(last: SeenInstance | undefined, now: number): string {
   return last === undefined ? 'never seen' : `${last.status} ${ago(last.seen_at, now)}`;
 }
 
@@ -195,15 +219,17 @@ function ago(time: string, now: number): string {
 }
 
 function unknownRow(request: OpenRequest, now: number, profile: string | undefined): Listed {
-  const { uid, name, asked_at, offer_id, deadline } = request;
+  const { uid, name, asked_at, offer_id, deadline = null } = request;
   return {
     id: null,
-    uid,
     name,
     status: UNKNOWN,
+    uid,
     asked_at,
     offer_id,
-    ...(deadline === undefined ? {} : { ends_at: deadline }),
+    may_be_billing: true,
+    ends_at: deadline,
+    unread: false,
     note: `requested ${ago(asked_at, now)}; may be billing: ${gpucloudLine(['instances', 'recover'], profile)}`,
   };
 }
@@ -232,8 +258,8 @@ export function newestFirst(rows: readonly Listed[]): Listed[] {
 /**
  * Returns the service's time of creation if known, otherwise this computer's time of the request.
  */
-function rentedAt({ instance, last, asked_at, ordered_at }: Listed) {
-  return instance?.created_at ?? last?.created_at ?? asked_at ?? ordered_at;
+function rentedAt({ created_at, asked_at, ordered_at }: Listed) {
+  return created_at ?? asked_at ?? ordered_at;
 }
 
 function timeOf(text: string | null | undefined): number {

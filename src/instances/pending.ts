@@ -73,19 +73,23 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
   const before = new Set((await journal.read()).instances.map(({ id }) => id));
   if (!ignoresNames) await ensureNotTaken(request, context, { asks: true });
   const guard = await guardOf([request], async () => journal, context);
-  let agreed: ReadonlySet<string> = new Set();
-  for (let round = 0; round < ROUNDS; round += 1) {
-    agreed = await agreedUids(name, agreed, journal, context);
-    const opened = await journal.open(request, agreed, guard);
-    if (opened === undefined) continue;
+  const check = async (uid: string) => {
+    await guard?.(uid);
+    if (ignoresNames) return;
     // Checks the journal again: the previous holder may have created an instance by now. Does not
     // ask the service, since other processes already count this request as sent.
     const made = (await journal.read()).instances.find(
       (one) => isSameName(one.name, name) && mayBill(one.last?.status) && !before.has(one.id),
     );
-    if (made === undefined || ignoresNames) return opened;
-    await opened.notMade();
-    throw nameTaken({ id: made.id, name: made.name, status: made.last?.status });
+    if (made !== undefined) {
+      throw nameTaken({ id: made.id, name: made.name, status: made.last?.status });
+    }
+  };
+  let agreed: ReadonlySet<string> = new Set();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    agreed = await agreedUids(name, agreed, journal, context);
+    const opened = await journal.open(request, agreed, check, guard !== undefined);
+    if (opened !== undefined) return opened;
   }
   throw new InFlight(name);
 }

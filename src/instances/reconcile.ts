@@ -199,10 +199,11 @@ async function isDeadlineAccepted(
   journal: Journal,
   context: Context,
 ): Promise<boolean | undefined> {
-  const known = await journal.instance(id);
-  const own = known?.deadline ?? known?.idle;
+  const { deadline, if_idle } = await journal.ends(id);
+  // An unreadable deadline is kept, too.
+  const isOpen = deadline === null && if_idle === undefined;
   const asked = endsText(request, context.serviceClock.now());
-  if (asked === undefined || own !== undefined || context.flags.yes === true) return undefined;
+  if (asked === undefined || !isOpen || context.flags.yes === true) return undefined;
   return isAgreed(`The request has ${asked}.`, 'Apply it to the instance?', context);
 }
 
@@ -238,10 +239,10 @@ function facts({ id, name, status, created_at, price_per_hour_snapshot }: Instan
 }
 
 async function noteEnd(instance: Instance, journal: Journal, context: Context): Promise<void> {
-  const { deadline, idle } = (await journal.instance(instance.id)) ?? {};
+  const { deadline, if_idle } = await journal.ends(instance.id);
   const typed = typedName(instance.name, instance.id);
-  if (deadline !== undefined || idle !== undefined) {
-    const rule = idle === undefined ? {} : { if_idle: idle.rule.after };
+  if (deadline != null || if_idle !== undefined) {
+    const rule = if_idle === undefined ? {} : { if_idle: if_idle.after };
     noteEnds([typed], { ...(deadline && { deadline }), ...rule }, context);
     return;
   }

@@ -1,7 +1,6 @@
 import type { Api, CallOptions, Instance, RawResponse } from '../api/index.ts';
 import { sendOnce } from '../cli/creation.ts';
 import { recoverLine } from '../cli/hints.ts';
-import { observationOf } from '../context/observe.ts';
 import { DEFAULT_TIMEOUT_MS } from '../context/service.ts';
 import type { Context } from '../context.ts';
 import { CliError, doubt, type Failure, isInterrupt } from '../errors.ts';
@@ -115,7 +114,7 @@ async function keepDoubted(id: string, opened: OpenedRequest): Promise<void> {
 /** Saves the complete response. The journal already has the ID. */
 async function keepObserved(made: Instance, context: Context): Promise<void> {
   try {
-    await (await context.journal()).observe(observationOf(made));
+    await (await context.journal()).observe(made);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.err.warn('local_storage', error.message);

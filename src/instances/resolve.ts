@@ -84,7 +84,8 @@ async function find(
   const living = await known.living();
   // The instance with this ID may be archived. Reads only its file.
   const byId = isUuid(typed) ? await (await context.journal()).instance(idKey(typed)) : undefined;
-  const near = [...living.instances, ...(byId?.archived ? [byId] : [])];
+  const archived = byId?.kind === 'known' && byId.instance.archived ? [byId.instance] : [];
+  const near = [...living.instances, ...archived];
   let found = matchInstance(typed, near, isChange);
   const isSure = isChange
     ? found.by === 'name' && found.fitting.every(isOwn)
@@ -257,7 +258,7 @@ export async function pickInstances(question: string, context: Context): Promise
  */
 function about({ id, last }: KnownInstance, now: number): string[] {
   const seen = instant(last?.seen_at ?? '');
-  const price = priceIn(last?.price_per_hour);
+  const price = priceIn(last?.price_per_hour_snapshot);
   return [
     last?.status ?? 'never seen',
     price === undefined ? '' : `${inRoubles(price)}/h`,

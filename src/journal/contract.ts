@@ -1,5 +1,11 @@
 import type { Clock } from '../clock.ts';
-import type { IdleRecord, IdleRule, InstanceRecord, RequestRecord, Snapshot } from './record.ts';
+import type {
+  IdleRecord,
+  IdleRule,
+  InstanceRecord,
+  RequestRecord,
+  SeenInstance,
+} from './record.ts';
 
 /** A rental request before it is sent. */
 export interface RentalRequest
@@ -57,7 +63,7 @@ export interface OpenRequest
 /** An instance known to this computer, as last seen. */
 export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'origin'> {
   /** The last observation; undefined if it was never read. */
-  readonly last: Snapshot | undefined;
+  readonly last: SeenInstance | undefined;
   readonly asked_at: string;
   /** Service time (ISO 8601); undefined without a deadline. */
   readonly deadline: string | undefined;
@@ -70,12 +76,23 @@ export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'ori
   readonly untracked: boolean;
 }
 
-export interface Deadline {
-  readonly id: string;
-  readonly name: string;
-  /** Service time (ISO 8601). Null for an idle rule alone, undefined if unreadable. */
+/** What this computer knows about an ID. */
+export type Found =
+  | { readonly kind: 'known'; readonly instance: KnownInstance }
+  | { readonly kind: 'none' }
+  /** Its file exists, but can't be read. */
+  | { readonly kind: 'unreadable' };
+
+/** When to terminate an instance. */
+export interface Ends {
+  /** Service time (ISO 8601). Null if none is set, undefined if unreadable. */
   readonly deadline: string | null | undefined;
   readonly if_idle?: IdleRule | undefined;
+}
+
+export interface Deadline extends Ends {
+  readonly id: string;
+  readonly name: string;
   /** The last status seen; undefined if it was never read. */
   readonly status: string | undefined;
 }
@@ -86,19 +103,6 @@ export interface Known {
   readonly unknown: readonly OpenRequest[];
   /** Requests still waiting for a response. */
   readonly inFlight: readonly OpenRequest[];
-}
-
-/** Instance facts read from a response. */
-export interface Observation {
-  readonly id: string;
-  readonly status: string;
-  readonly name?: string | null | undefined;
-  readonly price_per_hour?: string | null | undefined;
-  readonly offer_name?: string | null | undefined;
-  readonly created_at?: string | null | undefined;
-  readonly terminated_at?: string | null | undefined;
-  /** Other fields, by the service's names. */
-  readonly facts?: NonNullable<Snapshot['facts']>;
 }
 
 /** The service and account of a journal. */

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Ends } from './contract.ts';
 import { exists, fileName, filesIn, nameIn, readText, removeFile, writeRecord } from './files.ts';
 import {
   type DeadlineRecord,
@@ -20,17 +21,12 @@ export function deadlinePath(folder: string, id: string): string {
 
 /** Returns a stored deadline, or undefined if none was ever set. */
 export function deadlineOf(folder: string, id: string): DeadlineRecord | undefined {
-  return parseRecord('deadline', readText(deadlinePath(folder, id)));
+  const path = deadlinePath(folder, id);
+  return parseRecord('deadline', path, readText(path));
 }
 
-/** When to terminate an instance. */
-export interface Ends {
-  /** Null if none is set, undefined if unreadable. */
-  readonly deadline: string | null | undefined;
-  readonly if_idle?: IdleRule | undefined;
-}
-
-export function heldEnds(folder: string, id: string): Ends {
+/** Returns when to terminate an instance of an account. */
+export function endsOf(folder: string, id: string): Ends {
   const record = deadlineOf(folder, id);
   if (record !== undefined) return record;
   return { deadline: exists(deadlinePath(folder, id)) ? undefined : null };
@@ -45,7 +41,7 @@ export async function deadlinesIn(
 ): Promise<KeptDeadline[]> {
   const files = await filesIn(join(folder, 'deadlines'));
   return files.map(({ path, name, text }) => {
-    const record = parseRecord('deadline', text);
+    const record = parseRecord('deadline', path, text);
     // Ignores a file with another instance's ID, since it would hide the right deadline.
     if (record !== undefined && fileName(record.id) === name) return record;
     spoil(path);
@@ -75,19 +71,19 @@ export async function decideDeadline(
 ): Promise<void> {
   const held = deadlineOf(folder, id);
   const isSet = held?.deadline != null || held?.if_idle !== undefined;
-  const asked = endsOf(request);
-  if (asked === undefined || isSet) return;
-  await writeDeadline(folder, id, request.name, ends ? asked : {});
+  const wanted = askedEnds(request);
+  if (wanted === undefined || isSet) return;
+  await writeDeadline(folder, id, request.name, ends ? wanted : {});
 }
 
 /** Applies a request's deadline and idle rule to its instance, unless `expire` has changed them. */
 export async function inheritDeadline(folder: string, id: string, request: Asking): Promise<void> {
-  const asked = endsOf(request);
-  if (asked === undefined || deadlineOf(folder, id) !== undefined) return;
-  await writeDeadline(folder, id, request.name, asked);
+  const wanted = askedEnds(request);
+  if (wanted === undefined || deadlineOf(folder, id) !== undefined) return;
+  await writeDeadline(folder, id, request.name, wanted);
 }
 
-function endsOf({ uid, deadline, if_idle: after }: Asking) {
+function askedEnds({ uid, deadline, if_idle: after }: Asking) {
   if (deadline === undefined && after === undefined) return undefined;
   return { deadline, ...(after === undefined ? {} : { if_idle: { after, uid } }) };
 }
@@ -102,7 +98,8 @@ export function idlePath(folder: string, id: string): string {
 
 /** Returns the recorded use for this rule, or undefined. An unreadable file is not evidence. */
 export function idleOf(folder: string, id: string, rule: IdleRule): IdleRecord | undefined {
-  const record = parseRecord('idle', readText(idlePath(folder, id)));
+  const path = idlePath(folder, id);
+  const record = parseRecord('idle', path, readText(path));
   return record?.id === id && record.rule === rule.uid ? record : undefined;
 }
 
@@ -120,7 +117,8 @@ function heartbeatPath(state: string, profile: string): string {
 }
 
 export function heartbeatOf(state: string, profile: string): Heartbeat | undefined {
-  return parseRecord('heartbeat', readText(heartbeatPath(state, profile)));
+  const path = heartbeatPath(state, profile);
+  return parseRecord('heartbeat', path, readText(path));
 }
 
 /** Ignores an unreadable file or folder: it proves nothing. */
@@ -128,8 +126,8 @@ export async function heartbeatsIn(
   state: string,
 ): Promise<(Heartbeat & { readonly profile: string })[]> {
   const files = await filesIn(join(state, 'reap')).catch(() => []);
-  return files.flatMap(({ name, text }) => {
-    const record = parseRecord('heartbeat', text);
+  return files.flatMap(({ path, name, text }) => {
+    const record = parseRecord('heartbeat', path, text);
     return record === undefined ? [] : { ...record, profile: nameIn(name) };
   });
 }

@@ -12,7 +12,7 @@ export function eventPath(folder: string, key: string): string {
 }
 
 export function eventOf(path: string): EventRecord | undefined {
-  return parseRecord('event', readText(path));
+  return parseRecord('event', path, readText(path));
 }
 
 export async function writeEvent(path: string, event: EventRecord): Promise<void> {
@@ -31,7 +31,7 @@ export function isUntold({ told_at, at }: Pick<EventRecord, 'told_at' | 'at'>, n
 export async function untoldIn(folder: string, now: number): Promise<EventRecord[]> {
   const untold: EventRecord[] = [];
   for (const { path, text } of await filesIn(join(folder, 'events'))) {
-    const event = parseRecord('event', text);
+    const event = parseRecord('event', path, text);
     if (event === undefined) continue;
     if (isUntold(event, now)) untold.push(event);
     else if (now - Date.parse(event.at) > KEPT) rmSync(path, { force: true });

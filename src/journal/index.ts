@@ -17,7 +17,7 @@ export type {
   IdleRule,
   Operation,
   Origin,
-  Snapshot,
+  SeenInstance,
 } from './record.ts';
 export { type ResponseId, responseId } from './response-id.ts';
 

@@ -1,12 +1,21 @@
 import { renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Instance } from '../api/index.ts';
 import { errorCode } from '../files/error-code.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { isTerminated } from '../rules/statuses.ts';
-import type { KnownInstance, Observation } from './contract.ts';
-import { deadlinePath, type Ends, idleOf, removeIdle } from './deadlines.ts';
+import type { Ends, KnownInstance } from './contract.ts';
+import { deadlinePath, idleOf, removeIdle } from './deadlines.ts';
 import { exists, fileName, filesIn, keepUnreadable, readText, writeRecord } from './files.ts';
-import { type InstanceRecord, type Origin, parseRecord, type Snapshot } from './record.ts';
+import {
+  type InstanceRecord,
+  LAST_VERSION,
+  type Origin,
+  parseRecord,
+  type SeenInstance,
+  storedText,
+} from './record.ts';
 
 /** Living instances have a separate folder, so that reading them stays fast. */
 export type Place = 'instances' | 'archive';
@@ -18,7 +27,7 @@ export interface KeptInstance {
   readonly record: InstanceRecord;
 }
 
-/** Milliseconds after which to store an unchanged observation again. */
+/** Milliseconds after which to store an unchanged instance again. */
 const FRESH = 10 * 60_000;
 
 /** Returns an account's instances. Calls `spoil` with the path of each unreadable file. */
@@ -35,17 +44,22 @@ export async function instancesIn(
   });
 }
 
-/** Reads one instance, and no other file. */
-export function findInstance(folders: readonly string[], id: string): KeptInstance | undefined {
+/** Reads one instance, and no other file. Returns `unreadable` if its only file can't be read. */
+export function findInstance(
+  folders: readonly string[],
+  id: string,
+): KeptInstance | 'unreadable' | undefined {
   const name = fileName(id);
+  let isUnreadable = false;
   for (const folder of folders) {
     for (const place of ['instances', 'archive'] as const) {
       const path = join(folder, place, `${name}.json`);
       const kept = keptInstance(folder, place, path, name, readText(path));
       if (kept !== undefined) return kept;
+      isUnreadable ||= exists(path);
     }
   }
-  return undefined;
+  return isUnreadable ? 'unreadable' : undefined;
 }
 
 function keptInstance(
@@ -55,7 +69,7 @@ function keptInstance(
   name: string,
   text: string | undefined,
 ): KeptInstance | undefined {
-  const record = parseRecord('instance', text);
+  const record = parseRecord('instance', path, text);
   if (record === undefined || fileName(record.id) !== name) return undefined;
   return { path, folder, place, record };
 }
@@ -72,7 +86,7 @@ export async function writeInstance(
 ): Promise<void> {
   const isOver = isTerminated(record.last?.status) || record.untracked_at !== undefined;
   const path = join(folder, isOver ? 'archive' : 'instances', `${fileName(record.id)}.json`);
-  if (before === undefined && exists(path)) keepUnreadable(path);
+  if (before === undefined && exists(path)) keepIfUnreadable(path);
   if (before !== undefined && before.path !== path) {
     await privateFolder(dirname(path));
     moved(before.path, path);
@@ -81,6 +95,11 @@ export async function writeInstance(
   if (!isOver) return;
   moved(deadlinePath(folder, record.id), path.replace(/json$/, 'deadline'));
   removeIdle(folder, record.id);
+}
+
+/** Keeps a copy of the content, unless another process has just written the instance. */
+function keepIfUnreadable(path: string): void {
+  if (parseRecord('instance', path, readText(path)) === undefined) keepUnreadable(path);
 }
 
 /**
@@ -95,54 +114,53 @@ function moved(from: string, to: string): void {
   }
 }
 
+/** Characters. A longer text is cut, since a journal file has a size limit. */
+const LONGEST = 1000;
+
+/** Characters. A larger response is reduced to the fields that matter for money. */
+const LARGEST = 64 * 1024;
+
+/** Fields of an instance that never change, so a response without them doesn't remove them. */
+const LASTING = ['price_per_hour_snapshot', 'offer', 'created_at'] as const;
+
 /**
- * Merges an observation with earlier values, since the response to a start or stop has only the
- * status.
+ * Returns an instance as it is stored: without secrets, and without the container and the
+ * connection, which contain most of them. A terminated instance keeps the time of its first such
+ * response, since it explains no later charge.
  */
-export function snapshotOf(
-  observation: Observation,
-  before: InstanceRecord | undefined,
+export function seenInstance(
+  { docker_config: _container, connection_info: _connection, ...response }: Instance,
+  { name, last }: Pick<InstanceRecord, 'name' | 'last'>,
   seen_at: string,
-): Snapshot {
-  const { id, name, status, price_per_hour, offer_name, created_at, terminated_at } = observation;
-  const last = before?.last;
-  const facts = observation.facts === undefined ? last?.facts : cutAll(observation.facts);
-  return {
+): SeenInstance {
+  const text = storedText(response, LONGEST);
+  const { id, status, price_per_hour_snapshot, created_at, terminated_at } = response;
+  const few = {
     id,
-    name: cut(name) ?? last?.name ?? before?.name ?? id,
-    status: cut(status) ?? '',
-    price_per_hour: cut(price_per_hour) ?? last?.price_per_hour ?? null,
-    offer_name: cut(offer_name) ?? last?.offer_name ?? null,
-    created_at: cut(created_at) ?? last?.created_at ?? null,
-    ...(terminated_at == null ? {} : { terminated_at: cut(terminated_at) }),
-    ...(facts === undefined ? {} : { facts }),
-    seen_at,
+    name: response.name,
+    status,
+    price_per_hour_snapshot,
+    created_at,
+    terminated_at,
+  };
+  const seen = JSON.parse(text.length <= LARGEST ? text : storedText(few, LONGEST));
+  const lasting = LASTING.filter((field) => seen[field] == null && last?.[field] != null);
+  const wasOver = last !== undefined && isTerminated(last.status) && isTerminated(status);
+  return {
+    ...seen,
+    ...Object.fromEntries(lasting.map((field) => [field, last?.[field]])),
+    name: seen.name ?? last?.name ?? name,
+    version: LAST_VERSION,
+    seen_at: wasOver ? last.seen_at : seen_at,
   };
 }
 
-function cutAll(facts: NonNullable<Snapshot['facts']>): Snapshot['facts'] {
-  return Object.fromEntries(
-    Object.entries(facts).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? (cut(value) ?? null) : value,
-    ]),
-  );
-}
-
-/** Cuts the service's text, since a journal file has a size limit. */
-function cut(text: string | null | undefined): string | undefined {
-  return text?.slice(0, 1000);
-}
-
-/**
- * Whether an observation is unchanged and the stored observation is recent. A terminated instance
- * keeps the time of its first such observation, since it explains no later charge.
- */
-export function isOldNews(before: Snapshot | undefined, after: Snapshot): boolean {
+/** Whether an instance is unchanged and was stored recently. */
+export function isOldNews(before: SeenInstance | undefined, after: SeenInstance): boolean {
   return (
     before !== undefined &&
-    JSON.stringify({ ...before, seen_at: '' }) === JSON.stringify({ ...after, seen_at: '' }) &&
-    (isTerminated(after.status) || Date.parse(after.seen_at) - Date.parse(before.seen_at) < FRESH)
+    isDeepStrictEqual({ ...before, seen_at: '' }, { ...after, seen_at: '' }) &&
+    Date.parse(after.seen_at) - Date.parse(before.seen_at) < FRESH
   );
 }
 

@@ -1,23 +1,16 @@
+import type { Instance } from '../api/index.ts';
 import { CliError } from '../errors.ts';
 import { faultOf } from '../files/error-code.ts';
 import { withLock } from '../files/lock.ts';
-import type { Deadline, Known, KnownInstance, Observation } from './contract.ts';
-import {
-  deadlinePath,
-  type Ends,
-  heldEnds,
-  idleOf,
-  idlePath,
-  writeDeadline,
-  writeIdle,
-} from './deadlines.ts';
+import type { Deadline, Ends, Found, Known } from './contract.ts';
+import { deadlinePath, endsOf, idleOf, idlePath, writeDeadline, writeIdle } from './deadlines.ts';
 import { eventOf, eventPath, isUntold, untoldIn, writeEvent } from './events.ts';
 import {
   isOldNews,
   type KeptInstance,
   knownInstance,
   newInstance,
-  snapshotOf,
+  seenInstance,
   writeInstance,
 } from './instances.ts';
 import type { EventRecord, IdleRecord, IdleRule, InstanceRecord, Origin } from './record.ts';
@@ -36,7 +29,7 @@ interface HeldIdle {
 
 /** The known instances as last seen, and their deadlines. */
 export function known(store: Store) {
-  const { ownFolder, reading, writing, find, now } = store;
+  const { ownFolder, reading, writing, find, lookUp, now } = store;
   /**
    * Instances of the last read: a command that lists instances observes each immediately
    * afterwards.
@@ -44,13 +37,25 @@ export function known(store: Store) {
   const seen = new Map<string, KeptInstance>();
   let isUnwritable = false;
 
-  function withNews(record: InstanceRecord, observation: Observation): InstanceRecord {
-    const last = snapshotOf(observation, record, now());
-    return { ...record, name: last.name, last };
-  }
-
-  function hasNoNews(observation: Observation, { record }: KeptInstance): boolean {
-    return isOldNews(record.last, snapshotOf(observation, record, now()));
+  /** Stores an instance as `read` returns it from its earlier state, unless nothing is new. */
+  async function keep(id: string, read: (before: InstanceRecord) => Instance): Promise<void> {
+    const newsOf = (before: InstanceRecord) => seenInstance(read(before), before, now());
+    const hasNoNews = ({ record }: KeptInstance) => isOldNews(record.last, newsOf(record));
+    const just = seen.get(id);
+    seen.delete(id);
+    if (isUnwritable || (just !== undefined && hasNoNews(just))) return;
+    const kept = await reading(() => find(id));
+    // A new instance has no folder while the account is unknown. A known instance keeps its folder.
+    const folder = ownFolder() ?? kept?.folder;
+    if (folder === undefined || (kept !== undefined && hasNoNews(kept))) return;
+    const record = kept?.record ?? newInstance(id, 'read', now());
+    const last = newsOf(record);
+    try {
+      await writing(() => writeInstance(folder, { ...record, name: last.name, last }, kept));
+    } catch (error) {
+      isUnwritable = true;
+      throw error;
+    }
   }
 
   return {
@@ -74,51 +79,46 @@ export function known(store: Store) {
       });
     },
 
-    /** Returns one instance, archived or not, and reads no other file. */
-    instance: (id: string): Promise<KnownInstance | undefined> =>
-      reading(async () => {
-        const kept = find(id);
-        if (kept !== undefined) seen.set(id, kept);
-        if (kept === undefined) return undefined;
-        return knownInstance(kept, heldEnds(kept.folder, id));
+    /** Finds one instance, archived or not, and reads no other file. */
+    instance: (id: string): Promise<Found> =>
+      reading(() => {
+        const kept = lookUp(id);
+        if (kept === undefined) return { kind: 'none' };
+        if (kept === 'unreadable') return { kind: 'unreadable' };
+        seen.set(id, kept);
+        return { kind: 'known', instance: knownInstance(kept, endsOf(kept.folder, id)) };
+      }),
+
+    /** Returns when to terminate an instance, and reads no other file. */
+    ends: (id: string): Promise<Ends> =>
+      reading(() => {
+        const folder = ownFolder() ?? find(id)?.folder;
+        return folder === undefined ? { deadline: null } : endsOf(folder, id);
       }),
 
     /**
      * Stores an instance as a response shows it. A new instance counts as not rented on this
      * computer.
      */
-    async observe(observation: Observation): Promise<void> {
-      const { id } = observation;
-      const just = seen.get(id);
-      seen.delete(id);
-      if (isUnwritable || (just !== undefined && hasNoNews(observation, just))) return;
-      const kept = await reading(() => find(id));
-      // A new instance has no folder while the account is unknown. A known instance keeps its
-      // folder.
-      const folder = ownFolder() ?? kept?.folder;
-      if (folder === undefined || (kept !== undefined && hasNoNews(observation, kept))) return;
-      const record = kept?.record ?? newInstance(id, 'read', now());
-      try {
-        await writing(() => writeInstance(folder, withNews(record, observation), kept));
-      } catch (error) {
-        isUnwritable = true;
-        throw error;
-      }
-    },
+    observe: (instance: Instance) => keep(instance.id, () => instance),
+
+    /** Stores the status from a response that shows nothing else. */
+    observeStatus: (id: string, status: string) =>
+      keep(id, ({ last }) => ({ ...last, id, status })),
 
     /**
      * Adds an instance that was rented or tracked on this computer, either observed or by ID only.
      * Returns true if it was unknown to this computer.
      */
-    add: (observation: Observation | Pick<Observation, 'id'>, origin: Exclude<Origin, 'read'>) =>
+    add: (id: string, origin: Exclude<Origin, 'read'>, instance?: Instance) =>
       writing(async () => {
-        const { id } = observation;
         seen.delete(id);
         const kept = find(id);
         const { untracked_at, ...before } = kept?.record ?? newInstance(id, origin, now());
         const record = isForeign(before) ? { ...before, origin } : before;
-        const next = 'status' in observation ? withNews(record, observation) : record;
-        await writeInstance(store.main(), next, kept);
+        const last = instance && seenInstance(instance, record, now());
+        const news = last === undefined ? {} : { name: last.name, last };
+        await writeInstance(store.main(), { ...record, ...news }, kept);
         return kept === undefined || untracked_at !== undefined;
       }),
 
@@ -150,7 +150,7 @@ export function known(store: Store) {
       const folder = store.main();
       const held = () =>
         work({
-          ...heldEnds(folder, id),
+          ...endsOf(folder, id),
           set: (name, ends) => writing(() => writeDeadline(folder, id, name, ends)),
         });
       return withLock(deadlinePath(folder, id), held, {

@@ -1,17 +1,30 @@
+import { fieldOf } from '../api/open-fields.ts';
+import { masked } from '../api/response/secrets.ts';
+import { instance } from '../api/schemas/instance.ts';
+import { CliError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { resourceId } from '../rules/names.ts';
+import { MASK } from '../rules/secrets.ts';
 import * as z from '../zod.ts';
+
+/** The version of all records. */
+const VERSION = 1;
+
+/**
+ * The version of an instance's `last`. An older gpucloud reads the record itself, and the fields of
+ * `last` that it knows. So it keeps the name, origin and request of an instance.
+ */
+export const LAST_VERSION = 2;
 
 /** Builds the schemas when the first file is read. The schemas keep fields of newer versions. */
 const schemas = lazy(() => {
   const text = z.string();
   // The ID becomes part of request paths.
   const resource = z.string().check(z.refine((id) => resourceId(id).ok));
-  const maybe = z.optional(z.nullable(text));
   const time = text.check(z.refine((iso) => !Number.isNaN(Date.parse(iso))));
   return {
     request: z.looseObject({
-      version: z.literal(1),
+      version: z.literal(VERSION),
       uid: z.string().check(z.regex(/^[0-9A-Za-z][0-9A-Za-z.-]{0,99}$/)),
       operation: z.enum(['create', 'reorder']),
       name: text,
@@ -34,7 +47,7 @@ const schemas = lazy(() => {
       body: z.optional(z.record(text, z.unknown())),
     }),
     instance: z.looseObject({
-      version: z.literal(1),
+      version: z.literal(VERSION),
       id: resource,
       name: text,
       /** How this computer learned of the instance. */
@@ -44,23 +57,13 @@ const schemas = lazy(() => {
       /** UID of the instance's create request. */
       request: z.nullable(text),
       untracked_at: z.optional(text),
+      /** The service's response as last read, without secrets. */
       last: z.optional(
-        z.looseObject({
-          id: resource,
-          name: text,
-          status: text,
-          price_per_hour: maybe,
-          offer_name: maybe,
-          created_at: maybe,
-          terminated_at: maybe,
-          /** Other fields, shown if the instance can't be read. */
-          facts: z.optional(z.record(text, z.union([text, z.number(), z.null()]))),
-          seen_at: text,
-        }),
+        z.extend(instance(), { version: z.literal(LAST_VERSION), name: text, seen_at: text }),
       ),
     }),
     deadline: z.looseObject({
-      version: z.literal(1),
+      version: z.literal(VERSION),
       id: resource,
       name: text,
       /** Service time; null for no deadline. */
@@ -73,7 +76,7 @@ const schemas = lazy(() => {
     }),
     /** Use that `reap` recorded for the rule with this UID. */
     idle: z.looseObject({
-      version: z.literal(1),
+      version: z.literal(VERSION),
       id: resource,
       rule: text,
       /** Whether a pass of `reap` has begun without writing its result. */
@@ -92,7 +95,7 @@ const schemas = lazy(() => {
       ),
     }),
     heartbeat: z.looseObject({
-      version: z.literal(1),
+      version: z.literal(VERSION),
       service: text,
       /** Null until a run has read the account. */
       account: z.nullable(text),
@@ -139,7 +142,7 @@ const schemas = lazy(() => {
       /** When the profile's command accepted it; null until then. */
       told_at: z.nullable(time),
     }),
-    key: z.looseObject({ version: z.literal(1), account: text }),
+    key: z.looseObject({ version: z.literal(VERSION), account: text }),
   };
 });
 
@@ -151,18 +154,66 @@ export type IdleRule = NonNullable<DeadlineRecord['if_idle']>;
 export type IdleRecord = z.infer<Schemas['idle']>;
 export type EventRecord = z.infer<Schemas['event']>;
 export type Heartbeat = z.infer<Schemas['heartbeat']>;
-export type Snapshot = NonNullable<InstanceRecord['last']>;
+/** An instance as the service last returned it, without secrets. */
+export type SeenInstance = NonNullable<InstanceRecord['last']>;
 export type Origin = InstanceRecord['origin'];
 export type Operation = RequestRecord['operation'];
 
-/** Parses a record of a kind. Returns undefined if the file is unreadable or of another kind. */
+/**
+ * Parses a record of a kind. Returns undefined if the file is unreadable or of another kind. Throws
+ * CliError('storage') for a record of a newer gpucloud, which must not be replaced.
+ */
 export function parseRecord<K extends keyof Schemas>(
   kind: K,
+  path: string,
   json: string | undefined,
 ): z.infer<Schemas[K]> | undefined {
+  const found = jsonIn(json);
+  const last = fieldOf(found, 'last');
+  if (isAbove(VERSION, found) || isAbove(LAST_VERSION, last)) {
+    throw new CliError('storage', `${path} was written by a newer gpucloud.`, {
+      hint: 'update gpucloud',
+    });
+  }
+  const isOld = kind === 'instance' && last !== undefined && fieldOf(last, 'version') === undefined;
+  const record = isOld ? { ...Object(found), last: ofVersion1(Object(last)) } : found;
+  const parsed = schemas()[kind].safeParse(record);
+  return parsed.success ? (parsed.data as z.infer<Schemas[K]>) : undefined;
+}
+
+/**
+ * Returns a JSON text with its secrets and anything with an API key masked. Cuts texts of more than
+ * `longest` characters.
+ */
+export function storedText(value: object, longest?: number): string {
+  return JSON.stringify(masked(value), (_name, inner: unknown) => {
+    if (typeof inner !== 'string') return inner;
+    return inner.includes('svc_sk_') ? MASK : inner.slice(0, longest);
+  });
+}
+
+/** Maps the `last` of version 1, which had its own names for some of the service's fields. */
+function ofVersion1({ price_per_hour, offer_name, facts, ...last }: Record<string, unknown>) {
+  const { offer_id, ...others } = Object(facts);
+  const offer = offer_id == null && offer_name == null ? null : { id: offer_id, name: offer_name };
+  return {
+    ...last,
+    ...others,
+    price_per_hour_snapshot: price_per_hour,
+    offer,
+    version: LAST_VERSION,
+  };
+}
+
+function jsonIn(json: string | undefined): unknown {
   try {
-    return schemas()[kind].parse(JSON.parse(json ?? '')) as z.infer<Schemas[K]>;
+    return JSON.parse(json ?? '');
   } catch {
     return undefined;
   }
+}
+
+function isAbove(known: number, value: unknown): boolean {
+  const version = fieldOf(value, 'version');
+  return typeof version === 'number' && version > known;
 }

@@ -1,10 +1,18 @@
-import { linkSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
-import { replaceFile, syncFolder } from '../files/replace.ts';
+import { checkArrived, replaceFile, syncFolder } from '../files/replace.ts';
 import { isSameName, nameKey } from '../rules/names.ts';
 import type { JournalSettings } from './contract.ts';
 import {
@@ -36,24 +44,62 @@ type Alive = Pick<JournalSettings, 'clock' | 'isAlive'>;
 
 /**
  * Writes a complete, fsynced request under its name, or leaves no file. Returns false if another
- * request has the name: only one process can link a file to it. Throws file system errors.
+ * request has the name. Throws file system errors.
  */
 export async function createRequest(folder: string, record: RequestRecord): Promise<boolean> {
-  const [path, ...older] = reservingPaths(folder, record.name);
-  if (older.length > 0) return false;
+  if (olderPaths(folder, record.name).length > 0) return false;
+  const path = mainPath(folder, record.name);
   const whole = `${path}.${record.uid}.tmp`;
+  const text = textOfRecord(record);
   await privateFolder(dirname(path));
+  let isOurs = false;
   try {
-    await replaceFile(whole, textOfRecord(record));
+    await replaceFile(whole, text);
+    isOurs = reserve(whole, path, text);
+    rmSync(whole);
+    if (isOurs) syncFolder(dirname(path));
+    return isOurs;
+  } catch (error) {
+    // Nothing was sent, so no file may remain that looks like a request.
+    if (isOurs) rmSync(path, { force: true });
+    rmSync(whole, { force: true });
+    throw error;
+  }
+}
+
+/** Gives a complete file its name. Only one process can link a file to a name. */
+function reserve(whole: string, path: string, text: string): boolean {
+  try {
     linkSync(whole, path);
+    return true;
+  } catch (error) {
+    // FAT and some network file systems have no hard links.
+    return errorCode(error) === 'EEXIST' ? false : createExclusively(path, text);
+  }
+}
+
+/** Only one process can create a file with O_EXCL, but a crash can leave a part of it. */
+function createExclusively(path: string, text: string): boolean {
+  let file: number;
+  try {
+    file = openSync(path, 'wx', 0o600);
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return false;
     throw error;
-  } finally {
-    rmSync(whole, { force: true });
   }
-  syncFolder(dirname(path));
-  return true;
+  try {
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    checkArrived(path, text);
+    return true;
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
 }
 
 /**
@@ -76,8 +122,10 @@ export async function requestsIn(
 
 /** Throws CliError('storage') for an unreadable file, since its request may have rented. */
 export function requestNamed(folder: string, name: string, alive: Alive): KeptRequest | undefined {
-  for (const path of reservingPaths(folder, name)) {
-    const request = keptRequest(folder, path, basename(path, '.json'), readText(path), alive);
+  for (const path of [mainPath(folder, name), ...olderPaths(folder, name)]) {
+    const read = () => keptRequest(folder, path, basename(path, '.json'), readText(path), alive);
+    // Reads again, since another process may have created the file after the first read.
+    const request = read() ?? (exists(path) ? read() : undefined);
     if (request !== undefined) return request;
     if (!exists(path)) continue;
     throw new CliError('storage', `Could not read the earlier request for ${name}: ${path}`, {
@@ -95,7 +143,7 @@ function keptRequest(
   text: string | undefined,
   { clock, isAlive }: Alive,
 ): KeptRequest | undefined {
-  const record = parseRecord('request', text);
+  const record = parseRecord('request', path, text);
   if (record === undefined || !isPlace(name, record)) return undefined;
   const { pid, asked_at, timeout_ms } = record;
   // A clock set back must not make a request look new or endless.
@@ -113,17 +161,22 @@ function isPlace(name: string, { name: wanted, uid }: RequestRecord): boolean {
   return places.includes(name);
 }
 
+/** Returns the path that reserves a name in any case. */
+function mainPath(folder: string, name: string): string {
+  return join(folder, 'requests', `${fileName(nameKey(name))}.json`);
+}
+
 /**
- * Returns the path that reserves a name in any case, then existing files of earlier versions, which
- * kept the case: `Trainer` was `%54rainer.json`.
+ * Returns files of earlier versions that reserve the name. They kept the case: `Trainer` was
+ * `%54rainer.json`.
  */
-function reservingPaths(folder: string, name: string): [string, ...string[]] {
+function olderPaths(folder: string, name: string): string[] {
   const requests = join(folder, 'requests');
-  const own = `${fileName(nameKey(name))}.json`;
-  const isOlder = (file: string) =>
-    /^[^~]*\.json$/.test(file) && file !== own && isSameName(nameIn(file.slice(0, -5)), name);
-  const older = namesIn(requests).filter(isOlder);
-  return [join(requests, own), ...older.map((file) => join(requests, file))];
+  const own = basename(mainPath(folder, name));
+  return namesIn(requests)
+    .filter((file) => /^[^~]*\.json$/.test(file) && file !== own)
+    .filter((file) => isSameName(nameIn(file.slice(0, -5)), name))
+    .map((file) => join(requests, file));
 }
 
 /** Returns the path of an open request that no longer reserves its name. */
@@ -161,8 +214,10 @@ export function removeRequest(folder: string, request: Named): void {
 function placeOf(folder: string, request: Named): string {
   const aside = asidePath(folder, request);
   if (exists(aside)) return aside;
-  const isOwn = (path: string) => parseRecord('request', readText(path))?.uid === request.uid;
-  return reservingPaths(folder, request.name).find(isOwn) ?? aside;
+  const isOwn = (path: string) => parseRecord('request', path, readText(path))?.uid === request.uid;
+  const main = mainPath(folder, request.name);
+  // Reads no folder for the usual file, since that may fail while a request is removed.
+  return isOwn(main) ? main : (olderPaths(folder, request.name).find(isOwn) ?? aside);
 }
 
 /** Moves a request to the archive. No command reads the archive. */

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { masked } from '../api/response/secrets.ts';
 import { CliError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
 import { isSameName } from '../rules/names.ts';
-import { MASK } from '../rules/secrets.ts';
 import type { OpenedRequest, OpenRequest, RentalRequest } from './contract.ts';
 import { decideDeadline, inheritDeadline } from './deadlines.ts';
 import { newInstance, writeInstance } from './instances.ts';
-import type { RequestRecord } from './record.ts';
+import { type RequestRecord, storedText } from './record.ts';
 import {
   archiveRequest,
   createRequest,
@@ -80,20 +78,20 @@ export function sending(store: Store) {
     /**
      * Writes a request to disk before it is sent, fsynced, and reserves its name. Returns undefined
      * if another request has the name. A request among the `agreed` UIDs is first moved aside,
-     * unless it is in flight, and stays UNKNOWN. Calls `check` with the UID under the account's
-     * lock. If `check` throws, removes the request.
+     * unless it is in flight, and stays UNKNOWN. Then calls `check` with the UID. If `check`
+     * throws, removes the request. `isLocked` holds the account's lock until `check` is done.
      */
     open: (
       request: RentalRequest,
       agreed: ReadonlySet<string>,
-      check?: (uid: string) => Promise<void>,
+      check: (uid: string) => Promise<void> = async () => undefined,
+      isLocked = false,
     ) =>
       writing(async () => {
         const folder = store.main();
-        if (check === undefined) return open(request, agreed, folder);
-        return withLock(join(folder, 'requests'), async () => {
-          // Writes the request before the check. If a long suspension lost the lock and two checks
-          // overlap, the later check then counts both requests.
+        // Writes the request before the check. If a long suspension lost the lock and two checks
+        // overlap, the later check then counts both requests.
+        const work = async () => {
           const made = await open(request, agreed, folder);
           try {
             if (made !== undefined) await check(made.uid);
@@ -102,7 +100,8 @@ export function sending(store: Store) {
             throw error;
           }
           return made;
-        });
+        };
+        return isLocked ? withLock(join(folder, 'requests'), work) : work();
       }),
 
     /** Returns the open requests, oldest first. */
@@ -156,13 +155,8 @@ function recordOf(
 /** Characters. A larger body is not stored. */
 const LARGEST = 64 * 1024;
 
-/**
- * Returns a request body with its secrets and anything with an API key masked. Returns undefined
- * for a body that is too large.
- */
+/** Returns a request body without secrets, or undefined for a body that is too large. */
 function keptBody(body: object): Record<string, unknown> | undefined {
-  const kept = JSON.stringify(masked(body), (_name, value) =>
-    typeof value === 'string' && value.includes('svc_sk_') ? MASK : value,
-  );
+  const kept = storedText(body);
   return kept.length > LARGEST ? undefined : JSON.parse(kept);
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
-import type { JournalSettings } from './contract.ts';
-import { deadlinesIn, type Ends, inheritDeadline } from './deadlines.ts';
+import type { Ends, JournalSettings } from './contract.ts';
+import { deadlinesIn, inheritDeadline } from './deadlines.ts';
 import {
   exists,
   fileName,
@@ -35,7 +35,7 @@ export function openStore(settings: JournalSettings) {
   function account(): string | undefined {
     if (learned !== undefined) return learned;
     const file = keyFile();
-    learned = file && parseRecord('key', readText(file))?.account;
+    learned = file && parseRecord('key', file, readText(file))?.account;
     return learned;
   }
 
@@ -43,7 +43,7 @@ export function openStore(settings: JournalSettings) {
   async function learn(id: string): Promise<void> {
     learned = scope.account ?? id;
     const file = keyFile();
-    if (file !== undefined && parseRecord('key', readText(file))?.account !== id) {
+    if (file !== undefined && parseRecord('key', file, readText(file))?.account !== id) {
       await writeRecord(file, { version: 1, account: id });
     }
   }
@@ -123,6 +123,8 @@ export function openStore(settings: JournalSettings) {
     }
   }
 
+  const lookUp = (id: string) => findInstance(folders(), id);
+
   return {
     settings,
     account,
@@ -139,7 +141,12 @@ export function openStore(settings: JournalSettings) {
     reading: storing('read'),
     writing: storing('write'),
     instances,
-    find: (id: string) => findInstance(folders(), id),
+    lookUp,
+    /** Returns one instance; undefined if it is unknown or its file is unreadable. */
+    find(id: string): KeptInstance | undefined {
+      const found = lookUp(id);
+      return found === 'unreadable' ? undefined : found;
+    },
     /**
      * Returns deadlines by instance ID, except for archived instances; undefined for an unreadable
      * deadline.

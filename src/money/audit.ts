@@ -2,6 +2,7 @@ import type { CallOptions, Instance } from '../api/index.ts';
 import { type MarkedKey, marked } from '../context/key-in-use.ts';
 import type { Context } from '../context.ts';
 import { CliError, isOfOneReading } from '../errors.ts';
+import { isReadNow } from '../instances/known-instances.ts';
 import { readableJournal } from '../instances/pending.ts';
 import { openPrices } from '../instances/request/guards.ts';
 import type { Known, KnownInstance } from '../journal/index.ts';
@@ -141,7 +142,7 @@ function rentedElsewhere({ look, known }: AuditReading): CheckResult {
     return unknown('Could not read the drives, which show attached instances.');
   }
   const ours = new Set(known.instances.filter(isOurs).map(({ id }) => id));
-  const read = new Set(instances.rows.filter((row) => row.instance).map(({ id }) => id));
+  const read = new Set(instances.rows.filter(isReadNow).map(({ id }) => id));
   const foreign = drives.flatMap(({ id: driveId, name, current_instance_id: id }) =>
     !id || ours.has(id) ? [] : [{ id, drive: `attached to drive ${name ?? driveId}` }],
   );

@@ -1,7 +1,7 @@
 import type { Drive, Instance, Transaction } from '../api/index.ts';
-import type { Listed } from '../instances/known-instances.ts';
+import { isReadNow, type Listed } from '../instances/known-instances.ts';
 import type { Reading } from '../instances/read.ts';
-import type { Snapshot } from '../journal/index.ts';
+import type { SeenInstance } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
 import { type Money, priceIn, zero } from '../rules/money.ts';
 import { GONE, isTerminated } from '../rules/statuses.ts';
@@ -55,13 +55,14 @@ export interface Chargeable {
   readonly billedAt?: number | undefined;
 }
 
-export function instanceCharge({ instance, last, status }: Listed): Chargeable {
+export function instanceCharge(row: Listed): Chargeable {
+  const now = isReadNow(row) ? row : undefined;
   return {
     kind: 'instance',
-    price: instance?.price_per_hour_snapshot ?? last?.price_per_hour,
-    from: instant((instance ?? last)?.created_at),
-    to: status === GONE ? lastSeen(last) : endOf(instance, undefined),
-    billedAt: instant(instance?.last_billed_at),
+    price: row.price_per_hour_snapshot,
+    from: instant(row.created_at),
+    to: row.status === GONE ? lastSeen(row.last_seen_at) : endOf(now, undefined),
+    billedAt: instant(now?.last_billed_at),
   };
 }
 
@@ -70,13 +71,13 @@ export function instanceCharge({ instance, last, status }: Listed): Chargeable {
  * A missing instance explains no charge after the last read that found it. If the new read failed,
  * the time of the termination is unknown.
  */
-export function archivedCharge(last: Snapshot, reading: Reading | undefined): Chargeable {
-  const seen = instant(last.terminated_at) ?? lastSeen(last);
+export function archivedCharge(last: SeenInstance, reading: Reading | undefined): Chargeable {
+  const seen = instant(last.terminated_at) ?? lastSeen(last.seen_at);
   const instance = reading?.kind === 'there' ? reading.instance : undefined;
   const isUnknown = reading?.kind === 'unread' && !isTerminated(last.status);
   return {
     kind: 'instance',
-    price: last.price_per_hour,
+    price: last.price_per_hour_snapshot,
     from: instant(last.created_at),
     to: isUnknown ? undefined : instance === undefined ? seen : endOf(instance, seen),
     billedAt: instant(instance?.last_billed_at),
@@ -89,8 +90,8 @@ function endOf(instance: Instance | undefined, seen: number | undefined): number
 }
 
 /** Returns when the instance was last seen. A never observed instance explains no charges. */
-function lastSeen(last: Snapshot | undefined): number {
-  return instant(last?.seen_at) ?? Number.NEGATIVE_INFINITY;
+function lastSeen(seen_at: string | null | undefined): number {
+  return instant(seen_at) ?? Number.NEGATIVE_INFINITY;
 }
 
 export function driveCharge({ price_per_hour, created_at }: Drive): Chargeable {

@@ -8,8 +8,8 @@ export type InstanceRow = ReturnType<typeof instanceRow>;
 
 /** Returns an instance for the JSON of `status`. */
 function instanceRow(row: Listed, now: number) {
-  const { id, name, status, instance, last } = row;
-  const created = instance?.created_at ?? last?.created_at ?? row.asked_at ?? null;
+  const { id, name, status } = row;
+  const created = row.created_at ?? row.asked_at ?? null;
   const since = instant(created);
   const item = instanceItem(row);
   return {
@@ -19,19 +19,19 @@ function instanceRow(row: Listed, now: number) {
     status,
     bills: billsFlag(item),
     price_per_hour_snapshot: item.price,
-    offer: instance?.offer?.name ?? last?.offer_name ?? null,
+    offer: row.offer?.name ?? null,
     created_at: created,
     age_seconds: since === undefined ? null : Math.max(0, Math.floor((now - since) / 1000)),
-    paid_until: instance?.paid_until ?? null,
+    paid_until: row.unread ? null : (row.paid_until ?? null),
     /** The deadline, by the service's clock. */
-    ends_at: mayBill(status) ? (row.ends_at ?? null) : null,
+    ends_at: row.ends_at,
     /** The idle rule, and how long the instance has been idle. */
     if_idle_seconds: mayBill(status) ? (row.if_idle_seconds ?? null) : null,
     idle_seconds: mayBill(status) ? (row.idle_seconds ?? null) : null,
-    failure_reason: instance?.failure_reason ?? null,
+    failure_reason: row.failure_reason ?? null,
     /** Whether the status is the last one seen, at `last_seen_at`. */
-    unread: row.unread === true,
-    last_seen_at: last?.seen_at ?? null,
+    unread: row.unread,
+    last_seen_at: row.last_seen_at ?? null,
   };
 }
 
@@ -120,9 +120,8 @@ export interface BillingItem {
   readonly price: string | null;
 }
 
-export function instanceItem({ id, name, status, instance, last }: Listed): BillingItem {
-  const price = instance?.price_per_hour_snapshot ?? last?.price_per_hour ?? null;
-  return { kind: 'instance', id, name, status, price };
+export function instanceItem({ id, name, status, price_per_hour_snapshot }: Listed): BillingItem {
+  return { kind: 'instance', id, name, status, price: price_per_hour_snapshot ?? null };
 }
 
 export function driveItem({ id, name, status, price_per_hour: price }: Drive): BillingItem {

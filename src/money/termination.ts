@@ -34,7 +34,7 @@ export function termination(context: Context) {
     const known = await knownHere(context);
     const described = targets.map((target) => {
       const last = known.find(({ id }) => id === target.id)?.last;
-      const price = priceIn(last?.price_per_hour);
+      const price = priceIn(last?.price_per_hour_snapshot);
       return titled(target, price === undefined ? '' : `, ${inRoubles(price)}/h`);
     });
     if ((await context.prompts()) !== undefined) {

@@ -237,6 +237,7 @@ export type Attempt = Infer<typeof attempt>;
 export type Planned = Omit<Infer<typeof plan>, 'request'>;
 export type Reaped = Infer<typeof reaped>;
 export type ArmedStatus = Infer<typeof enforcement>;
+export type ListedInstance = Infer<typeof listedInstance>;
 export type TopRow = Infer<typeof topRow>;
 export type Recovered = Infer<typeof recovered>;
 export type SshHost = Infer<typeof sshHost>;

@@ -53,7 +53,8 @@ export async function runOnInstance(
   await withJob({ uid: target.id, ...instance }, context, async () => {
     await replaceJobs(instance.id, seen, context);
     await reset(instance, seen.shell, context);
-    const { deadline } = (await (await context.journal()).instance(instance.id)) ?? {};
+    const ends = await (await context.journal()).ends(instance.id);
+    const deadline = ends.deadline ?? undefined;
     const time =
       deadline === undefined ? undefined : Date.parse(deadline) - context.serviceClock.now();
     const { grace = graceFor(time) } = input;

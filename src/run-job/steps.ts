@@ -83,10 +83,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         if (seen.isOver) throw new Ended(job.record, seen.instance);
         job.there = seen;
       }
-      const { state } = job.there;
-      // Prints the rest of the output first.
-      const isUnprinted = (by === 'run' || by === 'attach') && !hasFollowed && state !== 'none';
-      return isUnprinted ? { kind: 'running' } : observed(job.there);
+      return observed(job.there);
     } catch (error) {
       return unseen(error);
     }
@@ -239,6 +236,9 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     async collect(seen) {
       await noteExit(seen);
       try {
+        // Prints the rest of the output of a command that exited without this process.
+        if (by === 'attach' && !hasFollowed) await follow(stops.last);
+        hasFollowed = true;
         const out = by === 'reap' ? undefined : output;
         await collect(job, there(), out, seen.kind !== 'running', context);
         job.failure = output.lost;

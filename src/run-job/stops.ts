@@ -163,11 +163,10 @@ function deadlineOf(
   return async () => {
     const journal = await ownJournal(context);
     // Keeps the last deadline if the journal can't be read.
-    const all = await journal.deadlines().catch(() => undefined);
-    const stored = all?.find((one) => one.id === id);
-    if (stored !== undefined) last = stored.deadline ?? last;
-    else if (all !== undefined && isStored) last = undefined;
-    isStored ||= stored !== undefined;
+    const { deadline } = await journal.ends(id).catch(() => ({ deadline: undefined }));
+    if (deadline != null) last = deadline;
+    else if (deadline === null && isStored) last = undefined;
+    isStored ||= deadline != null;
     return last;
   };
 }

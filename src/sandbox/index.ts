@@ -23,6 +23,7 @@ export type { PricedOffer } from './catalog/offers.ts';
 export type { RequestEntry } from './http/server.ts';
 export type { SandboxStatus } from './service/status.ts';
 export type { Fault } from './store/state.ts';
+export { accountIn } from './store/store.ts';
 
 interface ListenOptions {
   readonly port: number;

@@ -40,7 +40,7 @@ function cacheFolder(): string | undefined {
 
 /** Returns the words before the first flag or value, at most two: `instances-get`. */
 function commandOf(argv: readonly string[]): string {
-  const end = argv.findIndex((word) => !/^[a-z]+(?:-[a-z]+)*$/.test(word));
+  const end = argv.findIndex((word) => !/^(?:__)?[a-z]+(?:-[a-z]+)*$/.test(word));
   return argv.slice(0, end < 0 ? 2 : Math.min(end, 2)).join('-') || 'gpucloud';
 }
 

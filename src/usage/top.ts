@@ -3,7 +3,7 @@ import { eachBounded, SSH_AT_ONCE } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
 import { type IdleTime, idleTime } from '../instances/deadlines/idle-time.ts';
-import { readKnownInstances } from '../instances/known-instances.ts';
+import { isReadNow, readKnownInstances } from '../instances/known-instances.ts';
 import { instanceIn, readInstance } from '../instances/read.ts';
 import type { Target } from '../instances/resolve.ts';
 import type { FindSignIn } from '../reach/sign-in.ts';
@@ -71,11 +71,10 @@ async function running(context: Context): Promise<Wanted[]> {
   for (const { message } of [...faults, ...(driveFault === undefined ? [] : [driveFault])]) {
     context.err.warn('incomplete', message);
   }
-  return rows.flatMap(({ instance, ...row }) =>
-    instance !== undefined && hasSsh(instance.status)
-      ? [{ target: { id: instance.id, name: row.name }, known: instance, idle: () => row }]
-      : [],
-  );
+  return rows
+    .filter(isReadNow)
+    .filter(({ status }) => hasSsh(status))
+    .map((row) => ({ target: { id: row.id, name: row.name }, known: row, idle: () => row }));
 }
 
 function rowOf(

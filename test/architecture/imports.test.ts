@@ -75,6 +75,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:stream': ANYWHERE,
   'node:stream/promises': /^run-job\/copy\//,
   'node:string_decoder': ANYWHERE,
+  'node:util': ANYWHERE,
   'node:zlib': ANYWHERE,
   // main: raises the listener limit of its signals. programs: waits for the exit of `open`.
   'node:events': /^(main|programs|run-job\/copy\/pack)\.ts$/,

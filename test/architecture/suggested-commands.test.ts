@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { CHAPTERS } from '../../src/chapters.ts';
+import { root } from '../../src/chapters.ts';
+import { entriesOf } from '../../src/cli/group.ts';
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
@@ -36,7 +37,7 @@ const PLAIN: readonly string[] = [
   'ssh-keys/private-half.ts',
 ];
 
-const NAMES = CHAPTERS.flatMap(({ entries }) => entries.map(({ name }) => name));
+const NAMES = entriesOf(root).map(({ name }) => name);
 const LITERAL = new RegExp(
   `\\bgpucloud (?:${NAMES.filter((name) => !WITHOUT_PROFILE.includes(name)).join('|')})\\b`,
 );

@@ -47,6 +47,37 @@ describe('a command line', () => {
   });
 });
 
+// The tree has only the part that the words name, so it must find them as commander does.
+test.each([
+  '-qy instances list',
+  '-ojson instances list',
+  '--timeout=9s --output json instances list',
+  '-- instances list',
+  '-q -- instances list',
+  'instance -q ls',
+  'instances -ojson list',
+])('finds the command in %s', async (line) => {
+  const { code, stdout, stderr } = await world.cli(line.split(' '));
+  expect({ code, error: stderr.includes('error') }).toEqual({ code: 0, error: false });
+  expect(stdout).toMatch(/^(\[\]\n)?$/);
+});
+
+const GROUP = 'Usage: gpucloud instances|instance <command>';
+const VERB = 'Usage: gpucloud instances list|ls [options]';
+
+test.each([
+  ['--help instances', GROUP],
+  ['--help instances list', VERB],
+  ['instances -h list', VERB],
+  ['instances --json --help list', GROUP],
+])('prints the help that %s asks for', async (line, usage) => {
+  const { code, stdout } = await world.cli(line.split(' '));
+  expect(code).toBe(0);
+  expect(stdout).toContain(usage);
+  // A group lists all its verbs, not only those that the words name.
+  expect(stdout.includes('untrack')).toBe(usage === GROUP);
+});
+
 test.each([
   [['version'], 'unknown command \'version\'\nhint: use "gpucloud --version"'],
   [['auth', 'login'], 'unknown command \'auth\'\nhint: use "gpucloud login"'],

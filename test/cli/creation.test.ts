@@ -66,6 +66,7 @@ test('sends nothing if Ctrl-C arrives before the request', async () => {
     { what: 'trainer', bills: true },
     {
       interrupts: { first: first.signal, second: second.signal },
+      creating: new Set(),
       err: { warn: (_code, text) => void warnings.push(text) },
     },
     async ({ onSending }) => {

@@ -73,6 +73,14 @@ describe('completion SHELL --install', () => {
     expect(JSON.parse(stdout).file).toBe(join(world.home, path));
   });
 
+  test.each(SHELLS)('replaces the installed script of an earlier version for %s', async (shell) => {
+    const { file } = JSON.parse((await install(shell)).stdout);
+    // Earlier scripts contained every command, and read names from the cache.
+    await writeFile(file, '# Written by "gpucloud completion": do not edit.\n_gpucloud() { :; }\n');
+    expect(JSON.parse((await install(shell)).stdout)).toEqual({ shell, file, changed: true });
+    expect(await readFile(file, 'utf8')).toBe(await committed(shell));
+  });
+
   test('prints the file path and the load command in a terminal', async () => {
     const { code, stdout, stderr } = await world.cli(['completion', 'fish', '--install'], {
       env: { HOME: world.home },

@@ -1,17 +1,13 @@
-import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  isPlain,
-  type KnownName,
-  type Lesson,
-  learnNames,
-  textFor,
-} from '../../src/completion/names.ts';
-import { anyText, fc, runs } from '../support/random.ts';
+import { candidates, isPlain } from '../../src/completion/names.ts';
+import { anyText, fc } from '../support/random.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { ok } from '../support/service.ts';
+import { sshPublicKey } from '../support/ssh-key.ts';
+import { HOSTILE } from './hostile.ts';
 
 let world: SandboxWorld;
 beforeEach(async () => {
@@ -19,252 +15,209 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const folder = () => join(world.home, 'state', 'cache', 'completion');
-const SANDBOX = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
+type Env = Readonly<Record<string, string | undefined>>;
 
-/** Returns the lines of a names file without IDs, which are random. */
-async function names(slot: string, shelf: string): Promise<string[]> {
-  const text = await readFile(join(folder(), 'names', slot, `${shelf}.tsv`), 'utf8');
-  const [head = '', ...lines] = text.split('\n').filter((line) => line !== '');
-  expect(head).toBe(lines.map((line) => `\t${line.split('\t')[1]}`).join(''));
-  return lines.map((line) => {
-    const [kind, name, , state] = line.split('\t');
-    return [kind, name, state].join(' ').replace(/ -$/, '');
-  });
+/** Returns the names that zsh offers after these words, with their states. */
+async function offered(words: string, env: Env = {}, { cli } = world): Promise<string[]> {
+  const { stdout } = await cli(['__complete', 'zsh', ...words.split(' '), ''], { env });
+  return stdout.split('\n').slice(1, -1);
 }
 
-describe('commands that read names', () => {
-  test("stores an instance's name until the instance is terminated", async () => {
-    const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
-    await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
-    expect(await names('sandbox', 'instance')).toEqual(['instance trainer PROVISIONING']);
-    await world.cli(['instances', 'wait', 'trainer'], { env });
-    expect(await names('sandbox', 'instance')).toEqual(['instance trainer ACTIVE']);
-    await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait'], { env });
-    expect(await names('sandbox', 'instance')).toEqual([]);
-    await world.cli(['instances', 'list'], { env });
-    expect(await names('sandbox', 'instance')).toEqual([]);
+const SANDBOX = {
+  GPUCLOUD_API_KEY: undefined,
+  GPUCLOUD_BASE_URL: undefined,
+  GPUCLOUD_PROFILE: 'sandbox',
+};
+
+async function create(name: string): Promise<string> {
+  const { stdout } = await world.cli(['instances', 'create', name, ...HARDWARE, '-q']);
+  return stdout.trim();
+}
+
+const terminate = (name: string) =>
+  world.cli(['instances', 'terminate', name, '--yes', '--wait', '-q']);
+
+describe('instances', () => {
+  test('offers an instance until it is terminated', async () => {
+    const cli = (...argv: string[]) => world.cli(argv, { env: SANDBOX });
+    await cli('instances', 'create', 'trainer', ...HARDWARE);
+    expect(await offered('instances stop', SANDBOX)).toEqual(['trainer:PROVISIONING']);
+    await cli('instances', 'wait', 'trainer');
+    expect(await offered('instances stop', SANDBOX)).toEqual(['trainer:ACTIVE']);
+    await cli('instances', 'terminate', 'trainer', '-y', '--wait');
+    expect(await offered('instances stop', SANDBOX)).toEqual([]);
   });
 
-  test('stores the names of drives and templates, even if only looked up', async () => {
-    await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
-    await world.cli(['templates', 'get', 'vllm']);
-    expect(await names('-env', 'drive')).toEqual(['drive my data AVAILABLE']);
-    expect(await names('-env', 'template')).toEqual(['template jupyterlab', 'template vllm']);
+  test('offers terminated instances only for reorder', async () => {
+    await create('first');
+    await create('second');
+    await terminate('first');
+    expect(await offered('instances get')).toEqual([expect.stringMatching(/^second:/)]);
+    expect(await offered('instances reorder')).toEqual(['first:TERMINATED']);
   });
 
-  test('stores offers and images by slug, such as rtx-4090', async () => {
-    await world.cli(['sandbox', 'catalog'], { env: SANDBOX });
-    expect(await names('sandbox', 'image')).toEqual([
-      'image ubuntu-22-04',
-      'image ubuntu-24-04',
-      'image windows-server-2022',
+  test('offers the ID of a terminated instance if a living one has its name', async () => {
+    const id = await create('trainer');
+    await terminate('trainer');
+    await create('trainer');
+    expect(await offered('instances get')).toEqual([expect.stringMatching(/^trainer:/)]);
+    expect(await offered('instances reorder')).toEqual([`${id}:TERMINATED`]);
+  });
+
+  test('does not offer an untracked instance', async () => {
+    await create('kept');
+    const id = await create('dropped');
+    await world.cli(['instances', 'untrack', id, '--yes']);
+    await world.cli(['instances', 'list', '--all']);
+    expect(await offered('instances get')).toEqual([expect.stringMatching(/^kept:/)]);
+  });
+
+  test('offers offers and images by slug, and no instance after a sandbox reset', async () => {
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env: SANDBOX });
+    await world.cli(['sandbox', 'reset', '-y'], { env: SANDBOX });
+    expect(await offered('instances stop', SANDBOX)).toEqual([]);
+    expect(await offered('instances create --offer', SANDBOX)).toContain('rtx-4090:ru-1');
+    expect(await offered('instances create --image', SANDBOX)).toEqual([
+      'ubuntu-22-04:image',
+      'ubuntu-24-04:image',
+      'windows-server-2022:image',
     ]);
   });
 
-  test('deletes instances but keeps offers when the sandbox is reset', async () => {
-    const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
-    await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
-    await world.cli(['sandbox', 'catalog'], { env });
-    await world.cli(['sandbox', 'reset', '-y'], { env });
-    expect(await names('sandbox', 'instance')).toEqual([]);
-    expect((await names('sandbox', 'offer')).length).toBeGreaterThan(0);
-  });
-
-  test('stores profile names, the active profile first', async () => {
-    await world.cli(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
-    await world.cli(['profiles', 'use', 'sandbox']);
-    expect(await readFile(join(folder(), 'profiles.tsv'), 'utf8')).toBe(
-      'profile\tsandbox\t-\tcurrent\nprofile\twork\t-\t-\n',
-    );
+  test("offers the offers and images of another service, by the user's names", async () => {
+    await create('trainer');
+    await world.cli(['catalog', 'add', 'offer', 'abc', '--name', 'My Offer']);
+    expect(await offered('instances create --offer')).toEqual([
+      'my-offer:offer',
+      expect.stringMatching(/^rtx-/),
+    ]);
+    expect(await offered('catalog remove')).toHaveLength(3);
   });
 });
 
-describe('the names file', () => {
-  test('writes only names, IDs and states to the names file, with mode 0600', async () => {
+describe('drives, SSH keys and templates', () => {
+  const file = (kind: string) =>
+    join(world.home, 'state', 'cache', 'names', '-env', `${kind}.json`);
+
+  test('offers what a list or a change showed last', async () => {
+    expect(await offered('drives get')).toEqual([]);
+    await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
+    await world.cli(['templates', 'get', 'vllm']);
+    expect(await offered('drives get')).toEqual(['my data:AVAILABLE']);
+    expect(await offered('instances create --drive')).toEqual(['my data:AVAILABLE']);
+    expect(await offered('templates get')).toEqual(['jupyterlab:template', 'vllm:template']);
+    await world.cli(['drives', 'update', 'my data', '--name', 'big']);
+    expect(await offered('drives get')).toEqual(['big:AVAILABLE']);
+    await world.cli(['drives', 'list']);
+    expect(await offered('drives get')).toEqual(['big:AVAILABLE']);
+  });
+
+  test('offers SSH keys until they are deleted', async () => {
+    const key = join(world.home, 'key.pub');
+    await writeFile(key, `${sshPublicKey('ssh-ed25519')}\n`);
+    await world.cli(['ssh-keys', 'add', key, '--name', 'laptop']);
+    expect((await offered('ssh-keys delete')).map((line) => line.split(':')[0])).toEqual([
+      'laptop',
+    ]);
+    await world.cli(['ssh-keys', 'delete', 'laptop', '-y']);
+    expect(await offered('ssh-keys delete')).toEqual([]);
+  });
+
+  test('stores only names, IDs and states, with mode 0600', async () => {
     await world.cli(['drives', 'create', 'data', '--size', '10', '-y']);
-    const file = join(folder(), 'names', '-env', 'drive.tsv');
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect((await stat(folder())).mode & 0o777).toBe(0o700);
-    expect(await readFile(file, 'utf8')).toMatch(
-      /^\tdata\ndrive\tdata\t[0-9a-f-]{36}\tAVAILABLE\n$/,
-    );
+    expect((await stat(file('drive'))).mode & 0o777).toBe(0o600);
+    expect((await stat(dirname(file('drive')))).mode & 0o777).toBe(0o700);
+    expect(JSON.parse(await readFile(file('drive'), 'utf8'))).toEqual([
+      { id: expect.any(String), name: 'data', state: 'AVAILABLE' },
+    ]);
   });
 
-  test('does not rewrite the names file if nothing changed', async () => {
+  test('does not write again if nothing changed', async () => {
     await world.cli(['templates', 'list']);
-    const file = join(folder(), 'names', '-env', 'template.tsv');
-    const before = await stat(file);
+    const before = await stat(file('template'));
     await world.cli(['templates', 'list']);
-    expect((await stat(file)).ino).toBe(before.ino);
+    expect((await stat(file('template'))).ino).toBe(before.ino);
   });
 
-  test("does not fail a command if the names file can't be written", async () => {
-    await mkdir(dirname(folder()), { recursive: true });
-    await writeFile(folder(), 'a file in the place of the folder');
+  test("does not fail a command if the names can't be written", async () => {
+    const folder = join(world.home, 'state', 'cache', 'names');
+    await mkdir(dirname(folder), { recursive: true });
+    await writeFile(folder, 'a file in the place of the folder');
     expect(await world.cli(['templates', 'list', '-q'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await offered('templates get')).toEqual([]);
   });
 
-  test('replaces an invalid names file', async () => {
-    const file = join(folder(), 'names', '-env', 'template.tsv');
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, '\u0000\u0001\n\t\t\t\t\t\nkind\tname\ndrive\t\n');
-    await chmod(file, 0o600);
-    await world.cli(['templates', 'list']);
-    expect((await names('-env', 'template')).every((line) => line.startsWith('template '))).toBe(
-      true,
-    );
-  });
-
-  test('stores the last status of each instance', async () => {
-    const states = ['ACTIVE', 'STOPPED', 'TERMINATED'] as const;
-    const sighting = fc.record({
-      id: fc.constantFrom('1', '11', '111'),
-      state: fc.constantFrom(...states),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(sighting, { minLength: 1, maxLength: 12 }), async (sightings) => {
-        const own = await mkdtemp(join(world.home, 'seen-'));
-        const last = new Map<string, string>();
-        for (const { id, state } of sightings) {
-          const name = { kind: 'instance' as const, id, name: `box-${id}`, state };
-          learnNames(own, SLOT, [seen(name)]);
-          last.set(id, state);
-        }
-        const known = [...last].sort().map(([id, state]) => ({
-          kind: 'instance' as const,
-          id,
-          name: `box-${id}`,
-          state,
-        }));
-        const text = await readFile(join(own, ...NAMES, 'instance.tsv'), 'utf8').catch(() => '');
-        expect(text).toBe(textFor('instance', known));
-      }),
-      { numRuns: runs(50) },
-    );
-  });
-
-  test.each([['lacks its first line', (text: string) => text.slice(text.indexOf('\n') + 1)]])(
-    'repairs a names file that %s in the next read',
-    async (_how, spoil) => {
-      const own = await mkdtemp(join(world.home, 'spoilt-'));
-      const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
-      const file = join(own, ...NAMES, 'instance.tsv');
-      learnNames(own, SLOT, [seen(name)]);
-      const spoilt = spoil(await readFile(file, 'utf8'));
-      await writeFile(file, spoilt);
-      learnNames(own, SLOT, [seen(name)]);
-      expect(await readFile(file, 'utf8')).toBe(textFor('instance', [name]));
+  test.each(['\u0000', '{}', '[1,null,{"id":1}]'])(
+    'replaces the damaged names %j',
+    async (text) => {
+      await mkdir(dirname(file('template')), { recursive: true });
+      await writeFile(file('template'), text);
+      await chmod(file('template'), 0o600);
+      expect(await offered('templates get')).toEqual([]);
+      await world.cli(['templates', 'list']);
+      expect(await offered('templates get')).toContain('vllm:template');
     },
   );
-
-  test('omits a terminated instance, even if another process stored it again', async () => {
-    const own = await mkdtemp(join(world.home, 'raced-'));
-    const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
-    learnNames(own, SLOT, [seen(name)]);
-    const before = await readFile(join(own, ...NAMES, 'instance.tsv'), 'utf8');
-    const ended = { ...name, state: 'TERMINATED' };
-    learnNames(own, SLOT, [seen(ended)]);
-    // Simulates a process that read the file earlier and writes it now.
-    await writeFile(join(own, ...NAMES, 'instance.tsv'), before);
-    learnNames(own, SLOT, [seen(ended)]);
-    expect(await readFile(join(own, ...NAMES, 'instance.tsv'), 'utf8')).toBe('');
-  });
-
-  test('stores at most 300 names for Tab completion', async () => {
-    const many = join(world.home, 'many');
-    const drives = Array.from({ length: 5000 }, (_, at) => ({
-      kind: 'drive' as const,
-      id: `id-${at}`,
-      name: `drive-${at}`,
-      state: '',
-    }));
-    learnNames(many, SLOT, [{ kind: 'drive', change: () => drives }]);
-    expect((await readFile(join(many, ...NAMES, 'drive.tsv'), 'utf8')).split('\n')).toHaveLength(
-      302,
-    );
-  });
 });
 
-const SLOT = 'own';
-const NAMES = ['completion', 'names', SLOT];
-
-/** Returns the change after one resource was read. */
-function seen(name: KnownName): Lesson {
-  return {
-    kind: name.kind,
-    change: (names) => [name, ...names.filter(({ id }) => id !== name.id)],
-  };
-}
-
-const HOSTILE = [
-  '$(touch hit)',
-  '`touch hit`',
-  "'; touch hit; '",
-  '"; touch hit; "',
-  'a\tb',
-  'a\nb',
-  '\u001b[31mred',
-  '-rf',
-  '~root',
-  '*',
-  '',
-  ' ',
-  'a\\',
-  '\u202eevil',
-] as const;
-
 describe('names with unusual characters', () => {
-  test.each(HOSTILE)('stores the ID instead of the name %j', (name) => {
-    expect(textFor('drive', [{ kind: 'drive', id: 'drive-1', name, state: 'AVAILABLE' }])).toBe(
-      '\tdrive-1\ndrive\tdrive-1\tdrive-1\tAVAILABLE\n',
-    );
+  test.each(HOSTILE)('offers the ID instead of the name %j', (name) => {
+    expect(candidates('drive', [{ id: 'drive-1', name, state: 'AVAILABLE' }])).toEqual([
+      { value: 'drive-1', help: 'AVAILABLE' },
+    ]);
   });
 
-  test('accepts names with blanks, brackets and letters of any script', () => {
+  test.each(HOSTILE)('shows no state %j, and no hostile ID', (text) => {
+    expect(candidates('drive', [{ id: 'a', name: 'b', state: text }])).toEqual([
+      { value: 'b', help: 'drive' },
+    ]);
+    expect(candidates('drive', [{ id: text, name: text, state: '' }])).toEqual([]);
+  });
+
+  test('offers names with blanks, brackets and letters of any script', () => {
     for (const name of ['my data', 'Диск (2)', '数据-1', 'a@b', 'x:y/z']) {
       expect(isPlain(name)).toBe(true);
     }
   });
 
-  test('stores the IDs of two resources that share a name', () => {
-    const twin = (id: string) => ({ kind: 'drive' as const, id, name: 'data', state: '' });
-    expect(textFor('drive', [twin('one'), twin('two')])).toBe(
-      '\tone\ttwo\ndrive\tone\tone\t-\ndrive\ttwo\ttwo\t-\n',
-    );
+  test('offers the IDs of resources whose names differ only in case', () => {
+    const names = [
+      { id: '1', name: 'Data', state: '' },
+      { id: '2', name: 'data', state: '' },
+    ];
+    expect(candidates('drive', names).map(({ value }) => value)).toEqual(['1', '2']);
   });
 
-  test('writes lines of four fields for any text', () => {
+  test('offers at most 300 names', () => {
+    const drives = Array.from({ length: 5000 }, (_, at) => ({
+      id: `id-${at}`,
+      name: `drive-${at}`,
+      state: '',
+    }));
+    expect(candidates('drive', drives)).toHaveLength(300);
+  });
+
+  test('offers only plain text for any text', () => {
     const text = anyText();
     fc.assert(
-      fc.property(fc.array(fc.record({ id: text, name: text, state: text })), (things) => {
-        const lines = textFor(
-          'drive',
-          things.map((thing) => ({ kind: 'drive', ...thing })),
-        ).split('\n');
-        expect(lines.pop()).toBe('');
-        const head = lines.shift();
-        expect(head ?? '').toBe(lines.map((line) => `\t${line.split('\t')[1]}`).join(''));
-        for (const line of lines) {
-          expect(line.split('\t')).toHaveLength(4);
-          expect(line).not.toMatch(/[$`'"\\;&|<>*?![\]{}~#\r\u0000-\u0008\u000b-\u001f]/);
+      fc.property(fc.array(fc.record({ id: text, name: text, state: text })), (names) => {
+        for (const { value, help } of candidates('drive', names)) {
+          expect(value).not.toMatch(/[$`'"\\;&|<>*?![\]{}~#\u0000-\u001f\u007f-\u009f]|^-/);
+          expect(help).not.toMatch(/[$`'"\\;&|<>*?![\]{}~#\u0000-\u001f\u007f-\u009f]|^-/);
         }
       }),
     );
   });
 
-  test('stores IDs instead of unusual names from the service', async () => {
+  test('offers IDs instead of unusual names from the service', async () => {
     const other = await createWorld({
       handler: () =>
         ok(HOSTILE.map((name, at) => ({ id: `drive-${at}`, name, status: 'AVAILABLE' }))),
     });
     await other.cli(['drives', 'list']);
-    const file = join(other.home, 'state', 'cache', 'completion', 'names', '-env', 'drive.tsv');
-    const [, ...lines] = (await readFile(file, 'utf8')).split('\n');
-    const ids = lines.map((line) => line.split('\t')[1]);
+    const lines = await offered('drives get', {}, { ...world, cli: other.cli });
     await other.close();
-    expect(ids.filter((id) => id !== undefined)).toEqual(
-      HOSTILE.map((_, at) => `drive-${at}`).sort(),
-    );
+    const ids = HOSTILE.map((_, at) => `drive-${at}`).sort();
+    expect(lines).toEqual(ids.map((id) => `${id}:AVAILABLE`));
   });
 });

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { programAt } from '../support/needs.ts';
+import { type Computer, createComputer, PROGRAM, RUNNER } from '../support/program.ts';
 import { openTerminal, type Terminal } from '../support/terminal.ts';
 
 export const COMPLETIONS = fileURLToPath(new URL('../../completions/', import.meta.url));
@@ -78,6 +79,13 @@ async function openShell(
   };
 }
 
-export function script(shell: Known): string {
-  return readFileSync(join(COMPLETIONS, FILES[shell]), 'utf8');
+/** Creates a computer with the built program on PATH, since the scripts run it. */
+export async function computerWithProgram(): Promise<Computer> {
+  const computer = await createComputer();
+  const bin = join(computer.home, 'bin');
+  await mkdir(bin);
+  await writeFile(join(bin, 'gpucloud'), `#!/bin/sh\nexec '${RUNNER}' '${PROGRAM}' "$@"\n`);
+  await chmod(join(bin, 'gpucloud'), 0o755);
+  Object.assign(computer.env, { PATH: `${bin}${delimiter}${computer.env.PATH}` });
+  return computer;
 }

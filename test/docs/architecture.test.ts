@@ -55,6 +55,7 @@ test.each([
     ['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--json'],
     15,
   ],
+  ['Tab', ['__complete', 'bash', 'gpucloud instances stop ', ''], 3],
 ])('runs each function of the walk through %s', async (title, argv, count) => {
   const hops = hopsOf(title);
   expect(hops).toHaveLength(count);

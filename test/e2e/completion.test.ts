@@ -1,19 +1,26 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { headed } from '../../src/completion/names.ts';
-import { COMPLETIONS, completingShell, type Known, type ReadyShell } from '../completion/shells.ts';
+import { HOSTILE } from '../completion/hostile.ts';
+import {
+  COMPLETIONS,
+  completingShell,
+  computerWithProgram,
+  freshShell,
+  type Known,
+  type ReadyShell,
+} from '../completion/shells.ts';
 import { needs, programAt } from '../support/needs.ts';
-import { type Computer, createComputer } from '../support/program.ts';
+import type { Computer } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { openTerminal } from '../support/terminal.ts';
 
 let computer: Computer;
 let shell: ReadyShell | undefined;
 beforeEach(async () => {
-  computer = await createComputer();
+  computer = await computerWithProgram();
 });
 afterEach(async () => {
   await shell?.close();
@@ -21,20 +28,54 @@ afterEach(async () => {
   await computer.remove();
 });
 
-async function keepNames(kind: string, lines: readonly string[]): Promise<void> {
-  const folder = join(computer.home, 'state', 'cache', 'completion', 'names', 'work');
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, `${kind}.tsv`), headed(lines.map((line) => `${line}\n`)));
+/** Stores names as gpucloud does: drives in the cache, instances in the journal. */
+async function keepDrives(names: readonly string[]): Promise<void> {
+  const drives = names.map((name, at) => ({ id: `drive-${at}`, name, state: 'AVAILABLE' }));
+  await put('cache/names/work/drive.json', drives);
 }
 
-const HOSTILE = [
-  'x$(touch hit)',
-  'x`touch hit`',
-  "x'; touch hit; '",
-  'x"; touch hit; "',
-  'x*;&|$HOME!',
-  'x\\',
-];
+async function keepInstances(names: readonly string[]): Promise<void> {
+  for (const [at, name] of names.entries()) {
+    const id = `id-${at}`;
+    const record = { version: 1, id, name, origin: 'track', known_at: '', request: null };
+    await put(`journal/api.example.com/me/instances/${id}.json`, record);
+  }
+}
+
+async function put(path: string, content: object): Promise<void> {
+  const file = join(computer.home, 'state', path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, JSON.stringify(content));
+}
+
+const addWork = () =>
+  computer.gpucloud(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
+
+/** Settings that change how a script runs. */
+const SETTINGS: Readonly<Record<Known, readonly string[]>> = {
+  bash: [
+    'set -u',
+    'set -e',
+    'set -f',
+    'set -o posix',
+    'shopt -s nullglob',
+    'shopt -s failglob',
+    'shopt -s extglob nocasematch',
+    'IFS=i',
+    'COMP_WORDBREAKS="${COMP_WORDBREAKS//[:=]/}"',
+    'source /usr/share/bash-completion/bash_completion',
+  ],
+  zsh: [
+    'setopt no_unset',
+    'setopt ksh_arrays',
+    'setopt sh_word_split glob_subst',
+    'setopt no_glob',
+    'setopt null_glob extended_glob',
+    'setopt complete_in_word',
+    'IFS=i',
+  ],
+  fish: ['set -g IFS i'],
+};
 
 for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[]) {
   describe(`Tab in ${program}`, program === 'bash' ? {} : needs(program), () => {
@@ -62,18 +103,49 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
     });
 
     test('completes a name with a blank as one word, and files for a file argument', async () => {
-      await keepNames('drive', ['drive\tmy data\td1\tAVAILABLE']);
+      await addWork();
+      await keepDrives(['my data', 'me@home', 'x:y']);
       await writeFile(join(computer.home, 'a key.pub'), '');
       shell = await completingShell(program, computer);
-      shell.type('gpucloud --profile work drives get my\t');
-      await shell.shows(/drives get my\\ data/);
-      await shell.clearLine();
-      await keepNames('drive', ['drive\tme@home\td2\tAVAILABLE']);
-      shell.type('gpucloud --profile work drives get me@h\t');
-      await shell.shows(/drives get me(\\)?@home/);
-      await shell.clearLine();
-      shell.type('gpucloud ssh-keys add a\t');
-      await shell.shows(/ssh-keys add a\\ key\.pub/);
+      for (const [typed, shown] of [
+        ['--profile work drives get my\t', /drives get my\\ data/],
+        ['--profile work drives get "my\t', /drives get "my data"/],
+        ['--profile work drives get me@h\t', /drives get me(\\)?@home/],
+        ['--profile work drives get x:\t', /drives get x(\\)?:y/],
+        ['--profile=work instances create --drive=my\t', /--drive=my\\ data/],
+        ['ssh-keys add a\t', /ssh-keys add a\\ key\.pub/],
+        ['instances create --file=a\t', /--file=a\\ key\.pub/],
+      ] as const) {
+        shell.type(`gpucloud ${typed}`);
+        await shell.shows(shown);
+        await shell.clearLine();
+      }
+    });
+
+    test('completes the word at the cursor, before other words', async () => {
+      shell = await completingShell(program, computer);
+      shell.type(`gpucloud instances ter --json${'\u001b[D'.repeat(7)}\t`);
+      await shell.shows(/gpucloud instances terminate +--json/);
+    });
+
+    test.each(SETTINGS[program])('completes with the setting %s', async (setting) => {
+      shell = await completingShell(program, computer, `${setting};`);
+      for (const [typed, shown] of [
+        ['inst\t', /gpucloud instances/],
+        ['instances list --output=yam\t', /list --output=yaml/],
+        ['instances list --columns name,offe\t', /--columns name,offer/],
+      ] as const) {
+        shell.type(`gpucloud ${typed}`);
+        await shell.shows(shown);
+        await shell.clearLine();
+      }
+    });
+
+    test('prints nothing if gpucloud is missing or too old', async () => {
+      shell = await completingShell(program, computer);
+      await writeFile(join(computer.home, 'bin', 'gpucloud'), '#!/bin/sh\necho old >&2; exit 2\n');
+      shell.type('gpucloud inst\tX');
+      expect(await shell.shows(/gpucloud instX/)).not.toContain('old');
     });
 
     test('completes an alias that is set up as in the help', async () => {
@@ -100,11 +172,8 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
     });
 
     test('completes instances and files for scp, but no path after the colon', async () => {
-      await keepNames('instance', [
-        'instance\ttrainer\tid-1\tACTIVE',
-        'instance\tmy box\tid-2\tACTIVE',
-        'instance\ta@b\tid-3\tACTIVE',
-      ]);
+      await addWork();
+      await keepInstances(['trainer', 'my box', 'a@b']);
       await writeFile(join(computer.home, 'train.py'), '');
       await writeFile(join(computer.home, 'data.csv'), '');
       shell = await completingShell(program, computer);
@@ -128,27 +197,32 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       }
     });
 
-    // The cache never contains such a name, but the script must handle it.
-    test('inserts a hostile name as one quoted word', async () => {
+    test('inserts a name as one word, and IDs instead of hostile names', async () => {
       const record = {
         bash: 'gpucloud() { printf "%s\\n" "$@" > got; };',
         zsh: 'gpucloud() { print -rl -- "$@" > got };',
         fish: 'function gpucloud; printf "%s\\n" $argv > got; end;',
       };
+      await addWork();
       shell = await completingShell(program, computer, record[program]);
       const got = join(computer.home, 'got');
-      for (const name of HOSTILE) {
+      for (const name of ['my data', 'Диск (2)', ...HOSTILE]) {
         await rm(got, { force: true });
-        await keepNames('drive', [`drive\t${name}\td1\tAVAILABLE`]);
+        await keepDrives([name]);
         shell.type('gpucloud --profile work drives get \t');
         await shell.prompts(/drives get \S/);
         shell.type('\r');
         await shell.shows(() => existsSync(got));
         // Waits until the shell has run the line and any code from a name.
         await shell.ready();
-        expect(await readFile(got, 'utf8')).toBe(`--profile\nwork\ndrives\nget\n${name}\n`);
+        const inserted = name === 'my data' || name === 'Диск (2)' ? name : 'drive-0';
+        expect(await readFile(got, 'utf8')).toBe(`--profile\nwork\ndrives\nget\n${inserted}\n`);
       }
-      await expect(readFile(join(computer.home, 'hit'))).rejects.toThrow();
+      await keepInstances(HOSTILE);
+      shell.type('gpucloud --profile work instances stop \t\t\t');
+      await shell.shows(/id-9/);
+      await shell.clearLine();
+      expect(existsSync(join(computer.home, 'hit'))).toBe(false);
     });
 
     test('installs a completion script without syntax errors', async () => {
@@ -190,22 +264,20 @@ describe('descriptions in fish', needs('fish'), () => {
   });
 });
 
-describe('Tab in bash without a PATH', () => {
-  test('completes a hundred names in bash without starting a program', async () => {
-    await keepNames(
-      'instance',
-      Array.from({ length: 100 }, (_, at) => `instance\tbox-${at}\tid-${at}\tACTIVE`),
-    );
-    shell = await completingShell(
-      'bash',
-      { ...computer, env: { ...computer.env, GPUCLOUD_PROFILE: 'work' } },
-      'clear() { printf "\\e[H\\e[2J"; }; PATH=; shopt -u checkwinsize;',
-    );
-    shell.type('gpucloud instances stop box-9\t\t');
-    const screen = await shell.shows(/box-99/);
-    expect(screen).toContain('box-90');
-    expect(screen).not.toMatch(/not found|No such file/);
-  });
+test('completes with bash-completion, after sudo too', needs('bash-completion'), async () => {
+  await computer.gpucloud(['completion', 'bash', '--install']);
+  shell = await freshShell('bash', computer);
+  for (const [typed, shown] of [
+    ['gpucloud inst\t', /gpucloud instances/],
+    ['gpucloud instances list --output=yam\t', /--output=yaml/],
+    ['sudo gpucloud instances list --output=yam\t', /--output=yaml/],
+    ['LANG=C gpucloud driv\t', /gpucloud drives/],
+    ['true; gpucloud driv\t', /gpucloud drives/],
+  ] as const) {
+    shell.type(typed);
+    await shell.shows(shown);
+    await shell.clearLine();
+  }
 });
 
 describe('the PowerShell script', () => {
@@ -215,7 +287,8 @@ describe('the PowerShell script', () => {
     'loads the PowerShell script without errors, and completes commands and formats',
     needs('pwsh'),
     async () => {
-      await keepNames('instance', ["instance\tit's\tid-1\tACTIVE"]);
+      await addWork();
+      await keepInstances(['my box']);
       const run = (code: string) =>
         spawnSync('pwsh', ['-NoProfile', '-NonInteractive', '-Command', code], {
           encoding: 'utf8',
@@ -231,7 +304,7 @@ describe('the PowerShell script', () => {
         ).stdout.trim();
       expect(complete('gpucloud inst')).toBe('instances');
       expect(complete('gpucloud instances list -o j')).toBe('json\njsonl');
-      expect(complete('gpucloud instances stop ')).toBe("'it''s'");
+      expect(complete('gpucloud instances stop ')).toBe("'my box'");
     },
   );
 

@@ -9,7 +9,15 @@ import { argvFor, type Kill, openRig, type Scenario } from './rig.ts';
 const run = promisify(execFile);
 
 /** System calls that change the disk. */
-export const DISK_CALLS = ['mkdir', 'chmod', 'openat', 'fsync', 'rename', 'unlink'] as const;
+export const DISK_CALLS = [
+  'mkdir',
+  'chmod',
+  'openat',
+  'fsync',
+  'rename',
+  'link',
+  'unlink',
+] as const;
 
 /** Frequent system calls, for kills at random. */
 export const ANY_CALLS = [...DISK_CALLS, 'write', 'read', 'close', 'futex', 'sendto'];

@@ -5,6 +5,7 @@ const CALLS = [
   'openat',
   'fsync',
   'rename',
+  'link',
   'unlink',
   'write',
   'writev',
@@ -17,10 +18,13 @@ const PLACE = (name: string) => `/journal/[^/>]*/[^/>]*/${name}`;
 /** The required steps in order, each with the strace line that shows it. */
 const STEPS: readonly (readonly [string, RegExp])[] = [
   [
-    'the exclusive file of the request',
-    new RegExp(`openat\\(.*${PLACE('requests')}/traced\\.json", .*O_EXCL`),
+    "fsync of the request's content",
+    new RegExp(`fsync\\(\\d+<[^>]*${PLACE('requests')}/traced\\.json\\.[^/>]*\\.tmp>`),
   ],
-  ['its fsync', new RegExp(`fsync\\(\\d+<[^>]*${PLACE('requests')}/traced\\.json>`)],
+  [
+    'its exclusive name',
+    new RegExp(`link\\("[^"]*\\.tmp", "[^"]*${PLACE('requests')}/traced\\.json"\\) += 0`),
+  ],
   ['fsync of its folder', new RegExp(`fsync\\(\\d+<[^>]*${PLACE('requests')}>`)],
   ['the request', /(write|writev|sendto|sendmsg)\(\d+<(socket|TCP)[^>]*>.*POST \/instances/],
   ['fsync of the instance', new RegExp(`fsync\\(\\d+<[^>]*${PLACE('instances')}/[^/>]*\\.tmp>`)],

@@ -27,8 +27,8 @@ function watched(): string[] {
   const calls: string[] = [];
   const paths = new Map<number, string>();
   const named = (path: fs.PathLike) =>
-    relative(folder, String(path)).replace(/\.\w+\.tmp$/, '.tmp');
-  const { openSync, fsyncSync, renameSync, rmSync } = fs;
+    relative(folder, String(path)).replace(/(\.[\w-]+)*\.tmp$/, '.tmp');
+  const { openSync, fsyncSync, linkSync, renameSync, rmSync } = fs;
   vi.spyOn(fs, 'openSync').mockImplementation((path, flags, mode) => {
     const fd = openSync(path, flags, mode);
     paths.set(fd, named(path));
@@ -37,6 +37,10 @@ function watched(): string[] {
   vi.spyOn(fs, 'fsyncSync').mockImplementation((fd) => {
     fsyncSync(fd);
     calls.push(`fsync ${paths.get(fd)}`);
+  });
+  vi.spyOn(fs, 'linkSync').mockImplementation((from, to) => {
+    linkSync(from, to);
+    calls.push(`link ${named(to)}`);
   });
   vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
     renameSync(from, to);
@@ -144,7 +148,14 @@ describe('a rental request', () => {
   test("syncs a request's file, which has mode 0600, and then the folder", async () => {
     const calls = watched();
     await journal().open(request, new Set());
-    expect(calls.slice(-2)).toEqual([`fsync ${file}`, `fsync ${requests}`]);
+    expect(calls.slice(-6)).toEqual([
+      `fsync ${requests}/trainer.tmp`,
+      `rename ${requests}/trainer.tmp ${requests}/trainer.tmp`,
+      `fsync ${requests}`,
+      `link ${file}`,
+      `remove ${requests}/trainer.tmp`,
+      `fsync ${requests}`,
+    ]);
     expect(fs.statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   });
 
@@ -163,7 +174,7 @@ describe('a rental request', () => {
     const moved = calls.indexOf(`rename ${file} ${requests}/trainer~${uid}.json`);
     expect(moved).toBeGreaterThan(-1);
     expect(calls.slice(moved + 1, moved + 3)).toEqual([`fsync ${requests}`, expect.anything()]);
-    expect(calls.indexOf(`fsync ${file}`)).toBeGreaterThan(moved + 1);
+    expect(calls.indexOf(`link ${file}`)).toBeGreaterThan(moved + 1);
   });
 
   test("removes a request's file after a refusal, and syncs the folder", async () => {

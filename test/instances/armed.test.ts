@@ -60,6 +60,7 @@ test.each([
 test.each([
   [RUNS, '2026-01-15T20:00:00.000Z', /^bills until \S+ \S+ \S+$/],
   [RUNS, undefined, /^bills until its deadline$/],
+  [RUNS, null, /^bills until you terminate it$/],
   [
     STOPPED,
     '2026-01-15T20:00:00.000Z',

@@ -122,14 +122,14 @@ describe('--max-instances', () => {
   test('counts a request that another process has just stored', async () => {
     await rented('box-1');
     await guard('--max-instances', '2');
-    const { openSync } = fs;
+    const { linkSync } = fs;
     onTestFinished(() => {
       vi.restoreAllMocks();
       syncBuiltinESMExports();
     });
     // Another process writes a request just before this process does.
-    vi.spyOn(fs, 'openSync').mockImplementation((path, flags, mode) => {
-      if (String(path).endsWith('/requests/box-2.json') && flags === 'wx') {
+    vi.spyOn(fs, 'linkSync').mockImplementation((whole, path) => {
+      if (String(path).endsWith('/requests/box-2.json')) {
         const theirs = {
           version: 1,
           uid: randomUUID(),
@@ -142,7 +142,7 @@ describe('--max-instances', () => {
         };
         fs.writeFileSync(join(dirname(String(path)), 'box-3.json'), JSON.stringify(theirs));
       }
-      return openSync(path, flags, mode);
+      linkSync(whole, path);
     });
     syncBuiltinESMExports();
     expect((await refusal(create('box-2'))).message).toContain('2 may be running: box-1, box-3.');

@@ -12,7 +12,7 @@ const known = ({ id, name, over, read, untracked }: Row): KnownInstance => ({
   id,
   name,
   origin: read ? 'read' : 'create',
-  last: { id, name, status: over ? 'TERMINATED' : 'ACTIVE', seen_at: '' },
+  last: { id, name, status: over ? 'TERMINATED' : 'ACTIVE', version: 2, seen_at: '' },
   asked_at: '',
   deadline: undefined,
   request: null,

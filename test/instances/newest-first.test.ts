@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type Listed, newestFirst } from '../../src/instances/known-instances.ts';
 
-function instance(id: string, created_at: string | null, more: Partial<Listed> = {}): Listed {
-  return {
-    id,
-    name: id,
-    status: 'ACTIVE',
-    instance: { id, status: 'ACTIVE', created_at },
-    ...more,
-  };
+function instance(id: string, created_at?: string | null, ordered_at?: string): Listed {
+  const own = { id, name: id, status: 'ACTIVE', ends_at: null, unread: false };
+  return { ...own, created_at, ...(ordered_at === undefined ? {} : { ordered_at }) };
 }
 
 const at = (hour: number) => `2026-01-15T${String(hour).padStart(2, '0')}:00:00.000Z`;
@@ -23,21 +18,20 @@ function orders<T>(rows: readonly T[]): T[][] {
 
 describe('newestFirst', () => {
   test('sorts rows by creation time, newest first', () => {
-    const last = { id: 'c', name: 'c', status: 'STOPPED', created_at: at(2), seen_at: at(9) };
     const rows = [
       instance('a', at(1)),
       instance('b', at(3)),
-      { id: 'c', name: 'c', status: 'GONE', last },
-      { id: 'd', name: 'd', status: 'UNREAD', ordered_at: at(0) },
+      instance('c', at(2)),
+      instance('d', undefined, at(0)),
     ];
     for (const order of orders(rows)) expect(ids(order)).toEqual(['b', 'c', 'a', 'd']);
   });
 
   test('sorts equal creation times by request time, then by ID', () => {
     const rows = [
-      instance('b', at(1), { ordered_at: at(5) }),
-      instance('c', at(1), { ordered_at: at(6) }),
-      instance('a', at(1), { ordered_at: at(5) }),
+      instance('b', at(1), at(5)),
+      instance('c', at(1), at(6)),
+      instance('a', at(1), at(5)),
       instance('0', at(1)),
     ];
     for (const order of orders(rows)) expect(ids(order)).toEqual(['c', 'a', 'b', '0']);

@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { reconcile } from '../../src/instances/reconcile.ts';
 import {
@@ -9,7 +7,6 @@ import {
   HOUR,
   ID,
   IN_FOUR_HOURS,
-  journalFolders,
   listed,
   recordsIn,
 } from '../commands/instances/deadlines/world.ts';
@@ -112,34 +109,5 @@ describe('reconcile', () => {
     const { said } = await recover(['yes']);
     expect(said).toHaveLength(1);
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at }]);
-  });
-});
-
-describe('reap after a kill while the instance was saved', () => {
-  /** Creates the files that remain after a kill between creating and writing the temporary file. */
-  async function killedWhileSaving(uid: string): Promise<void> {
-    const [folder = ''] = journalFolders(world, 'requests');
-    const instances = join(folder, '..', 'instances');
-    await mkdir(instances, { recursive: true, mode: 0o700 });
-    await writeFile(join(instances, `${ID}.json.${uid}~a1b2c3.tmp`), '', { mode: 0o600 });
-  }
-
-  test('terminates the instance at the requested deadline', async () => {
-    await lose(IN_FOUR_HOURS, ID);
-    const [request] = recordsIn(world, 'requests');
-    await killedWhileSaving(String(request?.uid));
-    world.clock.advance(5 * HOUR);
-    const { code, stdout } = await world.cli(['instances', 'reap', '--json']);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject([{ id: ID, outcome: 'terminated' }]);
-  });
-
-  test('exits with 7 if another request saved the instance', async () => {
-    await lose(IN_FOUR_HOURS, ID);
-    await killedWhileSaving('11111111-2222-4333-8444-555555555555');
-    world.clock.advance(5 * HOUR);
-    const { code, stdout } = await world.cli(['instances', 'reap', '--json']);
-    expect(code).toBe(7);
-    expect(JSON.parse(stdout)).toMatchObject([{ id: null, name: 'trainer' }]);
   });
 });

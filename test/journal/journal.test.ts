@@ -1,15 +1,5 @@
 import { readdirSync } from 'node:fs';
-import {
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -102,7 +92,7 @@ describe('request records', () => {
   test('reads a request with 50,000 environment variables', async () => {
     const env = Array.from({ length: 50_000 }, (_, at) => ({ key: `VARIABLE_${at}`, value: 'x' }));
     await journal().open({ ...request, body: { docker_config: { image: 'i', env } } }, NOBODY);
-    expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: false }]);
+    expect(await journal().requests()).toMatchObject([{ name: 'trainer' }]);
   });
 
   test('reserves a name in any case for one process', async () => {
@@ -204,7 +194,7 @@ describe('request records', () => {
 
   test('links a request to its instance when resolved later', async () => {
     const { uid } = await opened();
-    await journal().add({ id: ID, status: 'ACTIVE', name: 'trainer' }, 'track');
+    await journal().add(ID, 'track', { id: ID, status: 'ACTIVE', name: 'trainer' });
     await journal().settle(uid, ID);
     expect(await journal().read()).toMatchObject({
       instances: [{ id: ID, request: uid, origin: 'create', last: { status: 'ACTIVE' } }],
@@ -215,7 +205,7 @@ describe('request records', () => {
 
 describe('doubt', () => {
   test("returns a reason for doubt for a known ID, the source's ID, or another name", async () => {
-    await journal().add({ id: OTHER, status: 'ACTIVE' }, 'track');
+    await journal().add(OTHER, 'track', { id: OTHER, status: 'ACTIVE' });
     clock.advance(1000);
     const reordered = await journal().open(
       { ...request, operation: 'reorder', source_id: ID },
@@ -240,30 +230,32 @@ describe('doubt', () => {
 describe('a known instance', () => {
   test("keeps a known instance's last state, and archives it once TERMINATED", async () => {
     const own = journal();
-    expect(await own.add({ id: ID, status: 'ACTIVE', price_per_hour: '9' }, 'track')).toBe(true);
-    await own.observe({ id: ID, status: 'TERMINATED' });
+    expect(
+      await own.add(ID, 'track', { id: ID, status: 'ACTIVE', price_per_hour_snapshot: '9' }),
+    ).toBe(true);
+    await own.observeStatus(ID, 'TERMINATED');
     expect((await own.read()).instances).toEqual([]);
     expect((await own.read({ archived: true })).instances).toMatchObject([
-      { id: ID, archived: true, last: { status: 'TERMINATED', price_per_hour: '9' } },
+      { id: ID, archived: true, last: { status: 'TERMINATED', price_per_hour_snapshot: '9' } },
     ]);
-    expect(await own.instance(ID)).toMatchObject({ archived: true });
+    expect(await own.instance(ID)).toMatchObject({ instance: { archived: true } });
   });
 
   test('archives an untracked instance, which can be tracked again', async () => {
     const own = journal();
-    expect(await own.add({ id: ID }, 'track')).toBe(true);
-    expect(await own.add({ id: ID }, 'track')).toBe(false);
+    expect(await own.add(ID, 'track')).toBe(true);
+    expect(await own.add(ID, 'track')).toBe(false);
     await own.untrack(ID);
     expect((await own.read()).instances).toEqual([]);
     await own.observe({ id: ID, status: 'ACTIVE' });
     expect((await own.read()).instances).toEqual([]);
-    expect(await own.add({ id: ID }, 'track')).toBe(true);
+    expect(await own.add(ID, 'track')).toBe(true);
     expect((await own.read()).instances).toMatchObject([{ id: ID, untracked: false }]);
   });
 
   test('skips writes of an unchanged instance for ten minutes', async () => {
     const own = journal();
-    await own.add({ id: ID, status: 'ACTIVE' }, 'track');
+    await own.add(ID, 'track', { id: ID, status: 'ACTIVE' });
     const path = folder('instances', `${ID}.json`);
     const before = await stat(path);
     await own.read();
@@ -277,7 +269,7 @@ describe('a known instance', () => {
 
 describe('the journal of an account', () => {
   test('hides the records of other accounts and services', async () => {
-    await journal().add({ id: ID }, 'track');
+    await journal().add(ID, 'track');
     await opened();
     for (const scope of [
       { service: SERVICE, account: 'user-2' },
@@ -298,7 +290,7 @@ describe('the journal of an account', () => {
   });
 
   test('shows all records of the service while the account is unknown', async () => {
-    await journal().add({ id: ID }, 'track');
+    await journal().add(ID, 'track');
     await opened();
     const own = journal({ scope: { service: SERVICE, apiKey: KEY } });
     expect(await own.read()).toMatchObject({ instances: [{ id: ID }], unknown: [{}] });
@@ -310,17 +302,20 @@ describe('the journal of an account', () => {
 });
 
 describe('an unreadable file', () => {
-  test('keeps the instance ID of an unreadable file, warns once, and rewrites the file at the next read', async () => {
-    await journal().add({ id: OTHER }, 'track');
-    await writeFile(folder('instances', `${ID}.json`), '{"version":1,"id":"torn');
+  test('warns once about an unreadable instance, and keeps its content at the next read', async () => {
+    await journal().add(OTHER, 'track');
+    const path = folder('instances', `${ID}.json`);
+    await writeFile(path, '{"version":1,"id":"torn');
     const own = journal();
-    expect((await own.read()).instances.map(({ id }) => id).sort()).toEqual([ID, OTHER].sort());
+    expect((await own.read()).instances.map(({ id }) => id)).toEqual([OTHER]);
     await own.read();
-    expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain(`${ID}.json`);
+    expect(warnings).toEqual([expect.stringContaining(path)]);
+    expect(await own.instance(ID)).toEqual({ kind: 'unreadable' });
     await own.observe({ id: ID, status: 'ACTIVE' });
-    expect(await journal().instance(ID)).toMatchObject({ id: ID, last: { status: 'ACTIVE' } });
-    expect(await readFile(folder('instances', `${ID}.json.unreadable`), 'utf8')).toContain('torn');
+    expect(await own.instance(ID)).toMatchObject({
+      instance: { id: ID, last: { status: 'ACTIVE' } },
+    });
+    expect(await readFile(`${path}.unreadable`, 'utf8')).toContain('torn');
   });
 
   test.each([
@@ -328,41 +323,26 @@ describe('an unreadable file', () => {
     ['empty', ''],
     ['not UTF-8', Buffer.from([0xff, 0xfe])],
     ['with another name', '{"version":1,"name":"x"}'],
-  ])('reserves the name of an UNKNOWN request: %s', async (_what, text) => {
+  ])('reserves the name of an unreadable request: %s', async (_what, text) => {
     await mkdir(folder('requests'), { recursive: true });
     const path = folder('requests', '%4cost.json');
     await writeFile(path, text);
-    const { utimes } = await import('node:fs/promises');
-    // Another process may still be writing the file.
-    expect((await journal().read()).inFlight).toMatchObject([{ name: 'Lost' }]);
-    await utimes(path, 1_000_000_000, 1_000_000_000);
-    expect(await journal().read()).toMatchObject({
-      unknown: [{ name: 'Lost', isTorn: true, asked_at: '2001-09-09T01:46:40.000Z' }],
+    expect(await journal().read()).toMatchObject({ unknown: [], inFlight: [] });
+    expect(warnings).toEqual([expect.stringContaining(path)]);
+    await expect(journal().open({ ...request, name: 'Lost' }, NOBODY)).rejects.toMatchObject({
+      failure: 'storage',
+      mayBeBilling: true,
+      message: expect.stringContaining(path),
     });
-    expect(await journal().open({ ...request, name: 'Lost' }, NOBODY)).toBeUndefined();
-    const [torn] = await journal().requests();
-    const second = await journal().open({ ...request, name: 'Lost' }, new Set([torn?.uid ?? '']));
-    expect(second).toBeDefined();
-    expect(await journal().requests()).toHaveLength(2);
+    await opened('other');
   });
 
-  test('distinguishes unreadable requests by name and time', async () => {
-    const { utimes } = await import('node:fs/promises');
-    const tear = async (name: string, time: number) => {
-      await writeFile(folder('requests', `${name}.json`), '{');
-      await utimes(folder('requests', `${name}.json`), time, time);
-    };
-    await mkdir(folder('requests'), { recursive: true });
-    await tear('one', 1_000_000_000);
-    await tear('two', 1_000_000_000);
-    const [, two] = await journal().requests();
-    await journal().forget(two?.uid ?? '');
-    const [one] = await journal().requests();
-    expect(one?.name).toBe('one');
-    await journal().settle(one?.uid ?? '', ID);
-    expect(await journal().requests()).toEqual([]);
-    await tear('one', 1_000_000_001);
-    expect(await journal().requests()).toMatchObject([{ name: 'one' }]);
+  test('tells an unreadable deadline from none', async () => {
+    await journal().add(ID, 'track');
+    expect(await journal().ends(ID)).toEqual({ deadline: null });
+    await mkdir(folder('deadlines'));
+    await writeFile(folder('deadlines', `${ID}.json`), '{');
+    expect(await journal().ends(ID)).toEqual({ deadline: undefined });
   });
 
   test("forgets the key's account until the account is fetched again", async () => {
@@ -389,7 +369,7 @@ test("throws a storage error if a file has a folder's path", async () => {
   await mkdir(folder(), { recursive: true });
   await writeFile(folder('instances'), 'no folder');
   await expect(journal().read()).rejects.toMatchObject({ failure: 'storage', exitCode: 9 });
-  await expect(journal().add({ id: ID }, 'track')).rejects.toMatchObject({ failure: 'storage' });
+  await expect(journal().add(ID, 'track')).rejects.toMatchObject({ failure: 'storage' });
 });
 
 test('finds an open request by file name in isAny', async () => {
@@ -434,17 +414,8 @@ describe('a request from another process', () => {
     const path = folder('requests', 'trainer.json');
     const record = JSON.parse(await readFile(path, 'utf8'));
     await writeFile(path, JSON.stringify({ ...record, source_id: '../users/me' }));
-    expect(await journal().requests()).toEqual([]);
-    expect(warnings).toEqual([expect.stringContaining(path)]);
-  });
-
-  test('warns once about an unreadable request, and counts it as UNKNOWN', async () => {
-    await opened();
-    const path = folder('requests', 'trainer.json');
-    await writeFile(path, '{');
-    await utimes(path, 0, 0);
     const own = journal();
-    expect(await own.requests()).toMatchObject([{ name: 'trainer', isTorn: true }]);
+    expect(await own.requests()).toEqual([]);
     await own.requests();
     expect(warnings).toEqual([expect.stringContaining(path)]);
   });
@@ -461,7 +432,7 @@ describe('an instance', () => {
 
   test('rewrites an instance within ten minutes only if its status changed', async () => {
     const seen = { id: ID, name: 'trainer', status: 'ACTIVE' };
-    await journal().add(seen, 'track');
+    await journal().add(ID, 'track', seen);
     const path = folder('instances', `${ID}.json`);
     const { ino } = await stat(path);
     clock.advance(1000);
@@ -472,28 +443,28 @@ describe('an instance', () => {
   });
 
   test('treats an instance as unreadable if its last ID contains a path', async () => {
-    await journal().add({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    await journal().add(ID, 'track', { id: ID, name: 'trainer', status: 'ACTIVE' });
     const path = folder('instances', `${ID}.json`);
     const record = JSON.parse(await readFile(path, 'utf8'));
     await writeFile(path, JSON.stringify({ ...record, last: { ...record.last, id: '../me' } }));
-    expect((await journal().read()).instances).toMatchObject([{ id: ID, last: undefined }]);
+    expect((await journal().read()).instances).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining(path)]);
   });
 
-  test("reads an instance's ID from the file name if the content has another ID", async () => {
-    await journal().add({ id: ID }, 'track');
+  test('treats an instance as unreadable if its file has the name of another', async () => {
+    await journal().add(ID, 'track');
     await rename(folder('instances', `${ID}.json`), folder('instances', `${OTHER}.json`));
-    expect((await journal().read()).instances).toMatchObject([{ id: OTHER }]);
+    expect((await journal().read()).instances).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining(OTHER)]);
   });
 
   test('finds an instance in another folder if its first file is unreadable', async () => {
-    await journal().add({ id: ID }, 'track');
+    await journal().add(ID, 'track');
     const later = join(state, 'journal', 'api.example.com', 'user-2', 'instances');
     await mkdir(later, { recursive: true });
     await rename(folder('instances', `${ID}.json`), join(later, `${ID}.json`));
     await writeFile(folder('instances', `${ID}.json`), '{');
     const ofAll = journal({ scope: { service: SERVICE, apiKey: KEY } });
-    expect(await ofAll.instance(ID)).toMatchObject({ id: ID, origin: 'track' });
+    expect(await ofAll.instance(ID)).toMatchObject({ instance: { id: ID, origin: 'track' } });
   });
 });

@@ -41,11 +41,11 @@ async function opened(deadline?: string): Promise<OpenedRequest> {
 
 describe('settle', () => {
   const deadline = '2026-01-15T16:00:00.000Z';
-  const ends = async () => (await journal().instance(ID))?.deadline;
+  const ends = async () => (await journal().ends(ID)).deadline;
 
   test.each([
     ['agrees', true, deadline],
-    ['refuses', false, undefined],
+    ['refuses', false, null],
     ['was not asked', undefined, deadline],
   ])('sets the deadline unless the user declines it: %s', async (_what, answer, wanted) => {
     const { uid } = await opened(deadline);
@@ -61,7 +61,7 @@ describe('settle', () => {
 
   test.each([
     ['agrees', true, deadline],
-    ['was not asked', undefined, undefined],
+    ['was not asked', undefined, null],
   ])(
     'sets the deadline after "expire --never" only if the user agrees: %s',
     async (_what, answer, wanted) => {

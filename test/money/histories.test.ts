@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { observationOf } from '../../src/context/observe.ts';
+import type { Instance } from '../../src/api/index.ts';
 import { OPERATIONS } from '../../src/sandbox/http/operations.ts';
 import { Refusal, refusalBody } from '../../src/sandbox/refusal.ts';
 import { freshState } from '../../src/sandbox/seed.ts';
@@ -70,7 +70,7 @@ async function live({ life: { opening, steps }, rest, seen }: History): Promise<
     const before = state.instances.length;
     passTo(take(state, now, number, step));
     for (const instance of state.instances.slice(before)) {
-      await journal.add(observed(instance.id), 'create');
+      await journal.add(instance.id, 'create', observed(instance.id));
     }
   }
   passTo(now + rest * 1000);
@@ -81,11 +81,10 @@ async function live({ life: { opening, steps }, rest, seen }: History): Promise<
   }
 }
 
-function observed(id: string) {
+function observed(id: string): Instance {
   const instance = state.instances.find((one) => one.id === id);
   if (instance === undefined) throw new Error(`no instance ${id}`);
-  const view = instanceView(state, instance) as Parameters<typeof observationOf>[0];
-  return observationOf(view);
+  return instanceView(state, instance) as Instance;
 }
 
 interface Row {

@@ -4,18 +4,6 @@ const RENT =
 
 export const instances = [
   {
-    file: 'instances/rental/give-back.ts',
-    tests: 'instances/capacity',
-    changes: [
-      [
-        'a failed instance is left',
-        'await changeOne(change, target, { api, waits: true }, context);',
-        '',
-      ],
-      ['a failed instance is not read back', 'return ensureEnded(target, context);', "return '';"],
-    ],
-  },
-  {
     file: 'instances/rental/several.ts',
     tests: 'instances/several',
     changes: [
@@ -25,17 +13,6 @@ export const instances = [
         ') return { each',
       ],
       ['a failed wait counts', ' in one && one.early === undefined', ' in one'],
-      ['an existing instance is terminated', 'one.isExisting === true ? undefined : {', '{'],
-      [
-        'an unconfirmed termination is no doubt',
-        "'outcomeUnknown',\n      `Could",
-        "'refused',\n      `Could",
-      ],
-      [
-        'a doubt about a refusal is not 7',
-        'if (target === undefined) return withDoubt(one);',
-        'if (target === undefined) return one;',
-      ],
     ],
   },
   {
@@ -57,11 +34,6 @@ export const instances = [
       ['another offer is tried after a doubt', 'if (mayBeBilling) return false;', ''],
       ['a proxy may have sent the refusal', " && request.obstacle !== 'web page'", ''],
       ['a taken name is tried with each offer', "['name_taken', ", '['],
-      [
-        'an instance over the price is not read back',
-        'await ensureEnded({ id: error',
-        'void ({ id: error',
-      ],
       ['Ctrl-C does not end the round', 'if (signal.aborted) throw', 'if (false) throw'],
     ],
   },
@@ -145,8 +117,8 @@ export const instances = [
       ],
       [
         'a name that was taken while waiting is rented twice',
-        'if (made === undefined || ignoresNames) ',
-        '',
+        'if (made !== undefined) {\n      throw nameTaken(',
+        'if (false) {\n      throw nameTaken(',
       ],
     ],
   },
@@ -165,18 +137,6 @@ export const instances = [
         'if (price.ok && price.value.lte(limit))',
         'if (!price.ok || price.value.lte(limit))',
       ],
-      [
-        'an instance that could not be ended is not billing',
-        "mayBeBilling: true,\n        cause: new CliError('refused', `${found}.`, {",
-        "cause: new CliError('refused', `${found}.`, {",
-      ],
-      [
-        'a failed terminate counts as refused',
-        "'outcomeUnknown',\n      unknown",
-        "'refused',\n      unknown",
-      ],
-      ['an instance that goes on counts as terminated', 'if (mayBill(status)) {', 'if (false) {'],
-      ['the first Ctrl-C ends the terminate', 'signal: context.interrupts.second,', ''],
       [
         'the limit is not written with the request',
         '{ max_price: limit.toFixed() }',
@@ -353,7 +313,7 @@ export const instances = [
       ],
       [
         'a candidate gets the deadline without a question',
-        'asked === undefined || own !== undefined || context.flags.yes === true) return undefined;',
+        'asked === undefined || !isOpen || context.flags.yes === true) return undefined;',
         'true) return undefined;',
       ],
     ],
@@ -381,7 +341,7 @@ export const instances = [
     file: 'instances/known-instances.ts',
     tests: 'commands/instances/reading commands/status',
     changes: [
-      ['an instance that can not be read is no fault', 'faults.push(reading.fault);', ''],
+      ['an instance that can not be read is no fault', 'faults.push(read.fault);', ''],
       ['an unresolved request has no row', '[...newestFirst(lost), ...', '['],
     ],
   },

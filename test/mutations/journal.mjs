@@ -7,20 +7,29 @@ export const journal = [
     changes: [
       [
         'two processes create one name',
+        "errorCode(error) === 'EEXIST' ? false",
+        "errorCode(error) === 'EEXIST' ? true",
+      ],
+      [
+        'two processes create one name without hard links',
         "openSync(path, 'wx', 0o600)",
         "openSync(path, 'w', 0o600)",
       ],
-      ['others can read a request', "openSync(path, 'wx', 0o600)", "openSync(path, 'wx', 0o644)"],
-      ['a request is not fsynced', 'fsyncSync(file);', '', { tests: JOURNAL }],
-      ['the folder of a request is not fsynced', 'text);\n    syncFolder(dirname(path)', 'text'],
+      [
+        'a request is not fsynced',
+        'await replaceFile(whole, text);',
+        'writeFileSync(whole, text);',
+        { tests: JOURNAL },
+      ],
+      ['the folder of a request is not fsynced', 'if (isOurs) syncFolder(dirname(path));', ''],
       [
         'a request of a dead process is in flight',
         'age < timeout_ms + GRACE && isAlive(pid)',
         'age < timeout_ms + GRACE',
       ],
       [
-        'a torn request is not reported',
-        'if (request?.isTorn === true && !request.isInFlight) spoil(path);',
+        'an unreadable request is not reported',
+        'if (request === undefined && exists(path)) spoil(path);',
         '',
       ],
       [
@@ -94,8 +103,8 @@ export const journal = [
         "'instances'",
       ],
       [
-        'a torn file is written over',
-        'if (before?.isTorn === true) keepUnreadable(before.path);',
+        'an unreadable file is written over',
+        'if (before === undefined && exists(path)) keepIfUnreadable(path);',
         '',
       ],
     ],
@@ -117,11 +126,16 @@ export const journal = [
     changes: [['names that differ in case share a file', '[^a-z0-9._-]', '[^a-zA-Z0-9._-]']],
   },
   {
-    file: 'journal/sending.ts',
+    file: 'journal/record.ts',
     tests: JOURNAL,
     changes: [
-      ['the environment of a container is kept', 'masked(body)', 'body'],
-      ['an API key in a body is kept', "value.includes('svc_sk_')", 'false'],
+      ['a secret is kept', 'masked(value)', 'value'],
+      ['an API key is kept', "inner.includes('svc_sk_')", 'false'],
+      [
+        'a record of a newer gpucloud is read',
+        'isAbove(VERSION, found) || isAbove(LAST_VERSION, last)',
+        'false',
+      ],
     ],
   },
   {

@@ -96,13 +96,6 @@ export const runJob = [
     ],
   },
   {
-    file: 'run-job/end/terminate.ts',
-    tests: 'run-job/terminating',
-    changes: [
-      ['a refused termination is not repeated', 'of [...PAUSES, undefined]', 'of [undefined]'],
-    ],
-  },
-  {
     file: 'run-job/supervise.ts',
     tests: 'run-job/terminating run-job/following run-job/leaving run-job/unsure',
     changes: [

@@ -246,7 +246,8 @@ const CHANGES = [
     told: { status: 'STARTING', paid_until: expect.any(String) },
   },
   { verb: 'stop', status: 'ACTIVE', told: { status: 'STOPPING' } },
-  { verb: 'terminate', status: 'ACTIVE', told: { status: 'TERMINATING' } },
+  // Prints the status that it reads back.
+  { verb: 'terminate', status: 'ACTIVE', told: { status: 'TERMINATED' } },
 ];
 
 let checker: Checker;

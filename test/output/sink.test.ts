@@ -85,29 +85,6 @@ describe('a closed stdout', () => {
     expect(looked).toBeLessThan(50_000);
   });
 
-  it('stops waiting for an endless source if stdout closes', async () => {
-    const stdout = new Failing(0, 'EPIPE');
-    let returned = false;
-    const rows = {
-      [Symbol.asyncIterator]: () => {
-        let first = true;
-        return {
-          next: () => {
-            if (!first) return new Promise<never>(() => undefined);
-            first = false;
-            return Promise.resolve({ done: false as const, value: row });
-          },
-          return: () => {
-            returned = true;
-            return new Promise<never>(() => undefined);
-          },
-        };
-      },
-    };
-    await outputOn(stdout, { format: 'jsonl' }).list(rows, view);
-    expect(returned).toBe(true);
-  });
-
   it('prints no further output after stdout closes, and no note about an empty list', async () => {
     const stdout = new Failing(0, 'EPIPE');
     const notes: string[] = [];

@@ -66,7 +66,7 @@ describe('Ctrl-C before the instance is ready', () => {
     };
     world.renting.posts = [() => no(409, 'out of stock')];
     const ended = await world.run('true', ['--offer', OTHER_OFFER], { interrupts });
-    expect({ code: ended.code, status: world.status(), rentals: rentals() }).toEqual({
+    expect({ code: ended.code, status: world.status(), rentals: rentals() }, ended.stderr).toEqual({
       code: 130,
       status: 'TERMINATING',
       rentals: 2,

@@ -39,7 +39,7 @@ beforeEach(async () => {
     settings: async () => ({ baseUrl: { value: SERVICE } }),
     journal: async () => ({
       account: async () => account,
-      instance: async (id: string) => (id === 'stranger' ? undefined : { id }),
+      instance: async (id: string) => ({ kind: id === 'stranger' ? 'none' : 'known' }),
     }),
     err: { warn: (_code: string, text: string) => warnings.push(text) },
     clock: { now: () => START },

@@ -186,12 +186,12 @@ describe('gpucloud run without an instance', () => {
     });
   });
 
-  test('exits with 7 without terminating the instance that a refusal names', async () => {
+  test('leaves the instance alone whose ID is in a refusal', async () => {
     world.renting.rent(OLD, 'other');
     world.renting.posts = [
       () => ({ status: 409, body: { error: { message: 'taken' }, data: { id: OLD } } }),
     ];
-    expect(await job('true')).toMatchObject({ code: 7 });
+    expect(await job('true')).toMatchObject({ code: 5 });
     expect(world.renting.instances.get(OLD)?.status).toBe('ACTIVE');
   });
 

@@ -1,4 +1,4 @@
-import type { Offer } from '../../completion/tree.ts';
+import type { CompletionValue } from '../../completion/values.ts';
 import { codeOf, FAILURES, type Failure, FINER_CODES } from '../../errors.ts';
 import { FORMATS, type View } from '../../output/output.ts';
 import { resultSchemaOf } from '../../results/index.ts';
@@ -6,8 +6,8 @@ import { WARNINGS } from '../../warnings.ts';
 import { type AnyCommand, about, argumentTerm, isLocal, type Option } from '../command.ts';
 import { GLOBAL_HEADING, TOPICS } from '../help.ts';
 import { isRepeated } from '../parse.ts';
+import { placeholderOf, valueOfArgument, valueOfFlag } from './completion-values.ts';
 import { ENVIRONMENT } from './environment.ts';
-import { offerOfArgument, offerOfFlag, placeholderOf } from './offers.ts';
 
 /**
  * Describes the whole command line as data. Tools rely on it, so fields are only added.
@@ -107,13 +107,13 @@ function isGlobal(option: Option): boolean {
 }
 
 function argumentOf(command: AnyCommand, argument: AnyCommand['registeredArguments'][number]) {
-  const offer = offerOfArgument(command, argument);
+  const values = valueOfArgument(command, argument);
   return {
     name: argument.name(),
     required: argument.required,
     variadic: argument.variadic,
-    type: typeOf(offer, argument.name()),
-    choices: choicesOf(offer),
+    type: typeOf(values, argument.name()),
+    choices: choicesOf(values),
     default: defaultOf(argument),
     description: argument.description,
   };
@@ -121,15 +121,15 @@ function argumentOf(command: AnyCommand, argument: AnyCommand['registeredArgumen
 
 function flagOf(command: AnyCommand, option: Option) {
   const value = placeholderOf(option) ?? null;
-  const offer = offerOfFlag(command, option);
+  const values = valueOfFlag(command, option);
   return {
     long: option.long ?? option.flags,
     short: option.short ?? null,
-    type: value === null ? ('boolean' as const) : typeOf(offer, value),
+    type: value === null ? ('boolean' as const) : typeOf(values, value),
     value,
     value_optional: option.optional,
     repeatable: option.variadic || isRepeated(option.parseArg),
-    choices: choicesOf(offer),
+    choices: choicesOf(values),
     default: option.negate ? null : defaultOf(option),
     description: option.description,
   };
@@ -149,15 +149,15 @@ const TYPES: Readonly<Record<string, 'duration' | 'time' | 'number' | 'path' | '
   ids: 'list',
 };
 
-function typeOf(offer: Offer | undefined, word: string) {
-  if (offer?.kind === 'words') return 'enum';
-  if (offer?.kind === 'list') return 'list';
-  if (offer?.kind === 'file') return 'path';
+function typeOf(values: CompletionValue | undefined, word: string) {
+  if (values?.kind === 'words') return 'enum';
+  if (values?.kind === 'list') return 'list';
+  if (values?.kind === 'file') return 'path';
   return TYPES[word] ?? 'string';
 }
 
-function choicesOf(offer: Offer | undefined): readonly string[] | null {
-  return offer?.kind === 'words' || offer?.kind === 'list' ? offer.words : null;
+function choicesOf(values: CompletionValue | undefined): readonly string[] | null {
+  return values?.kind === 'words' || values?.kind === 'list' ? values.words : null;
 }
 
 /** Returns the default as text, as in the help: it may describe a rule instead of a value. */

@@ -31,7 +31,7 @@ import { apiKeyName } from '../../rules/names.ts';
 import { apiKey } from '../../rules/service.ts';
 import { keyView, newKeyView } from './view.ts';
 
-export const create = verb('create', {
+export const create = verb({
   summary: 'Create an API key and print its secret once',
   notes:
     'Prints only the secret to stdout, once. JSON and the other formats include it as ' +

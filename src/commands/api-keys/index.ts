@@ -8,8 +8,8 @@ import { keyView } from './view.ts';
 const FORGET = '"gpucloud logout" removes a key from this computer; the key itself keeps working';
 
 export const apiKeys: Group = {
-  verbs: [
-    verb('list', {
+  verbs: {
+    list: verb({
       aliases: ['ls'],
       summary: 'List API keys, without their secrets',
       view: keyView,
@@ -29,8 +29,8 @@ export const apiKeys: Group = {
         }
       },
     }),
-    create,
-  ],
+    create: () => create,
+  },
   examples: ['gpucloud api-keys list', 'KEY=$(gpucloud api-keys create ci)'],
   undocumented: {
     delete: FORGET,

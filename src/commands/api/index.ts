@@ -6,7 +6,7 @@ import { isTooDeep } from '../../api/response/envelope.ts';
 import { Option } from '../../cli/command.ts';
 import { writeSecret } from '../../cli/creation.ts';
 import { each } from '../../cli/parse.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
@@ -22,7 +22,8 @@ function inputOption(): Option {
   return option;
 }
 
-export const api = action({
+export const api = verb({
+  summary: 'Send any request to the API',
   notes:
     'Prints the response unchanged: indented in a terminal and with --json, on one line with ' +
     '-o jsonl. Masks documented secrets unless --show-secrets is given. --query ' +

@@ -1,4 +1,4 @@
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import { CliError } from '../../errors.ts';
 import { assertWhole } from '../../money/account.ts';
 import { type Check, checksOf, readAudit } from '../../money/audit.ts';
@@ -66,7 +66,8 @@ function blockOf(check: Row): Block {
   };
 }
 
-export const audit = action({
+export const audit = verb({
+  summary: 'Find charges and instances unknown to this computer',
   view: auditView,
   notes:
     "The API can't list instances, so audit looks for costs that gpucloud does not track: " +

@@ -9,8 +9,8 @@ import { transactions } from './transactions.ts';
 import { balanceView, promoView } from './view.ts';
 
 export const billing: Group = {
-  verbs: [
-    verb('balance', {
+  verbs: {
+    balance: verb({
       summary: 'Show the wallet balance',
       view: balanceView,
       notes:
@@ -23,22 +23,10 @@ export const billing: Group = {
         await context.out.item(await (await context.api()).users.me(), balanceView);
       },
     }),
-    {
-      name: 'transactions',
-      summary: 'List deposits, charges, bonuses and refunds',
-      load: async () => transactions,
-    },
-    {
-      name: 'spend',
-      summary: 'Show spending by day, week or month',
-      load: async () => spend,
-    },
-    {
-      name: 'runway',
-      summary: 'Show how long the balance lasts',
-      load: async () => runway,
-    },
-    verb('promo', {
+    transactions: () => transactions,
+    spend: () => spend,
+    runway: () => runway,
+    promo: verb({
       summary: 'Apply a promo code',
       view: promoView,
       examples: ['gpucloud billing promo WELCOME500'],
@@ -49,7 +37,7 @@ export const billing: Group = {
         await context.out.item(bonus, promoView);
       },
     }),
-  ],
+  },
   examples: [
     'gpucloud billing balance',
     'gpucloud billing transactions',

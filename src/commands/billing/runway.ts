@@ -1,5 +1,5 @@
 import { ruled } from '../../cli/parse.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { type AccountReading, assertWhole, readAccount } from '../../money/account.ts';
@@ -190,7 +190,8 @@ function limitText({ fail_below: limit, below }: RunwayReport): string {
   return `${roublesText(limit)}${below === true ? ': not met' : ''}`;
 }
 
-export const runway = action({
+export const runway = verb({
+  summary: 'Show how long the balance lasts',
   view: runwayView,
   completes: { '--fail-below': 'nothing' },
   notes:

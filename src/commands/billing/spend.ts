@@ -1,6 +1,6 @@
 import type { Api } from '../../api/index.ts';
 import { oneOf, ruled } from '../../cli/parse.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { wholeHistory } from '../../money/history.ts';
@@ -91,7 +91,8 @@ function spendBlocks(rows: readonly SpendRow[]): Block[] {
 /** Default --since: periods before the current one. */
 const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };
 
-export const spend = action({
+export const spend = verb({
+  summary: 'Show spending by day, week or month',
   view: spendView,
   notes:
     'Spent is charges minus refunds. Deposits, bonuses and other types have their own ' +

@@ -3,7 +3,7 @@ import { Option } from '../../cli/command.ts';
 import { noteUndocumented, typesOf } from '../../cli/documented-words.ts';
 import { noteOtherPages, pageView } from '../../cli/pagination.ts';
 import { ruled } from '../../cli/parse.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import { lazy } from '../../lazy.ts';
 import { wholeHistory } from '../../money/history.ts';
 import { createTotals } from '../../money/ledger.ts';
@@ -16,7 +16,8 @@ import { transactionView } from './view.ts';
 /** Documented types (API document: Transaction). Accepts others, since the service may add some. */
 const TYPES: readonly string[] = ['DEPOSIT', 'USAGE_CHARGE', 'BONUS', 'REFUND'];
 
-export const transactions = action({
+export const transactions = verb({
+  summary: 'List deposits, charges, bonuses and refunds',
   view: transactionView,
   completes: { '--type': { list: TYPES.map((type) => type.toLowerCase()) } },
   notes:

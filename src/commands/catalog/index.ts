@@ -20,8 +20,8 @@ import { broken, kept, type Rule, type Verdict } from '../../rules/rule.ts';
 import { entryView } from './view.ts';
 
 export const catalog: Group = {
-  verbs: [
-    verb('list', {
+  verbs: {
+    list: verb({
       aliases: ['ls'],
       summary: 'List known offers and images, with their last prices',
       view: entryView,
@@ -47,7 +47,7 @@ export const catalog: Group = {
         noteOutOfStock(chosen, context);
       },
     }),
-    verb('add', {
+    add: verb({
       summary: 'Name an offer or image',
       view: entryView,
       notes:
@@ -79,7 +79,7 @@ export const catalog: Group = {
         await context.out.item(entry, entryView);
       },
     }),
-    verb('remove', {
+    remove: verb({
       aliases: ['rm'],
       summary: 'Remove the name of an offer or image',
       view: entryView,
@@ -97,7 +97,7 @@ export const catalog: Group = {
         await context.out.item(entry, entryView);
       },
     }),
-  ],
+  },
   examples: [
     'gpucloud catalog list',
     'gpucloud catalog add offer OFFER_ID --name "RTX 4090"',

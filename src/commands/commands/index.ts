@@ -6,7 +6,7 @@ import {
   groupOf,
   referenceOf,
 } from '../../cli/reference/index.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import { field, type View } from '../../output/output.ts';
 
 const commandView: View<CommandReference> = {
@@ -40,7 +40,9 @@ const documentView: View<object> = {
   empty: 'No commands.',
 };
 
-export const commands = action({
+export const commands = verb({
+  summary: 'List every command, flag and exit code as data',
+  local: true,
   notes:
     'With --json or -o yaml, prints one document: every command, the global options, exit codes ' +
     'and environment variables. With PATH, prints only that command or group. Other formats print ' +
@@ -55,7 +57,7 @@ export const commands = action({
   view: commandView,
   takes: (command) => command.argument('[path...]', 'a command or group (default: all)'),
   async run({ out, flags }, path, _flags, { runtime }) {
-    const root = await runtime.wholeTree();
+    const root = runtime.wholeTree();
     const found = findCommand(root, path, '"gpucloud --help" lists the commands');
     const below = commandsOf(found, root);
     const isChosen = flags.columns !== undefined || flags.sort !== undefined;

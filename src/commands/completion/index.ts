@@ -2,9 +2,9 @@ import { basename } from 'node:path';
 import { Option } from '../../cli/command.ts';
 import { isFormatGiven } from '../../cli/globals.ts';
 import { oneOf } from '../../cli/parse.ts';
-import { placeOf } from '../../cli/reference/place.ts';
-import { action } from '../../cli/verb.ts';
-import { SHELLS, type Shell, scriptFor } from '../../completion/index.ts';
+import { verb } from '../../cli/verb.ts';
+import { SHELLS, type Shell } from '../../completion/index.ts';
+import { SCRIPTS } from '../../completion/scripts.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';
@@ -29,10 +29,11 @@ const completionView: View<Completion> = {
   empty: '',
 };
 
-export const completion = action({
+export const completion = verb({
+  summary: 'Set up Tab completion for your shell',
   notes:
     'Prints a completion script, or installs it with --install. Tab completes commands, flags, ' +
-    'values and known names, without starting gpucloud or sending requests.\n\n' +
+    'values and known names, without sending requests. gpucloud must be on PATH.\n\n' +
     'If bash or zsh does not load the installed script, --install adds a line to the startup ' +
     'file. --uninstall removes the script and the line.\n\n' +
     'For an alias, add this line to the startup file (bash: after loading the script):\n\n' +
@@ -58,7 +59,7 @@ export const completion = action({
       )
       .option('--install', "install the script in the shell's completion folder")
       .addOption(new Option('--uninstall', 'remove the installed script').conflicts('install')),
-  async run(context, typed, flags, { runtime }) {
+  async run(context, typed, flags) {
     const { out } = context;
     const writes = flags.install === true || flags.uninstall === true;
     const shell = typed ?? (writes ? shellOf(context) : undefined);
@@ -68,7 +69,7 @@ export const completion = action({
     if (flags.uninstall === true) {
       return out.item({ shell, ...(await uninstall(shell, context)) }, completionView);
     }
-    const script = await scriptFor(shell, placeOf(await runtime.wholeTree()));
+    const script = SCRIPTS[shell];
     if (flags.install === true) {
       const { file, changed } = await install(shell, script, context);
       if (!out.people || !out.terminal) await out.item({ shell, file, changed }, completionView);

@@ -1,7 +1,7 @@
 import { appendFile, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Shell, scriptFile } from '../../completion/index.ts';
-import { HEAD } from '../../completion/model.ts';
+import { HEAD } from '../../completion/scripts.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
@@ -83,7 +83,7 @@ function fileOf(shell: Shell, env: Context['env']): string {
  */
 async function ownText(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined || text.includes(HEAD[0])) return text;
+  if (text === undefined || text.includes(HEAD)) return text;
   throw new CliError('storage', `gpucloud did not write ${file}, so it did not change the file.`, {
     hint: `move the file: ${shellLine(['mv', file, `${file}.old`])}`,
     resource: file,

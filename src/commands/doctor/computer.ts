@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Runtime } from '../../cli/group.ts';
-import { placeOf } from '../../cli/reference/place.ts';
-import { SHELLS, scriptFile, scriptFor } from '../../completion/index.ts';
+import { SHELLS, scriptFile } from '../../completion/index.ts';
+import { SCRIPTS } from '../../completion/scripts.ts';
 import type { Context } from '../../context.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
 import type { Self } from '../../platform/self.ts';
@@ -12,7 +11,7 @@ import { type Checks, type Finding, fail, notChecked, pass, warn } from './check
 /** The oldest supported version, as in `engines` in package.json. */
 const OLDEST_NODE = '20.18.1';
 
-export function computerChecks(context: Context, runtime: Runtime): Checks {
+export function computerChecks(context: Context): Checks {
   const { host } = context;
   const self = host.self();
   return {
@@ -22,7 +21,7 @@ export function computerChecks(context: Context, runtime: Runtime): Checks {
         ? pass('not needed: gpucloud is a standalone executable')
         : nodeCheck(host.nodeVersion),
     ssh: () => sshCheck(context),
-    completion: () => completionCheck(context, runtime),
+    completion: () => completionCheck(context),
   };
 }
 
@@ -68,14 +67,13 @@ async function sshCheck({ start, flags }: Context): Promise<Finding> {
 }
 
 /** Compares each installed script with the script of this version. */
-async function completionCheck({ env, host }: Context, runtime: Runtime): Promise<Finding> {
-  const root = placeOf(await runtime.wholeTree());
+async function completionCheck({ env, host }: Context): Promise<Finding> {
   const installed: string[] = [];
   for (const shell of SHELLS) {
     const file = scriptFile(shell, env);
     const script = file && (await readFile(file, 'utf8').catch(() => undefined));
     if (script === undefined) continue;
-    if (script !== (await scriptFor(shell, root))) {
+    if (script !== SCRIPTS[shell]) {
       return warn(
         `${file} is from another version of gpucloud`,
         `reinstall it: gpucloud completion ${shell} --install`,

@@ -1,4 +1,4 @@
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import { LONGEST_TIMER } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
@@ -56,7 +56,8 @@ function checkText({ status, message, hint }: Check): string {
   return `${mark}  ${message}${hint === null ? '' : `\n      ${hint}`}`;
 }
 
-export const doctor = action({
+export const doctor = verb({
+  summary: 'Check this computer, your settings and the connection',
   view: checkView,
   notes:
     'Each result is pass, warn or fail. Exits with 1 if a check fails. Makes no changes and ' +
@@ -68,7 +69,7 @@ export const doctor = action({
     'gpucloud doctor --json | jq \'.checks[] | select(.status != "pass")\'',
   ],
   takes: (command) => command,
-  async run(context, _flags, { runtime }) {
+  async run(context) {
     // Validates --query first, since a mistake in it is not a finding.
     await context.out.prepare();
     const progress = context.err.progress('Checking the computer, the settings and the service');
@@ -83,7 +84,7 @@ export const doctor = action({
       checks = [
         ...(await made(
           {
-            ...computerChecks(context, runtime),
+            ...computerChecks(context),
             ...settingsChecks(context),
             ...fileChecks(context),
           },

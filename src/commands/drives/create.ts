@@ -16,7 +16,7 @@ import { driveView, hourly } from './view.ts';
 
 const NOTHING_CREATED = 'No drive created.';
 
-export const create = verb('create', {
+export const create = verb({
   summary: 'Create a cloud drive; it bills by the hour',
   view: driveView,
   notes:

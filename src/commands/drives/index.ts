@@ -28,8 +28,8 @@ const DRIVES = [
 const NO_END = `to pay less, shrink it with "${gpucloud('drives', 'update', 'DRIVE', '--size', '1')}"; to delete it, contact the service's support`;
 
 export const drives: Group = {
-  verbs: [
-    verb('list', {
+  verbs: {
+    list: verb({
       aliases: ['ls'],
       summary: 'List cloud drives',
       view: driveView,
@@ -55,7 +55,7 @@ export const drives: Group = {
         for (const { code, message } of suspended(drives)) context.err.warn(code, message);
       },
     }),
-    verb('get', {
+    get: verb({
       aliases: ['show'],
       summary: 'Show one drive in detail',
       view: driveView,
@@ -73,8 +73,8 @@ export const drives: Group = {
         await printEach('DRIVE', typed, { work, view: driveView }, context);
       },
     }),
-    create,
-    verb('update', {
+    create: () => create,
+    update: verb({
       summary: 'Rename a drive or change its billed size',
       view: driveView,
       notes:
@@ -92,7 +92,7 @@ export const drives: Group = {
           .option('--size <size>', 'new size: 500, 500GB or 2TB', ruled('--size', sizeGb)),
       run: (context, drive, flags) => update(drive, flags, context),
     }),
-    verb('resume', {
+    resume: verb({
       summary: 'Resume a SUSPENDED drive after a top-up',
       view: driveView,
       notes:
@@ -116,7 +116,7 @@ export const drives: Group = {
         await printEach('DRIVE', typed, { work, view: driveView, noted: true }, context);
       },
     }),
-  ],
+  },
   examples: [
     'gpucloud drives list',
     'gpucloud drives get datasets',

@@ -3,7 +3,7 @@ import { TOPICS, type Topic } from '../../cli/help.ts';
 import { ENVIRONMENT } from '../../cli/reference/environment.ts';
 import { findCommand } from '../../cli/reference/find-command.ts';
 import { EXIT_CODES } from '../../cli/reference/index.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import { FORMATS, type Format } from '../../output/output.ts';
 import { labelledText } from '../../output/table/layout.ts';
 import { paragraph } from '../../output/width.ts';
@@ -158,7 +158,9 @@ function table(rows: readonly (readonly string[])[]): string {
 }
 
 /** Prints the help of a command (`gpucloud help instances create`) or a topic. */
-export const help = action({
+export const help = verb({
+  summary: 'Show help for a command or topic',
+  local: true,
   notes: `Topics:\n${topicLines()}`,
   examples: ['gpucloud help', 'gpucloud help instances create', 'gpucloud help exit-codes'],
   completes: { command: { topics: TOPICS.map(({ name }) => name) } },
@@ -168,7 +170,7 @@ export const help = action({
     if (topic === undefined) {
       const names = TOPICS.map(({ name }) => name).join(', ');
       const hint = `"gpucloud --help" lists the commands; the topics are ${names}`;
-      findCommand(await runtime.wholeTree(), words, hint).outputHelp();
+      findCommand(runtime.wholeTree(), words, hint).outputHelp();
     } else {
       await context.out.text(topicText(topic.name));
     }

@@ -9,7 +9,7 @@ import {
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { noteOtherPages, pageView } from '../../cli/pagination.ts';
 import { ruled } from '../../cli/parse.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { beginningAt, eachEvent } from '../../instances/event-log.ts';
@@ -65,7 +65,8 @@ const DEFAULT_INTERVAL_MS = 2_000;
 
 const ENDS = ['active', 'stopped', 'terminated', 'error', 'warning', 'billing'];
 
-export const events = action({
+export const events = verb({
+  summary: 'Show or follow the event log',
   view: viewOf([]),
   notes:
     'Prints the newest events first. With --follow, prints the whole log (or from --since) ' +

@@ -1,7 +1,7 @@
 import type { CallOptions } from '../../api/index.ts';
 import { OR_STDIN } from '../../cli/input.ts';
 import { onlyTyped, printEach } from '../../cli/several.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import { usageError } from '../../errors.ts';
 import { idleTime } from '../../instances/deadlines/idle-time.ts';
 import { instanceIn, readInstance } from '../../instances/read.ts';
@@ -13,7 +13,9 @@ import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
 import { instanceView } from './view.ts';
 
-export const get = action({
+export const get = verb({
+  aliases: ['show'],
+  summary: 'Show instances in detail',
   view: instanceView,
   examples: [
     'gpucloud instances get trainer',

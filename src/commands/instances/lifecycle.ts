@@ -2,7 +2,7 @@ import { confirm } from '../../cli/confirm.ts';
 import { ensureKnownStatus, wordOf } from '../../cli/documented-words.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { showDone } from '../../cli/several.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
 import { type Change, changeEach } from '../../instances/change.ts';
@@ -22,7 +22,8 @@ import { changedView } from './view.ts';
 
 const INSTANCES = `names or IDs${OR_STDIN}`;
 
-export const start = action({
+export const start = verb({
+  summary: 'Start stopped instances',
   view: changedView,
   notes: 'Starting reserves the price of the next hour. start prints the amount first.',
   examples: ['gpucloud instances start trainer --wait', 'gpucloud instances start trainer lab'],
@@ -41,7 +42,8 @@ export const start = action({
     ),
 });
 
-export const stop = action({
+export const stop = verb({
+  summary: 'Stop instances; their disks are kept',
   view: changedView,
   notes:
     'The API does not document the price of a stopped instance. To stop paying, terminate it. ' +
@@ -66,7 +68,9 @@ export const stop = action({
     ),
 });
 
-export const terminate = action({
+export const terminate = verb({
+  aliases: ['rm'],
+  summary: 'Terminate instances; their disks are deleted',
   view: changedView,
   notes:
     'Stops billing. The service returns the unused part of the reserved hour to the balance. An ' +
@@ -106,7 +110,8 @@ export const terminate = action({
   },
 });
 
-export const wait = action({
+export const wait = verb({
+  summary: 'Wait until instances reach a status',
   view: changedView,
   completes: { '--for': ['active', 'stopped', 'terminated', 'ssh'] },
   notes:

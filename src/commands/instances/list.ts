@@ -1,4 +1,4 @@
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, throwAll, worstOf } from '../../errors.ts';
 import {
@@ -14,7 +14,9 @@ import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
 import { listedView, peopleView } from './listed-view.ts';
 
-export const list = action({
+export const list = verb({
+  aliases: ['ls'],
+  summary: 'List instances known to this computer',
   view: listedView,
   notes:
     "The API can't list instances. Lists instances this computer rented or tracks, and those " +

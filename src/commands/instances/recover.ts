@@ -1,5 +1,5 @@
 import { recoverLine } from '../../cli/hints.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import { CliError, doubt, failuresOf, throwAll } from '../../errors.ts';
 import { overLimit } from '../../instances/max-price.ts';
 import { readableJournal } from '../../instances/pending.ts';
@@ -26,7 +26,8 @@ const recoveredView: View<Recovered> = {
   empty: 'Nothing to recover.',
 };
 
-export const recover = action({
+export const recover = verb({
+  summary: 'Resolve requests with an unknown outcome',
   view: recoveredView,
   notes:
     'Determines the outcome of requests whose response was lost. Looks among tracked instances and ' +

@@ -1,4 +1,4 @@
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, worstOf } from '../../errors.ts';
 import { findInstances } from '../../instances/resolve.ts';
@@ -12,7 +12,8 @@ import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
 import { cardRows, topBlocks, topView } from './top-view.ts';
 
-export const top = action({
+export const top = verb({
+  summary: 'Show GPU, CPU and memory use',
   view: topView,
   notes:
     'Shows one row per GPU, read over SSH: load, memory, temperature and power, and the ' +

@@ -3,8 +3,7 @@ import { recoverLine } from '../../cli/hints.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { checked } from '../../cli/parse.ts';
 import { showDone } from '../../cli/several.ts';
-import { action } from '../../cli/verb.ts';
-import { observationOf } from '../../context/observe.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, throwAll } from '../../errors.ts';
 import { overLimit } from '../../instances/max-price.ts';
@@ -17,7 +16,8 @@ import { instanceId } from '../../rules/names.ts';
 import { GONE, mayBill, UNREAD } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 
-export const track = action({
+export const track = verb({
+  summary: 'Add instances rented elsewhere',
   view: changedView,
   notes:
     'Instance IDs are in the web console. Reads each instance first; --force skips a ' +
@@ -50,8 +50,8 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
       failed.push(reading.fault);
       return undefined;
     }
-    const seen = reading.kind === 'there' ? observationOf(reading.instance) : { id };
-    const unwritten = await failuresOf(journal.add(seen, 'track'));
+    const seen = reading.kind === 'there' ? reading.instance : undefined;
+    const unwritten = await failuresOf(journal.add(id, 'track', seen));
     if (unwritten.length > 0) {
       failed.push(...unwritten);
       return undefined;
@@ -69,10 +69,11 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
   if (rows.length === 0) throwAll(failed);
   await settleOpen(journal, context);
   // Reads deadlines now: a request that was just resolved passed its deadline to the instance.
-  const deadlines = new Map(
-    (await journal.deadlines()).map(({ id, deadline }) => [id, deadline ?? undefined]),
-  );
-  return { done: rows.map((row) => ({ ...row, ends_at: deadlines.get(row.id) })), failed };
+  const ending = rows.map(async (row) => {
+    const { deadline } = await journal.ends(row.id);
+    return { ...row, ends_at: deadline ?? undefined };
+  });
+  return { done: await Promise.all(ending), failed };
 }
 
 async function knownIds(journal: Journal): Promise<ReadonlySet<string>> {

@@ -2,7 +2,7 @@ import { confirm } from '../../cli/confirm.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { checked } from '../../cli/parse.ts';
 import { showDone } from '../../cli/several.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, MAY_BILL } from '../../errors.ts';
 import type { Changed } from '../../instances/outcome.ts';
@@ -15,7 +15,8 @@ import { isSameName, resourceId, typedName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 
-export const untrack = action({
+export const untrack = verb({
+  summary: 'Remove from the list; billing continues',
   view: changedView,
   notes:
     'The instance keeps running and billing. "list --all" still shows it, and "track ID" ' +
@@ -83,7 +84,7 @@ async function questionOf(
 /** Formats `trainer (ID, last seen ACTIVE 2 h ago, 89.90 ₽ per hour)`. */
 function instanceFacts({ id, name, last }: KnownInstance, now: number): string {
   const seen = instant(last?.seen_at ?? '');
-  const price = money(last?.price_per_hour ?? '');
+  const price = money(last?.price_per_hour_snapshot ?? '');
   const facts = [
     ...(name === id ? [] : [id]),
     last === undefined

@@ -17,8 +17,8 @@ import { jobDetailsView, jobView } from './view.ts';
 const JOB = ['<instance>', "name or ID of the job's instance", ruled('INSTANCE', anyName)] as const;
 
 export const jobs: Group = {
-  verbs: [
-    verb('list', {
+  verbs: {
+    list: verb({
       aliases: ['ls'],
       summary: 'List the jobs that "run" started on this computer',
       view: jobView,
@@ -34,24 +34,25 @@ export const jobs: Group = {
         throwAll([...newer, ...unread]);
       },
     }),
-    verb('get', {
+    get: verb({
       aliases: ['show'],
       summary: 'Show one job in detail, with its report',
       view: jobDetailsView,
+      completes: { instance: 'job' },
       examples: ['gpucloud jobs get train', 'gpucloud jobs get train --json | jq .report'],
       takes: (command) => command.argument(...JOB),
       async run(context, typed) {
         await context.out.item(await jobDetails(typed, context), jobDetailsView);
       },
     }),
-    verb('logs', {
+    logs: verb({
       summary: 'Print the output of a job',
       notes:
         "Prints the command's stdout and stderr unchanged. For a finished job, prints the last " +
         '64 MB of each.\n\n' +
         'Ctrl-C stops printing; the job continues.',
       passesOn: 'the output',
-      completes: { '--tail': 'nothing', '--user': 'nothing' },
+      completes: { instance: 'job', '--tail': 'nothing', '--user': 'nothing' },
       examples: ['gpucloud jobs logs train -f', 'gpucloud jobs logs train --tail 20'],
       takes: (command) =>
         withSignInFlags(
@@ -69,7 +70,7 @@ export const jobs: Group = {
         await printLogs(typed, { follows, lines }, how, context);
       },
     }),
-    verb('attach', {
+    attach: verb({
       summary: 'Follow a job, copy its results and terminate',
       notes:
         'Resumes a job that was detached, or whose "run" was killed. Exits with the same codes as ' +
@@ -77,7 +78,7 @@ export const jobs: Group = {
         'The first Ctrl-C detaches from the job. To stop the job, use "gpucloud jobs stop".',
       passesOn: 'COMMAND',
       ends: ['runFailed', 'outcomeUnknown'],
-      completes: { '--report': 'path', '--user': 'nothing' },
+      completes: { instance: 'job', '--report': 'path', '--user': 'nothing' },
       examples: ['gpucloud jobs attach train', 'gpucloud jobs attach train --report report.json'],
       takes: (command) =>
         withSignInFlags(command.argument(...JOB))
@@ -92,13 +93,13 @@ export const jobs: Group = {
         await attachJob(typed, how, report, context);
       },
     }),
-    verb('stop', {
+    stop: verb({
       summary: 'Stop a job: copy results and terminate its instance',
       notes:
         'Sends SIGINT to the command, SIGTERM after 10 s, and SIGKILL after 20 s. Then copies the ' +
         'results and terminates the instance, unless "run --on" started the job.',
       ends: ['runFailed', 'outcomeUnknown'],
-      completes: { '--user': 'nothing' },
+      completes: { instance: 'job', '--user': 'nothing' },
       examples: ['gpucloud jobs stop train', 'gpucloud jobs stop train --no-fetch'],
       takes: (command) =>
         withSignInFlags(command.argument(...JOB)).option('--no-fetch', 'skip copying results'),
@@ -107,7 +108,7 @@ export const jobs: Group = {
         await stopJob(typed, { fetches: fetch }, how, context);
       },
     }),
-  ],
+  },
   examples: [
     'gpucloud jobs list',
     'gpucloud jobs logs train -f',

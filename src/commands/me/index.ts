@@ -47,8 +47,8 @@ export const profileView = viewOf('WALLET BALANCE');
 const updatedView = viewOf('AVAILABLE');
 
 export const me: Group = {
-  verbs: [
-    verb('get', {
+  verbs: {
+    get: verb({
       aliases: ['show'],
       summary: 'Show the account of the API key',
       view: profileView,
@@ -58,7 +58,7 @@ export const me: Group = {
         await context.out.item(await (await context.api()).users.me(), profileView);
       },
     }),
-    verb('update', {
+    update: verb({
       summary: 'Change the account name',
       view: updatedView,
       notes: 'Also prints available and reserved funds.',
@@ -67,7 +67,7 @@ export const me: Group = {
       takes: (command) => command.option('--name <name>', 'new name', ruled('--name', anyName)),
       run: (context, { name }) => update(name, context),
     }),
-    verb('set-password', {
+    'set-password': verb({
       summary: 'Change the account password',
       view: profileView,
       notes:
@@ -94,7 +94,7 @@ export const me: Group = {
         return setPassword(stdin === true, context);
       },
     }),
-  ],
+  },
   examples: ['gpucloud me get', 'gpucloud me update --name "Ann Lee"', 'gpucloud me set-password'],
 };
 

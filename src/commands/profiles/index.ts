@@ -42,8 +42,8 @@ const NAME = ['<name>', 'the profile'] as const;
 const COMPLETES = { name: 'profile' } as const;
 
 export const profiles: Group = {
-  verbs: [
-    verb('list', {
+  verbs: {
+    list: verb({
       aliases: ['ls'],
       summary: 'List profiles',
       view: profileView,
@@ -64,7 +64,7 @@ export const profiles: Group = {
         }
       },
     }),
-    verb('get', {
+    get: verb({
       aliases: ['show'],
       summary: 'Show a profile without its key',
       view: profileView,
@@ -82,7 +82,7 @@ export const profiles: Group = {
         await context.out.item(shownProfile(file, name, context), profileView);
       },
     }),
-    verb('use', {
+    use: verb({
       summary: 'Set the active profile',
       view: profileView,
       notes: '--profile and GPUCLOUD_PROFILE override it.',
@@ -108,7 +108,7 @@ export const profiles: Group = {
         await unlessNoted(context, () => context.out.item(profile, profileView));
       },
     }),
-    verb('add', {
+    add: verb({
       summary: 'Add a profile without a key',
       view: profileView,
       notes: 'Set the base URL with --base-url or GPUCLOUD_BASE_URL. "gpucloud login" adds a key.',
@@ -122,13 +122,8 @@ export const profiles: Group = {
         ),
       run: (context, name) => addProfile(name, context),
     }),
-    {
-      name: 'set',
-      usage: '<name>',
-      summary: 'Set guards: limits on what the profile may rent',
-      load: async () => set,
-    },
-    verb('move', {
+    set: () => set,
+    move: verb({
       summary: 'Move a key to the system keyring or the config file',
       view: profileView,
       notes:
@@ -145,7 +140,7 @@ export const profiles: Group = {
           .option('--to <place>', 'keyring or file', oneOf('--to', ['keyring', 'file'])),
       run: (context, name, { to }) => moveKey(name, to, context),
     }),
-    verb('remove', {
+    remove: verb({
       aliases: ['rm'],
       summary: 'Remove a profile and its key',
       view: profileView,
@@ -157,7 +152,7 @@ export const profiles: Group = {
       takes: (command) => command.argument(...NAME),
       run: (context, name) => removeProfile(name, context),
     }),
-  ],
+  },
   examples: [
     'gpucloud profiles list',
     'gpucloud profiles get',

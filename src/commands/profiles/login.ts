@@ -2,7 +2,7 @@ import type { User } from '../../api/index.ts';
 import { Option } from '../../cli/command.ts';
 import { confirm } from '../../cli/confirm.ts';
 import { checked, oneOf, ruled } from '../../cli/parse.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import {
   type ConfigFile,
   keyFields,
@@ -34,7 +34,8 @@ import {
 } from './profile.ts';
 import { type KeySource, proveKey } from './prove-key.ts';
 
-export const login = action({
+export const login = verb({
+  summary: 'Sign in with an API key',
   view: profileView,
   notes:
     'Prompts for missing values. Checks the key with the service before saving it. Asks before ' +

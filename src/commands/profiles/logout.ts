@@ -1,5 +1,5 @@
 import { unlessNoted } from '../../cli/several.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import { type ConfigFile, profileOf, SANDBOX, withProfile } from '../../config/file.ts';
 import { dropKey } from '../../config/keep-key.ts';
 import type { Context } from '../../context.ts';
@@ -9,7 +9,9 @@ import type { Journal } from '../../journal/index.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { namedProfile, profileView, shownProfile } from './profile.ts';
 
-export const logout = action({
+export const logout = verb({
+  summary: 'Remove the API key from a profile',
+  local: true,
   view: profileView,
   notes:
     "The profile keeps its base URL. The key still works: the API can't revoke keys. gpucloud " +

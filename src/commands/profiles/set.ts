@@ -1,6 +1,6 @@
 import { ruled } from '../../cli/parse.ts';
 import { unlessNoted } from '../../cli/several.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import { type Guards, SANDBOX, withProfile } from '../../config/file.ts';
 import { usageError } from '../../errors.ts';
 import { commandWords } from '../../rules/command-words.ts';
@@ -9,7 +9,8 @@ import { wholeNumber } from '../../rules/numbers.ts';
 import { broken, kept, type Rule, type Verdict } from '../../rules/rule.ts';
 import { existingProfile, profileView, shownProfile } from './profile.ts';
 
-export const set = action({
+export const set = verb({
+  summary: 'Set guards: limits on what the profile may rent',
   view: profileView,
   notes:
     'create and reorder check guards before sending a request. If a guard forbids the request, they exit ' +

@@ -1,6 +1,6 @@
 import { Option } from '../../cli/command.ts';
 import { checked, checkedSecret, each, repeated, ruled } from '../../cli/parse.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { type CountFlags, countOption, minCountOption } from '../../instances/rental/count.ts';
@@ -71,7 +71,8 @@ function warnOfStdin({ host, err }: Context): void {
 /** Flags only for commands that run on an instance. */
 const OF_REMOTE = ['on', 'detach', 'fetchEvery', 'passEnv', 'keepOnFailure', 'sshArg'];
 
-export const run = action({
+export const run = verb({
+  summary: 'Rent an instance, run a command, fetch results and terminate it',
   view: planView,
   notes:
     'Rents an instance, copies files to it, runs COMMAND, copies results back and terminates the ' +

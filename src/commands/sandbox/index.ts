@@ -34,13 +34,9 @@ import {
 
 /** Works with any active profile and without a key. */
 export const sandbox: Group = {
-  verbs: [
-    {
-      name: 'tour',
-      summary: 'Take a two-minute tour of a complete rental',
-      load: async () => tour,
-    },
-    verb('catalog', {
+  verbs: {
+    tour: () => tour,
+    catalog: verb({
       summary: 'List offers and images, with IDs and prices',
       notes: 'The IDs never change. Offers and images of the real service have other IDs.',
       examples: [
@@ -52,14 +48,14 @@ export const sandbox: Group = {
       run: async (context, { state }) =>
         showCatalog(await (await context.sandbox(state)).catalog(), state, context),
     }),
-    verb('status', {
+    status: verb({
       summary: 'Show the time, balance and instances',
       examples: ['gpucloud sandbox status', 'gpucloud sandbox status --json'],
       takes: (command) => command.addOption(stateOption()),
       run: async ({ sandbox, out }, { state }) =>
         out.item(await (await sandbox(state)).status(), statusView),
     }),
-    verb('advance', {
+    advance: verb({
       summary: 'Move the clock forward',
       notes:
         'Simulates the skipped time in order: instances become active, hours are charged, drives are suspended.',
@@ -81,7 +77,7 @@ export const sandbox: Group = {
         await context.out.item({ ...after, charged }, statusView);
       },
     }),
-    verb('deposit', {
+    deposit: verb({
       summary: 'Add play money to the balance',
       examples: ['gpucloud sandbox deposit 1500', 'gpucloud sandbox deposit 99.90 --json'],
       takes: (command) =>
@@ -98,7 +94,7 @@ export const sandbox: Group = {
         await context.out.item(status, statusView);
       },
     }),
-    verb('fault', {
+    fault: verb({
       summary: 'Cause a failure',
       notes: `Each command causes one failure. Repeat the command to cause it again.\n\n${faultLines()}`,
       examples: [
@@ -126,7 +122,7 @@ export const sandbox: Group = {
         await context.out.item(await sandbox.status(), statusView);
       },
     }),
-    verb('gpu', {
+    gpu: verb({
       summary: 'Set the GPU load of an instance',
       notes:
         'nvidia-smi on the instance prints this load. "auto" simulates load while "gpucloud run" runs a job.',
@@ -143,7 +139,7 @@ export const sandbox: Group = {
         await context.out.item(await sandbox.status(), statusView);
       },
     }),
-    verb('rogue', {
+    rogue: verb({
       summary: 'Rent an instance that gpucloud does not track',
       notes:
         'Simulates a rental by a teammate or in the web console. "gpucloud audit" finds the instance.',
@@ -164,7 +160,7 @@ export const sandbox: Group = {
         await context.out.item(await sandbox.status(), statusView);
       },
     }),
-    verb('reset', {
+    reset: verb({
       summary: 'Delete all sandbox data',
       notes:
         'Deletes the instances, drives, keys and transactions of the sandbox. Asks first if any exist.',
@@ -195,25 +191,19 @@ export const sandbox: Group = {
         await context.out.item(status, statusView);
       },
     }),
-    {
-      name: 'serve',
-      summary: 'Serve the sandbox over HTTP on 127.0.0.1',
-      load: async () => serve,
-    },
-    {
-      ...verb('connect', {
-        summary: 'Serve one SSH connection to an instance over stdin and stdout',
-        notes: 'ssh runs this as its ProxyCommand; see "gpucloud instances ssh NAME --print".',
-        examples: ['gpucloud sandbox connect ID'],
-        takes: (command) => command.argument('<id>', 'instance ID').addOption(stateOption()),
-        async run({ sandbox, host, env, signal }, id, { state }) {
-          const { stdin, stdout, platform } = host;
-          await (await sandbox(state)).connect(id, { stdin, stdout, env, platform, signal });
-        },
-      }),
+    serve: () => serve,
+    connect: verb({
       isHidden: true,
-    },
-  ],
+      summary: 'Serve one SSH connection to an instance over stdin and stdout',
+      notes: 'ssh runs this as its ProxyCommand; see "gpucloud instances ssh NAME --print".',
+      examples: ['gpucloud sandbox connect ID'],
+      takes: (command) => command.argument('<id>', 'instance ID').addOption(stateOption()),
+      async run({ sandbox, host, env, signal }, id, { state }) {
+        const { stdin, stdout, platform } = host;
+        await (await sandbox(state)).connect(id, { stdin, stdout, env, platform, signal });
+      },
+    }),
+  },
   examples: [
     'gpucloud sandbox tour',
     'gpucloud sandbox catalog',

@@ -1,5 +1,5 @@
 import { oneOf, repeated, ruled } from '../../cli/parse.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { Fault, RequestEntry } from '../../sandbox/index.ts';
 import { FAULT_NAMES, listeningPort, speed, stateOption } from './flags.ts';
@@ -8,7 +8,8 @@ import { type Served, servedView } from './view.ts';
 const faultNamed = oneOf('--fault', FAULT_NAMES);
 
 /** Serves until the first interrupt, which is not an error. */
-export const serve = action({
+export const serve = verb({
+  summary: 'Serve the sandbox over HTTP on 127.0.0.1',
   notes:
     'Prints the base URL and key when ready, and logs requests to stderr. Exits with 0 on Ctrl-C or ' +
     'SIGTERM. Keeps the state.\n\n' +

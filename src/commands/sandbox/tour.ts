@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import type { Rerun } from '../../cli/group.ts';
-import { action } from '../../cli/verb.ts';
+import type { Rerun } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, INTERRUPTS } from '../../errors.ts';
 import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
@@ -26,7 +26,8 @@ const tourView: View<ToldStep> = {
 };
 
 /** Walks through a whole rental. Shows each command before running it. */
-export const tour = action({
+export const tour = verb({
+  summary: 'Take a two-minute tour of a complete rental',
   notes:
     'Runs real commands in a temporary sandbox. Does not change your instances, profiles or ' +
     'sandbox. In a terminal, asks before each step, unless --yes ' +

@@ -11,7 +11,7 @@ import { chooseKeyFile } from '../../ssh-keys/choose.ts';
 import { checkedName, keyIn, nameFor } from '../../ssh-keys/read.ts';
 import { sshKeyView } from './view.ts';
 
-export const add = verb('add', {
+export const add = verb({
   aliases: ['create'],
   summary: 'Add a public SSH key',
   view: sshKeyView,

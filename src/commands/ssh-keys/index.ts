@@ -17,8 +17,8 @@ import { sshKeyView } from './view.ts';
 const KEYS = `names, IDs, ID prefixes or fingerprints${OR_STDIN}`;
 
 export const sshKeys: Group = {
-  verbs: [
-    verb('list', {
+  verbs: {
+    list: verb({
       aliases: ['ls'],
       summary: 'List SSH keys, newest first',
       view: sshKeyView,
@@ -28,7 +28,7 @@ export const sshKeys: Group = {
         await context.out.list(await (await context.api()).sshKeys.list(), sshKeyView);
       },
     }),
-    verb('get', {
+    get: verb({
       aliases: ['show'],
       summary: 'Show an SSH key, with the public key',
       view: sshKeyView,
@@ -44,8 +44,8 @@ export const sshKeys: Group = {
         await printEach('KEY', typed, { work, view: sshKeyView }, context);
       },
     }),
-    add,
-    verb('delete', {
+    add: () => add,
+    delete: verb({
       aliases: ['rm'],
       summary: 'Delete SSH keys',
       view: sshKeyView,
@@ -55,7 +55,7 @@ export const sshKeys: Group = {
       takes: (command) => command.argument('<key...>', KEYS),
       run: (context, typed) => deleteKeys(typed, context),
     }),
-  ],
+  },
   examples: [
     'gpucloud ssh-keys list',
     'gpucloud ssh-keys get laptop',

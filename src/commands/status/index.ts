@@ -1,5 +1,5 @@
 import type { CallOptions } from '../../api/index.ts';
-import { action } from '../../cli/verb.ts';
+import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { readEnforcement } from '../../instances/deadlines/armed.ts';
 import { type AccountReading, assertWhole, readAccount } from '../../money/account.ts';
@@ -12,7 +12,8 @@ import { watch } from '../../watch/watch.ts';
 import { mayBillIn, type Overview, overviewOf, type Typed } from './overview.ts';
 import { idView, statusBlocks, statusView } from './view.ts';
 
-export const status = action({
+export const status = verb({
+  summary: 'Show instances, drives, costs and problems',
   view: statusView,
   notes:
     "Shows the instances known to this computer, since the API can't list instances. The burn " +

@@ -106,8 +106,8 @@ function environmentLines(variables: unknown): DetailLine[] {
 }
 
 export const templates: Group = {
-  verbs: [
-    verb('list', {
+  verbs: {
+    list: verb({
       aliases: ['ls'],
       summary: 'List application templates',
       view: templateView,
@@ -122,7 +122,7 @@ export const templates: Group = {
         await context.out.list(all.sort(byOrder), templateView);
       },
     }),
-    verb('get', {
+    get: verb({
       aliases: ['show'],
       summary: 'Show a template and its readme',
       view: templateView,
@@ -161,7 +161,7 @@ export const templates: Group = {
         }
       },
     }),
-  ],
+  },
   examples: ['gpucloud templates list', 'gpucloud templates get jupyterlab'],
 };
 

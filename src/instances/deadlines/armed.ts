@@ -184,17 +184,20 @@ export async function profileOf(context: Context): Promise<string> {
 }
 
 /**
- * Returns `bills until 08:58`, or what is true if nothing enforces the deadline. `deadline` is
- * undefined if it is not known here.
+ * Returns `bills until 08:58`, or what is true if nothing enforces the deadline. `deadline` is null
+ * if there is none, and undefined if it can't be read.
  */
-export function billsUntil(deadline: string | undefined, { deadline: armed }: Enforcement): string {
+export function billsUntil(
+  deadline: string | null | undefined,
+  { deadline: armed }: Enforcement,
+): string {
+  const forever = 'bills until you terminate it';
+  if (deadline === null) return forever;
   const time = deadline === undefined ? undefined : minuteText(Date.parse(deadline));
   if (armed.isArmed) return `bills until ${time ?? 'its deadline'}`;
-  const passes =
-    time === undefined
-      ? 'nothing enforces its deadline'
-      : `its deadline passes at ${time} and nothing enforces it`;
-  return `bills until you terminate it; ${passes}`;
+  return time === undefined
+    ? `${forever}; nothing enforces its deadline`
+    : `${forever}; its deadline passes at ${time} and nothing enforces it`;
 }
 
 /** Returns what enforces a deadline or an idle rule. */

@@ -3,9 +3,9 @@ import { spanText } from '../../output/time.ts';
 
 /** An instance's idle rule, and for how long it has been idle. Empty without a rule. */
 export interface IdleTime {
-  readonly if_idle_seconds?: number;
+  readonly if_idle_seconds?: number | undefined;
   /** 0 if the instance is in use; null if unknown. */
-  readonly idle_seconds?: number | null;
+  readonly idle_seconds?: number | null | undefined;
 }
 
 /** Milliseconds. Older evidence is outdated, even for the longest interval of `reap`. */
@@ -31,8 +31,8 @@ export function idleText({
   if_idle_seconds: after,
   idle_seconds: idle,
 }: {
-  readonly if_idle_seconds?: number | null;
-  readonly idle_seconds?: number | null;
+  readonly if_idle_seconds?: number | null | undefined;
+  readonly idle_seconds?: number | null | undefined;
 }): string | undefined {
   if (after == null) return undefined;
   if (idle == null) return 'unknown';

@@ -37,7 +37,10 @@ export async function guardOf(
     const { instances, open } = await livingIn(journal, own);
     checkNumber([...instances, ...open], guarded);
     if (guards.max_burn === undefined) return;
-    const costs = instances.map(({ name, last }) => ({ name, price: last?.price_per_hour }));
+    const costs = instances.map(({ name, last }) => ({
+      name,
+      price: last?.price_per_hour_snapshot,
+    }));
     for (const one of [...open, ...requests]) {
       costs.push({ name: one.name, price: await prices(one) });
     }
@@ -74,7 +77,10 @@ export async function openPrices(journal: Journal, context: Context) {
   const offers = await (await context.catalog()).known();
   return async ({ max_price, offer_id, source_id }: Priced) => {
     if (max_price !== undefined) return max_price;
-    if (source_id !== undefined) return (await journal.instance(source_id))?.last?.price_per_hour;
+    if (source_id !== undefined) {
+      const source = await journal.instance(source_id);
+      return source.kind === 'known' ? source.instance.last?.price_per_hour_snapshot : undefined;
+    }
     return offers.find(({ kind, id }) => kind === 'offer' && id === offer_id)?.price_per_hour;
   };
 }

@@ -6,7 +6,7 @@ import { CliError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
 import { makeFolders } from '../../files/private-folder.ts';
 import { replaceFile } from '../../files/replace.ts';
-import { drivesUnread, readKnownInstances } from '../../instances/known-instances.ts';
+import { drivesUnread, isReadNow, readKnownInstances } from '../../instances/known-instances.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { knownSshEndpoint, type SshEndpoint } from '../../watch/ssh-endpoint.ts';
 import { configWord, type SshOptions } from '../ssh-argv.ts';
@@ -54,10 +54,7 @@ export async function readEntries(context: Context, user?: string): Promise<Host
       `Could not read ${known.faults.length} of ${known.requested} instances: ${fault.message}`,
     );
   }
-  return hostEntries(
-    known.rows.flatMap(({ instance }) => instance ?? []),
-    user,
-  );
+  return hostEntries(known.rows.filter(isReadNow), user);
 }
 
 /** Whether a name contains only characters without a meaning in ssh's host patterns. */

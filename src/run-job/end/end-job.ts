@@ -33,7 +33,8 @@ export async function endJob(job: Job, context: Context): Promise<JobEnd> {
 /** Returns why a job failed; undefined if its command has exited and its results are here. */
 function failureOf({ failure, record, stops, by }: Job): CliError | undefined {
   if (failure !== undefined) return failure;
-  const { reason }: { reason?: unknown } = stops.last;
+  const isStarted = record.command_started_at !== null;
+  const { reason }: { reason?: unknown } = isStarted ? stops.last : stops.any;
   if (!isCollected(record) && reason instanceof CliError) return reason;
   if (by === 'stop' || record.exit_code !== null) return undefined;
   return withoutExitCode(stops, record);
@@ -98,7 +99,7 @@ function billsText(id: string, context: Context): Promise<string> {
   return context.shielded(async (own) => {
     const journal = await own.journal();
     const account = await journal.account();
-    const deadline = (await journal.instance(id))?.deadline;
+    const { deadline } = await journal.ends(id);
     return billsUntil(deadline, await readEnforcement({ account }, own));
   });
 }

@@ -20,8 +20,8 @@ export async function noteStarted(
   const { out, err } = context;
   const typed = typedName(name, id);
   const journal = await context.journal();
-  const deadline = (await journal.instance(id))?.deadline;
-  const end = deadline === undefined ? 'its deadline' : minuteText(Date.parse(deadline));
+  const { deadline } = await journal.ends(id);
+  const end = deadline == null ? 'its deadline' : minuteText(Date.parse(deadline));
   if (on) {
     err.note(
       `The command runs on ${name}. See its output: ${gpucloud('jobs', 'logs', typed)}. To follow the job and copy its results: ${gpucloud('jobs', 'attach', typed)}`,

@@ -120,13 +120,13 @@ const LEAST = 2 * 60_000;
  * this computer may have slept past the deadline.
  */
 async function timeOf(
-  { id, grace }: JobRecord,
+  { id, grace }: RentedRecord,
   every: number,
   context: Context,
 ): Promise<{ time: Situation['time']; after: number }> {
-  const known = id === null ? undefined : await (await context.journal()).instance(id);
-  if (known?.deadline === undefined) return { time: 'early', after: 0 };
-  const left = Date.parse(known.deadline) - context.serviceClock.now();
+  const { deadline } = await (await context.journal()).ends(id);
+  if (deadline == null) return { time: 'early', after: 0 };
+  const left = Date.parse(deadline) - context.serviceClock.now();
   if (left <= 0) return { time: 'past', after: Math.min(Math.max(grace, LEAST), LAST_TRY) - left };
   // The next run would be too late to interrupt the command and fetch its results.
   return { time: grace > 0 && left <= grace + every ? 'near' : 'early', after: 0 };
@@ -141,7 +141,7 @@ async function noteLost(job: Job, context: Context): Promise<Finished> {
   const typed = typedName(name, id);
   const journal = await context.journal();
   const enforcement = await readEnforcement({ account: await journal.account() }, context);
-  const { deadline } = (await journal.instance(id)) ?? {};
+  const { deadline } = await journal.ends(id);
   const bills = on ? '' : ` The instance ${billsUntil(deadline, enforcement)}.`;
   const ends = on ? '' : ' and terminate';
   const what = `The command on ${name} disappeared without an exit code, perhaps after a restart.`;
@@ -161,7 +161,6 @@ async function rowOf(
   exit_code: number | null,
   context: Context,
 ): Promise<Reaped> {
-  const known = await (await context.journal()).instance(id);
-  const deadline = known?.deadline ?? null;
+  const { deadline = null } = await (await context.journal()).ends(id);
   return { id, name, deadline, overdue_seconds: 0, outcome, reason: 'job', exit_code };
 }

@@ -44,10 +44,6 @@ export async function printLogs(
   if (output.lost !== undefined) throw output.lost;
 }
 
-function noteNone({ name }: JobRecord, { err }: Context): void {
-  err.note(`The command on ${name} has not started yet.`);
-}
-
 async function printAll(
   job: JobRecord,
   wanted: Wanted,
@@ -62,6 +58,10 @@ async function printAll(
   if (seen.isOver) return printKept(await readJob(job.uid, context), wanted, output, context);
   if (seen.state === 'none') return noteNone(job, context);
   await printRemote(job, wanted, seen.shell, output, context);
+}
+
+function noteNone({ name }: JobRecord, { err }: Context): void {
+  err.note(`The command on ${name} has not started yet.`);
 }
 
 async function printRemote(

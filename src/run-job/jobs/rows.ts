@@ -65,13 +65,13 @@ async function rowOf(job: JobRecord, context: Context): Promise<JobRow> {
     };
   }
   const seen = await seenNow(job, context);
-  const known = id === null ? undefined : await (await context.journal()).instance(id);
+  const { deadline = null } = id === null ? {} : await (await context.journal()).ends(id);
   return {
     ...given,
     ...stateNow(job, seen),
     seconds: secondsTo(context.clock.now(), job),
     cost_at_most: on ? null : costAtMost(seen?.instance, context.serviceClock.now()),
-    ends_at: seen?.isOver === true ? null : (known?.deadline ?? null),
+    ends_at: seen?.isOver === true ? null : deadline,
   };
 }
 

@@ -267,7 +267,7 @@ export interface AllJobs {
 /** Lists the account's jobs, newest first. Warns about a file that can't be read. */
 export async function readAllJobs(context: Context): Promise<AllJobs> {
   const [found, newer]: [JobRecord[], CliError[]] = [[], []];
-  for (const uid of await uidsIn(context)) {
+  for (const uid of uidsIn((await context.folders()).state)) {
     const [fault] = await failuresOf(readJob(uid, context).then((job) => found.push(job)));
     if (fault instanceof NewerRecord) newer.push(fault);
     else if (fault !== undefined) context.err.warn('local_storage', fault.message);
@@ -287,7 +287,9 @@ export async function readJobs(context: Context): Promise<JobRecord[]> {
 
 async function isOwn({ id, service, account }: JobRecord, context: Context): Promise<boolean> {
   const journal = await context.journal();
-  if (service === null) return id !== null && (await journal.instance(id)) !== undefined;
+  if (service === null) {
+    return id !== null && (await journal.instance(id)).kind !== 'none';
+  }
   const own = await journal.account();
   return service === (await serviceName(context)) && (own === undefined || own === account);
 }
@@ -296,9 +298,9 @@ function newestFirst(a: JobRecord, b: JobRecord): number {
   return a.started_at < b.started_at ? 1 : -1;
 }
 
-async function uidsIn(context: Context): Promise<string[]> {
+function uidsIn(state: string): string[] {
   try {
-    const names = readdirSync(dirname(await jobPath('', 'json', context)));
+    const names = readdirSync(join(state, 'jobs'));
     return names.flatMap((name) =>
       name.endsWith('.json') ? decodeURIComponent(name.slice(0, -'.json'.length)) : [],
     );
@@ -306,6 +308,20 @@ async function uidsIn(context: Context): Promise<string[]> {
     if (errorCode(error) === 'ENOENT') return [];
     throw unusable('read', 'jobs', error);
   }
+}
+
+/** Returns the IDs of the instances with a job, of every account. Skips unreadable files. */
+export function jobIdsIn(state: string): string[] {
+  return uidsIn(state).flatMap((uid) => {
+    try {
+      const text = readFileSync(join(state, 'jobs', `${encodeURIComponent(uid)}.json`), 'utf8');
+      const { id } = z.looseObject({ id: z.string() }).parse(JSON.parse(text));
+      return [id];
+    } catch {
+      // Tab completes what it can.
+      return [];
+    }
+  });
 }
 
 /**

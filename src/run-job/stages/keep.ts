@@ -52,8 +52,8 @@ export async function setEarlier(
 ): Promise<string> {
   const journal = await ownJournal(context);
   const wanted = await deadlineFrom({ after: time }, context);
-  const before = (await journal.instance(id))?.deadline;
-  if (before !== undefined && Date.parse(before) <= Date.parse(wanted)) return before;
+  const { deadline: before } = await journal.ends(id);
+  if (before != null && Date.parse(before) <= Date.parse(wanted)) return before;
   await setDeadline({ id, name }, { deadline: wanted }, journal, context);
   return wanted;
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../../errors.ts';
@@ -61,6 +62,19 @@ export function openStore(file: string) {
         await write(JSON.stringify(state));
       }),
   };
+}
+
+/**
+ * Returns the account's ID without a lock and without parsing the rest; undefined if the file is
+ * missing or unreadable.
+ */
+export function accountIn(file: string): string | undefined {
+  try {
+    const { id } = JSON.parse(readFileSync(file, 'utf8')).account;
+    return typeof id === 'string' ? id : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: Refusal };

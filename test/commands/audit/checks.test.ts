@@ -255,7 +255,7 @@ test('accepts an instance that another process rents during the audit', async ()
   const scope = { service: world.service.url, apiKey: TEST_KEY };
   at.handler = async (request) => {
     if (request.path === '/storage/drives') {
-      await journalOf(world, scope).add({ id, status: 'ACTIVE', name: 'box-1' }, 'create');
+      await journalOf(world, scope).add(id, 'create', { id, status: 'ACTIVE', name: 'box-1' });
     }
     return service.handler(request);
   };

@@ -1,9 +1,9 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { NEW } from '../../support/renting-service.ts';
 import { journalOf, TEST_KEY } from '../../support/run-cli.ts';
-import { HARDWARE, OFFER } from '../../support/sandbox-ids.ts';
+import { OFFER } from '../../support/sandbox-ids.ts';
 import { envelope } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
 import {
@@ -305,60 +305,6 @@ describe('instances recover', () => {
     await lose(false);
     await world.service.close();
     expect((await world.cli(['instances', 'recover'])).code).toBe(6);
-  });
-});
-
-describe('recover and list with unreadable data', () => {
-  test("resolves requests even if the drives can't be read", async () => {
-    await begin();
-    await lose(true);
-    world.clock.advance(1000);
-    await lose(false, ['instances', 'create', 'lost-box', ...HARDWARE]);
-    await world.cli(['instances', 'get', ID]);
-    service.failing.add('/storage/drives');
-    const argv = ['instances', 'recover', '--yes', '--json'];
-    const { code, stdout, stderr } = await world.cli(argv);
-    expect(code).toBe(7);
-    expect(JSON.parse(stdout)).toMatchObject([
-      { name: 'trainer', outcome: 'rented', id: ID },
-      { name: 'lost-box', outcome: 'unknown' },
-    ]);
-    expect(stderr).toContain('Could not use the list of drives to recover requests');
-  });
-
-  test("lists the instances of every account if the key's account is unknown, and rents nothing", async () => {
-    await begin();
-    await world.cli(CREATE);
-    service.failing.add('/users/me');
-    const env = { GPUCLOUD_API_KEY: 'svc_sk_other_0123456789' };
-    const list = await world.cli(['instances', 'list', '-q'], { env });
-    expect(list).toMatchObject({ code: 0, stdout: `${NEW}\n` });
-    expect(list.stderr).toContain('Could not determine which account the API key belongs to');
-    // gpucloud rents nothing for an unknown account.
-    const { code, requests } = await world.cli(['instances', 'create', 'lab', ...HARDWARE], {
-      env,
-    });
-    expect({ code, posts: posts(requests) }).toEqual({ code: 1, posts: [] });
-    service.failing.clear();
-    expect(await world.cli(['instances', 'list', '-q'], { env })).toMatchObject({ stderr: '' });
-  });
-
-  test('reads the ID of an instance from the name of its invalid file', async () => {
-    await begin();
-    await world.cli(CREATE);
-    const root = join(world.home, 'state', 'journal');
-    const name = (await readdir(root, { recursive: true })).find((one) =>
-      one.endsWith(`instances/${NEW}.json`),
-    );
-    for (const torn of ['', '{"version":1,"id":"', 'null']) {
-      await writeFile(join(root, name ?? ''), torn);
-      const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
-      expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject([{ id: NEW, name: 'trainer' }]);
-      expect(stderr).toContain('Could not read the journal file');
-      expect(await world.cli(['instances', 'list'])).toMatchObject({ stderr: '' });
-    }
-    expect(await readFile(`${join(root, name ?? '')}.unreadable`, 'utf8')).toBe('null');
   });
 });
 

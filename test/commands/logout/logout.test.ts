@@ -88,8 +88,8 @@ describe('logout', () => {
   test('lists instances that may be billing, since terminating them needs the key', async () => {
     const world = await signedIn();
     const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
-    await journal.add({ id: 'a', name: 'trainer', status: 'ACTIVE' }, 'track');
-    await journal.add({ id: 'b', name: 'old', status: 'TERMINATED' }, 'track');
+    await journal.add('a', 'track', { id: 'a', name: 'trainer', status: 'ACTIVE' });
+    await journal.add('b', 'track', { id: 'b', name: 'old', status: 'TERMINATED' });
     const lost = { operation: 'create', name: 'lost', offer_id: null, timeout_ms: 1000 } as const;
     await journal.open(lost, new Set());
 
@@ -104,7 +104,7 @@ describe('logout', () => {
     async (status) => {
       const world = await signedIn();
       const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
-      await journal.add({ id: 'a', name: 'trainer', status }, 'track');
+      await journal.add('a', 'track', { id: 'a', name: 'trainer', status });
       expect((await world.cli(['logout'])).stderr).toContain(
         'These instances may still be billing: trainer.',
       );

@@ -345,7 +345,7 @@ describe('profiles remove', () => {
       [3, 'old', 'TERMINATED'],
     ] as const) {
       const id = `b0000000-0000-4000-8000-00000000000${at}`;
-      await journal.add({ id, name, status }, 'track');
+      await journal.add(id, 'track', { id, name, status });
     }
     await world.cli(['profiles', 'use', 'sandbox']);
     const { code, stderr } = await world.cli(['profiles', 'remove', 'home']);

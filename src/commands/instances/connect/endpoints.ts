@@ -1,6 +1,6 @@
 import { OR_STDIN } from '../../../cli/input.ts';
 import { forEach, onlyTyped, showDone } from '../../../cli/several.ts';
-import { action } from '../../../cli/verb.ts';
+import { verb } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import { instanceIn, readInstance } from '../../../instances/read.ts';
@@ -40,7 +40,8 @@ const ofSeveral: View<Connection> = {
   columns: [INSTANCE, ...connectionView.columns.slice(1)],
 };
 
-export const endpoints = action({
+export const endpoints = verb({
+  summary: 'List URLs and ports',
   view: connectionView,
   notes:
     'Links come from the service, or from the instance template. Masks secrets in links unless ' +
@@ -82,7 +83,8 @@ const linkView: View<Link> = {
   empty: 'No link.',
 };
 
-export const open = action({
+export const open = verb({
+  summary: 'Open an application in the browser',
   notes:
     'Opens the main endpoint unless ENDPOINT is given. If stdout is not a terminal, prints the ' +
     'link with its secrets instead.',

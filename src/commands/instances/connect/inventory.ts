@@ -1,7 +1,7 @@
 import { OR_STDIN } from '../../../cli/input.ts';
 import { oneOf } from '../../../cli/parse.ts';
 import { forEach } from '../../../cli/several.ts';
-import { action } from '../../../cli/verb.ts';
+import { verb } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { type CliError, throwAll, usageError } from '../../../errors.ts';
 import type { View } from '../../../output/output.ts';
@@ -45,7 +45,8 @@ const inventoryView: View<InventoryHost> = {
   }),
 };
 
-export const inventory = action({
+export const inventory = verb({
+  summary: 'Print hosts for Ansible, GNU parallel, MPI or ssh',
   view: inventoryView,
   notes:
     'Prints instances in the format of another program: Ansible (YAML), GNU parallel ' +

@@ -1,5 +1,5 @@
 import { fieldOf } from '../../../api/open-fields.ts';
-import { action } from '../../../cli/verb.ts';
+import { verb } from '../../../cli/verb.ts';
 import { CliError } from '../../../errors.ts';
 import { instanceIn, readInstance } from '../../../instances/read.ts';
 import { findInstance } from '../../../instances/resolve.ts';
@@ -19,7 +19,8 @@ const secretView: View<Secret> = {
   empty: 'The service returned no secrets for this instance.',
 };
 
-export const secrets = action({
+export const secrets = verb({
+  summary: 'Show generated passwords and tokens',
   view: secretView,
   notes: 'With KEY, prints only that value. Other commands mask these secrets.',
   completes: { key: 'nothing' },

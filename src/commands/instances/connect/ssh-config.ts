@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { action } from '../../../cli/verb.ts';
+import { verb } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import type { View } from '../../../output/output.ts';
@@ -38,7 +38,8 @@ const hostView: View<HostEntry> = {
   }),
 };
 
-export const sshConfig = action({
+export const sshConfig = verb({
+  summary: 'Let ssh, rsync and VS Code use instance names',
   view: hostView,
   notes:
     'Prints an ssh configuration with the hosts gpucloud-NAME and gpucloud-ID. --install ' +

@@ -1,4 +1,4 @@
-import { action } from '../../../cli/verb.ts';
+import { verb } from '../../../cli/verb.ts';
 import { parseCopy } from '../../../reach/copy.ts';
 import { reach } from '../../../reach/reach.ts';
 import { runSsh } from '../../../reach/run-ssh.ts';
@@ -7,7 +7,8 @@ import { howToReach, withSshFlags } from '../../../reach/ssh-flags.ts';
 import { asUserOfJob } from '../../../run-job/jobs/sign-in-of.ts';
 import { commandView, printCommand } from './printed-command.ts';
 
-export const ssh = action({
+export const ssh = verb({
+  summary: 'Open a shell, or run a command',
   notes:
     'Runs your ssh with your keys and configuration. Everything after INSTANCE, or after --, ' +
     'runs on the instance. gpucloud exits with the exit code of that command.\n\n' +
@@ -43,7 +44,8 @@ export const ssh = action({
   },
 });
 
-export const scp = action({
+export const scp = verb({
+  summary: 'Copy files to or from an instance',
   notes:
     'Write a path on the instance as INSTANCE:PATH, relative to the home folder unless it ' +
     'starts with a slash. Write a local file with a colon in its name as ./a:b. On the ' +

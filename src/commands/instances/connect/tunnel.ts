@@ -1,5 +1,5 @@
 import { Option } from '../../../cli/command.ts';
-import { action } from '../../../cli/verb.ts';
+import { verb } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { escapeUnseen, mask } from '../../../output/index.ts';
 import { field, type View } from '../../../output/output.ts';
@@ -27,7 +27,8 @@ const tunnelView: View<Tunnel> = {
   json: ({ secrets: _secrets, ...tunnel }) => tunnel,
 };
 
-export const tunnel = action({
+export const tunnel = verb({
+  summary: 'Forward a port to this computer',
   view: tunnelView,
   notes:
     'REMOTE is a port of the instance or an endpoint name (default: the main endpoint). ' +

@@ -1,7 +1,7 @@
 import { OR_STDIN } from '../../../cli/input.ts';
 import { ruled } from '../../../cli/parse.ts';
 import { forEach, showDone } from '../../../cli/several.ts';
-import { action } from '../../../cli/verb.ts';
+import { verb } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import { endsNeed } from '../../../instances/deadlines/armed.ts';
@@ -32,7 +32,8 @@ const expiringView: View<Changed> = {
   empty: 'No deadlines changed.',
 };
 
-export const expire = action({
+export const expire = verb({
+  summary: 'Set or remove a deadline',
   view: expiringView,
   notes:
     "Sets a deadline by the service's clock, or an idle rule. " +

@@ -1,7 +1,7 @@
 import { eachBounded, SSH_AT_ONCE } from '../../../bounded.ts';
 import { Option } from '../../../cli/command.ts';
 import { ruled } from '../../../cli/parse.ts';
-import { action } from '../../../cli/verb.ts';
+import { verb } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { type CliError, failuresOf, throwAll } from '../../../errors.ts';
 import { arm, armedStatus, disarm } from '../../../instances/deadlines/arm.ts';
@@ -64,7 +64,8 @@ async function everyOf(context: Context): Promise<number> {
   return heartbeatOf(state, await profileOf(context))?.every ?? DEFAULT_EVERY;
 }
 
-export const reap = action({
+export const reap = verb({
+  summary: 'Terminate instances past their deadline',
   view: reapedView,
   notes:
     'Finishes jobs of "run" that have ended and that no gpucloud process follows: copies ' +

@@ -1,7 +1,7 @@
 import type { Instance } from '../../../api/index.ts';
 import type { Context } from '../../../context.ts';
 import type { WantedEnds } from '../../../instances/deadlines/deadline.ts';
-import { ensureNotTaken, InFlight, otherSettled } from '../../../instances/pending.ts';
+import { ensureNotTaken, otherSettled } from '../../../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../../../instances/preflight.ts';
 import { type Gates, obtain, waitEarly } from '../../../instances/rental/capacity.ts';
 import { numberedNames } from '../../../instances/rental/count.ts';
@@ -12,11 +12,12 @@ import type { Planned } from '../../../results/instances.ts';
 import { plannedView } from '../view.ts';
 import {
   type CreateInput,
+  createOrUse,
   nameTakenIn,
   notePlan,
   prepare,
   rentFrom,
-  suggestExisting,
+  withSuggestion,
 } from './prepare.ts';
 import { existingDeadline, findUsable } from './rented.ts';
 import { showSeveral } from './rented-several.ts';
@@ -62,8 +63,7 @@ async function check(...[body, plan, context]: Parameters<typeof planRental>): P
   try {
     return await planRental(body, plan, context);
   } catch (error) {
-    const taken = nameTakenIn(error);
-    throw taken === undefined ? error : suggestExisting(taken);
+    throw withSuggestion(error);
   }
 }
 
@@ -136,22 +136,15 @@ async function obtainOne(
   context: Context,
 ): Promise<ObtainedOne> {
   if (found !== undefined) return takeExisting(name, found, wish, context);
-  const { input } = wish;
-  for (;;) {
-    try {
-      return await rentOne(name, wish, context);
-    } catch (error) {
-      const taken = nameTakenIn(error);
-      if (input.ifNotExists && error instanceof InFlight) {
-        await runPreflight(context, nothingCreated, () => otherSettled(name, context));
-      } else if (input.ifNotExists && taken?.resource !== undefined) {
-        const usable = await findUsable(taken.resource, input.given, context);
-        return takeExisting(name, usable, wish, context);
-      } else {
-        throw taken === undefined ? error : suggestExisting(taken);
-      }
-    }
-  }
+  return createOrUse(
+    wish.input,
+    context,
+    () => rentOne(name, wish, context),
+    async (id) => {
+      const usable = await findUsable(id, wish.input.given, context);
+      return takeExisting(name, usable, wish, context);
+    },
+  );
 }
 
 function rentOne(

@@ -1,8 +1,7 @@
 import { oneName, ruled } from '../../../cli/parse.ts';
-import { action } from '../../../cli/verb.ts';
+import { verb } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import type { WantedEnds } from '../../../instances/deadlines/deadline.ts';
-import { InFlight, otherSettled } from '../../../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../../../instances/preflight.ts';
 import { obtain } from '../../../instances/rental/capacity.ts';
 import { checkCount, countOption, minCountOption } from '../../../instances/rental/count.ts';
@@ -23,15 +22,15 @@ import { createSeveral } from './create-several.ts';
 import {
   anotherOffer,
   type CreateInput,
-  nameTakenIn,
+  createOrUse,
   notePlan,
   prepare,
   rentFrom,
-  suggestExisting,
 } from './prepare.ts';
 import { noteRented, showExisting, showObtained } from './rented.ts';
 
-export const create = action({
+export const create = verb({
+  summary: 'Rent an instance',
   view: instanceView,
   completes: {
     name: 'nothing',
@@ -109,14 +108,8 @@ export const create = action({
     if (count !== undefined) {
       return createSeveral({ ...input, count }, context);
     }
-    try {
-      await createPatiently(input, context);
-    } catch (error) {
-      const taken = nameTakenIn(error);
-      if (taken?.resource === undefined) throw error;
-      if (!input.ifNotExists) throw suggestExisting(taken);
-      await showExisting(taken.resource, input, context);
-    }
+    const rent = () => createInstance(input, context);
+    await createOrUse(input, context, rent, (id) => showExisting(id, input, context));
   },
 });
 
@@ -124,18 +117,7 @@ async function printSchema(context: Context): Promise<void> {
   await context.out.text(`${JSON.stringify(manifestJsonSchema(), null, 2)}\n`);
 }
 
-/** Creates an instance. With `--if-not-exists`, waits for another process that is creating it. */
-async function createPatiently(input: CreateInput, context: Context): Promise<void> {
-  for (;;) {
-    try {
-      return await createInstance(input, context);
-    } catch (error) {
-      if (!input.ifNotExists || input.dryRun || !(error instanceof InFlight)) throw error;
-      await runPreflight(context, nothingCreated, () => otherSettled(error.requested, context));
-    }
-  }
-}
-
+/** Creates an instance. A person may choose other offers until one is rented. */
 async function createInstance(input: CreateInput, context: Context): Promise<void> {
   const prepared = await runPreflight(context, nothingCreated, () => prepare(input, context));
   const { until } = prepared;

@@ -10,7 +10,12 @@ import {
 } from '../../../instances/deadlines/deadline.ts';
 import { nameFree } from '../../../instances/ending.ts';
 import { OverMaxPrice, rentWithin } from '../../../instances/max-price.ts';
-import { ensureNoPending, ensureNotTaken, otherSettled } from '../../../instances/pending.ts';
+import {
+  ensureNoPending,
+  ensureNotTaken,
+  InFlight,
+  otherSettled,
+} from '../../../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../../../instances/preflight.ts';
 import { mayTryAnother } from '../../../instances/rental/capacity.ts';
 import { type CountFlags, numberedNames } from '../../../instances/rental/count.ts';
@@ -103,6 +108,28 @@ function readyStatus({ sshKey = [], template, dockerImage }: CreateFlags): 'ssh'
   return isEntered ? 'ssh' : 'ACTIVE';
 }
 
+/**
+ * Creates an instance. With `--if-not-exists`, waits for another process that is creating it, and
+ * uses an instance that exists.
+ */
+export async function createOrUse<T>(
+  { ifNotExists, dryRun }: Pick<CreateInput, 'ifNotExists' | 'dryRun'>,
+  context: Context,
+  create: () => Promise<T>,
+  use: (id: string) => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await create();
+    } catch (error) {
+      const id = nameTakenIn(error)?.resource;
+      if (ifNotExists && id !== undefined) return use(id);
+      if (!ifNotExists || dryRun || !(error instanceof InFlight)) throw withSuggestion(error);
+      await runPreflight(context, nothingCreated, () => otherSettled(error.requested, context));
+    }
+  }
+}
+
 /** Asks the user for another offer if that may avoid the refusal. Otherwise throws the refusal. */
 export async function anotherOffer(
   error: unknown,
@@ -169,9 +196,12 @@ export function nameTakenIn(error: unknown): CliError | undefined {
   return isTaken ? error : undefined;
 }
 
-/** Suggests the flag that prints the existing instance. */
-export function suggestExisting(taken: CliError): CliError {
-  return taken.with(taken.message, {
-    hint: `add --if-not-exists to print the existing instance; ${taken.hint}`,
-  });
+/** Adds the flag that prints the existing instance to the error of a taken name. */
+export function withSuggestion(error: unknown): unknown {
+  const taken = nameTakenIn(error);
+  return taken === undefined
+    ? error
+    : taken.with(taken.message, {
+        hint: `add --if-not-exists to print the existing instance; ${taken.hint}`,
+      });
 }

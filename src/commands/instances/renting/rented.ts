@@ -101,16 +101,16 @@ export async function existingDeadline(
   { flags }: Given,
   context: Context,
 ): Promise<string | undefined> {
-  const known = await (await context.journal()).instance(found.id);
-  const ends_at = known?.deadline;
+  const { deadline, if_idle } = await (await context.journal()).ends(found.id);
+  const ends_at = deadline ?? undefined;
   const typed = typedName(found.name, found.id);
   if (wantedDeadline(flags) !== undefined) {
     if (ends_at === undefined) warnEndless(found, context);
     else noteEnds([typed], { deadline: ends_at }, context);
   }
   if (flags.ifIdle !== undefined) {
-    if (known?.idle === undefined) warnRuleless(found, context);
-    else noteEnds([typed], { if_idle: known.idle.rule.after }, context);
+    if (if_idle === undefined) warnRuleless(found, context);
+    else noteEnds([typed], { if_idle: if_idle.after }, context);
   }
   return ends_at;
 }

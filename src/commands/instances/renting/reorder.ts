@@ -1,6 +1,6 @@
 import { calledBy } from '../../../cli/hints.ts';
 import { checked, oneName } from '../../../cli/parse.ts';
-import { action } from '../../../cli/verb.ts';
+import { verb } from '../../../cli/verb.ts';
 import { CliError, usageError } from '../../../errors.ts';
 import {
   checkDeadline,
@@ -24,7 +24,8 @@ import {
 import { instanceView } from '../view.ts';
 import { showRented } from './rented.ts';
 
-export const reorder = action({
+export const reorder = verb({
+  summary: 'Rent a terminated instance again',
   view: instanceView,
   completes: { instance: 'terminated', 'new-name': 'nothing', '--name': 'nothing' },
   notes:

@@ -1,4 +1,4 @@
-import type { NameKind, Offer } from '../../completion/tree.ts';
+import type { CompletionValue, NameKind } from '../../completion/values.ts';
 import { type AnyCommand, about, type Completes, type Option } from '../command.ts';
 import { wordsOf } from '../parse.ts';
 
@@ -44,11 +44,11 @@ const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
 
 type Argument = AnyCommand['registeredArguments'][number];
 
-const FREE: Offer = { kind: 'free' };
+const FREE: CompletionValue = { kind: 'free' };
 
-export function offerOfArgument(command: AnyCommand, argument: Argument): Offer {
+export function valueOfArgument(command: AnyCommand, argument: Argument): CompletionValue {
   const decided = decidedForArgument(command, argument);
-  return decided === undefined ? FREE : asOffer(decided);
+  return decided === undefined ? FREE : asValue(decided);
 }
 
 /** Returns an argument's completion, or undefined if none is declared. */
@@ -63,12 +63,12 @@ export function decidedForArgument(command: AnyCommand, argument: Argument): Com
 }
 
 /** Returns the completion of a flag's value, or undefined for a switch. */
-export function offerOfFlag(command: AnyCommand, option: Option): Offer | undefined {
+export function valueOfFlag(command: AnyCommand, option: Option): CompletionValue | undefined {
   if (placeholderOf(option) === undefined) return undefined;
-  const columns = columnsOffer(command, option.long ?? '');
+  const columns = columnValue(command, option.long ?? '');
   if (columns !== undefined) return columns;
   const decided = decidedForFlag(command, option);
-  return decided === undefined ? FREE : asOffer(decided);
+  return decided === undefined ? FREE : asValue(decided);
 }
 
 /** Returns a flag's completion: undefined if none is declared, `nothing` for a switch. */
@@ -91,7 +91,7 @@ export function placeholderOf(option: Option): string | undefined {
 
 const COLUMN_FLAGS: readonly string[] = ['--columns', '--sort'];
 
-function columnsOffer(command: AnyCommand, long: string): Offer | undefined {
+function columnValue(command: AnyCommand, long: string): CompletionValue | undefined {
   if (!COLUMN_FLAGS.includes(long)) {
     return undefined;
   }
@@ -102,7 +102,7 @@ function columnsOffer(command: AnyCommand, long: string): Offer | undefined {
   return { kind: long === '--sort' ? 'sort' : 'list', words };
 }
 
-function asOffer(completes: Completes): Offer {
+function asValue(completes: Completes): CompletionValue {
   if (typeof completes === 'object') {
     if ('list' in completes) return { kind: 'list', words: completes.list };
     if ('topics' in completes) return { kind: 'command', topics: completes.topics };

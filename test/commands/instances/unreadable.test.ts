@@ -1,0 +1,80 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { NEW } from '../../support/renting-service.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+import { begin, CREATE, closeLost, ID, listed, lose, posts, service, world } from './lost.ts';
+
+afterEach(closeLost);
+
+describe('recover and list with unreadable data', () => {
+  test("resolves requests even if the drives can't be read", async () => {
+    await begin();
+    await lose(true);
+    world.clock.advance(1000);
+    await lose(false, ['instances', 'create', 'lost-box', ...HARDWARE]);
+    await world.cli(['instances', 'get', ID]);
+    service.failing.add('/storage/drives');
+    const argv = ['instances', 'recover', '--yes', '--json'];
+    const { code, stdout, stderr } = await world.cli(argv);
+    expect(code).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: 'trainer', outcome: 'rented', id: ID },
+      { name: 'lost-box', outcome: 'unknown' },
+    ]);
+    expect(stderr).toContain('Could not use the list of drives to recover requests');
+  });
+
+  test("lists the instances of every account if the key's account is unknown, and rents nothing", async () => {
+    await begin();
+    await world.cli(CREATE);
+    service.failing.add('/users/me');
+    const env = { GPUCLOUD_API_KEY: 'svc_sk_other_0123456789' };
+    const list = await world.cli(['instances', 'list', '-q'], { env });
+    expect(list).toMatchObject({ code: 0, stdout: `${NEW}\n` });
+    expect(list.stderr).toContain('Could not determine which account the API key belongs to');
+    // gpucloud rents nothing for an unknown account.
+    const { code, requests } = await world.cli(['instances', 'create', 'lab', ...HARDWARE], {
+      env,
+    });
+    expect({ code, posts: posts(requests) }).toEqual({ code: 1, posts: [] });
+    service.failing.clear();
+    expect(await world.cli(['instances', 'list', '-q'], { env })).toMatchObject({ stderr: '' });
+  });
+
+  test('warns about an unreadable instance until it is tracked again', async () => {
+    await begin();
+    await world.cli(CREATE);
+    const root = join(world.home, 'state', 'journal');
+    const name = (await readdir(root, { recursive: true })).find((one) =>
+      one.endsWith(`instances/${NEW}.json`),
+    );
+    const path = join(root, name ?? '');
+    for (const text of ['', '{"version":1,"id":"', 'null']) {
+      await writeFile(path, text);
+      const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
+      expect({ code, rows: JSON.parse(stdout) }).toEqual({ code: 0, rows: [] });
+      expect(stderr).toContain(`Could not read the journal file ${path}`);
+    }
+    expect((await world.cli(['instances', 'track', NEW])).code).toBe(0);
+    expect(await listed()).toMatchObject([{ id: NEW, name: 'trainer' }]);
+    expect(await readFile(`${path}.unreadable`, 'utf8')).toBe('null');
+  });
+
+  test('sends nothing if the earlier request for the name is unreadable', async () => {
+    await begin();
+    service.posts.push(() => 'hangUp');
+    expect((await world.cli(CREATE)).code).toBe(7);
+    const root = join(world.home, 'state', 'journal');
+    const name = (await readdir(root, { recursive: true })).find((one) =>
+      one.endsWith('requests/trainer.json'),
+    );
+    await writeFile(join(root, name ?? ''), '{');
+    for (const more of [[], ['--yes']]) {
+      const { code, requests, stderr } = await world.cli([...CREATE, ...more, '--json']);
+      expect({ code, posts: posts(requests) }).toEqual({ code: 9, posts: [] });
+      expect(stderr).toContain(join(root, name ?? ''));
+      expect(stderr).toContain('"may_be_billing":true');
+    }
+  });
+});
