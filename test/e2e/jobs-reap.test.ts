@@ -113,7 +113,7 @@ describe('reap with jobs', needs('ssh'), () => {
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
     expect(world.status()).toBe('ACTIVE');
     world.advance(2 * 3_600_000);
-    expect(await reap()).toMatchObject({ rows: [{ outcome: 'terminated', reason: 'deadline' }] });
+    expect(await reap()).toMatchObject({ rows: [{ outcome: 'terminated', reason: 'job' }] });
     expect(await list()).toMatchObject([{ status: 'LOST', ends_at: null }]);
     expect(await attention()).toEqual([]);
   });

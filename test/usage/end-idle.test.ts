@@ -284,18 +284,18 @@ describe('a job that has exited', () => {
     return rows;
   };
 
-  test.each([[{ kept: null }], [{ kept: 'results' }]])(
-    "protects a job's instance while results are not copied: %j",
-    async (more) => {
-      await exited(more);
-      const failed = { reason: 'job', outcome: 'refused', exit_code: 0 };
-      expect(await ends()).toMatchObject([failed, failed, failed]);
-      const record = readFileSync(join(world.home, 'state', 'jobs', `${ID}.json`), 'utf8');
-      expect(JSON.parse(record)).toMatchObject({ ...more, ended_at: null });
-      expect(terminations()).toBe(0);
-      expect(await listed(world)).toMatchObject([{ idle_seconds: 0 }]);
-    },
-  );
+  test.each([
+    [{ kept: null }, 'refused'],
+    [{ kept: 'results' }, 'kept'],
+  ])("protects a job's instance while results are not copied: %j", async (more, outcome) => {
+    await exited(more);
+    const failed = { reason: 'job', outcome, exit_code: 0 };
+    expect(await ends()).toMatchObject([failed, failed, failed]);
+    const record = readFileSync(join(world.home, 'state', 'jobs', `${ID}.json`), 'utf8');
+    expect(JSON.parse(record)).toMatchObject({ ...more, ended_at: null });
+    expect(terminations()).toBe(0);
+    expect(await listed(world)).toMatchObject([{ idle_seconds: 0 }]);
+  });
 
   test.each([
     ['its instance was kept for the command', { kept: 'command' }],
