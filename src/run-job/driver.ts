@@ -64,7 +64,7 @@ export async function driveJob(
   phases.begin('starting');
   try {
     const finish = await drive(by, steps);
-    if (finish === 'left') return await leave(job, context);
+    if (finish === 'left') return await leave(job, record.kept, context);
   } catch (error) {
     // A bug must not leave a rented instance without a process that ends it.
     job.failure = error instanceof CliError ? error : unforeseen(error);
@@ -77,13 +77,18 @@ export async function driveJob(
   return job.end;
 }
 
-async function leave(job: Job, context: Context): Promise<JobEnd | undefined> {
+/** `kept`: whether the instance was kept before this process. */
+async function leave(
+  job: Job,
+  kept: JobRecord['kept'],
+  context: Context,
+): Promise<JobEnd | undefined> {
   const { by, seen, failure, record } = job;
   const done = await readEnded(record.uid, context);
   if (done !== undefined) return by === 'stop' ? undefined : endOf(done);
   if (by === 'detach' && seen.kind === 'running') return undefined;
-  const isUntouched = failure === undefined || record.exit_code === null || isCollected(record);
-  if (by === 'reap' && isUntouched) return undefined;
+  const isStuck = failure !== undefined && record.exit_code !== null && !isCollected(record);
+  if (by === 'reap' && !isStuck && record.kept === kept) return undefined;
   const end = await leftJob(job, context);
   await saveEnd(job, end, context);
   return end;

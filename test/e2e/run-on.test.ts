@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runFast } from '../run-job/fast-run.ts';
@@ -69,6 +69,7 @@ describe('gpucloud run --on', needs('ssh'), () => {
     const rows = await jobs();
     expect(rows).toMatchObject([
       { id: NEW, name: 'dev', status: 'EXITED', exit_code: 7, on: true, cost_at_most: null },
+      { id: NEW, exit_code: 3 },
     ]);
     expect(rows[0].ended_at).not.toBeNull();
     const logs = await gpucloud(['jobs', 'logs', 'dev']);
@@ -114,12 +115,22 @@ describe('gpucloud run --on', needs('ssh'), () => {
   });
 
   test('keeps the results after a failed copy, so that jobs attach can fetch them', async () => {
-    const done = await runOn(['--fetch', here('missing')], 'true');
+    const local = join(world.computer.home, 'folder');
+    const done = await runOn(
+      ['--fetch', `out:${local}`],
+      ...['sh', '-c', `mkdir out; echo x >out/r; >${local}`],
+    );
     expect(done.code, done.stderr).toBe(125);
     expect(done.stderr).toContain('gpucloud jobs attach dev');
-    await writeFile(there('missing'), 'x');
+    await rm(local);
     expect(await gpucloud(['jobs', 'attach', 'dev'])).toMatchObject({ code: 0 });
-    expect(existsSync(join(world.computer.home, 'missing'))).toBe(true);
+    expect(existsSync(join(local, 'r'))).toBe(true);
+  });
+
+  test('ends a job whose result is missing, so that the next job may start', async () => {
+    const done = await runOn(['--fetch', here('missing')], 'true');
+    expect(done.code, done.stderr).toBe(125);
+    expect(await runOn([], 'true')).toMatchObject({ code: 0 });
   });
 
   test('interrupts the command on Ctrl-C, fetches, and keeps the instance running', async () => {

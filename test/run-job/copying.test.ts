@@ -136,7 +136,7 @@ test('reads kept output from the first unprinted byte', async () => {
   const { context } = atTerminal(own, []);
   await mkdir(join(own.home, 'state', 'jobs'), { recursive: true });
   writeFileSync(join(own.home, 'state', 'jobs', `${NEW}.out`), 'world\n');
-  const job = { id: NEW, name: 'job', cut: { out: 6, err: 0 } };
+  const job = { uid: NEW, name: 'job', cut: { out: 6, err: 0 } };
   const printed = async (after: number) => {
     let text = '';
     for await (const chunk of keptOutput(job as never, 'out', { after }, context)) text += chunk;

@@ -122,7 +122,9 @@ export const reap = verb({
     const finish = async (job: JobRecord) => {
       handOver.begin(job);
       const finished = finishJobs({ open: [job], every: every ?? 0 }, context, ({ row, error }) => {
-        if (row !== undefined) rows.push(row);
+        // Another job of the instance may have terminated it in this pass.
+        const isReported = rows.some(({ id }) => id === row?.id);
+        if (row !== undefined && !(row.outcome === 'already_ended' && isReported)) rows.push(row);
         if (error !== undefined) errors.push(error);
       });
       errors.push(...(await failuresOf(finished)));
