@@ -15,8 +15,9 @@ import type { Host } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
 import { errorCode } from './files/error-code.ts';
 import { whenStopped } from './output/sink.ts';
+import { unblock } from './output/unblock.ts';
 import { isInExecutable, keyringProgramOf, type Self, selfOf } from './platform/self.ts';
-import { openFile, startPiped, startProgram } from './programs.ts';
+import { openFile, type Signal, startPiped, startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
 import { run } from './run.ts';
 
@@ -40,12 +41,19 @@ async function main(): Promise<void> {
       return process.stdin;
     },
     get stdout() {
+      if (!isStdoutOpen) unblock(process.stdout, 1, process.platform);
       isStdoutOpen = true;
       return process.stdout;
     },
     get stderr() {
       // Without a listener, a closed stderr would crash the process in the middle of an operation.
-      if (!isStderrOpen) process.stderr.on('error', () => undefined);
+      if (!isStderrOpen) {
+        unblock(
+          process.stderr.on('error', () => undefined),
+          2,
+          process.platform,
+        );
+      }
       isStderrOpen = true;
       return process.stderr;
     },
@@ -67,6 +75,7 @@ async function main(): Promise<void> {
     pid: process.pid,
     uid: process.geteuid?.(),
     isAlive,
+    signalGroup,
     interrupts: { first: first.signal, second: second.signal },
     onThirdInterrupt,
     borrowScreen,
@@ -86,8 +95,8 @@ async function main(): Promise<void> {
     host.stderr.write(faultReport(faults.first, argv, env));
   }
   // Exiting now would cut off output to a slow reader.
-  if (isStdoutOpen) await written(process.stdout, second.signal);
-  if (isStderrOpen) await written(process.stderr, second.signal);
+  if (isStdoutOpen) await written(process.stdout, first.signal);
+  if (isStderrOpen) await written(process.stderr, first.signal);
   if (isHungUp(first.signal)) releaseTerminal();
   // Closing connections and freeing the heap would take longer than many commands; the system does
   // both at once.
@@ -222,6 +231,14 @@ function homeFolder(): string | undefined {
   }
 }
 
+function signalGroup(group: number, signal: Signal): boolean {
+  try {
+    return process.kill(-group, signal);
+  } catch {
+    return false;
+  }
+}
+
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -252,18 +269,21 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
   ['SIGBREAK', 'interrupted', 'Interrupted.'],
 ];
 
-/** Returns a setter for the third signal's action. By default, it kills the process. */
+/**
+ * Returns a function that adds an action of the third signal, and returns how to remove the action.
+ * Without actions, the third signal kills the process.
+ */
 function listenForInterrupts(
   first: AbortController,
   second: AbortController,
-): (leave: () => void) => void {
-  let atThird: (() => void) | undefined;
+): (leave: () => void) => () => void {
+  const atThird = new Set<() => void>();
   for (const [signal, failure, words] of SIGNALS) {
     const stop = () => {
       const reason = new CliError(failure, words);
       if (!first.signal.aborted) first.abort(reason);
       else if (!second.signal.aborted) second.abort(reason);
-      else if (atThird !== undefined) atThird();
+      else if (atThird.size > 0) for (const leave of atThird) leave();
       else {
         process.off(signal, stop);
         // Windows can't send SIGHUP or SIGBREAK.
@@ -275,7 +295,8 @@ function listenForInterrupts(
   // Let the failing write report a file over the size limit: the signal would kill the process.
   process.on('SIGXFSZ', () => undefined);
   return (leave) => {
-    atThird = leave;
+    atThird.add(leave);
+    return () => void atThird.delete(leave);
   };
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { constants, platform } from 'node:os';
 import { join, win32 } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 
 /** A program to start. No shell parses its arguments. */
 export interface Program {
@@ -46,6 +46,9 @@ export type Start = (child: Child) => Promise<Running>;
 export function withoutApiKey({ GPUCLOUD_API_KEY: _key, ...rest }: Program['env']): Program['env'] {
   return rest;
 }
+
+/** Sends a signal to a process group. Returns false if the group has no process left. */
+export type SignalGroup = (group: number, signal: Signal) => boolean;
 
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL';
 
@@ -188,9 +191,22 @@ export interface Leader extends Piped {
  * The program runs in its own session, since Ctrl-C in a terminal reaches every program in the
  * foreground. The first Ctrl-C must not stop a copy in progress. Windows would open a console for
  * it.
+ *
+ * With `signalGroup`, which sends a signal to a process group, what the program started ends with
+ * it, and its streams end soon after its exit. A ProxyCommand of ssh may outlive ssh on a dead link,
+ * and keep its streams open.
  */
 export async function startPiped(
-  { file, args, env, cwd }: Pick<Program, 'file' | 'args' | 'env'> & { readonly cwd?: string },
+  {
+    file,
+    args,
+    env,
+    cwd,
+    signalGroup,
+  }: Pick<Program, 'file' | 'args' | 'env'> & {
+    readonly cwd?: string;
+    readonly signalGroup?: SignalGroup | undefined;
+  },
   system: string,
 ): Promise<Leader> {
   const { spawn } = await import('node:child_process');
@@ -202,23 +218,80 @@ export async function startPiped(
     detached,
     stdio: 'pipe',
   });
-  const ended = new Promise<number>((resolve) => {
-    child.once('close', (code, signal) => resolve(exitCode(code, signal)));
-  });
   // If the program exits without reading, its exit code reports the reason.
   child.stdin.on('error', () => undefined);
+  const exited = new Promise<number>((resolve) => {
+    child.once('exit', (code, signal) => resolve(exitCode(code, signal)));
+  });
+  const closed = new Promise<number>((resolve) => {
+    child.once('close', (code, signal) => resolve(exitCode(code, signal)));
+  });
   await once(child, 'spawn');
-  return {
+  const { pid } = child;
+  // Not spread into another object, which would keep the present signal.
+  const leader = (piped: Omit<Piped, 'stdin'>): Leader => ({
+    ...piped,
     stdin: child.stdin,
-    stdout: child.stdout,
-    stderr: child.stderr,
-    ended,
-    pid: child.pid,
+    pid,
     get endSignal() {
       return child.signalCode;
     },
-    kill: () => void child.kill('SIGTERM'),
+  });
+  if (signalGroup === undefined || !detached || pid === undefined) {
+    const { stdout, stderr } = child;
+    return leader({ stdout, stderr, ended: closed, kill: () => void child.kill('SIGTERM') });
+  }
+  const kill = () => {
+    if (!signalGroup(pid, 'SIGTERM')) return;
+    setTimeout(() => signalGroup(pid, 'SIGKILL'), GRACE).unref();
   };
+  void exited.then(kill);
+  const stdout = untilIdle(child.stdout, exited);
+  const stderr = untilIdle(child.stderr, exited);
+  const read = Promise.all([finished(stdout.source), finished(stderr.source)]);
+  return leader({
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    // Does not wait for a reader.
+    ended: exited.then((code) => Promise.race([read, idle()]).then(() => code)),
+    kill,
+  });
+}
+
+/** Milliseconds without a byte after which the stream of a program that has exited ends. */
+const IDLE = 2_000;
+
+function idle(): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, IDLE));
+}
+
+/** Ends the stream of a program that has exited, although another process keeps it open. */
+function untilIdle(source: Readable, exited: Promise<unknown>) {
+  const stream = source.pipe(new PassThrough());
+  let isMoving = false;
+  source.on('data', () => {
+    isMoving = true;
+  });
+  void exited.then(() => {
+    const timer = setInterval(() => {
+      // A reader that is slower than the program still gets all of it.
+      const isWaiting = !isMoving && source.readableLength === 0 && !stream.writableNeedDrain;
+      isMoving = false;
+      if (isWaiting) source.destroy();
+    }, IDLE);
+    source.once('close', () => clearInterval(timer));
+  });
+  source.once('close', () => stream.end());
+  source.on('error', () => undefined);
+  return { source, stream };
+}
+
+/** Resolves once the stream is closed. */
+function finished(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.closed) resolve();
+    else stream.once('close', resolve);
+  });
 }
 
 /** Adds 128 to a signal's number, as shells do. */

@@ -4,6 +4,7 @@ import { brokenRule, refuseSecret } from './cli/parse.ts';
 import type { Runtime } from './cli/verb.ts';
 import { complete } from './commands/completion/complete.ts';
 import { COMPLETE } from './completion/index.ts';
+import { leavingOf } from './context/interrupts.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { usageError } from './errors.ts';
 import { warnOfRefusedKey } from './instances/deadlines/unenforced.ts';
@@ -148,7 +149,7 @@ function checkWords(argv: readonly string[]): void {
 async function print(text: string, host: Host): Promise<void> {
   if (text === '') return;
   const { syncWrite: plain, interrupts } = host;
-  await createSink(() => host.stdout, { plain, stop: interrupts.second }).write(text);
+  await createSink(() => host.stdout, { plain, stop: leavingOf(interrupts) }).write(text);
 }
 
 /** Limits help to a readable width; a pipe has no width. */
@@ -169,7 +170,7 @@ function overCtrlC({ stderr, env }: Host): string {
 async function printToStderr(text: string, host: Host): Promise<void> {
   if (text === '') return;
   try {
-    await createSink(() => host.stderr, { stop: host.interrupts.second }).write(text);
+    await createSink(() => host.stderr, { stop: leavingOf(host.interrupts) }).write(text);
   } catch {
     // stderr is closed, so only the exit code reports the outcome.
   }

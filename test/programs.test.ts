@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Running, startProgram } from '../src/programs.ts';
+import { type Running, type SignalGroup, startPiped, startProgram } from '../src/programs.ts';
 import { needs } from './support/needs.ts';
 import { outcomeOf } from './support/program.ts';
 
@@ -209,3 +209,54 @@ async function ours(lines: string, uid?: number) {
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
 }
+
+describe('a program with a process group of its own', () => {
+  const signalGroup: SignalGroup = (group, signal) => {
+    try {
+      return process.kill(-group, signal);
+    } catch {
+      return false;
+    }
+  };
+  const start = (line: string) =>
+    startPiped(
+      { file: '/bin/sh', args: ['-c', line], env: process.env, signalGroup },
+      process.platform,
+    );
+  const textOf = async (stream: AsyncIterable<Uint8Array>) => {
+    let text = '';
+    for await (const chunk of stream) text += Buffer.from(chunk).toString();
+    return text;
+  };
+  const isAlive = (pid: number) => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+
+  test('ends with what it started, which ignores SIGTERM and keeps the streams open', async () => {
+    const program = await start(`(trap '' TERM HUP; echo $$; sleep 60) & echo said; exit 3`);
+    const said = await textOf(program.stdout);
+    expect(said).toContain('said');
+    expect(await program.ended).toBe(3);
+    await expect.poll(() => isAlive(-Number(program.pid)), { timeout: 5_000 }).toBe(false);
+  });
+
+  test('kills the whole group', async () => {
+    const program = await start('sleep 60 & sleep 60');
+    program.kill();
+    expect(await program.ended).toBe(128 + 15);
+    expect(await textOf(program.stdout)).toBe('');
+    await expect.poll(() => isAlive(-Number(program.pid)), { timeout: 5_000 }).toBe(false);
+  });
+
+  test('gives a slow reader all the output', async () => {
+    const program = await start('head -c 80000 /dev/zero');
+    expect(await program.ended).toBe(0);
+    let count = 0;
+    for await (const chunk of program.stdout) count += chunk.length;
+    expect(count).toBe(80_000);
+  });
+});

@@ -1,41 +1,12 @@
+import type { CatalogEntry } from '../results/local.ts';
 import type { NameRecord } from './file.ts';
 
 /** What a catalog name can identify. */
-export type Kind = 'offer' | 'image';
+export type Kind = CatalogEntry['kind'];
 
 export const KINDS: readonly Kind[] = ['offer', 'image'];
 
-/** Where a name comes from: the user, an instance, or the sandbox. */
-export type Source = 'added' | 'seen' | 'sandbox';
-
-/** The known facts about one offer or base image of a service. */
-export interface CatalogEntry {
-  readonly kind: Kind;
-  readonly id: string;
-  /** The user's name for it, otherwise the service's. */
-  readonly name: string | null;
-  readonly given_name: string | null;
-  readonly service_name: string | null;
-  readonly region: string | null;
-  /**
-   * Whether the offer was in stock at the last read of an instance that uses it; null if unknown.
-   */
-  readonly in_stock: boolean | null;
-  /**
-   * When `in_stock` was read, to the hour (ISO 8601). Null for the sandbox, whose stock is always
-   * known.
-   */
-  readonly in_stock_at: string | null;
-  readonly gpu: string | null;
-  readonly cuda_version: string | null;
-  /** Price in roubles as a decimal string, taken from the newest known instance of this offer. */
-  readonly price_per_hour: string | null;
-  /** When that instance was created (ISO 8601). Creation fixed its price. */
-  readonly price_at: string | null;
-  /** When an instance that uses the entry was last read, to the hour (ISO 8601). */
-  readonly seen_at: string | null;
-  readonly sources: readonly Source[];
-}
+export type Source = CatalogEntry['sources'][number];
 
 /** The sandbox's built-in catalog. */
 export interface BuiltIn {

@@ -1,38 +1,58 @@
+import { lazy } from '../lazy.ts';
+import { money } from '../rules/money.ts';
 import { broken, kept, type Verdict } from '../rules/rule.ts';
-
-/** Limits checked before a request is sent. They prevent mistakes, not attacks. */
-export interface Guards {
-  max_instances?: number;
-  /** Maximum roubles per hour of all instances together, as a decimal. */
-  max_burn?: string;
-  require_deadline?: boolean;
-}
+import * as z from '../zod.ts';
 
 /** One profile of config.json. Keeps fields of newer versions. */
-export interface Profile {
-  base_url: string;
-  /** The key. Only {@link keyPlace} determines where a key is stored. */
-  api_key?: string;
-  /** Account name of the key in the system's keyring. */
-  keyring?: string;
-  /** Words of the command that prints the key. */
-  key_command?: string[];
-  /** The key's account, from GET /users/me at login. */
-  account?: { id: string; email?: string | null; name?: string | null };
-  guards?: Guards;
-  /**
-   * Notification command with its arguments, run when a job finishes and for deadlines. Undefined
-   * or empty if there is none.
-   */
-  notify?: string[];
-}
+export const profileSchema = lazy(() =>
+  z.object({
+    base_url: z.string(),
+    /** The key. Only {@link keyPlace} determines where a key is stored. */
+    api_key: z.optional(z.string()),
+    /** Account name of the key in the system's keyring. */
+    keyring: z.optional(z.string()),
+    /** Words of the command that prints the key. */
+    key_command: z.optional(z.array(z.string()).check(z.minLength(1))),
+    /** The key's account, from GET /users/me at login. */
+    account: z.optional(
+      z.object({ id: z.string(), email: z.nullish(z.string()), name: z.nullish(z.string()) }),
+    ),
+    /**
+     * Limits checked before a request is sent. They prevent mistakes, not attacks. Rejects an
+     * unreadable guard, so that it can't count as no guard.
+     */
+    guards: z.optional(
+      z.object({
+        max_instances: z.optional(z.int().check(z.nonnegative())),
+        /** Maximum roubles per hour of all instances together, as a decimal. */
+        max_burn: z.optional(z.string().check(z.refine((text) => money(text).ok))),
+        require_deadline: z.optional(z.boolean()),
+      }),
+    ),
+    /**
+     * Notification command with its arguments, run when a job finishes and for deadlines. Undefined
+     * or empty if there is none.
+     */
+    notify: z.optional(z.array(z.string())),
+  }),
+);
+
+export type Profile = z.infer<ReturnType<typeof profileSchema>>;
+export type Guards = NonNullable<Profile['guards']>;
+
+/** config.json without its profiles, each of which {@link profileSchema} describes. */
+export const fileSchema = lazy(() =>
+  z.object({
+    /** Default profile; may be `sandbox`. */
+    current: z.optional(z.string()),
+    profiles: z.looseObject({}),
+  }),
+);
 
 /** The content of config.json, with its field names. */
-export interface ConfigFile {
-  /** Default profile; may be `sandbox`. */
-  current?: string;
+export type ConfigFile = Omit<z.infer<ReturnType<typeof fileSchema>>, 'profiles'> & {
   profiles: Record<string, Profile>;
-}
+};
 
 export function emptyFile(): ConfigFile {
   return { profiles: ownNamesOnly({}) };

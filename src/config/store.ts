@@ -16,10 +16,7 @@ import { errorCode } from '../files/error-code.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { renameOver, syncFolder } from '../files/replace.ts';
-import { lazy } from '../lazy.ts';
-import { money } from '../rules/money.ts';
-import * as z from '../zod.ts';
-import { type ConfigFile, emptyFile, ownNamesOnly } from './file.ts';
+import { type ConfigFile, emptyFile, fileSchema, ownNamesOnly, profileSchema } from './file.ts';
 
 export type Config = ReturnType<typeof openConfig>;
 
@@ -243,35 +240,6 @@ function notSaved(path: string, what: string, cause?: unknown): CliError {
     cause,
   });
 }
-
-const profileSchema = lazy(() =>
-  z.looseObject({
-    base_url: z.string(),
-    api_key: z.optional(z.string()),
-    keyring: z.optional(z.string()),
-    key_command: z.optional(z.array(z.string()).check(z.minLength(1))),
-    account: z.optional(
-      z.looseObject({
-        id: z.string(),
-        email: z.nullish(z.string()),
-        name: z.nullish(z.string()),
-      }),
-    ),
-    notify: z.optional(z.array(z.string())),
-    // Rejects an unreadable guard, so that it can't count as no guard.
-    guards: z.optional(
-      z.looseObject({
-        max_instances: z.optional(z.int().check(z.nonnegative())),
-        max_burn: z.optional(z.string().check(z.refine((text) => money(text).ok))),
-        require_deadline: z.optional(z.boolean()),
-      }),
-    ),
-  }),
-);
-
-const fileSchema = lazy(() =>
-  z.looseObject({ current: z.optional(z.string()), profiles: z.looseObject({}) }),
-);
 
 /**
  * Returns the invalid part of a config file (`profiles.work.base_url`, `the whole`), or undefined

@@ -8,7 +8,7 @@ import type { Settings } from '../config/resolve.ts';
 import type { Journal, Scope } from '../journal/index.ts';
 import type { Messages, Output } from '../output/output.ts';
 import type { Self } from '../platform/self.ts';
-import type { Piped, Program, Running, Start } from '../programs.ts';
+import type { Piped, Program, Running, SignalGroup, Start } from '../programs.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { ServiceClock } from './service-clock.ts';
@@ -40,9 +40,14 @@ export interface Host {
   /** User whose files are trusted. Undefined if files have no owner and mode (Windows). */
   readonly uid?: number | undefined;
   isAlive(pid: number): boolean;
+  /** Missing in tests that start no group. */
+  readonly signalGroup?: SignalGroup;
   readonly interrupts: Interrupts;
-  /** Sets the action for the third signal. By default, it stops the process at once. */
-  onThirdInterrupt?(leave: () => void): void;
+  /**
+   * Adds an action of the third signal, and returns how to remove the action. Without actions, the
+   * third signal stops the process at once.
+   */
+  onThirdInterrupt?(leave: () => void): () => void;
   /**
    * For full-screen views: calls `leave` when the process is suspended (Ctrl-Z) or exits, and
    * `back` when it resumes. Returns a function that removes both callbacks.
@@ -51,7 +56,10 @@ export interface Host {
   /** Starts a program; see programs.ts. */
   start(program: Program): Promise<Running>;
   /** Starts a program with binary streams; see programs.ts. */
-  startPiped(program: Omit<Program, 'hear'>, platform: string): Promise<Piped>;
+  startPiped(
+    program: Omit<Program, 'hear'> & { readonly signalGroup?: SignalGroup | undefined },
+    platform: string,
+  ): Promise<Piped>;
   /**
    * Opens a file with the user's default program; returns false if none starts. Tests open nothing.
    */

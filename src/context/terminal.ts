@@ -5,6 +5,7 @@ import type { Format } from '../output/output.ts';
 import { type Child, type Running, type Signal, withoutApiKey } from '../programs.ts';
 import { createPrompts } from '../prompts/index.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
+import { leavingOf } from './interrupts.ts';
 
 export type Terminal = Pick<
   Context,
@@ -49,7 +50,7 @@ export function createTerminal(
       return host.stdout;
     },
     ...(host.syncWrite === undefined ? {} : { syncWrite: host.syncWrite }),
-    stop: interrupts.second,
+    stop: leavingOf(interrupts),
     env,
     clock: { ...clock, now },
     get colour() {
@@ -85,7 +86,11 @@ export function createTerminal(
     }),
     start: ({ keepsApiKey = false, ...program }) =>
       startProgram(program, keepsApiKey ? env : childEnv(), host),
-    startPiped: (program) => host.startPiped({ ...program, env: childEnv() }, host.platform),
+    startPiped: (program) =>
+      host.startPiped(
+        { ...program, env: childEnv(), signalGroup: host.signalGroup },
+        host.platform,
+      ),
     withhold(names) {
       for (const name of names) withheld.add(name);
     },

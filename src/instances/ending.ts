@@ -11,7 +11,7 @@ import { typedName } from '../rules/names.ts';
 import { leadsTo, mayBill } from '../rules/statuses.ts';
 import { billText } from './outcome.ts';
 import { titled } from './preflight.ts';
-import { BRIEFLY, type Reading, readInstance } from './read.ts';
+import { BRIEFLY, isGone, type Reading, readInstance } from './read.ts';
 import type { Target } from './resolve.ts';
 import { waitFor } from './waiting.ts';
 
@@ -102,7 +102,7 @@ async function end(
     try {
       await context.clock.sleep(wait, signal);
     } catch (error) {
-      if (!(error instanceof CliError)) throw error;
+      if (!(error instanceof CliError) || !sent.isAny) throw error;
       return uncertain(target, error);
     }
   }
@@ -122,11 +122,11 @@ async function tryOnce(target: Target, sent: Sent, gate: Gate, api: Api): Promis
       }
       switch (fault.failure) {
         case 'authentication':
-          return { kind: 'again', why: fault, refusal: stillThere(fault, target), isFinal: true };
+          return refused(fault, target);
         case 'notFound':
-          return sent.isEffective
-            ? gone()
-            : { kind: 'again', why: fault, refusal: stillThere(fault, target), isFinal: true };
+          if (!sent.isEffective) return refused(fault, target);
+          if (isGone(fault)) return gone();
+          break;
         case 'unreachable':
         case 'rateLimited':
           return { kind: 'again', why: fault, refusal: stillThere(fault, target) };
@@ -142,7 +142,8 @@ async function tryOnce(target: Target, sent: Sent, gate: Gate, api: Api): Promis
   }
   sent.unread = undefined;
   if (reading.kind === 'gone') {
-    return sent.isEffective ? gone() : { kind: 'again', why: fault ?? reading.fault };
+    if (fault === undefined || sent.isEffective) return gone();
+    return { kind: 'again', why: fault, refusal: stillThere(fault, target) };
   }
   const { instance } = reading;
   const { status } = instance;
@@ -190,6 +191,11 @@ async function readBack({ id }: Target, api: Api): Promise<Reading> {
     if (!(fault instanceof CliError)) throw fault;
     return { kind: 'unread', fault };
   }
+}
+
+/** The service certainly did nothing, and another attempt would not help. */
+function refused(why: CliError, target: Target): Again {
+  return { kind: 'again', why, refusal: stillThere(why, target), isFinal: true };
 }
 
 function gone(): Ended {
@@ -292,8 +298,9 @@ export async function endEach(
   context: Context,
 ): Promise<(Ended | Uncertain)[]> {
   const leaving = new AbortController();
+  let stay: (() => void) | undefined;
   const left = new Promise<CliError>((resolve) => {
-    context.host.onThirdInterrupt?.(() => {
+    stay = context.host.onThirdInterrupt?.(() => {
       const interrupt = new CliError('interrupted', 'Interrupted.');
       leaving.abort(interrupt);
       resolve(interrupt);
@@ -323,6 +330,7 @@ export async function endEach(
     ),
   );
   const interrupt = await Promise.race([all.then(() => undefined), left]);
+  stay?.();
   return targets.map(
     (target, at) => endings[at] ?? uncertain(target, interrupt ?? unforeseen('no ending')),
   );
@@ -333,7 +341,7 @@ type Held = Parameters<Parameters<Journal['withDeadline']>[1]>[0];
 /**
  * Terminates an instance by its deadline or idle rule. No other process can change them during an
  * attempt. Returns undefined if `isDue` finds that another deadline or rule applies by now. Throws
- * the interrupt, unless the instance has ended: the next pass tries again.
+ * an interrupt only if nothing was sent.
  */
 export async function endHeld(
   target: Target,
@@ -349,7 +357,6 @@ export async function endHeld(
     );
   const ending = await end(target, context, { signal, err, around });
   if (ending?.kind === 'ended') noteAlready(ending, target, false, context);
-  else signal.throwIfAborted();
   return ending;
 }
 

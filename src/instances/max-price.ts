@@ -8,6 +8,7 @@ import { gpucloud } from '../output/shell-line.ts';
 import { inRoubles, kopecksText, type Money, money, positiveMoney } from '../rules/money.ts';
 import { typedName } from '../rules/names.ts';
 import { endOne } from './ending.ts';
+import { instanceIn, readInstance } from './read.ts';
 import { rent } from './rent.ts';
 
 export function maxPriceOption() {
@@ -68,7 +69,7 @@ function madeAfterAll(error: unknown): string | undefined {
 
 async function readPrice(id: string, name: string, context: Context): Promise<Priced> {
   try {
-    return await (await context.api()).instances.get(id);
+    return instanceIn(await readInstance(id, await context.api()));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     return { id, name };

@@ -5,7 +5,7 @@ import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 /** What one read of an instance showed. */
 export type Reading =
   | { readonly kind: 'there'; readonly instance: Instance }
-  /** The service returned 404. */
+  /** The service itself returned 404. */
   | { readonly kind: 'gone'; readonly fault: CliError }
   /** Any other fault, which may affect only this read. */
   | { readonly kind: 'unread'; readonly fault: CliError };
@@ -26,8 +26,13 @@ export async function readInstance(
     return { kind: 'there', instance: await instances.get(id, options) };
   } catch (fault) {
     if (!isOfOneReading(fault)) throw fault;
-    return { kind: fault.failure === 'notFound' ? 'gone' : 'unread', fault };
+    return { kind: isGone(fault) ? 'gone' : 'unread', fault };
   }
+}
+
+/** Whether the service itself returned 404. A web page comes from a proxy, and shows nothing. */
+export function isGone({ failure, request }: CliError): boolean {
+  return failure === 'notFound' && request?.obstacle !== 'web page';
 }
 
 /** Returns the instance. Throws the fault if it is gone or unread. */

@@ -1,5 +1,5 @@
 import type { Instance } from '../api/index.ts';
-import { CliError } from '../errors.ts';
+import { CliError, failuresOf } from '../errors.ts';
 import { faultOf } from '../files/error-code.ts';
 import { withLock } from '../files/lock.ts';
 import type { Deadline, Ends, Found, Known } from './contract.ts';
@@ -36,6 +36,16 @@ export function known(store: Store) {
    */
   const seen = new Map<string, KeptInstance>();
   let isUnwritable = false;
+
+  /** Returns an instance's record; undefined if it is unreadable or a newer gpucloud wrote it. */
+  function olderRecord(id: string): InstanceRecord | undefined {
+    try {
+      return find(id)?.record;
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      return undefined;
+    }
+  }
 
   /** Stores an instance as `read` returns it from its earlier state, unless nothing is new. */
   async function keep(id: string, read: (before: InstanceRecord) => Instance): Promise<void> {
@@ -130,13 +140,16 @@ export function known(store: Store) {
         await writeInstance(kept.folder, { ...kept.record, untracked_at: now() }, kept);
       }),
 
-    /** Returns the deadlines of instances that are neither terminated nor untracked. */
+    /**
+     * Returns the deadlines of instances that are neither terminated nor untracked. Ignores requests
+     * and instances written by a newer gpucloud, since every deadline must still be enforced.
+     */
     deadlines: (): Promise<readonly Deadline[]> =>
       reading(async () => {
         // Reads requests first, to apply deadlines that resolved requests still have.
-        await store.openRequests();
+        await failuresOf(store.openRequests());
         return [...(await store.deadlines())].map(([id, { name, ...ends }]) => {
-          const record = find(id)?.record;
+          const record = olderRecord(id);
           return { id, name: record?.name ?? name, ...ends, status: record?.last?.status };
         });
       }),

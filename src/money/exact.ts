@@ -3,11 +3,12 @@ import type { Context } from '../context.ts';
 import { CliError, isOfOneReading } from '../errors.ts';
 import { readKnownInstances } from '../instances/known-instances.ts';
 import type { Known } from '../journal/index.ts';
+import type { AccountInstance } from '../results/money.ts';
 import { inRoubles, type Money, money, priceIn, sumOf, zero } from '../rules/money.ts';
 import { instanceStatus, mayBill } from '../rules/statuses.ts';
 import type { AccountReading } from './account.ts';
 import type { Look } from './findings.ts';
-import { type InstanceRow, instanceRows, lineOf } from './rows.ts';
+import { instanceRows, lineOf } from './rows.ts';
 
 export interface CheckResult {
   /** `unknown`: the check was not possible. */
@@ -32,7 +33,7 @@ interface ExactReading {
   readonly before: User;
   readonly updated: User;
   readonly after: User;
-  readonly rows: readonly InstanceRow[];
+  readonly rows: readonly AccountInstance[];
 }
 
 /** The data read, its error, or `nameless` if the account has no name to send again. */
@@ -143,14 +144,14 @@ export function reservedBalance(exact: Exact, look: Look, known: Known): CheckRe
   return { result: 'finding', message, evidence, perHour: rate };
 }
 
-function priceOf({ price_per_hour_snapshot: price }: InstanceRow): Money | undefined {
+function priceOf({ price_per_hour_snapshot: price }: AccountInstance): Money | undefined {
   return priceIn(price);
 }
 
 /**
  * Ignores smaller differences: the service may hold whole kopecks for a price with more decimals.
  */
-function rounding(rows: readonly InstanceRow[]): Money {
+function rounding(rows: readonly AccountInstance[]): Money {
   return zero().plus(rows.length).div(100);
 }
 
@@ -169,7 +170,7 @@ function changedWhileReading(
  * Lists the instances that hold or may hold funds. A terminated instance leaves the list once its
  * status is read.
  */
-function seen(rows: readonly InstanceRow[]): string {
+function seen(rows: readonly AccountInstance[]): string {
   const texts = rows
     .filter((row) => holds(row) !== 'no')
     .map((row) => `${row.id} ${row.status} ${row.unread} ${row.price_per_hour_snapshot}`);
@@ -181,7 +182,7 @@ function seen(rows: readonly InstanceRow[]): string {
  * instances" (API document: User). The document doesn't say so for a stopping, stopped or failed
  * instance.
  */
-function holds({ id, status, unread }: InstanceRow): 'yes' | 'no' | 'maybe' {
+function holds({ id, status, unread }: AccountInstance): 'yes' | 'no' | 'maybe' {
   if (id === null) return 'no';
   return unread ? 'maybe' : instanceStatus(status).reserves;
 }

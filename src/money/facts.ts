@@ -1,5 +1,6 @@
 import { spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
+import type { BurnResult, ChargesResult, HoursLeft } from '../results/money.ts';
 import { inRoubles, kopecksText, type Money, money, zero } from '../rules/money.ts';
 import type { AccountReading } from './account.ts';
 import type { ChargeGroup, CheckedCharges, Window } from './charges.ts';
@@ -43,46 +44,35 @@ export function moneyFacts({ user, instances, drives, charges, now }: AccountRea
 }
 
 /** Returns the burn rate as JSON; scripts rely on this form. */
-export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>) {
+export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>): BurnResult {
   const { perHour, instances, drives, atMost, uncounted } = burn;
   const known = (amount: Money | undefined, isRead: boolean) =>
     amount === undefined || !isRead ? null : kopecksText(amount);
   const isWhole = read.instances && read.drives;
   return {
-    /** These three fields are null if instances or drives could not be read. */
     per_hour: known(perHour, isWhole),
     per_day: known(perHour.times(HOURS.day), isWhole),
-    /** RUB per 30 days. */
     per_month: known(perHour.times(HOURS.month), isWhole),
     instances_per_hour: known(instances, read.instances),
     drives_per_hour: known(drives, read.drives),
-    /**
-     * Burn rate plus the full price of items that may bill. Also null if one of those prices is
-     * unknown.
-     */
     per_hour_at_most: known(atMost, isWhole),
-    /** Items that `per_hour` leaves out. */
     not_counted: uncounted.map(({ item, why }) => ({
       kind: item.kind,
       id: item.id,
       name: item.name,
       status: item.status,
       price_per_hour: item.price,
-      /** The price is unknown, or the document doesn't say whether this status bills. */
       reason: why === 'price' ? 'price_not_told' : 'billing_not_documented',
     })),
   };
 }
 
-export function runwayJson(facts: MoneyFacts) {
+export function runwayJson(facts: MoneyFacts): HoursLeft {
   const unknown = whyNoRunway(facts);
   const known = unknown === null ? facts.runway : undefined;
   return {
-    /** Rounded down to two decimals; null if unknown. */
     hours_left: known === undefined ? null : hoursText(known),
-    /** Why `hours_left` is null. */
     hours_left_unknown: unknown,
-    /** null without `hours_left`, or after the year 9999. */
     runs_out_at: known?.endsAt === undefined ? null : new Date(known.endsAt).toISOString(),
   };
 }
@@ -139,16 +129,14 @@ export function chargedText(charges: CheckedCharges): string {
   return `${inRoubles(charged)} was charged in the last ${windowText(charges)}${after}`;
 }
 
-export function chargesJson(charges: CheckedCharges | undefined) {
+export function chargesJson(charges: CheckedCharges | undefined): ChargesResult {
   return charges === undefined || charges.maybeDrives.gt(0)
     ? null
     : {
         from: new Date(charges.from).toISOString(),
         to: new Date(charges.to).toISOString(),
-        /** Charges minus refunds. */
         charged: kopecksText(charges.charged),
         refunded: kopecksText(charges.refunded),
-        /** The highest possible charges for all known resources. */
         explained_at_most: kopecksText(charges.atMost),
         unexplained: kopecksText(charges.unexplained),
       };

@@ -2,12 +2,13 @@ import { FAILURES } from '../errors.ts';
 import type { Armed, Enforcement } from '../instances/deadlines/armed.ts';
 import { relative, spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
+import type { AccountDrive, AccountInstance } from '../results/money.ts';
 import { inRoubles, zero } from '../rules/money.ts';
 import { typedName } from '../rules/names.ts';
 import { GONE, UNKNOWN } from '../rules/statuses.ts';
 import { type AccountReading, alikeFaults } from './account.ts';
 import { groupText, type MoneyFacts, moneyFacts, unexplainedText, whyUnchecked } from './facts.ts';
-import { type DriveRow, driveRow, type InstanceRow, instanceRows, lineOf } from './rows.ts';
+import { driveRow, instanceRows, lineOf } from './rows.ts';
 
 /** A condition of an account that needs a person's attention. */
 export interface Finding {
@@ -20,7 +21,7 @@ export interface Finding {
   readonly next: readonly string[] | null;
   /** An instance's row with the reason. An audit prints it as evidence. */
   readonly evidence?: string;
-  readonly row?: InstanceRow;
+  readonly row?: AccountInstance;
 }
 
 /** A job of `run` that has not ended according to this computer's records. */
@@ -44,8 +45,8 @@ interface OpenJob {
 export interface Look {
   readonly reading: AccountReading;
   readonly facts: MoneyFacts;
-  readonly instances: InstanceRow[];
-  readonly drives: DriveRow[];
+  readonly instances: AccountInstance[];
+  readonly drives: AccountDrive[];
   /** undefined if the caller doesn't check whether deadlines are enforced. */
   readonly enforcement: Enforcement | undefined;
   readonly jobs: readonly OpenJob[];
@@ -238,7 +239,7 @@ function ofAccount({ code, test, message, next, resource }: Kind<Look>) {
       : [];
 }
 
-function ofDrives({ code, test, message, next }: Kind<DriveRow>) {
+function ofDrives({ code, test, message, next }: Kind<AccountDrive>) {
   return (look: Look): Finding[] =>
     look.drives
       .filter((row) => test(row, look))
@@ -254,7 +255,7 @@ function ofJobs({ code, test, message, next }: Kind<OpenJob>) {
       .map((job) => finding(code, job.id, message(job, look), next?.(job)));
 }
 
-function ofInstances({ code, test, message, next, evidence }: Kind<InstanceRow>) {
+function ofInstances({ code, test, message, next, evidence }: Kind<AccountInstance>) {
   return (look: Look): Finding[] =>
     look.instances
       .filter((row) => test(row, look))
@@ -308,7 +309,7 @@ function unenforced({ instances, enforcement, jobs }: Look): Finding[] {
   ];
 }
 
-type Named = Pick<InstanceRow, 'id' | 'name'>;
+type Named = Pick<AccountInstance, 'id' | 'name'>;
 
 function doubt(does: string, whose: readonly Named[], { isArmed, reason }: Armed): Finding[] {
   const [first, ...others] = whose;
@@ -320,26 +321,26 @@ function doubt(does: string, whose: readonly Named[], { isArmed, reason }: Armed
   return [finding(code, first.id, `${message}: ${reason}`, ['instances', 'reap', flag])];
 }
 
-function mayRun({ id, bills }: InstanceRow): boolean {
+function mayRun({ id, bills }: AccountInstance): boolean {
   return id !== null && bills !== false;
 }
 
 /** Returns a negative number before the deadline or without a deadline. */
-function secondsLate({ ends_at }: InstanceRow, { reading }: Look): number {
+function secondsLate({ ends_at }: AccountInstance, { reading }: Look): number {
   return ends_at === null ? -1 : (reading.now - Date.parse(ends_at)) / 1000;
 }
 
-function lateText(row: InstanceRow, look: Look): string {
+function lateText(row: AccountInstance, look: Look): string {
   return `${spanText(secondsLate(row, look))} past its deadline`;
 }
 
-function ageText({ age_seconds: age }: InstanceRow): string {
+function ageText({ age_seconds: age }: AccountInstance): string {
   return `rented ${spanText(age ?? 0)} ago`;
 }
 
 /** Formats a range, since no field shows when the drive was suspended. */
 function deletionText(
-  { deleted_at_earliest: earliest, deleted_at_latest: latest }: DriveRow,
+  { deleted_at_earliest: earliest, deleted_at_latest: latest }: AccountDrive,
   now: number,
 ): string {
   const [after, before] = [earliest, latest].map((text) =>
@@ -351,11 +352,11 @@ function deletionText(
     : `the service deletes it in ${after} to ${before}`;
 }
 
-function typedRow({ name, id }: InstanceRow): string {
+function typedRow({ name, id }: AccountInstance): string {
   return typedName(name, id ?? '');
 }
 
-function title({ name, id }: DriveRow): string {
+function title({ name, id }: AccountDrive): string {
   return short(name ?? id);
 }
 

@@ -1,19 +1,17 @@
 import type { Drive } from '../api/index.ts';
 import type { Listed } from '../instances/known-instances.ts';
 import { instant } from '../output/time.ts';
+import type { AccountDrive, AccountInstance } from '../results/money.ts';
 import { inRoubles, type Money, priceIn, zero } from '../rules/money.ts';
 import { instanceStatus, isTerminated, mayBill } from '../rules/statuses.ts';
 
-export type InstanceRow = ReturnType<typeof instanceRow>;
-
 /** Returns an instance for the JSON of `status`. */
-function instanceRow(row: Listed, now: number) {
+function instanceRow(row: Listed, now: number): AccountInstance {
   const { id, name, status } = row;
   const created = row.created_at ?? row.asked_at ?? null;
   const since = instant(created);
   const item = instanceItem(row);
   return {
-    /** null for a request whose response was lost. */
     id,
     name,
     status,
@@ -23,27 +21,22 @@ function instanceRow(row: Listed, now: number) {
     created_at: created,
     age_seconds: since === undefined ? null : Math.max(0, Math.floor((now - since) / 1000)),
     paid_until: row.unread ? null : (row.paid_until ?? null),
-    /** The deadline, by the service's clock. */
     ends_at: row.ends_at,
-    /** The idle rule, and how long the instance has been idle. */
     if_idle_seconds: mayBill(status) ? (row.if_idle_seconds ?? null) : null,
     idle_seconds: mayBill(status) ? (row.idle_seconds ?? null) : null,
     failure_reason: row.failure_reason ?? null,
-    /** Whether the status is the last one seen, at `last_seen_at`. */
     unread: row.unread,
     last_seen_at: row.last_seen_at ?? null,
   };
 }
 
 /** Returns the rows of instances that are not terminated. */
-export function instanceRows(rows: readonly Listed[], now: number): InstanceRow[] {
+export function instanceRows(rows: readonly Listed[], now: number): AccountInstance[] {
   return rows.filter(({ status }) => !isTerminated(status)).map((row) => instanceRow(row, now));
 }
 
-export type DriveRow = ReturnType<typeof driveRow>;
-
 /** Returns a drive for the JSON of `status`. */
-export function driveRow(drive: Drive) {
+export function driveRow(drive: Drive): AccountDrive {
   const deletion = drive.status === 'SUSPENDED' ? deletionOf(drive) : undefined;
   return {
     id: drive.id,
@@ -54,7 +47,6 @@ export function driveRow(drive: Drive) {
     size_gb: drive.size_gb ?? null,
     current_instance_id: drive.current_instance_id ?? null,
     paid_until: drive.paid_until ?? null,
-    /** Earliest and latest time at which a suspended drive is deleted for good. */
     deleted_at_earliest: isoOrNull(deletion?.earliest),
     deleted_at_latest: isoOrNull(deletion?.latest),
   };
@@ -65,7 +57,7 @@ function isoOrNull(at: number | undefined): string | null {
 }
 
 /** Sorts by price: the most expensive first, unknown prices last. */
-export function byPrice(a: InstanceRow, b: InstanceRow): number {
+export function byPrice(a: AccountInstance, b: AccountInstance): number {
   const [one, other] = [a, b].map((row) => priceIn(row.price_per_hour_snapshot));
   if (one === undefined || other === undefined)
     return one === other ? 0 : one === undefined ? 1 : -1;
@@ -73,7 +65,7 @@ export function byPrice(a: InstanceRow, b: InstanceRow): number {
 }
 
 /** Formats `trainer (ID), ACTIVE, 89.90 RUB per hour`. */
-export function lineOf(row: InstanceRow): string {
+export function lineOf(row: AccountInstance): string {
   const price = priceIn(row.price_per_hour_snapshot);
   const cost = price === undefined ? 'price unknown' : `${inRoubles(price)} per hour`;
   const title = row.id === null || row.name === row.id ? row.name : `${row.name} (${row.id})`;

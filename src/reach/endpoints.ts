@@ -2,27 +2,13 @@ import type { Api, Instance, Template } from '../api/index.ts';
 import { fieldOf, numberField, textField } from '../api/open-fields.ts';
 import type { Context } from '../context.ts';
 import type { DetailLine } from '../output/output.ts';
+import type { Endpoint } from '../results/instances.ts';
 
-/** An endpoint of a program on the instance. */
-interface Endpoint {
-  readonly name: string;
-  /** A link that a browser can open; null if none is known. */
-  readonly url: string | null;
-  /** `IP:PORT` if nothing else is known, or the raw data as text if no field was recognised. */
-  readonly address: string | null;
-  readonly port: number | null;
-  readonly protocol: string | null;
-  readonly is_main: boolean;
-  /**
-   * The source: the service's response, its template with the values filled in, or the container's
-   * ports.
-   */
-  readonly source: 'service' | 'template' | 'container';
-}
+/** An endpoint without its instance. */
+type OwnEndpoint = Omit<Endpoint, 'instance_id'>;
 
 /** An endpoint with its instance, and the secrets to mask in its link. */
 export interface Connection extends Endpoint {
-  readonly instance_id: string;
   readonly instance_name: string;
   readonly secrets: unknown;
 }
@@ -66,7 +52,7 @@ const PORT_FIELDS = ['external_port', 'port', 'internal_port'] as const;
  * ip, port and secrets filled in, or the container's published ports. The document does not show an
  * item of `connection_info`, so a missing link is never guessed.
  */
-export function endpointsOf(instance: Instance, template?: Template): Endpoint[] {
+export function endpointsOf(instance: Instance, template?: Template): OwnEndpoint[] {
   const lists = [
     ['service', instance.connection_info?.endpoints],
     ['template', template?.endpoints],
@@ -91,9 +77,9 @@ export function endpointLines(instance: Instance): DetailLine[] {
 function endpointOf(
   item: unknown,
   number: number,
-  source: Endpoint['source'],
+  source: OwnEndpoint['source'],
   instance: Instance,
-): Endpoint {
+): OwnEndpoint {
   const { ip_address: ip, connection_info } = instance;
   const link = source === 'service' ? linkIn(item) : undefined;
   const port = PORT_FIELDS.map((name) => numberField(item, name)).find((one) => one !== undefined);

@@ -1,7 +1,15 @@
-import { apiKey, promoBonus, sshKey, transaction, user } from '../api/schemas/account.ts';
+import {
+  apiKey,
+  instanceSshKey,
+  promoBonus,
+  sshKey,
+  transaction,
+  user,
+} from '../api/schemas/account.ts';
 import { drive } from '../api/schemas/drive.ts';
 import type { Schema } from '../api/schemas/fields.ts';
-import { instanceEvent } from '../api/schemas/instance.ts';
+import { baseImage, instanceEvent, offer } from '../api/schemas/instance.ts';
+import { createInstanceBody } from '../api/schemas/instance-body.ts';
 import { template } from '../api/schemas/template.ts';
 import * as z from '../zod.ts';
 import * as instances from './instances.ts';
@@ -11,103 +19,181 @@ import * as money from './money.ts';
 
 type Any = Schema<unknown>;
 
-const list = (row: Any) => () => z.array(row());
-/** An object for one name; an array for several, or for `-`. */
-const named = (row: Any) => () => z.union([row(), z.array(row())]);
-const either =
-  (...forms: Any[]) =>
+/** Every shape in a result, by its name in `$defs` of schemas/results.json. */
+export const SHAPES = {
+  ApiKey: apiKey,
+  AuditCheck: money.auditCheck,
+  BaseImage: baseImage,
+  Burn: money.burn,
+  CatalogEntry: local.catalogEntry,
+  ChangedInstance: instances.changedInstance,
+  Command: local.commandReference,
+  CommandTree: local.commandTree,
+  CommandWords: instances.commandWords,
+  CompletionScript: local.completionScript,
+  CreatedInstance: instances.createdInstance,
+  CreateInstanceBody: createInstanceBody,
+  DoctorReport: local.doctorReport,
+  Drive: drive,
+  Endpoint: instances.endpoint,
+  Enforcement: instances.enforcement,
+  Flag: local.flagReference,
+  HereReport: jobs.hereReport,
+  Instance: instances.shownInstance,
+  InstanceEvent: instanceEvent,
+  InstanceSshKey: instanceSshKey,
+  InventoryRow: instances.inventoryRow,
+  Job: jobs.jobRow,
+  JobDetails: jobs.jobDetails,
+  JobPlan: instances.jobPlan,
+  JobReport: jobs.jobReport,
+  Link: instances.link,
+  ListedInstance: instances.listedInstance,
+  Offer: offer,
+  Overview: money.overview,
+  Plan: instances.plan,
+  Profile: local.profile,
+  PromoBonus: promoBonus,
+  Reaped: instances.reaped,
+  Recovered: instances.recovered,
+  Runway: money.runway,
+  SandboxCatalog: local.sandboxCatalog,
+  SandboxStatus: local.sandboxStatus,
+  Secret: instances.secret,
+  ServedSandbox: local.servedSandbox,
+  Spending: money.spending,
+  SshHost: instances.sshHost,
+  SshKey: sshKey,
+  StartedJob: instances.startedJob,
+  Template: template,
+  TopRow: instances.topRow,
+  TourStep: local.tourStep,
+  Transaction: transaction,
+  Tunnel: instances.openTunnel,
+  User: user,
+} satisfies Record<string, Any>;
+
+type Shape = keyof typeof SHAPES;
+
+/** A result and its name in `$defs`. */
+interface Result {
+  readonly name: string;
+  readonly schema: Any;
+}
+
+function one(name: Shape): Result {
+  return { name, schema: SHAPES[name] };
+}
+
+const listOf =
+  (shape: Any): Any =>
   () =>
-    z.union(forms.map((form) => form()));
+    z.array(shape());
+
+function list(name: Shape): Result {
+  return { name: `${name}List`, schema: listOf(SHAPES[name]) };
+}
+
+/** An object for one name; an array for several, or for `-`. */
+function oneOrList(name: Shape): Result {
+  return either(`${name}OrList`, SHAPES[name], listOf(SHAPES[name]));
+}
+
+function either(name: string, ...forms: readonly Any[]): Result {
+  return { name, schema: () => z.union(forms.map((form) => form())) };
+}
 
 /**
  * Each command's JSON, by the command's words. A command without an entry prints text, or the
- * service's response. schemas/results/ is generated from these schemas.
+ * service's response.
  */
-export const RESULTS: Readonly<Record<string, Any>> = {
-  run: either(instances.jobPlan, instances.startedJob),
-  'jobs list': list(jobs.jobRow),
-  'jobs get': jobs.jobDetails,
-  'instances list': list(instances.listedInstance),
-  'instances get': named(instances.shownInstance),
+export const RESULTS: Readonly<Record<string, Result>> = {
+  run: either('RunResult', SHAPES.JobPlan, SHAPES.StartedJob),
+  'jobs list': list('Job'),
+  'jobs get': one('JobDetails'),
+  'instances list': list('ListedInstance'),
+  'instances get': oneOrList('Instance'),
   'instances create': either(
-    instances.createdInstance,
-    instances.plan,
+    'CreateResult',
+    SHAPES.CreatedInstance,
+    SHAPES.Plan,
     // With --count.
-    list(either(instances.createdInstance, instances.plan)),
+    listOf(() => z.union([SHAPES.CreatedInstance(), SHAPES.Plan()])),
   ),
-  'instances reorder': instances.shownInstance,
-  'instances start': named(instances.changedInstance),
-  'instances stop': named(instances.changedInstance),
-  'instances terminate': named(instances.changedInstance),
-  'instances wait': named(instances.changedInstance),
-  'instances expire': named(instances.changedInstance),
-  'instances track': named(instances.changedInstance),
-  'instances untrack': named(instances.changedInstance),
-  'instances events': list(instanceEvent),
-  'instances recover': list(instances.recovered),
-  'instances reap': either(list(instances.reaped), instances.enforcement),
-  'instances top': named(instances.topRow),
-  'instances ssh': instances.commandWords,
-  'instances scp': instances.commandWords,
-  'instances tunnel': either(instances.commandWords, instances.openTunnel),
-  'instances ssh-config': list(instances.sshHost),
-  'instances inventory': list(instances.inventoryRow),
-  'instances endpoints': list(instances.endpoint),
-  'instances secrets': either(list(instances.secret), instances.secret),
-  'instances open': instances.link,
-  'drives list': list(drive),
-  'drives get': named(drive),
-  'drives create': drive,
-  'drives update': drive,
-  'drives resume': named(drive),
-  'ssh-keys list': list(sshKey),
-  'ssh-keys get': named(sshKey),
-  'ssh-keys add': sshKey,
-  'ssh-keys delete': named(sshKey),
-  'api-keys list': list(apiKey),
-  'api-keys create': apiKey,
-  'templates list': list(template),
-  'templates get': named(template),
-  'me get': user,
-  'me update': user,
-  'me set-password': user,
-  status: money.overview,
-  audit: list(money.auditCheck),
-  'billing balance': user,
-  'billing transactions': list(transaction),
-  'billing promo': promoBonus,
-  'billing spend': list(money.spending),
-  'billing runway': money.runway,
-  'catalog list': list(local.catalogEntry),
-  'catalog add': local.catalogEntry,
-  'catalog remove': local.catalogEntry,
-  'profiles list': list(local.profile),
-  'profiles get': local.profile,
-  'profiles use': local.profile,
-  'profiles add': local.profile,
-  'profiles set': local.profile,
-  'profiles move': local.profile,
-  'profiles remove': local.profile,
-  login: local.profile,
-  logout: local.profile,
-  'sandbox tour': list(local.tourStep),
-  'sandbox catalog': local.sandboxCatalog,
-  'sandbox status': local.sandboxStatus,
-  'sandbox advance': local.sandboxStatus,
-  'sandbox deposit': local.sandboxStatus,
-  'sandbox fault': local.sandboxStatus,
-  'sandbox gpu': local.sandboxStatus,
-  'sandbox rogue': local.sandboxStatus,
-  'sandbox reset': local.sandboxStatus,
-  'sandbox serve': local.servedSandbox,
-  doctor: local.doctorReport,
-  commands: local.commandTree,
-  completion: local.completionScript,
+  'instances reorder': one('Instance'),
+  'instances start': oneOrList('ChangedInstance'),
+  'instances stop': oneOrList('ChangedInstance'),
+  'instances terminate': oneOrList('ChangedInstance'),
+  'instances wait': oneOrList('ChangedInstance'),
+  'instances expire': oneOrList('ChangedInstance'),
+  'instances track': oneOrList('ChangedInstance'),
+  'instances untrack': oneOrList('ChangedInstance'),
+  'instances events': list('InstanceEvent'),
+  'instances recover': list('Recovered'),
+  'instances reap': either('ReapResult', listOf(SHAPES.Reaped), SHAPES.Enforcement),
+  'instances top': oneOrList('TopRow'),
+  'instances ssh': one('CommandWords'),
+  'instances scp': one('CommandWords'),
+  'instances tunnel': either('TunnelResult', SHAPES.CommandWords, SHAPES.Tunnel),
+  'instances ssh-config': list('SshHost'),
+  'instances inventory': list('InventoryRow'),
+  'instances endpoints': list('Endpoint'),
+  'instances secrets': oneOrList('Secret'),
+  'instances open': one('Link'),
+  'drives list': list('Drive'),
+  'drives get': oneOrList('Drive'),
+  'drives create': one('Drive'),
+  'drives update': one('Drive'),
+  'drives resume': oneOrList('Drive'),
+  'ssh-keys list': list('SshKey'),
+  'ssh-keys get': oneOrList('SshKey'),
+  'ssh-keys add': one('SshKey'),
+  'ssh-keys delete': oneOrList('SshKey'),
+  'api-keys list': list('ApiKey'),
+  'api-keys create': one('ApiKey'),
+  'templates list': list('Template'),
+  'templates get': oneOrList('Template'),
+  'me get': one('User'),
+  'me update': one('User'),
+  'me set-password': one('User'),
+  status: one('Overview'),
+  audit: list('AuditCheck'),
+  'billing balance': one('User'),
+  'billing transactions': list('Transaction'),
+  'billing promo': one('PromoBonus'),
+  'billing spend': list('Spending'),
+  'billing runway': one('Runway'),
+  'catalog list': list('CatalogEntry'),
+  'catalog add': one('CatalogEntry'),
+  'catalog remove': one('CatalogEntry'),
+  'profiles list': list('Profile'),
+  'profiles get': one('Profile'),
+  'profiles use': one('Profile'),
+  'profiles add': one('Profile'),
+  'profiles set': one('Profile'),
+  'profiles move': one('Profile'),
+  'profiles remove': one('Profile'),
+  login: one('Profile'),
+  logout: one('Profile'),
+  'sandbox tour': list('TourStep'),
+  'sandbox catalog': one('SandboxCatalog'),
+  'sandbox status': one('SandboxStatus'),
+  'sandbox advance': one('SandboxStatus'),
+  'sandbox deposit': one('SandboxStatus'),
+  'sandbox fault': one('SandboxStatus'),
+  'sandbox gpu': one('SandboxStatus'),
+  'sandbox rogue': one('SandboxStatus'),
+  'sandbox reset': one('SandboxStatus'),
+  'sandbox serve': one('ServedSandbox'),
+  doctor: one('DoctorReport'),
+  commands: one('CommandTree'),
+  completion: one('CompletionScript'),
 };
 
-/** Returns the package's path to the JSON Schema of a command's result. */
+/** Returns where in the package the JSON Schema of a command's result is. */
 export function resultSchemaOf(words: readonly string[]): string | null {
-  return Object.hasOwn(RESULTS, words.join(' '))
-    ? `schemas/results/${words.join('-')}.schema.json`
+  const command = words.join(' ');
+  return Object.hasOwn(RESULTS, command)
+    ? `schemas/results.json#/$defs/${RESULTS[command]?.name}`
     : null;
 }

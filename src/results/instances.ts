@@ -9,9 +9,11 @@ import { fields } from './fields.ts';
 export const shownInstance = lazy(() => {
   const { maybeTime, number, maybeNumber } = fields();
   return z.extend(instance(), {
+    /** The deadline in service time (ISO 8601). */
     ends_at: maybeTime,
     /** Present only with an idle rule. */
     if_idle_seconds: z.optional(number),
+    /** 0 if the instance is in use; null if unknown. */
     idle_seconds: z.optional(maybeNumber),
   });
 });
@@ -56,13 +58,15 @@ export const listedInstance = lazy(() => {
 
 /** A row of the verbs that change instances, and of `wait` and `untrack`. */
 export const changedInstance = lazy(() => {
-  const { text, maybeText, maybeTime } = fields();
+  const { text, maybeText, maybeTime, number } = fields();
   return z.looseObject({
     id: text,
     name: text,
     status: text,
     paid_until: maybeText,
     ends_at: maybeTime,
+    /** `expire`: the idle rule, if one is set. */
+    if_idle_seconds: z.optional(number),
   });
 });
 
@@ -80,10 +84,20 @@ export const plan = lazy(() => {
 
 /** `run --dry-run`. */
 export const jobPlan = lazy(() => {
-  const { text, texts, number, maybeText } = fields();
+  const { text, texts, number, maybeText, flag } = fields();
   return z.extend(plan(), {
     command: texts,
-    sync: z.nullable(z.object({ folder: text, files: number, bytes: number })),
+    sync: z.nullable(
+      z.object({
+        folder: text,
+        files: number,
+        bytes: number,
+        /** The three largest entries of the folder. */
+        largest: z.array(z.object({ path: text, bytes: number })),
+        /** `partial`: gpucloud stopped counting, so there are more. */
+        left_out: z.object({ files: number, bytes: number, partial: flag }),
+      }),
+    ),
     fetch: z.array(z.object({ remote: text, local: text })),
     terminate: maybeText,
     /** With `--here`: the names of all instances. */
@@ -107,8 +121,10 @@ export const recovered = lazy(() => {
     asked_at: text,
     offer_id: maybeText,
     outcome: z.enum(['rented', 'unknown']),
+    /** The instance's ID, if found. */
     id: maybeText,
     may_be_billing: flag,
+    /** Instances with the request's name and time. */
     candidates: z.array(z.object({ id: text, status: text, created_at: z.optional(maybeText) })),
     note: text,
   });
@@ -148,15 +164,22 @@ export const enforcement = lazy(() => {
   });
 });
 
+/** An endpoint of a program on the instance. */
 export const endpoint = lazy(() => {
   const { text, maybeText, maybeNumber, flag } = fields();
   return z.object({
     name: text,
+    /** A link that a browser can open; null if none is known. */
     url: maybeText,
+    /** `IP:PORT` if nothing else is known, or the raw data as text if no field was recognised. */
     address: maybeText,
     port: maybeNumber,
     protocol: maybeText,
     is_main: flag,
+    /**
+     * The source: the service's response, its template with the values filled in, or the
+     * container's ports.
+     */
     source: z.enum(['service', 'template', 'container']),
     instance_id: text,
   });
@@ -174,6 +197,7 @@ export const topRow = lazy(() => {
       z.object({
         index: number,
         name: text,
+        /** Each value is null if the driver does not report it, for example with MIG. */
         utilization_percent: maybeNumber,
         memory_used_mib: maybeNumber,
         memory_total_mib: maybeNumber,
@@ -231,14 +255,21 @@ export const inventoryRow = lazy(() => {
 });
 
 /** An SSH command that gpucloud did not run. */
-export const commandWords = lazy(() => fields().texts);
+export const commandWords = lazy(() => z.array(fields().text));
 
+export type ShownInstance = Infer<typeof shownInstance>;
+/** An instance's idle rule, and for how long it has been idle. Empty without a rule. */
+export type IdleTime = Pick<ShownInstance, 'if_idle_seconds' | 'idle_seconds'>;
 export type Attempt = Infer<typeof attempt>;
-export type Planned = Omit<Infer<typeof plan>, 'request'>;
+export type Plan = Infer<typeof plan>;
+export type Planned = Omit<Plan, 'request'>;
 export type Reaped = Infer<typeof reaped>;
 export type ArmedStatus = Infer<typeof enforcement>;
 export type ListedInstance = Infer<typeof listedInstance>;
 export type TopRow = Infer<typeof topRow>;
 export type Recovered = Infer<typeof recovered>;
+export type Endpoint = Infer<typeof endpoint>;
+export type Link = Infer<typeof link>;
+export type Secret = Infer<typeof secret>;
 export type SshHost = Infer<typeof sshHost>;
 export type InventoryRow = Infer<typeof inventoryRow>;

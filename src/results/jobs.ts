@@ -18,7 +18,7 @@ export const PHASES = [
 export type JobReport = Infer<typeof jobReport>;
 
 export const jobReport = lazy(() => {
-  const { text, texts, maybeText, maybeRoubles, maybeNumber, number } = fields();
+  const { text, texts, maybeText, maybeRoubles, maybeNumber, number, flag } = fields();
   return z.object({
     /** null if unknown. */
     command_exit_code: maybeNumber,
@@ -31,6 +31,8 @@ export const jobReport = lazy(() => {
      * may still be billing.
      */
     terminated: z.union([z.boolean(), z.literal('unknown')]),
+    /** false if the instance's disk was full when the command exited. */
+    output_complete: z.optional(flag),
     /** Local paths. */
     fetched: texts,
     seconds: number,

@@ -5,23 +5,34 @@ import * as z from '../zod.ts';
 import { fields } from './fields.ts';
 
 export const catalogEntry = lazy(() => {
-  const { text, texts, maybeText, maybeFlag } = fields();
+  const { text, maybeText, maybeFlag } = fields();
   return z.object({
     kind: z.enum(['offer', 'image']),
     id: text,
+    /** The user's name for it, otherwise the service's. */
     name: maybeText,
     given_name: maybeText,
     service_name: maybeText,
     region: maybeText,
+    /**
+     * Whether the offer was in stock at the last read of an instance that uses it; null if unknown.
+     */
     in_stock: maybeFlag,
-    /** When the offer's stock was seen; null for the sandbox, whose stock is always known. */
+    /**
+     * When `in_stock` was read, to the hour (ISO 8601). null for the sandbox, whose stock is always
+     * known.
+     */
     in_stock_at: maybeText,
     gpu: maybeText,
     cuda_version: maybeText,
+    /** Price in roubles as a decimal string, taken from the newest known instance of this offer. */
     price_per_hour: maybeText,
+    /** When that instance was created (ISO 8601). Creation fixed its price. */
     price_at: maybeText,
+    /** When an instance that uses the entry was last read, to the hour (ISO 8601). */
     seen_at: maybeText,
-    sources: texts,
+    /** Where the name comes from: the user, an instance, or the sandbox. */
+    sources: z.array(z.enum(['added', 'seen', 'sandbox'])),
   });
 });
 
@@ -29,11 +40,15 @@ export const profile = lazy(() => {
   const { text, maybeText, maybeNumber, flag } = fields();
   return z.object({
     name: text,
+    /** null for the sandbox, which has no address. */
     base_url: maybeText,
     account: z.nullable(z.object({ id: text, email: maybeText, name: maybeText })),
     has_key: flag,
+    /** Where the profile's key is stored; null if it has none. */
     key_in: maybeText,
+    /** Whether a command with the same flags and environment uses this profile. */
     active: flag,
+    /** `max_burn` is in roubles per hour. */
     guards: z.object({ max_instances: maybeNumber, max_burn: maybeText, require_deadline: flag }),
     /** The program of `--notify`, without its arguments; null if there is none. */
     notify: maybeText,
@@ -47,6 +62,7 @@ export const sandboxStatus = lazy(() => {
     account: text,
     now: time,
     speed: number,
+    /** Roubles charged by this command. */
     charged: z.optional(roubles),
     balance: roubles,
     available: roubles,
@@ -91,24 +107,39 @@ export const sandboxCatalog = lazy(() =>
   }),
 );
 
+/** A served sandbox's address and key. Scripts rely on this form. */
 export const servedSandbox = lazy(() => z.object({ url: fields().text, api_key: fields().text }));
 
 export const tourStep = lazy(() => {
   const { text, open } = fields();
-  return z.object({ title: text, command: text, result: open });
+  return z.object({
+    title: text,
+    command: text,
+    /** The command's output with `--json`. */
+    result: open,
+  });
 });
 
-export const doctorReport = lazy(() => {
-  const { text, maybeText, flag } = fields();
-  const check = z.object({
+const doctorCheck = lazy(() => {
+  const { text, maybeText } = fields();
+  return z.object({
     id: text,
     status: z.enum(['pass', 'warn', 'fail']),
     message: text,
+    /** How to fix the problem; null if there is none. */
     hint: maybeText,
   });
-  return z.object({ checks: z.array(check), ok: flag });
 });
 
+export const doctorReport = lazy(() =>
+  z.object({
+    checks: z.array(doctorCheck()),
+    /** Whether every check passed or only warned. */
+    ok: fields().flag,
+  }),
+);
+
+/** One row for printing and for installing; `file` is null for a printed script. */
 export const completionScript = lazy(() => {
   const { text, maybeText, maybeFlag } = fields();
   return z.object({
@@ -119,7 +150,7 @@ export const completionScript = lazy(() => {
   });
 });
 
-const commandReference = lazy(() => {
+export const commandReference = lazy(() => {
   const { text, texts, maybeText, flag, count } = fields();
   const choices = z.nullable(texts);
   return z.object({
@@ -150,7 +181,7 @@ const commandReference = lazy(() => {
   });
 });
 
-const flagReference = lazy(() => {
+export const flagReference = lazy(() => {
   const { text, maybeText, flag } = fields();
   return z.object({
     long: text,
@@ -186,4 +217,11 @@ export const commandTree = lazy(() => {
   return z.union([program, z.extend(group, { commands }), commandReference()]);
 });
 
-export type ProfileResult = Infer<typeof profile>;
+export type CatalogEntry = Infer<typeof catalogEntry>;
+export type SandboxStatus = Infer<typeof sandboxStatus>;
+export type ServedSandbox = Infer<typeof servedSandbox>;
+export type ToldStep = Infer<typeof tourStep>;
+export type DoctorCheck = Infer<typeof doctorCheck>;
+export type DoctorReport = Infer<typeof doctorReport>;
+export type CompletionScript = Infer<typeof completionScript>;
+export type ShownProfile = Infer<typeof profile>;

@@ -47,7 +47,8 @@ export async function askJob(
 
 /** Lists the flags that only `run` has, and the command. */
 function wordsAfter(input: JobInput): string[][] {
-  const { sync, exclude, fetch, fetchEvery, keepOnFailure, grace, report_file, detach } = input;
+  const { sync, exclude, gitignore, fetch, fetchEvery, keepOnFailure, grace, report_file, detach } =
+    input;
   const { how, command, passEnv, here } = input;
   return [
     ...(here === undefined ? [] : [['--here']]),
@@ -55,6 +56,7 @@ function wordsAfter(input: JobInput): string[][] {
     ...flag('--min-count', here?.minCount?.toString()),
     ...flag('--sync', sync),
     ...flag('--exclude', ...exclude),
+    ...(gitignore ? [] : [['--no-gitignore']]),
     ...flag('--fetch', ...fetch.map(({ remote, local }) => `${remote}:${local}`)),
     ...(fetchEvery === undefined ? [] : [['--fetch-every', durationWord(fetchEvery)]]),
     ...(keepOnFailure === undefined ? [] : [['--keep-on-failure', durationWord(keepOnFailure)]]),

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { CliError, failuresOf, throwAll, unforeseen } from '../errors.ts';
 import { drive } from './drive.ts';
-import { leftJob, saveEnd } from './end/end-job.ts';
+import { leftJob, runFailed, saveEnd } from './end/end-job.ts';
 import { type JobEnd, reportOf } from './end/report.ts';
 import { noteEnd, noteStarted } from './end/summary.ts';
 import type { Job } from './job.ts';
@@ -42,6 +42,8 @@ export async function createJob(
     stops: stops ?? createStops({ id, deadline, grace, leaves, ...extra }, context),
     phases: createPhases(name, context, by === 'reap' || given.isQuiet),
     there: undefined,
+    received: undefined,
+    isOutputWhole: true,
     fetched: [],
     seen: { kind: 'absent' },
     failure: undefined,
@@ -107,7 +109,11 @@ function endOf({ id, name, on, exit_code, report, reason }: JobRecord): JobEnd {
 export async function driveAndPrint(job: Job, context: Context): Promise<void> {
   const end = await driveJob(job, {}, context);
   if (end === undefined) return noteStarted(job.record, context);
-  await printEnd(end, job.record, context);
+  // Only the reader is left to wait for.
+  const unread = await failuresOf(job.received?.finish() ?? Promise.resolve());
+  const { lost } = job.received?.output ?? {};
+  if (lost !== undefined) unread.push(lost);
+  await printEnd(end, job.record, context, unread.map(runFailed));
 }
 
 /** Prints the outcome, and exits with the exit code of the command or the error. */
@@ -115,9 +121,10 @@ export async function printEnd(
   end: JobEnd,
   { command, started_at }: Pick<JobRecord, 'command' | 'started_at'>,
   context: Context,
+  unread: CliError[] = [],
 ): Promise<void> {
   const report = reportOf(end, started_at, context);
-  const unread = await failuresOf(noteEnd(command, report, context));
+  unread.push(...(await failuresOf(noteEnd(command, report, context))));
   throwAll(end.error === undefined ? unread : [end.error]);
   context.endWith(report.exit_code);
 }

@@ -7,12 +7,13 @@ import type { HowToReach } from '../reach/reach.ts';
 import type { Money } from '../rules/money.ts';
 import type { Command } from './command.ts';
 import type { Fetch } from './copy/copy-out.ts';
-import type { FileList } from './copy/files.ts';
+import type { FileList, Overview } from './copy/files.ts';
 import type { JobEnd } from './end/report.ts';
 import type { Phases } from './phases.ts';
+import type { Received } from './received.ts';
 import type { Noted } from './record/note.ts';
 import type { RentedRecord } from './record/record.ts';
-import type { Connected } from './stages/connect.ts';
+import type { SignedIn } from './remote/probe.ts';
 import type { Driver, Observation } from './state.ts';
 import type { Stops } from './stops.ts';
 
@@ -24,6 +25,8 @@ export interface JobInput {
   readonly command: readonly string[];
   readonly sync: string | undefined;
   readonly exclude: readonly string[];
+  /** Whether the .gitignore files in the `--sync` folder count. */
+  readonly gitignore: boolean;
   readonly fetch: readonly Fetch[];
   /** Milliseconds; `--fetch-every`. */
   readonly fetchEvery: number | undefined;
@@ -62,6 +65,13 @@ export interface JobPlan extends JobInput {
   /** Milliseconds during which to retry refused offers. */
   readonly retryFor: number | undefined;
   readonly files: FileList | undefined;
+  readonly overview: Overview | undefined;
+}
+
+/** An instance on which scripts can run. */
+export interface Connected extends Pick<SignedIn, 'state' | 'exitCode' | 'shell'> {
+  /** Whether both sides have rsync. */
+  readonly hasRsync: boolean;
 }
 
 /** A job on its instance, with the progress of the process that drives it. */
@@ -76,6 +86,10 @@ export interface Job extends Noted<RentedRecord> {
   readonly early: CliError | undefined;
   /** The instance, once it has responded over SSH. */
   there: Connected | undefined;
+  /** The output, if this process follows it. */
+  received: Received | undefined;
+  /** false if the instance's disk was full when the command exited. */
+  isOutputWhole: boolean;
   /** Local paths copied by this process. */
   fetched: readonly string[];
   /** What the last look showed. */

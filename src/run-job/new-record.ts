@@ -12,6 +12,7 @@ type Given = Pick<
   | 'toStart'
   | 'command'
   | 'exclude'
+  | 'gitignore'
   | 'fetch'
   | 'fetchEvery'
   | 'keepOnFailure'
@@ -22,7 +23,8 @@ type Start = Pick<JobRecord, 'id' | 'name' | 'on' | 'here' | 'sync' | 'grace'>;
 
 /** Builds the record of a job that begins now. */
 export async function newRecord(given: Given, start: Start, context: Context): Promise<JobRecord> {
-  const { command, toStart, exclude, fetch, fetchEvery, keepOnFailure, report_file, how } = given;
+  const { command, toStart, exclude, gitignore, fetch, fetchEvery } = given;
+  const { keepOnFailure, report_file, how } = given;
   const started_at = timeNow(context);
   const account = (await (await ownJournal(context)).account()) ?? null;
   return {
@@ -34,6 +36,7 @@ export async function newRecord(given: Given, start: Start, context: Context): P
     command,
     variables: toStart.variables.map(({ key }) => key),
     exclude,
+    gitignore,
     fetch: fetch.map(({ remote, local }) => ({
       remote,
       local: absolute(local),

@@ -40,7 +40,8 @@ export async function runOnInstance(
   await ownJournal(context);
   const target = await findInstance(typed, context, { changes: true });
   const how = await howToSignIn(target, input, context);
-  const seen = await look(target, how, LOOK, context);
+  const { home } = (await readJobs(context)).find(({ id }) => id === target.id) ?? {};
+  const seen = await look({ ...target, home }, how, LOOK, context);
   if (seen.isOver) {
     throw new CliError('wrongState', `${target.name} is ${seen.instance.status}.`, {
       resource: target.id,

@@ -1,3 +1,4 @@
+import { leavingOf } from '../context/interrupts.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { createSink } from '../output/sink.ts';
@@ -56,6 +57,7 @@ export function beginLine({ host: { stderr } }: Pick<Context, 'host'>): void {
 }
 
 /** Prints a line of JSON to stderr, like every message of `run` itself. */
-export async function printJson(value: unknown, { host }: Context): Promise<void> {
-  await createSink(() => host.stderr).write(`${JSON.stringify(value)}\n`);
+export async function printJson(value: unknown, { host, interrupts }: Context): Promise<void> {
+  const stop = leavingOf(interrupts);
+  await createSink(() => host.stderr, { stop }).write(`${JSON.stringify(value)}\n`);
 }

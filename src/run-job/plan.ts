@@ -13,16 +13,14 @@ import { type Given, withFile } from '../instances/request/given.ts';
 import { notePrice } from '../instances/request/hardware.ts';
 import { askDeadline, askJob } from './ask.ts';
 import { type Command, commandOf, ensureWords, noteUncopied, shownWords } from './command.ts';
-import { type FileList, listFiles } from './copy/files.ts';
+import { type FileList, listFiles, type Overview, overviewOf } from './copy/files.ts';
 import { localCommandOf } from './here/local-command.ts';
 import { fetchInto } from './here/member.ts';
 import type { Here, JobInput, JobPlan } from './job.ts';
-import { filesText, sizeText } from './phases.ts';
+import { filesText, largestText, leftOutText } from './phases.ts';
 import { ensureSignIn, ensureSsh } from './sign-in.ts';
 import { ensureTargets } from './targets.ts';
 
-/** Size in bytes above which a file is listed before the copy. */
-const LARGE = 100_000_000;
 const NAMED = 5;
 
 /** Runs all possible checks before renting. Throws CliError. */
@@ -34,13 +32,13 @@ export async function planJob(
   const read = await withFile(input.flags, context);
   const { drive } = read.flags;
   if (input.here !== undefined) checkCount(input.here, drive && read.from('drive'));
-  const { files, toStart } = await checkInput(input, read, context);
+  const { toStart, ...checked } = await checkInput(input, read, context);
   const command = shownWords(toStart);
   if (input.sync === undefined && input.here === undefined) noteUncopied(command, context);
   const requested = await requestOf({ ...input, command }, read, dryRun, context);
   const names = namesOf(requested.request.instance_name, input.here);
   const how = await ensureSignIn(requested.request, input, context);
-  return { ...input, ...requested, names, command, toStart, how, files };
+  return { ...input, ...requested, names, command, toStart, how, ...checked };
 }
 
 /** Returns the names of all instances, numbered if there are several. */
@@ -50,10 +48,10 @@ function namesOf(name: string, here: Here | undefined): string[] {
 
 /** Checks the command, the copies and ssh on this computer. Throws CliError. */
 export async function checkInput(
-  { command, passEnv, sync, exclude, fetch, fetchEvery, detach, here, how }: JobInput,
+  { command, passEnv, sync, exclude, gitignore, fetch, fetchEvery, here, how }: JobInput,
   read: Given,
   context: Context,
-): Promise<{ readonly toStart: Command; readonly files: FileList | undefined }> {
+): Promise<Pick<JobPlan, 'toStart' | 'files' | 'overview'>> {
   // An empty word comes from an unset variable of a script.
   if ((command[0] ?? '') === '') {
     throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
@@ -63,16 +61,18 @@ export async function checkInput(
       ? await commandOf(command, passEnv, read, context)
       : await localCommandOf(command, read, context);
   ensureWords(toStart, sync ?? '.');
-  const isRepeated = fetchEvery !== undefined;
-  if (isRepeated && fetch.length === 0) throw usageError('--fetch-every needs --fetch');
+  if (fetchEvery !== undefined && fetch.length === 0)
+    throw usageError('--fetch-every needs --fetch');
   // A generated name is new, so no folder with this name exists.
   const names = namesOf(read.flags.name ?? 'new-run', here);
   const targets = here === undefined ? fetch : names.flatMap((name) => fetchInto(fetch, name));
-  await ensureTargets(targets, { detach, isRepeated, home: context.host.home });
-  const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
+  await ensureTargets(targets, context.host);
+  const files =
+    sync === undefined ? undefined : await listFiles(resolve(sync), { exclude, gitignore });
   await ensureSsh(how, context);
-  if (files !== undefined) noteFiles(files, context);
-  return { toStart, files };
+  const overview = files && (await overviewOf(files));
+  if (files !== undefined && overview !== undefined) noteFiles(files, overview, context);
+  return { toStart, files, overview };
 }
 
 type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offers' | 'retryFor'>;
@@ -144,13 +144,11 @@ function defaultName({ clock }: Context): string {
   return `run-${month}${day}-${hour}${minute}-${mark}`;
 }
 
-function noteFiles(files: FileList, { err }: Context): void {
+function noteFiles(files: FileList, overview: Overview, { err }: Context): void {
   err.note(`To copy: ${filesText(files)} from ${files.folder}`);
-  const large = files.entries.filter(({ size }) => size > LARGE);
-  for (const { path, size } of large.slice(0, NAMED)) {
-    err.note(`Large file: ${path} (${sizeText(size)})`);
-  }
-  if (large.length > NAMED) err.note(`And ${large.length - NAMED} more large files.`);
+  const [largest, leftOut] = [largestText(overview), leftOutText(files, overview)];
+  if (largest !== null) err.note(`Largest: ${largest}`);
+  if (leftOut !== null) err.note(`Left out: ${leftOut}`);
   if (files.special.length > 0) {
     err.warn(
       'copy',

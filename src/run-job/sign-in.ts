@@ -18,8 +18,13 @@ export async function ensureSsh(
   context: Context,
 ): Promise<void> {
   await ensureSandboxSsh(context);
-  const { code } = await printedBy('ssh', ['-V'], context);
-  if (code !== 0) throw usageError('gpucloud run needs ssh, but could not start it');
+  const { code, errors } = await printedBy('ssh', ['-V'], context);
+  const [why = ''] = errors.trim().split(/\r?\n/);
+  if (code !== 0) {
+    throw usageError(
+      `gpucloud run needs ssh, but ${why ? `it failed: ${why}` : 'could not start it'}`,
+    );
+  }
   const given = [...words, ...options.flatMap((option) => ['-o', option])];
   const refused = await refusedBy(given, context);
   if (refused === undefined) return;

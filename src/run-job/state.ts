@@ -141,7 +141,10 @@ function stepOf(job: Happened, state: JobState, driver: Driver, now: Situation):
     case 'unreachable':
       return ofUnreachable(driver, now);
     case 'exited':
-      if (!state.isReachable && !job.collected) return ofUnreachable(driver, now);
+      // A person may still inspect a kept instance.
+      if (!state.isReachable && (!job.collected || (driver === 'attach' && job.kept !== null))) {
+        return ofUnreachable(driver, now);
+      }
       return ofOver(job, state.code !== 0, driver, now);
     case 'lost':
       if (driver === 'reap' && isBefore('near', now)) {

@@ -6,17 +6,18 @@ import { shellLine } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
 import type { Failed, Steps } from './drive.ts';
 import { endedElsewhere, endJob, saveEnd } from './end/end-job.ts';
-import type { Job } from './job.ts';
+import type { Connected, Job } from './job.ts';
 import { look } from './jobs/look.ts';
 import { createJobOutput } from './output.ts';
 import { note, timeNow } from './record/note.ts';
 import { isCollected, readEnded, stopAsked } from './record/record.ts';
 import { probe } from './remote/probe.ts';
 import { collect } from './stages/collect.ts';
-import { type Connected, connect } from './stages/connect.ts';
+import { connect } from './stages/connect.ts';
 import { fetchEvery } from './stages/fetch-every.ts';
 import { Ended, followToEnd, interruptCommand } from './stages/follow-to-end.ts';
 import { keep } from './stages/keep.ts';
+import { receiveOutput } from './stages/receive.ts';
 import { repeated } from './stages/repeated.ts';
 import { start } from './stages/start.ts';
 import { stopCommand } from './stages/stop-command.ts';
@@ -42,7 +43,8 @@ const [BEFORE, AFTER] = [10_000, 2_000];
 export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   const { stops, phases, by } = job;
   const { interrupts, clock, err } = context;
-  const output = createJobOutput(context, stops.last);
+  const plain = createJobOutput(context, stops.last);
+  const outputOf = () => job.received?.output ?? plain;
   const events = [interrupts.first, interrupts.second, stops.near, stops.half, stops.last];
   let known: readonly AbortSignal[] = [];
   let [isInterrupted, hasFollowed] = [false, false];
@@ -82,6 +84,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         job.instance = seen.instance;
         if (seen.isOver) throw new Ended(job.record, seen.instance);
         job.there = seen;
+        await note(job, { home: seen.home }, context);
       }
       return observed(job.there);
     } catch (error) {
@@ -134,9 +137,11 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     if (phases.current !== 'running') {
       phases.begin('running', clamp(shellLine(job.record.command, 'linux'), 50));
     }
-    const endFetching = fetchEvery(job, shell, output, context);
+    job.received ??= await receiveOutput(job, context);
+    const { received } = job;
+    const endFetching = fetchEvery(job, shell, received.output, context);
     try {
-      const code = await followToEnd(job, shell, output, changed, context);
+      const code = await followToEnd(job, shell, received, changed, context);
       return code === undefined ? { kind: 'lost' } : { kind: 'exited', code };
     } finally {
       await endFetching();
@@ -209,7 +214,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       }
       isInterrupted = true;
       phases.clear();
-      output.endLine(!stops.near.aborted);
+      outputOf().endLine(!stops.near.aborted);
       const { name, on } = job.record;
       if (stops.near.aborted && by !== 'reap') {
         err.warn(
@@ -239,9 +244,9 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         // Prints the rest of the output of a command that exited without this process.
         if (by === 'attach' && !hasFollowed) await follow(stops.last);
         hasFollowed = true;
-        const out = by === 'reap' ? undefined : output;
+        const out = by === 'reap' ? undefined : outputOf();
         await collect(job, there(), out, seen.kind !== 'running', context);
-        job.failure = output.lost;
+        job.failure = plain.lost;
         return 'none';
       } catch (error) {
         job.failure = error instanceof CliError ? error : unforeseen(error);

@@ -3,6 +3,7 @@ import { CliError } from '../errors.ts';
 import { type ServiceTime, serviceTime } from '../instances/deadlines/service-time.ts';
 import { ownJournal } from '../instances/pending.ts';
 import type { Target } from '../instances/resolve.ts';
+import { gpucloud } from '../output/shell-line.ts';
 
 /** Milliseconds between two checks of the deadline, even before one is set. */
 const [STEP, UNKNOWN] = [10_000, 1_000];
@@ -108,7 +109,8 @@ export function createStops(
   /** Polls, since another process asks. */
   async function waitForAsking(isAskedNow: () => boolean): Promise<void> {
     while (!isAskedNow()) await clock.sleep(ASKED, signal);
-    asked.abort(new CliError('runFailed', '"gpucloud jobs stop" stopped the job.'));
+    const message = `${gpucloud('jobs', 'stop')} stopped the job.`;
+    asked.abort(new CliError('runFailed', message));
   }
   // Closing stops the wait.
   if (isAsked !== undefined) waitForAsking(isAsked).catch(() => undefined);

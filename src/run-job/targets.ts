@@ -8,17 +8,10 @@ import { isFolder, placeOf } from './copy/local-file.ts';
 import { contains } from './copy/merge.ts';
 import { isPattern, matcherOf } from './copy/pattern.ts';
 
-interface TargetsFor {
-  readonly detach: boolean;
-  /** Whether the results are copied several times. */
-  readonly isRepeated: boolean;
-  readonly home: string | undefined;
-}
-
 /** Checks before renting that the results can be written. Throws a usage error. */
 export async function ensureTargets(
   fetch: readonly Fetch[],
-  { detach, isRepeated, home }: TargetsFor,
+  { home }: { readonly home: string | undefined },
 ): Promise<void> {
   const taken = new Map<string, string>();
   const patterns: Merged[] = [];
@@ -31,15 +24,13 @@ export async function ensureTargets(
     const { path, kind } = await placeOf(absolute(local), basename(remote));
     if (kind === 'dangling link')
       throw usageError(`${what}: "${path}" is a link to a missing file`);
-    if (detach && (kind === 'stdout' || kind === 'stderr')) {
-      throw usageError(`${what}: ${path} closes before the results of --detach arrive`);
+    if (kind === 'other') {
+      throw usageError(
+        `${what}: "${path}" is not a regular file`,
+        'fetch to a file or a folder, then print it',
+      );
     }
-    if (isRepeated && kind !== 'file' && kind !== 'folder') {
-      throw usageError(`${what}: --fetch-every can't write to ${path} repeatedly`);
-    }
-    if (kind === 'stdout' || kind === 'stderr') continue;
-    await ensureWritable(kind === 'stream' ? path : folderOf(path), what);
-    if (kind === 'stream') continue;
+    await ensureWritable(folderOf(path), what);
     const other = taken.get(path);
     if (other !== undefined) throw bothInto(path, other, remote);
     taken.set(path, remote);

@@ -53,7 +53,8 @@ export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
     try {
       return await journal.withIdle(one.id, one.rule, (held) => judgeOne(one, held, tools));
     } catch (error) {
-      if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+      if (!(error instanceof CliError)) throw error;
+      if (isInterrupt(error)) return { error };
       warnUnjudged(one, error.message, context);
       return undefined;
     }

@@ -1,8 +1,8 @@
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { knownHostsFile } from '../reach/known-hosts.ts';
-import { sandboxProxy } from '../reach/sandbox-proxy.ts';
+import { storeHostKey } from '../reach/known-hosts.ts';
+import { sshOptions } from '../reach/reach.ts';
 import type { FindSignIn } from '../reach/sign-in.ts';
 import { troubleIn } from '../reach/ssh-process.ts';
 import { hasSsh } from '../rules/statuses.ts';
@@ -30,19 +30,24 @@ export async function readSample(
   if (!hasSsh(instance.status)) throw new CliError('wrongState', `${name} is ${instance.status}.`);
   const { how, tried } = await find(instance);
   const endpoint = sshEndpoint(instance, how);
-  const { identity, options, words } = how;
-  const proxy = await sandboxProxy(instance.id, context);
-  const ssh = { knownHosts: await knownHostsFile(context), identity, proxy, options, words };
-  const shell = createRemoteShell(endpoint, ssh, context);
-  const { text, code, stderr } = await printed(shell, samples, signal);
+  const ssh = await sshOptions(instance.id, how, context);
+  const { text, code, stderr } = await storeHostKey(instance.id, ssh, async (own) => {
+    const shell = createRemoteShell(endpoint, own, context);
+    const result = await printed(shell, samples, signal);
+    return { result, isTrusted: hasBegun(result) };
+  });
   if (text.length > LARGEST) {
     throw new CliError('notUnderstood', `${name} sent more than 64 KB instead of a measurement.`);
   }
-  const hasBegun = text.includes('gpucloud-probe begin');
-  if (hasBegun && (signal.aborted || code !== SSH_FAILED)) return parseSample(text, samples);
+  if (hasBegun({ text }) && (signal.aborted || code !== SSH_FAILED))
+    return parseSample(text, samples);
   signal.throwIfAborted();
   const { host, port } = endpoint;
   throw failed(stderr, code, { name, tried, address: `${host} port ${port}`, instance });
+}
+
+function hasBegun({ text }: { readonly text: string }): boolean {
+  return text.includes('gpucloud-probe begin');
 }
 
 /** Milliseconds in which interrupted work may return partial results. */
@@ -60,15 +65,7 @@ export async function withinLimit<T>(
 ): Promise<T> {
   const late = () =>
     new CliError('unreachable', `${name()} did not respond within ${time / 1000} s.`);
-  return within({ time, late, signal: interrupt }, clock, (signal) => {
-    const tooLate = new Promise<never>((_, reject) => {
-      const giveUp = () => clock.sleep(WIND_UP).then(() => reject(signal.reason));
-      signal.addEventListener('abort', giveUp, { once: true });
-    });
-    // Prevents an unhandled rejection if the work finishes first.
-    tooLate.catch(() => undefined);
-    return Promise.race([work(signal), tooLate]);
-  });
+  return within({ time, late, signal: interrupt, windUp: WIND_UP }, clock, work);
 }
 
 interface Shell {

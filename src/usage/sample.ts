@@ -1,18 +1,10 @@
+import type { TopRow } from '../results/instances.ts';
 import { PROGRAM_LIMIT } from './probe-script.ts';
 
 /** A part of a probe: its value, or the reason why it can't be used. */
 export type Part<T> = { readonly value: T } | { readonly fault: string };
 
-interface Card {
-  readonly index: number;
-  readonly name: string;
-  /** Each value is null if the driver does not report it, for example with MIG. */
-  readonly utilization_percent: number | null;
-  readonly memory_used_mib: number | null;
-  readonly memory_total_mib: number | null;
-  readonly temperature_c: number | null;
-  readonly power_w: number | null;
-}
+type Card = TopRow['gpus'][number];
 
 /** CPU time of all cores since the start, in hundredths of a second. */
 export interface CpuTime {
@@ -213,9 +205,9 @@ function isJobRunning(body: string): boolean | undefined {
   if (!lines.includes('gpucloud-run ready')) return undefined;
   const states = lines
     .map((line) => line.split(' ')[1] ?? '')
-    .filter((word) => !['ready', 'rsync', 'tar'].includes(word));
+    .filter((word) => !['ready', 'home', 'rsync', 'tar'].includes(word));
   if (states.includes('running')) return true;
-  return states.every((word) => ['exited', 'lost'].includes(word)) ? false : undefined;
+  return states.every((word) => ['none', 'exited', 'lost'].includes(word)) ? false : undefined;
 }
 
 function allCards(samples: readonly Part<readonly Card[]>[]): Sample['cards'] {

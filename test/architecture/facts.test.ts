@@ -16,12 +16,14 @@ function filesWith(pattern: RegExp): string[] {
     .sort();
 }
 
-/** Files with their own reading until they use the one ending. */
-const ENDING = ['instances/change.ts', 'instances/ending.ts', 'instances/max-price.ts'];
-
 test('reads an instance in one file', () => {
-  const readers = filesWith(/\binstances\s*\.get\(/);
-  expect(readers.filter((name) => !ENDING.includes(name))).toEqual(['instances/read.ts']);
+  expect(filesWith(/\binstances\s*\.get\(/)).toEqual(['instances/read.ts']);
+});
+
+test('terminates an instance in one file', () => {
+  // The sandbox is the service.
+  const files = filesWith(/\binstances\s*\??\.terminate\b/);
+  expect(files.filter((name) => !name.startsWith('sandbox/'))).toEqual(['instances/ending.ts']);
 });
 
 test('names its own statuses in one file', () => {
@@ -42,8 +44,8 @@ test('lists the documented statuses in one file', () => {
 });
 
 test('builds doubts about instances in one file', () => {
-  // api/ knows no instance, and nothing was sent for the drive.
-  const others = ['api/errors.ts', 'commands/drives/create.ts', ...ENDING];
+  // api/ knows no instance, nothing was sent for the drive, and the ending builds only causes.
+  const others = ['api/errors.ts', 'commands/drives/create.ts', 'instances/ending.ts'];
   const builders = filesWith(/new CliError\(\s*'outcomeUnknown'/);
   expect(builders.filter((name) => !others.includes(name))).toEqual(['errors.ts']);
 });

@@ -39,11 +39,12 @@ function serve({ kitchen, argv, stdin, env }: Prepared, ...flags: string[]) {
   return kitchen.cli([...flags, ...argv], { stdin, env });
 }
 
-/** Returns the issues of a document against the command's published schema. */
+/** Returns the issues of a document against the command's part of the published schema. */
 function faultsOf(document: unknown, command: string) {
-  const path = new URL(`../../${resultSchemaOf(command.split(' '))}`, import.meta.url);
-  const schema = strict(JSON.parse(readFileSync(path, 'utf8')));
-  return z.fromJSONSchema(schema).safeParse(document).error?.issues;
+  const [path, pointer] = (resultSchemaOf(command.split(' ')) ?? '').split('#');
+  const { $defs } = JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'));
+  const schema = z.fromJSONSchema(strict({ $defs, $ref: `#${pointer}` }));
+  return schema.safeParse(document).error?.issues;
 }
 
 const ANSWERING = commandsWhose(({ notJson }) => notJson === undefined);

@@ -5,9 +5,10 @@ import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createHereWorld } from '../run-job/here-world.ts';
 import { createJobWorld, IMAGE, type JobWorld, OFFER } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
-import type { Computer, Outcome } from '../support/program.ts';
+import { type Computer, type Outcome, outcomeOf } from '../support/program.ts';
 import { NEW, type RentingService } from '../support/renting-service.ts';
 import { ok } from '../support/service.ts';
+import { taken } from '../support/signals.ts';
 import { until } from '../support/ssh-world.ts';
 import { fakeSsh } from '../usage/usage-world.ts';
 
@@ -204,4 +205,26 @@ describe.each(Object.keys(CALLERS))('%s', { timeout: 120_000, ...needs('ssh') },
     expect(stderr).not.toContain('may still be billing');
     if (name.startsWith('reap')) expect(rowsIn(stdout)).toMatchObject([{ outcome: 'terminated' }]);
   });
+});
+
+test('the third Ctrl-C stops every termination', { timeout: 60_000, ...needs('ssh') }, async () => {
+  const world = await createJobWorld();
+  const { renting, computer, sent } = await sceneOf(world);
+  let made = 0;
+  renting.newId = () => {
+    made += 1;
+    return `${NEW.slice(0, -1)}${made}`;
+  };
+  renting.terminations = Array.from({ length: 2 }, () => () => new Promise(() => undefined));
+  const argv = ['instances', 'create', 'job', ...CREATE, '--count', '2', '--max-price', '1'];
+  const child = computer.start([...argv, '--json'], { env: world.env });
+  const ended = outcomeOf(child);
+  await until(() => sent() === 2);
+  for (let press = 0; press < 3; press += 1) {
+    child.kill('SIGINT');
+    await taken(child.pid ?? 0, 'SIGINT');
+  }
+  const { code, stderr } = await ended;
+  expect(code, stderr).toBe(7);
+  for (const { id } of renting.instances.values()) expect(stderr).toContain(id);
 });

@@ -77,7 +77,8 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
       error: null,
     });
     const jobs = await world.computer.gpucloud(['jobs', 'list', '--json'], { env: world.env });
-    expect(JSON.parse(jobs.stdout)).toEqual([]);
+    const ended = { status: 'EXITED', exit_code: 3, phase: 'done' };
+    expect(JSON.parse(jobs.stdout)).toMatchObject([ended, ended, ended]);
   });
 
   test('rents one instance with the given name without --count, and reports it as JSON', async () => {
@@ -276,7 +277,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
       statuses: { ...ENDED, 'job-2': 'ACTIVE' },
     });
     expect(stderr).toMatch(
-      /Kept job-2 with its results: it bills until .*gpucloud instances scp -r job-2:gpucloud-run\/work\/k kept\/job-2\. Terminate it: gpucloud instances terminate job-2/,
+      /Kept job-2 with its results: it bills until .*fetch and terminate: gpucloud jobs attach job-2/,
     );
     const { instances, terminated, cost_at_most } = await report();
     expect(instances.map((one) => one.terminated)).toEqual([true, false, true]);

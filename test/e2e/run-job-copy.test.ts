@@ -138,11 +138,6 @@ echo '${version}'
     expect(await readFile(join(home, 'log'), 'utf8')).toBe('log\n');
   });
 
-  test('prints a fetched file to /dev/stdout after the output of the command', async () => {
-    const done = await job(['--fetch=log:/dev/stdout'], 'echo out; echo log >log');
-    expect(done).toMatchObject({ code: 0, stdout: 'out\nlog\n' });
-  });
-
   test.each(['', ' --ssh-option=ForwardAgent=yes'])(
     'forwards the SSH agent to the instance only with a flag:%s',
     async (flag) => {

@@ -117,8 +117,8 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     await writeFile(join(source, 'data'), Buffer.alloc(2_000_000, 'incompressible'));
     const script = 'echo up; mkdir out; cp data out/a; cp data out/b';
     person(['--sync', source, '--fetch', 'out'], script, await slowRsync());
-    await one.reads(/^. Copying 1 file \(2.0 MB\) {2}█+░+ [1-9]\d? %$/m);
-    await one.reads(/^. Fetching out {2}█+░+ 7\d %$/m);
+    await one.reads(/^. Copying 1 file \(2.0 MB\) {2}█+░+ [1-9]\d? % of 2.0 MB/m);
+    await one.reads(/^. Fetching out {2}█+░+ 7\d % of 4.0 MB/m);
     await one.type(KEYS.ctrlC);
     await one.reads(/^Still fetching results. Ctrl-C again terminates job and skips the rest.$/m);
     await one.type(KEYS.ctrlC);

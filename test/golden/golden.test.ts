@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Reference } from '../../src/cli/reference/index.ts';
 import { RESULTS, resultSchemaOf } from '../../src/results/index.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { broken, type Promises, promisesOf } from './promises.ts';
-import { type JsonSchema, lost, pretty, resultJsonSchema } from './schemas.ts';
+import { lost, partOf, pretty, resultsJsonSchema } from './schemas.ts';
 
 /**
  * Checks that this version keeps everything in the golden files and schemas, so that older scripts
@@ -16,7 +16,7 @@ const HINT =
   'scripts rely on this. Additions need nothing; to take something away on purpose: npm run golden -- --replace';
 
 const COMMANDS_FILE = new URL('commands.json', import.meta.url);
-const RESULTS_FOLDER = new URL('../../schemas/results/', import.meta.url);
+const RESULTS_FILE = new URL('../../schemas/results.json', import.meta.url);
 
 function golden<T>(file: URL, empty: T): T {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : empty;
@@ -86,29 +86,29 @@ function withCommand(
   return { ...commands, [name]: { ...command, ...change(command) } };
 }
 
-describe("a result's schema", () => {
-  test.each(Object.keys(RESULTS))(
-    "matches a result's schema to the generated file, and keeps all earlier fields: %s",
-    (command) => {
-      const file = new URL(`../../${resultSchemaOf(command.split(' '))}`, import.meta.url);
-      const now = resultJsonSchema(command);
-      if (MODE === undefined) {
-        expect(readFileSync(file, 'utf8'), 'renew it with: npm run generate').toBe(
-          `${pretty(now)}\n`,
-        );
-        return;
-      }
-      if (MODE !== 'replace') expect(lost(golden<JsonSchema>(file, {}), now), HINT).toEqual([]);
-      mkdirSync(RESULTS_FOLDER, { recursive: true });
-      writeFileSync(file, `${pretty(now)}\n`);
-    },
-  );
+describe('schemas/results.json', () => {
+  const now = resultsJsonSchema();
+  const before = golden(RESULTS_FILE, now);
 
-  test('finds a command for every schema file', () => {
-    const files = Object.keys(RESULTS).map((command) => `${command.replace(' ', '-')}.schema.json`);
-    const others = readdirSync(RESULTS_FOLDER).filter((name) => !files.includes(name));
-    if (MODE === 'replace') for (const name of others) rmSync(new URL(name, RESULTS_FOLDER));
-    else expect(others, HINT).toEqual([]);
+  test('matches the results, and keeps all earlier commands and fields', () => {
+    const faults = Object.entries(before.properties).flatMap(([command, ref]) => {
+      const next = now.properties[command];
+      return next === undefined
+        ? [`${command} is gone`]
+        : lost(partOf(before, ref), partOf(now, next), command);
+    });
+    const parts = Object.keys(before.$defs).filter((name) => now.$defs[name] === undefined);
+    if (MODE !== 'replace') expect([...faults, ...parts], HINT).toEqual([]);
+    if (MODE !== undefined) writeFileSync(RESULTS_FILE, `${pretty(now)}\n`);
+    const renew = 'renew it with: npm run generate';
+    expect(readFileSync(RESULTS_FILE, 'utf8'), renew).toBe(`${pretty(now)}\n`);
+  });
+
+  test('names the part of each command', () => {
+    for (const command of Object.keys(RESULTS)) {
+      const { $ref } = before.properties[command] ?? {};
+      expect(resultSchemaOf(command.split(' '))).toBe(`schemas/results.json${$ref}`);
+    }
   });
 });
 

@@ -1,22 +1,57 @@
 import type { z } from 'zod';
-import { toJSONSchema } from 'zod/mini';
+import { object, registry, toJSONSchema } from 'zod/mini';
 import { TIME } from '../../src/results/fields.ts';
-import { RESULTS } from '../../src/results/index.ts';
+import { RESULTS, SHAPES } from '../../src/results/index.ts';
 
-/** Returns the JSON Schema (2020-12) of a command's result, which new versions may extend. */
-export function resultJsonSchema(command: string): JsonSchema {
-  const schema = RESULTS[command];
-  if (schema === undefined) throw new Error(`no result of ${command}`);
-  const { $schema, ...rest } = toJSONSchema(schema(), {
+/** The content of schemas/results.json. */
+export interface ResultsFile {
+  /** Each command's result, as a `$ref` to its part. */
+  readonly properties: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly $defs: Readonly<Record<string, JsonSchema>>;
+}
+
+/** Returns the JSON Schema (2020-12) of all results, which new versions may extend. */
+export function resultsJsonSchema(): ResultsFile {
+  const parts = Object.fromEntries([
+    ...Object.entries(SHAPES).map(([name, shape]) => [name, shape()] as const),
+    ...Object.values(RESULTS).map(({ name, schema }) => [name, schema()] as const),
+  ]);
+  const names = registry<{ id: string }>();
+  for (const [id, part] of Object.entries(parts)) names.add(part, { id });
+  const { $schema, $defs = {} } = toJSONSchema(object(parts), {
     io: 'input',
+    metadata: names,
     override({ jsonSchema }) {
+      delete jsonSchema.id;
       if (jsonSchema.pattern !== TIME.source) return;
       delete jsonSchema.pattern;
       jsonSchema.format = 'date-time';
     },
   });
   return JSON.parse(
-    JSON.stringify({ $schema, title: `The JSON of "gpucloud ${command}"`, ...rest }),
+    JSON.stringify({
+      $schema,
+      title: 'The JSON of each gpucloud command',
+      description: 'Each property is a command, with the part of $defs that describes its JSON.',
+      type: 'object',
+      properties: Object.fromEntries(
+        Object.entries(RESULTS).map(([command, { name }]) => [command, refTo(name)]),
+      ),
+      $defs: Object.fromEntries(Object.entries($defs).sort(([a], [b]) => (a < b ? -1 : 1))),
+    }),
+  );
+}
+
+function refTo(name: string) {
+  return { $ref: `#/$defs/${name}` };
+}
+
+/** Returns a part of the file as a schema of its own, without references. */
+export function partOf({ $defs }: ResultsFile, { $ref }: { readonly $ref: string }): JsonSchema {
+  const part = $defs[$ref.replace('#/$defs/', '')];
+  if (part === undefined) throw new Error(`schemas/results.json has no ${$ref}`);
+  return JSON.parse(JSON.stringify(part), (_name, value) =>
+    typeof value?.$ref === 'string' ? partOf({ $defs, properties: {} }, value) : value,
   );
 }
 
@@ -60,7 +95,7 @@ function typesOf({ type, anyOf = [] }: JsonSchema): string[] {
 }
 
 /** Forbids additional properties in gpucloud's own objects. */
-export function strict(schema: JsonSchema): Parameters<typeof z.fromJSONSchema>[0] {
+export function strict(schema: object): Parameters<typeof z.fromJSONSchema>[0] {
   return JSON.parse(JSON.stringify(schema), (_name, value) =>
     value?.properties !== undefined && value.additionalProperties === undefined
       ? { ...value, additionalProperties: false }

@@ -42,6 +42,8 @@ const ACCEPTED = ok({ status: 'TERMINATING' });
 const ACTIVE = ok({ id: ID, name: 'box', status: 'ACTIVE' });
 const ENDING = ok({ id: ID, name: 'box', status: 'TERMINATING' });
 const GONE = no(404, 'Instance not found');
+/** A 404 of a proxy, not of the service. */
+const PAGE = { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not here</h1>' };
 const FAILED = no(500, 'Provider error');
 const ALREADY = no(400, 'Instance is terminating');
 const busy = (seconds: number, status: number) => ({
@@ -189,6 +191,14 @@ const UNCERTAIN: readonly Row[] = [
     sent: 3,
     pauses: PAUSES,
   },
+  ...[PAGE, 'hangUp' as const].map((second) => ({
+    what: `a lost response and a 404 page of a proxy to ${second === PAGE ? 'all' : 'each read'}`,
+    posts: ['hangUp' as const, second],
+    reads: [PAGE],
+    code: 7,
+    sent: 4,
+    pauses: PAUSES,
+  })),
   {
     what: 'the old status in an accepted response that nobody can read back',
     posts: [ok({ status: 'ACTIVE' })],
@@ -241,6 +251,15 @@ const REFUSED: readonly Row[] = [
     code: 11,
     sent: 4,
     pauses: PAUSES,
+  },
+  {
+    what: 'four 400s for an instance that the service does not find',
+    posts: [no(400, 'Not an ID')],
+    reads: [GONE],
+    code: 5,
+    sent: 4,
+    pauses: PAUSES,
+    error: { http_status: 400 },
   },
   {
     what: 'a 429 with a Retry-After past --timeout',
@@ -345,13 +364,13 @@ describe('the ending of an instance', () => {
 
   describe('Ctrl-C', () => {
     /** Interrupts at the first request with that method, or in the first pause. */
-    async function interruptedAt(at: 'POST' | 'GET' | 'pause', status = 409) {
+    async function interruptedAt(at: 'POST' | 'GET' | 'pause', isReachable = true) {
       const first = new AbortController();
       const press = () => first.abort(new CliError('interrupted', 'Interrupted.'));
       world = await createWorld({
         handler({ method }) {
           if (method === at) press();
-          return method === 'POST' ? no(status, 'busy') : ACTIVE;
+          return method === 'POST' ? no(409, 'busy') : ACTIVE;
         },
       });
       const { sleep } = world.clock;
@@ -359,6 +378,7 @@ describe('the ending of an instance', () => {
         if (at === 'pause' && milliseconds === 2_000) press();
         return sleep(milliseconds, signal);
       };
+      if (!isReachable) await world.service.close();
       const interrupts = { first: first.signal, second: new AbortController().signal };
       const { code, stderr } = await world.cli(TERMINATE, { interrupts });
       return { code, error: errorOf(stderr) };
@@ -373,5 +393,12 @@ describe('the ending of an instance', () => {
         });
       },
     );
+
+    test('exits with 130 if interrupted in the pause before anything was sent', async () => {
+      expect(await interruptedAt('pause', false)).toMatchObject({
+        code: 130,
+        error: { resource: ID, message: expect.stringContaining('nothing was sent') },
+      });
+    });
   });
 });

@@ -149,6 +149,7 @@ describe('create --min-count', () => {
       interrupts,
       onThirdInterrupt: (third) => {
         leave = third;
+        return () => undefined;
       },
     });
     release();

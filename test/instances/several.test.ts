@@ -24,7 +24,7 @@ describe('create --count', () => {
     expect([...posts].sort()).toEqual(['gpu-1', 'gpu-2', 'gpu-3']);
     expect(namesOf(shown)).toEqual(['gpu-1', 'gpu-2', 'gpu-3']);
     expect(shown[0]).not.toHaveProperty('attempts');
-    expect(RESULTS['instances create']?.().safeParse(shown).success).toBe(true);
+    expect(RESULTS['instances create']?.schema().safeParse(shown).success).toBe(true);
   });
 
   test('prints an array with NAME-1 for a single instance', async () => {
@@ -77,7 +77,7 @@ describe('create --count', () => {
         { offer_id: OFFERS[1], outcome: 'created' },
       ],
     ]);
-    expect(RESULTS['instances create']?.().safeParse(shown).success).toBe(true);
+    expect(RESULTS['instances create']?.schema().safeParse(shown).success).toBe(true);
   });
 
   test('sets a deadline for each instance, and prints the deadline once', async () => {
@@ -173,7 +173,7 @@ describe('create --count before any request', () => {
       { request: { instance_name: 'gpu-1' }, would_send: true },
       { request: { instance_name: 'gpu-2' }, would_send: true },
     ]);
-    expect(RESULTS['instances create']?.().safeParse(shown).success).toBe(true);
+    expect(RESULTS['instances create']?.schema().safeParse(shown).success).toBe(true);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AccountReading } from '../../src/money/account.ts';
 import { findingsOf, lookAt } from '../../src/money/findings.ts';
-import type { DriveRow, InstanceRow } from '../../src/money/rows.ts';
+import type { AccountDrive, AccountInstance } from '../../src/results/money.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00.000Z');
 const reading: AccountReading = {
@@ -15,7 +15,7 @@ const reading: AccountReading = {
 const hoursOn = (hours: number) => new Date(NOW + hours * 3_600_000).toISOString();
 
 /** Returns an instance that bills, with these fields. */
-const instance = (fields: Partial<InstanceRow>) =>
+const instance = (fields: Partial<AccountInstance>) =>
   ({
     id: 'i-1',
     name: 'trainer',
@@ -28,9 +28,9 @@ const instance = (fields: Partial<InstanceRow>) =>
     ends_at: null,
     age_seconds: null,
     ...fields,
-  }) as InstanceRow;
+  }) as AccountInstance;
 
-function messages(code: string, more: { instances?: InstanceRow[]; drives?: DriveRow[] }) {
+function messages(code: string, more: { instances?: AccountInstance[]; drives?: AccountDrive[] }) {
   const armed = { isArmed: false, reason: 'not scheduled' } as const;
   const enforcement = { deadline: armed, idle: armed, job: armed };
   const look = { ...lookAt(reading), enforcement, ...more };
@@ -45,14 +45,14 @@ test.each([
 ])('reports when a suspended drive is deleted: %s to %s', (earliest, latest, drive, when) => {
   const row = { id: 'd-1', name: null, status: 'SUSPENDED' };
   const times = { deleted_at_earliest: earliest, deleted_at_latest: latest };
-  const [message] = messages('drive_suspended', { drives: [{ ...row, ...times } as DriveRow] });
+  const [message] = messages('drive_suspended', { drives: [{ ...row, ...times } as AccountDrive] });
   expect(message).toContain(drive);
   expect(message).toContain(when);
 });
 
 test('reports one instance with an unenforced deadline, and counts the others', () => {
   const [one, two] = [hoursOn(1), hoursOn(2)].map((ends_at) => instance({ ends_at }));
-  expect(messages('deadline_unenforced', { instances: [one, two] as InstanceRow[] })).toEqual([
+  expect(messages('deadline_unenforced', { instances: [one, two] as AccountInstance[] })).toEqual([
     'Nothing on this computer enforces the deadline of trainer and 1 more: not scheduled',
   ]);
 });

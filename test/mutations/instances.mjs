@@ -167,6 +167,11 @@ export const instances = [
     ],
   },
   {
+    file: 'instances/read.ts',
+    tests: 'instances/ending',
+    changes: [['a 404 page of a proxy is an end', "request?.obstacle !== 'web page'", 'true']],
+  },
+  {
     file: 'instances/ending.ts',
     tests: 'instances/ending',
     changes: [
@@ -181,7 +186,11 @@ export const instances = [
         'sent.isOpen ||= rolledBack(error) === undefined;',
         '',
       ],
-      ['a 404 is an end, although nothing was sent', 'return sent.isEffective\n', 'return true\n'],
+      [
+        'a 404 is an end, although nothing was sent',
+        'if (!sent.isEffective) return refused(fault, target);',
+        '',
+      ],
       ['a Retry-After is ignored', 'Math.max(pause, retryAfterMs)', 'pause'],
       [
         'an accepted request that was not read back is sent again',

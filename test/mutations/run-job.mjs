@@ -40,6 +40,7 @@ export const runJob = [
     tests,
     changes: [
       ['a link in a place is followed', 'await lstat(path)', 'await stat(path)'],
+      ['files are moved into a mounted disk', 'if (dev !== own)', 'if (dev < 0)'],
       ['a file is put in place of more than a file', "|| there === 'other'", ''],
       ['a link may be absolute', 'isAbsolute(target) || ', ''],
       ['.. may follow a name', "|| parts.lastIndexOf('..') > first", ''],
@@ -57,14 +58,13 @@ export const runJob = [
     tests,
     changes: [
       ['a file is followed if it is a link', "'wx'", "'w'"],
-      ['a full pipe is a fault', "=== 'EAGAIN'", "=== ''"],
       [
         'a file may be larger than the disk',
         'if (size <= free) return undefined;',
         'return undefined;',
       ],
       ['a file that was cut stays', 'await unlink(path)', 'await lstat(path)'],
-      ['a device is replaced', "'folder' : 'stream'", "'folder' : 'file'"],
+      ['a device is replaced', "'folder' : 'other'", "'folder' : 'file'"],
     ],
   },
   {
@@ -77,6 +77,30 @@ export const runJob = [
         'afterLine(running.stdout',
       ],
       ['a folder is merged with the home folder', 'home === undefined || ', 'home !== "" || '],
+    ],
+  },
+  {
+    file: 'run-job/copy/copy-out-each.ts',
+    tests,
+    changes: [
+      ['a fetched path is fetched again', '(one.fetched_at ?? null) === null', 'true'],
+      ['a missing path decides', "kind !== 'missing'", "kind === 'missing'"],
+    ],
+  },
+  {
+    file: 'run-job/copy/files.ts',
+    tests: 'run-job/files',
+    changes: [
+      ['a nested pattern holds in one folder only', '`**/${pattern}`', 'pattern'],
+      ['a folder name is a pattern', "'\\\\$&'", "'$&'"],
+    ],
+  },
+  {
+    file: 'run-job/copy/changed.ts',
+    tests: 'run-job/files',
+    changes: [
+      ['a line may be endless', 'rest.length > LONGEST_LINE', 'rest.length < 0'],
+      ['a folder stays in the way of a file', 'inTheWay.push(path)', ''],
     ],
   },
   {
@@ -96,22 +120,45 @@ export const runJob = [
     ],
   },
   {
-    file: 'run-job/supervise.ts',
-    tests: 'run-job/terminating run-job/following run-job/leaving run-job/unsure',
+    file: 'run-job/state.ts',
+    tests: 'run-job/state run-job/drive-model',
     changes: [
-      ['Ctrl-C of attach terminates', 'if (isInterrupt(failure)) return true;', ''],
       [
-        'the exit code is stored after the instance ended',
-        'await failuresOf(writeJob(job.record, context));',
+        'a command starts twice',
+        "if (!job.started) return { kind: 'preparing' };",
+        "if (!job.started || seen.kind === 'absent') return { kind: 'preparing' };",
+      ],
+      [
+        'results are fetched after an uncertain end',
+        "if (job.ending && state.kind !== 'ended' && state.kind !== 'gone') return 'end';",
         '',
       ],
-      ['reap ends an instance kept for its results', ' || record.kept !== null);', ');'],
       [
-        'a failed --detach bills',
-        "if (by === 'detach' && failure === undefined)",
-        "if (by === 'detach')",
+        'reap copies nothing after the deadline',
+        "return now.time === 'past' && driver !== 'reap' ? 'end' : 'collect';",
+        "return now.time === 'past' ? 'end' : 'collect';",
       ],
-      ['a left job looks ended', 'terminated === true } = end', 'terminated !== false } = end'],
+      [
+        'run leaves an instance that nothing ends',
+        "return driver === 'reap' || now.isArmed ? 'leave' : 'stay';",
+        "return 'leave';",
+      ],
+    ],
+  },
+  {
+    file: 'run-job/stages/start.ts',
+    tests: 'run-job/terminating run-job/reading',
+    changes: [['a start is not stored before it', 'await writeJob(job.record, context);', '']],
+  },
+  {
+    file: 'run-job/record/note.ts',
+    tests: 'run-job/record',
+    changes: [
+      [
+        'a process overwrites the end of a job',
+        'if ((await readEnded(job.record.uid, context)) !== undefined) return;',
+        '',
+      ],
     ],
   },
   {
@@ -130,29 +177,23 @@ export const runJob = [
     file: 'run-job/end/end-job.ts',
     tests: 'run-job/terminating run-job/unsure',
     changes: [
-      ['an instance is kept after Ctrl-C', 'if (stops.interrupt.aborted) return undefined;', ''],
-      [
-        '--keep-on-failure 0 keeps results',
-        "return time === 0 ? undefined : { kept: 'results', time };",
-        "return { kept: 'results', time };",
-      ],
+      ['a left job looks ended', 'terminated === true } = end', 'terminated !== false } = end'],
     ],
   },
   {
     file: 'run-job/jobs/finish.ts',
     tests: 'run-job/terminating run-job/leaving',
-    changes: [
-      ['reap interrupts after the last pass', '<= grace + every', '<= grace'],
-      [
-        'a job of a terminated instance stays open',
-        'await writeJob({ ...job, ended_at }, context);',
-        '',
-      ],
-    ],
+    changes: [['reap interrupts after the last pass', '<= grace + every', '<= grace']],
   },
   {
     file: 'run-job/jobs/stop.ts',
     tests: 'run-job/terminating',
-    changes: [['an ended job is ended again', 'if (record.ended_at !== null) return;', '']],
+    changes: [
+      [
+        'an ended job is ended again',
+        'if ((await readJob(uid, context)).ended_at !== null) return;',
+        '',
+      ],
+    ],
   },
 ];

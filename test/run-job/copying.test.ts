@@ -3,7 +3,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { keptOutput } from '../../src/run-job/record/kept-output.ts';
+import { keptOutput } from '../../src/run-job/kept.ts';
 import { follow } from '../../src/run-job/remote/follow.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
 import { atTerminal } from '../support/at-terminal.ts';
@@ -62,6 +62,18 @@ describe('--sync', () => {
     utimesSync(there, mtime, mtime);
     writeFileSync(join(source, 'b'), 'changed\n');
     expect(await run()).toMatchObject({ code: 0, stdout: 'X\nchanged\n' });
+  });
+
+  test.each([
+    ['without', [], '.gitignore\nb\n'],
+    ['with', ['--no-gitignore'], '.gitignore\na\nb\n'],
+  ])('copies %s --no-gitignore what the plan counted', async (_word, flags, names) => {
+    const source = await folder();
+    writeFileSync(join(source, '.gitignore'), 'a\n');
+    const { code, stdout, stderr } = await world.run('ls -A', ['--sync', source, ...flags]);
+    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: names });
+    expect(stderr).toContain(`To copy: ${names.split('\n').length - 1} files`);
+    expect(stderr.includes('Left out: 1 file (2 bytes)')).toBe(flags.length === 0);
   });
 
   test('exits with 125 without running the command if tar fails on the instance', async () => {

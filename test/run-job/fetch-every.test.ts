@@ -49,7 +49,6 @@ describe('run --fetch-every', () => {
 
   test.each([
     ['without --fetch', ['--fetch-every', '1s'], '--fetch-every needs --fetch'],
-    ['for a stream', ['--fetch', 'log:/dev/stdout', '--fetch-every', '1s'], 'repeatedly'],
     ['of 0s', every('0s'), '--fetch-every "0s"'],
   ])('rejects --fetch-every %s before renting', async (_why, flags, rule) => {
     const { code, stderr } = await world.run('true', flags);

@@ -36,35 +36,35 @@ export async function fetchFrom(archive: Buffer, ending = '', remote = 'results'
   return fetchFile(remote, local);
 }
 
+/** Returns the options of a copy. No file may change during it. */
+export function copying(
+  home: string,
+  signal = new AbortController().signal,
+  sh: readonly string[] = ['sh'],
+  onSkipped: (named: readonly string[]) => void = () => undefined,
+) {
+  return {
+    shell: localShell(base, sh, join(base, 'bin')),
+    signal,
+    home,
+    onChanged: (what: string) => expect(what).toBe('nothing'),
+    onSkipped,
+    onLack: (what: string) => void lacks.push(what),
+    onProgress: () => undefined,
+  };
+}
+
 export async function fetchFile(
   remote: string,
   to: string,
   home = base,
-  signal = new AbortController().signal,
-  sh: readonly string[] = ['sh'],
+  signal?: AbortSignal,
+  sh?: readonly string[],
 ) {
   const skipped: string[] = [];
-  const printed: string[] = [];
-  await copyOut(
-    { remote, local: to },
-    {
-      shell: localShell(base, sh, join(base, 'bin')),
-      signal,
-      home,
-      clock: {
-        now: () => 0,
-        monotonic: () => 0,
-        random: () => 0,
-        sleep: (time) => new Promise((resolve) => setTimeout(resolve, time)),
-      },
-      print: async (from, bytes) => void printed.push(`${from}: ${String(bytes)}`),
-      onChanged: (what) => expect(what).toBe('nothing'),
-      onSkipped: (names) => skipped.push(...names),
-      onLack: (what) => void lacks.push(what),
-      onProgress: () => undefined,
-    },
-  );
-  return { skipped, printed: printed.filter((text) => text.length > 5) };
+  const onSkipped = (named: readonly string[]) => void skipped.push(...named);
+  await copyOut({ remote, local: to }, copying(home, signal, sh, onSkipped));
+  return { skipped };
 }
 
 /** Fetches from an archive of these entries. */

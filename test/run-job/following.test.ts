@@ -354,7 +354,8 @@ test('uses tar instead of rsync if the login shell prints a greeting', async () 
   const run = async (stdout: string) => ({ code: 0, stdout, stderr: '' });
   const found = (printed: string) =>
     probe({ run: () => run(printed) } as unknown as RemoteShell, new AbortController().signal);
-  const own = 'gpucloud-run rsync\ngpucloud-run tar\ngpucloud-run ready\n';
+  const own =
+    'gpucloud-run none\ngpucloud-run home /root\ngpucloud-run rsync\ngpucloud-run tar\ngpucloud-run ready\n';
   expect(await found(own)).toMatchObject({ state: 'none', hasRsync: true, hasTar: true });
   expect(await found(`Welcome\n${own}`)).toMatchObject({ hasRsync: false, hasTar: true });
 });

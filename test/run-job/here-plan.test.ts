@@ -81,7 +81,9 @@ describe('gpucloud run --here before renting', () => {
     const plan = ['--count', '3', '--min-count', '2', '--fetch', `out:${folder}`, '--dry-run'];
     const argv = ['run', ...hardware, ...HERE, '--identity', '/dev/null', ...plan];
     const json = await world.cli([...argv, '--json', '--', 'true'], { env: PATH });
-    expect(RESULTS.run?.().safeParse(JSON.parse(json.stdout)).success, json.stderr).toBe(true);
+    expect(RESULTS.run?.schema().safeParse(JSON.parse(json.stdout)).success, json.stderr).toBe(
+      true,
+    );
     expect(JSON.parse(json.stdout)).toMatchObject({
       names: ['job-1', 'job-2', 'job-3'],
       min_count: 2,

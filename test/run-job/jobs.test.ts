@@ -135,7 +135,7 @@ test("keeps a job's output even if a result is missing", async () => {
 test("keeps a job open while its output can't be stored", async () => {
   await world.detach('echo Traceback >&2', '--fetch', `missing:${local('x')}`);
   await until(() => existsSync(join(world.job, 'exit')));
-  const inTheWay = world.jobFile('err.new');
+  const inTheWay = world.jobFile('err.0');
   mkdirSync(inTheWay);
   expect((await reap()).rows).toMatchObject([{ outcome: 'refused' }]);
   rmdirSync(inTheWay);

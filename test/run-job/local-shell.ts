@@ -55,5 +55,6 @@ export function localShell(home: string, sh: readonly string[], bin?: string): R
       return { code, stdout, stderr };
     },
     ssh: { words: [], user: 'nobody', host: 'nowhere' },
+    home,
   };
 }

@@ -38,7 +38,7 @@ test('packs files, folders and links, and reports files that changed since the l
   await writeFile(join(folder, 'sub', 'stays'), 'content');
   await symlink('sub/stays', join(folder, 'link'));
   for (const name of ['gone', 'replaced']) await writeFile(join(folder, name), 'x');
-  const files = await listFiles(folder, []);
+  const files = await listFiles(folder, { exclude: [], gitignore: true });
   for (const name of ['gone', 'replaced']) await rm(join(folder, name));
   await mkdir(join(folder, 'replaced'));
   expect(await read(files)).toEqual({
@@ -52,7 +52,15 @@ const SHORT = '/sys/kernel/uevent_seqnum';
 
 test('pads a file that shrank since the listing', needs(SHORT), async () => {
   const entries = [{ path: 'uevent_seqnum', kind: 'file', size: 4096 }] as const;
-  const files = { folder: '/sys/kernel', entries, count: 1, bytes: 4096, special: [] };
+  const files = {
+    folder: '/sys/kernel',
+    entries,
+    count: 1,
+    bytes: 4096,
+    special: [],
+    leftOut: [],
+    rules: undefined,
+  };
   const { changed, content } = await read(files);
   expect(changed).toEqual(['uevent_seqnum']);
   expect(content.uevent_seqnum).toMatch(/^\d+\n\0+$/);
@@ -61,7 +69,7 @@ test('pads a file that shrank since the listing', needs(SHORT), async () => {
 
 test('closes the open file and rejects if the connection breaks', needs('Linux'), async () => {
   await writeFile(join(folder, 'large'), Buffer.alloc(3_000_000));
-  const files = await listFiles(folder, []);
+  const files = await listFiles(folder, { exclude: [], gitignore: true });
   const listener = { onChanged: () => undefined, onProgress: () => undefined, now: Date.now };
   for (const bytes of [1, 1_000_000]) {
     let left = bytes;

@@ -1,15 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
+import { copyOutEach, worstOf } from '../../src/run-job/copy/copy-out-each.ts';
 import { WORK } from '../../src/run-job/remote/supervisor.ts';
+import { manualClock } from '../support/clock.ts';
 import { needs } from '../support/needs.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { until } from '../support/ssh-world.ts';
 import {
   base,
+  copying,
   faultOf,
   fetchEntries,
   fetchFile,
@@ -19,7 +22,6 @@ import {
   link,
   local,
   treeOf,
-  victim,
 } from './fetch-world.ts';
 import { type RawEntry, rawEntry } from './raw-tar.ts';
 
@@ -38,16 +40,12 @@ function paxName(name: string): RawEntry[] {
   return [pax, { name: 'short', content: 'x' }];
 }
 
-/** Mounts a small disk on a folder of `local`, and returns the folder. */
-async function mountInLocal(size: string): Promise<string> {
-  const disk = await mountSmallDisk(size);
-  const mounted = join(local, 'sub');
-  await mkdir(mounted);
-  execFileSync('mount', ['--bind', disk.path, mounted]);
-  // The folder keeps the disk until it is unmounted.
-  await disk.remove();
-  return mounted;
-}
+const EACH = {
+  clock: manualClock(),
+  onBegin: () => undefined,
+  onFetched: async () => undefined,
+  onCut: undefined,
+};
 
 describe('a partly failed fetch', needs('POSIX'), () => {
   test.each([
@@ -120,17 +118,6 @@ describe('a partly failed fetch', needs('POSIX'), () => {
     expect(lacks).toEqual([]);
   });
 
-  test.each([
-    ["before a stream's first byte as retryable", '', true],
-    ["after a stream's first bytes as final", 'printf some', false],
-  ])('reports a connection cut %s', async (_when, script, retryable) => {
-    await writeFile(join(base, WORK, 'log'), 'some text');
-    const text = `#!/bin/sh\n${script}\nexit 255\n`;
-    await writeFile(join(base, 'bin', 'cat'), text, { mode: 0o755 });
-    const fault = await faultOf(fetchFile('log', '/dev/stdout'));
-    expect(fault).toMatchObject({ failure: 'refused', retryable });
-  });
-
   test('fetches only the files that fit on a small disk', needs('the right to mount'), async () => {
     const disk = await mountSmallDisk('2m');
     try {
@@ -154,100 +141,126 @@ describe('a partly failed fetch', needs('POSIX'), () => {
   });
 
   test(
-    'merges results into a disk mounted in the folder',
+    'leaves nothing incomplete on a full disk, and fetches everything once there is space',
     needs('the right to mount'),
     async () => {
-      const mounted = await mountInLocal('1m');
+      const disk = await mountSmallDisk('2m');
       try {
-        await writeFile(join(mounted, 'old'), 'old');
-        await symlink(join(victim, 'file'), join(mounted, 'a'));
-        await fetchEntries(
-          { name: 'sub/a', content: '1', mode: 0o750, mtime: 1_600_000_000 },
-          { name: 'sub/new', type: '5', mode: 0o700 },
-          { name: 'sub/new/b', content: '2' },
-          { name: 'sub/old', content: 'new' },
-          link('sub/l', 'new/b'),
-          { name: 'z', content: '3' },
-        );
-        expect(await treeOf(local)).toEqual({
-          'sub/': '',
-          'sub/a': '1',
-          'sub/l': '-> new/b',
-          'sub/new/': '',
-          'sub/new/b': '2',
-          'sub/old': 'new',
-          z: '3',
-        });
-        expect(await readdir(victim)).toEqual([]);
-        const { mode, mtimeMs } = await stat(join(mounted, 'a'));
-        expect({ mode: mode & 0o777, mtimeMs }).toEqual({
-          mode: 0o750,
-          mtimeMs: 1_600_000_000_000,
-        });
-        expect((await stat(join(mounted, 'new'))).mode & 0o777).toBe(0o700);
+        const names = Array.from({ length: 400 }, (_, at) => `${at}`);
+        for (const name of names) {
+          await writeFile(join(base, WORK, 'results', name), Buffer.alloc(8192, 'x'));
+        }
+        const [results, log] = [join(disk.path, 'results'), join(disk.path, 'log')];
+        await writeFile(join(base, WORK, 'log'), 'log');
+        await writeFile(log, 'old');
+        const paths = [
+          { remote: 'log', local: log },
+          { remote: 'results', local: results },
+        ];
+        const fetchPaths = () => copyOutEach(paths, { ...copying(base), ...EACH });
+        await disk.fill();
+        const none = await fetchPaths();
+        expect(none.map(({ kind }) => kind)).toEqual(['here', 'here']);
+        expect(await readFile(log, 'utf8')).toBe('old');
+        expect(await treeOf(results)).toEqual({});
+        await rm(join(disk.path, 'ballast'));
+        const some = await fetchPaths();
+        expect(some.map(({ kind }) => kind)).toEqual(['fetched', 'here']);
+        const there = Object.values(await treeOf(results));
+        expect(there.length).toBeGreaterThan(100);
+        expect(there.every((content) => content.length === 8192)).toBe(true);
+        execFileSync('mount', ['-o', 'remount,size=16m', disk.path]);
+        const all = await fetchPaths();
+        expect(all.map(({ kind }) => kind)).toEqual(['fetched', 'fetched']);
+        expect(Object.keys(await treeOf(results))).toHaveLength(names.length);
       } finally {
-        execFileSync('umount', [mounted]);
+        await disk.remove();
       }
     },
   );
 
   test(
-    'leaves no copy beside a file that it could not replace on a disk mounted in the folder',
+    'moves nothing into a disk mounted in the folder, and names it',
     needs('the right to mount'),
     async () => {
-      const mounted = await mountInLocal('64k');
-      for (const path of [join(mounted, 'a'), join(victim, 'busy')]) await writeFile(path, 'old');
-      execFileSync('mount', ['--bind', join(victim, 'busy'), join(mounted, 'a')]);
+      const disk = await mountSmallDisk('1m');
+      const mounted = join(local, 'sub', 'disk');
+      await mkdir(mounted, { recursive: true });
+      execFileSync('mount', ['--bind', disk.path, mounted]);
       try {
-        const fault = await faultOf(fetchEntries({ name: 'sub/a', content: 'new' }));
-        expect(fault.message).toContain(`${join(mounted, 'a')} can't be written (EBUSY)`);
-        expect(await treeOf(mounted)).toEqual({ a: 'old' });
-      } finally {
-        execFileSync('umount', [join(mounted, 'a')]);
-        execFileSync('umount', [mounted]);
-      }
-    },
-  );
-
-  test(
-    'reports a folder that the mounted disk refuses to create',
-    needs('the right to mount'),
-    async () => {
-      const mounted = await mountInLocal('64k');
-      try {
-        execFileSync('mount', ['-o', 'remount,bind,ro', mounted]);
+        await writeFile(join(mounted, 'a'), 'old');
         const entries = [
-          { name: 'sub/new', type: '5' },
-          { name: 'sub/new/a', content: '1' },
+          { name: 'sub/disk/a', content: '1' },
+          { name: 'sub/disk/a/b', content: '2' },
+          { name: 'sub/c', content: '3' },
         ];
         const fault = await faultOf(fetchEntries(...entries));
-        expect(fault.message).toContain(`${join(mounted, 'new')} can't be written (EROFS)`);
-      } finally {
-        execFileSync('umount', [mounted]);
-      }
-    },
-  );
-
-  test(
-    'leaves no partial file on a full disk mounted in the folder',
-    needs('the right to mount'),
-    async () => {
-      const mounted = await mountInLocal('64k');
-      try {
-        const fault = await faultOf(
-          fetchEntries(
-            { name: 'sub/big', content: 'x'.repeat(200_000) },
-            { name: 'sub/small', content: '1' },
-          ),
+        expect(fault.failure).toBe('storage');
+        expect(fault.message).toContain(
+          `another disk is mounted at ${mounted}; fetch into that folder; files that were not moved are in `,
         );
-        const [, staging = ''] =
-          /; files that were not moved are in (.*)$/.exec(fault.message) ?? [];
-        expect(fault.message).toContain(`${join(mounted, 'big')} can't be written (ENOSPC)`);
-        expect((await stat(join(staging, 'sub', 'big'))).size).toBe(200_000);
-        expect(await readdir(mounted)).toEqual(['small']);
+        expect(await treeOf(join(local, 'sub'))).toEqual({ c: '3', 'disk/': '', 'disk/a': 'old' });
       } finally {
         execFileSync('umount', [mounted]);
+        await disk.remove();
       }
     },
   );
+});
+
+describe('the paths of a job', needs('POSIX'), () => {
+  test('copies each path that is not here yet, and returns one result per path', async () => {
+    for (const name of ['a', 'b', 'edited']) await writeFile(join(base, WORK, name), 'there');
+    await writeFile(join(local, 'edited'), 'mine');
+    const stored: string[] = [];
+    const results = await copyOutEach(
+      [
+        { remote: 'a', local: join(local, 'a') },
+        { remote: 'edited', local: join(local, 'edited'), fetched_at: '2026-01-01T00:00:00Z' },
+        { remote: 'missing', local: join(local, 'missing') },
+        { remote: 'b', local: '/dev/stdout' },
+        { remote: 'b', local: join(local, 'b') },
+      ],
+      {
+        ...copying(base),
+        ...EACH,
+        async onFetched({ remote }) {
+          stored.push(remote);
+          if (remote === 'b') throw new CliError('storage', 'The record is on a full disk.');
+        },
+      },
+    );
+    expect(results.map(({ kind }) => kind)).toEqual([
+      'fetched',
+      'fetched',
+      'missing',
+      'here',
+      'here',
+    ]);
+    expect(worstOf(results)).toMatchObject({
+      kind: 'here',
+      fault: { message: expect.stringContaining('/dev/stdout is not a regular file') },
+    });
+    expect(worstOf(results.slice(0, 3))).toMatchObject({ kind: 'missing' });
+    expect(worstOf(results.slice(0, 2))).toBeUndefined();
+    expect(stored).toEqual(['a', 'b']);
+    expect(await treeOf(local)).toEqual({ a: 'there', b: 'there', edited: 'mine' });
+  });
+
+  test('reports a path as cut after the last attempt', async () => {
+    await writeFile(join(base, WORK, 'a'), 'x');
+    await writeFile(join(base, 'bin', 'cat'), '#!/bin/sh\nexit 255\n', { mode: 0o755 });
+    const attempts: string[] = [];
+    const clock = manualClock();
+    const [result] = await copyOutEach([{ remote: 'a', local: join(local, 'a') }], {
+      ...copying(base),
+      ...EACH,
+      clock,
+      async onCut({ message }) {
+        attempts.push(message);
+        if (attempts.length === 2) throw new CliError('otherEnd', 'over');
+      },
+    });
+    expect(result).toMatchObject({ kind: 'cut', fault: { message: 'over' } });
+  });
 });

@@ -1,7 +1,6 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
 import { parseFetch } from '../../src/run-job/copy/copy-out.ts';
 import { matcherOf } from '../../src/run-job/copy/pattern.ts';
 import { WORK } from '../../src/run-job/remote/supervisor.ts';
@@ -65,14 +64,14 @@ describe('a pattern of --fetch', () => {
       await writeFile(there(name, `${name}.json`), name);
     }
     await fetchFile('???/*.json', `${local}/`);
-    await fetchFile(`${there('[st]*')}/t*`, `${local}/`);
+    await fetchFile(`${there('tw?')}/t*`, `${local}/`);
     expect(await treeOf(local)).toEqual({ 'one.json': 'one', 'two.json': 'two' });
   });
 
   test('matches a file whose name equals the pattern', async () => {
-    await writeFile(there('a[1].txt'), 'x');
-    await fetchFile('a[1].txt', `${local}/`);
-    expect(await treeOf(local)).toEqual({ 'a[1].txt': 'x' });
+    await writeFile(there('a*.txt'), 'x');
+    await fetchFile('a*.txt', `${local}/`);
+    expect(await treeOf(local)).toEqual({ 'a*.txt': 'x' });
   });
 
   test('rejects a pattern with notFound if nothing matches', async () => {
@@ -111,10 +110,8 @@ test.each([
   ['a*c', ['ac', 'abc', 'a\nc'], ['abcd', 'bac']],
   ['?.txt', ['a.txt'], ['.txt', 'ab.txt', '..txt']],
   ['??', ['é', 'ab'], ['a', 'éé']],
-  ['[a-c]x', ['ax', 'cx'], ['dx', '-x']],
-  ['[!a-c]x', ['dx'], ['ax']],
-  ['[]x]', [']', 'x'], ['a']],
   ['a+(b).*', ['a+(b).c'], ['aab.c']],
+  ['a]^${}|*', ['a]^${}|b'], ['a']],
 ])('matches the pattern %j as sh does', (pattern, fitting, others) => {
   const fits = matcherOf(`results/${pattern}`);
   expect(fitting.filter((name) => !fits(name))).toEqual([]);
@@ -130,15 +127,14 @@ describe('a pattern on the command line', () => {
     expect(parseFetch(text)).toEqual({ remote, local: folder });
   });
 
-  test.each(['a\\*', '[[:digit:]]', 'x[![.a.]]', 'a[1'])('rejects the pattern %s', (text) => {
-    expect(() => parseFetch(text)).toThrow(CliError);
+  test.each(['a\\*', '[0-9].pt', '*[!a]', 'a[1].txt'])('rejects the path %s', (text) => {
+    expect(() => parseFetch(text)).toThrow('a pattern may contain only * and ?');
   });
 
   test.each([
     ['runs/*/metrics.json', 'runs'],
     ['/var/a/b?/c*/log.txt:logs', '/var/a'],
     ['*/m.json', "'*'"],
-    ['./[ab]/m', "'./[ab]'"],
     ['/*/x', "'/*'"],
   ])('rejects the pattern %s and suggests fetching the folder', (text, folder) => {
     const refused = () => parseFetch(text);

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { once } from 'node:events';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -62,17 +64,19 @@ describe('gpucloud run before renting', () => {
     );
   });
 
-  test.each(['/dev/stdout', '/dev/stderr'])('rejects --fetch to %s with --detach', async (path) => {
-    const stderr = await refused('--detach', '--unenforced', '--fetch', `x:${path}`);
-    expect(stderr).toContain(`${path} closes before the results of --detach arrive`);
-  });
-
-  test('accepts several fetches to devices and to stdout and stderr', async () => {
-    const to = ['/dev/null', '/dev/null', '/dev/stdout', '/dev/fd/2'];
-    const words = to.flatMap((path) => ['--fetch', `x:${path}`]);
-    const stderr = await refused(...words, '--sync', join(folder, 'none'));
-    expect(stderr).toContain('--sync: the folder');
-  });
+  test.each(['/dev/stdout', '/dev/fd/2', '/dev/null', 'pipe', 'socket'])(
+    'rejects --fetch to %s before renting',
+    needs('POSIX'),
+    async (name) => {
+      const path = resolve(folder, name);
+      if (name === 'pipe') execFileSync('mkfifo', [path]);
+      const server = createServer();
+      if (name === 'socket') await once(server.listen(path), 'listening');
+      const stderr = await refused('--fetch', `x:${path}`);
+      server.close();
+      expect(stderr).toContain(`--fetch "x": "${path}" is not a regular file`);
+    },
+  );
 
   test.each([
     ['one file', 'a/x:out', 'b:out'],
@@ -331,30 +335,39 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toContain('gpucloud instances reap --install');
   });
 
-  test('lists large and special files of --sync with --dry-run', needs('POSIX'), async () => {
-    const large = Array.from({ length: 6 }, (_, at) => `large-${at}`);
-    for (const name of [...large, 'just-100-MB']) {
-      await writeFile(join(folder, 'folder', name), '');
-      await truncate(join(folder, 'folder', name), name === 'just-100-MB' ? 1e8 : 1e8 + 1);
-    }
-    const pipes = Array.from({ length: 6 }, (_, at) => join(folder, 'folder', `pipe-${at}`));
-    execFileSync('mkfifo', pipes);
-    await writeFile(Buffer.from(join(folder, 'folder', 'odd-\xff'), 'latin1'), 'x');
-    await writeFile(join(folder, 'ssh'), '#!/bin/sh\n', { mode: 0o755 });
-    const ids = ['--offer', ID, '--image', ID, '--ssh-key', ID, '--identity', '/dev/null'];
-    const words = ['run', ...ids, '--terminate-after', '1h', '--sync', join(folder, 'folder')];
-    const { code, stderr } = await world.cli([...words, '--dry-run', '--', 'true'], {
-      env: { PATH: folder },
-    });
-    expect(code, stderr).toBe(0);
-    expect(stderr).toContain(`To copy: 7 files (700 MB) from ${join(folder, 'folder')}\n`);
-    expect(stderr.match(/^Large file: large-\d \(100 MB\)$/gm)).toHaveLength(5);
-    expect(stderr).toContain('And 1 more large files.\n');
-    expect(stderr).not.toContain('just-100-MB');
-    expect(stderr).toMatch(
-      /^warning: Not copied \(a socket, .*\): odd-\ufffd, (pipe-\d, ){3}pipe-3 and 2 more$/m,
-    );
-  });
+  test(
+    'names the largest, left out and special files of --sync with --dry-run',
+    needs('POSIX'),
+    async () => {
+      const sizes = { 'a.bin': 700, 'b.bin': 900, 'sub/c.bin': 500, 'sub/d.bin': 300, tiny: 1 };
+      await mkdir(join(folder, 'folder', 'sub'));
+      for (const [name, size] of Object.entries(sizes)) {
+        await writeFile(join(folder, 'folder', name), Buffer.alloc(size * 1000));
+      }
+      await writeFile(join(folder, 'folder', '.gitignore'), 'a.bin\n');
+      const pipes = Array.from({ length: 6 }, (_, at) => join(folder, 'folder', `pipe-${at}`));
+      execFileSync('mkfifo', pipes);
+      await writeFile(Buffer.from(join(folder, 'folder', 'odd-\xff'), 'latin1'), 'x');
+      await writeFile(join(folder, 'ssh'), '#!/bin/sh\n', { mode: 0o755 });
+      const ids = ['--offer', ID, '--image', ID, '--ssh-key', ID, '--identity', '/dev/null'];
+      const words = ['run', ...ids, '--terminate-after', '1h', '--sync', join(folder, 'folder')];
+      const { code, stdout, stderr } = await world.cli([...words, '--dry-run', '--', 'true'], {
+        env: { PATH: folder },
+      });
+      expect(code, stderr).toBe(0);
+      expect(stderr).toContain(`To copy: 5 files (1.7 MB) from ${join(folder, 'folder')}\n`);
+      const [largest, leftOut] = [
+        'b.bin (900 KB), sub (800 KB), tiny (1.0 KB)',
+        '1 file (700 KB) by .gitignore or --exclude: a.bin (700 KB)',
+      ];
+      expect(stderr).toContain(`\nLargest: ${largest}\nLeft out: ${leftOut}\n`);
+      const table = stdout.replace(/: +/g, ': ');
+      expect(table).toContain(`  largest: ${largest}\n  left out: ${leftOut}\n`);
+      expect(stderr).toMatch(
+        /^warning: Not copied \(a socket, .*\): odd-\ufffd, (pipe-\d, ){3}pipe-3 and 2 more$/m,
+      );
+    },
+  );
 
   test('rejects --sync with an unreadable folder or pattern file', async () => {
     await mkdir(join(folder, 'folder', '.gpucloudignore'));

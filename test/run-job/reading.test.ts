@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -193,7 +193,7 @@ describe('the status in jobs get', () => {
 
 test('warns in jobs logs about output that was not kept', async () => {
   await world.run('echo whole; echo err >&2', []);
-  store({ cut: { out: 6, err: 0 } });
+  renameSync(world.jobFile('out.0'), world.jobFile('out.6'));
   expect(await jobs('logs', 'job')).toEqual({
     code: 0,
     stdout: 'whole\n',
@@ -381,14 +381,14 @@ describe('reap', () => {
     expect((await reap(world)).stderr).not.toContain('Could not connect');
   });
 
-  test('refuses to fetch to the stdout of an earlier process', async () => {
+  test('refuses to fetch to stdout, which an earlier version recorded', async () => {
     await world.detach('echo x >r', '--fetch', `r:${world.local('r')}`);
     await exited(world);
     store({ fetch: [{ remote: 'r', local: '/dev/stdout', fetched_at: null }] });
     const { rows, stderr } = await reap(world);
     expect(rows).toMatchObject([{ outcome: 'refused' }]);
     expect(stderr).toContain(
-      '/dev/stdout belongs to another process; fetch with gpucloud jobs attach',
+      '/dev/stdout is not a regular file on this computer, but a file on the instance',
     );
   });
 });

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import type { JobPlan } from '../../src/run-job/job.ts';
+import { keptOutput } from '../../src/run-job/kept.ts';
 import { newRecord } from '../../src/run-job/new-record.ts';
 import { filesText, sizeText } from '../../src/run-job/phases.ts';
-import { keptOutput } from '../../src/run-job/record/kept-output.ts';
 import { note } from '../../src/run-job/record/note.ts';
 import {
   askToStop,

@@ -66,6 +66,7 @@ describe('readFrames', () => {
   test.each([
     ['x 0', { exitCode: 0 }],
     ['x 137', { exitCode: 137 }],
+    ['x 003 full', { exitCode: 3, isDiskFull: true }],
     ['x lost', { exitCode: undefined }],
     ['x now', { exitCode: undefined, isRunning: true }],
     ['.', undefined],
@@ -179,8 +180,11 @@ test('starts nothing if the script is cut off', async () => {
   await rm(home, { recursive: true });
 });
 
+/** The output of a probe. */
+const PROBED = "echo 'gpucloud-run STATE'; echo 'gpucloud-run home /root'; echo gpucloud-run ready";
+
 test('closes stdin, which a login shell may read to its end', async () => {
-  const answer = 'cat; echo gpucloud-run ready';
+  const answer = `cat; ${PROBED.replace('STATE', 'none')}`;
   expect(await probe(instance(answer), never)).toMatchObject({ state: 'none' });
   const offsets = 'cat; echo gpucloud-run out 1; echo gpucloud-run err 2';
   expect(await offsetsOf(instance(offsets), ['-n', 1], never)).toEqual({ out: 1, err: 2 });
@@ -226,11 +230,12 @@ test('reads the offsets of the last lines of both outputs', async () => {
 test.each([
   ['running', { state: 'running', exitCode: undefined }],
   ['exited 3', { state: 'exited', exitCode: 3 }],
+  ['exited 003 full', { state: 'exited', exitCode: 3 }],
+  ['none', { state: 'none', exitCode: undefined }],
   ['lost', { state: 'lost', exitCode: undefined }],
 ])('reads the state of a job: %s', async (line, state) => {
-  const answer = `echo gpucloud-run ${line}; echo gpucloud-run ready`;
-  const found = await probe(instance(answer), never);
-  expect(found).toEqual({ ...state, hasRsync: false, hasTar: false });
+  const found = await probe(instance(PROBED.replace('STATE', line)), never);
+  expect(found).toEqual({ ...state, home: '/root', hasRsync: false, hasTar: false });
 });
 
 describe('following', () => {

@@ -22,13 +22,24 @@ function copying(
   };
   const shell = {
     ssh: { words: ['ssh', '-p', '22'], user: 'root', host: '192.0.2.1', ...ssh },
-    run: async (made: string) => void before.push(made),
+    async run(made: string) {
+      before.push(made);
+      return { code: 0, stdout: '', stderr: '' };
+    },
   } as unknown as RemoteShell;
   const folder = { path: 'data', kind: 'folder', size: 0 } as const;
   const file = { path: 'data/a\nb', kind: 'file', size: 200 } as const;
   const entries = [folder, file];
   const ended = copyIn(
-    { folder: '/home/me', entries, count: 1, bytes: 200, special: [] },
+    {
+      folder: '/home/me',
+      entries,
+      count: 1,
+      bytes: 200,
+      special: [],
+      leftOut: [],
+      rules: undefined,
+    },
     {
       shell,
       signal: stop.signal,
@@ -56,7 +67,7 @@ describe('copying to an instance with rsync', () => {
     expect(argv).toEqual([
       [
         ...['rsync', '--links', '--perms', '--times', '--info=progress2', '-e', 'ssh -p 22'],
-        ...['--dirs', '--files-from=-', '--from0', '--'],
+        ...['--dirs', '--force', '--files-from=-', '--from0', '--'],
         ...['/home/me/', 'root@192.0.2.1:gpucloud-run/work'],
       ],
     ]);
@@ -102,6 +113,16 @@ describe('copying to an instance with rsync', () => {
       printing('rsync: write failed: No space left on device (28)'),
       11,
       'No space',
+      false,
+    ],
+    [
+      'a full disk, whose receiver closed the connection',
+      printing(
+        'rsync: [sender] write error: Broken pipe (32)',
+        'rsync: [receiver] write failed on "/x": No space left on device (28)',
+      ),
+      12,
+      'rsync: [receiver] write failed on "/x": No space left',
       false,
     ],
     [

@@ -175,3 +175,10 @@ describe('ssh on this computer', () => {
     expect(stderr).toContain('Sandbox instances have no SSH on Windows.');
   });
 });
+
+test("repeats ssh's own words if ssh can't start", async () => {
+  await program('ssh', 'echo "No user exists for uid 1234" >&2; exit 255');
+  await expect(ensureSsh(HOW, context)).rejects.toThrow(
+    'gpucloud run needs ssh, but it failed: No user exists for uid 1234',
+  );
+});

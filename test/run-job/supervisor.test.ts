@@ -65,7 +65,7 @@ async function followed(shell: RemoteShell, offsets = { out: 0, err: 0 }, signal
     },
     onBack: () => undefined,
   });
-  return { ...printed, exitCode: end.exitCode };
+  return { ...printed, ...end };
 }
 
 describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
@@ -108,7 +108,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     const { out } = await followed(shell);
     expect(out).toBe(Buffer.from(`${value}\n`).toString('latin1'));
     const files = await readdir(join(home, FOLDER), { recursive: true });
-    const own = ['err', 'exit', 'out', 'pid', 'since', 'started', 'started/job', 'work'];
+    const own = ['err', 'exit', 'full', 'out', 'pid', 'since', 'started', 'started/job', 'work'];
     expect(files.sort()).toEqual(own);
   });
 
@@ -188,15 +188,29 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     });
   });
 
-  test('keeps the exit code if the command fills the disk', disk, async () => {
-    const small = await mountSmallDisk('64k');
-    try {
-      const shell = localShell(small.path, sh);
-      await started(shell, ['sh', '-c', 'cat /dev/zero >fill; exit 3']);
-      expect(await followed(shell)).toMatchObject({ exitCode: 3 });
-    } finally {
-      await small.remove();
-    }
+  test(
+    'keeps the exit code if the command fills the disk, and reports the full disk',
+    disk,
+    async () => {
+      const small = await mountSmallDisk('64k');
+      try {
+        const shell = localShell(small.path, sh);
+        await started(shell, ['sh', '-c', 'cat /dev/zero >fill; exit 3']);
+        expect(await followed(shell)).toMatchObject({ exitCode: 3, isDiskFull: true });
+      } finally {
+        await small.remove();
+      }
+    },
+  );
+
+  test('ends with the command although its child writes on', here, async () => {
+    const shell = localShell(home, sh);
+    const script = 'while [ -d . ] && [ ! -e stop ]; do echo x; done & echo up; sleep 0.3; exit 4';
+    await started(shell, ['sh', '-c', script]);
+    const { out, exitCode } = await followed(shell);
+    await writeFile(join(home, FOLDER, 'work', 'stop'), '');
+    expect(exitCode).toBe(4);
+    expect(out).toContain('up\n');
   });
 
   test("starts nothing if the supervisor's script is cut off", here, async () => {

@@ -97,6 +97,36 @@ describe('terminating the instance', () => {
   });
 });
 
+describe('an instance in ERROR', () => {
+  const fail = () =>
+    world.renting.rent(NEW, 'job', { status: 'ERROR', failure_reason: 'disk failed' } as object);
+
+  test('still gives its results while SSH responds', async () => {
+    const command = 'echo x >out; touch up; until [ -e go ]; do sleep 0.1; done; exit 3';
+    const ended = world.run(command, ['--fetch', `out:${world.local('out')}`]);
+    await followed(world);
+    fail();
+    world.ssh.cut();
+    writeFileSync(join(world.job, 'work', 'go'), '');
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(3);
+    expect(readFileSync(world.local('out'), 'utf8')).toBe('x\n');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('is terminated with its reason once SSH is gone', async () => {
+    const ended = world.run(LASTS, []);
+    await followed(world);
+    fail();
+    world.ssh.refuse = () => 'Connection refused';
+    world.ssh.cut();
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('job is ERROR (disk failed), so its job has ended.');
+    expect(world.status()).toBe('TERMINATING');
+  });
+});
+
 describe('--keep-on-failure', () => {
   const endsAt = async () => {
     const { stdout } = await world.gpucloud(['instances', 'get', NEW, '--json']);
@@ -138,7 +168,7 @@ describe('--keep-on-failure', () => {
 
 test("stores a job's kept output with mode 0600", async () => {
   await world.run('echo out; echo err >&2', []);
-  for (const kind of ['out', 'err', 'json']) {
+  for (const kind of ['out.0', 'err.0', 'json']) {
     expect(statSync(world.jobFile(kind)).mode & 0o777).toBe(0o600);
   }
 });

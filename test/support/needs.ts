@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { TaskMeta, TestOptions } from 'vitest';
@@ -36,16 +36,6 @@ function mountsDisks(): boolean {
   }
 }
 
-function makesDevices(): boolean {
-  const folder = mkdtempSync(join(tmpdir(), 'gpucloud-device-'));
-  const device = join(folder, 'null');
-  try {
-    return works('mknod', [device, 'c', '1', '3']) && works('sh', ['-c', ': >"$1"', 'sh', device]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
 const isRoot = process.geteuid?.() === 0;
 const SHELL_OF_OWN = ['--mount', '--map-root-user', 'sh', '-c', 'mount -t tmpfs t /mnt'];
 
@@ -58,7 +48,6 @@ const CHECKS = {
   'an ordinary user': () => !isRoot,
   'another user': () => isRoot && works('setpriv', ['--reuid=65534', 'true']),
   'the right to mount': mountsDisks,
-  'the right to make devices': makesDevices,
   'mount namespaces': () => works('unshare', SHELL_OF_OWN),
   Linux: () => process.platform === 'linux',
   POSIX: () => process.platform !== 'win32',
@@ -81,6 +70,7 @@ type Program =
   | 'curl'
   | 'dbus-run-session'
   | 'fish'
+  | 'git'
   | 'gnome-keyring-daemon'
   | 'groff'
   | 'jq'

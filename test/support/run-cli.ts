@@ -41,7 +41,7 @@ export interface CliOptions {
   /** Types all input in a terminal before the first question. */
   readonly typedAhead?: boolean;
   readonly interrupts?: Interrupts;
-  readonly onThirdInterrupt?: (leave: () => void) => void;
+  readonly onThirdInterrupt?: (leave: () => void) => () => void;
   /** Whether a process is running; false by default. */
   readonly isAlive?: (pid: number) => boolean;
   /** Whether stdout is closed or /dev/null. */

@@ -91,10 +91,10 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
 
 /**
  * Keeps sshd's process and session by `exec`. Simulates start files that print a greeting or set
- * the PATH.
+ * the PATH, and another login shell.
  */
 function inHome(home: string): string {
-  return `cd ${home}; [ ! -f .greeting ] || cat .greeting; [ ! -f .path ] || PATH=$(cat .path); HOME=${home} exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`;
+  return `cd ${home}; [ ! -f .greeting ] || cat .greeting; [ ! -f .path ] || PATH=$(cat .path); [ -f .shell ] || echo /bin/sh >.shell; HOME=${home} exec $(cat .shell) -c "$SSH_ORIGINAL_COMMAND"`;
 }
 
 /** Each connection is a process outside the server's group, so end them one by one. */

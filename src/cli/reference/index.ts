@@ -97,7 +97,10 @@ function commandOf(command: AnyCommand, root: AnyCommand) {
     examples,
     exit_codes: exitCodesOf(command),
     passes_on_exit_code_of: passesOn,
-    /** Path in the npm package. Null for a command that prints text or arbitrary service JSON. */
+    /**
+     * Path in the npm package, with the part of the file. Null for a command that prints text or
+     * arbitrary service JSON.
+     */
     result_schema: resultSchemaOf(words),
   };
 }

@@ -7,38 +7,37 @@ import { gpucloudLine } from '../../output/shell-line.ts';
 import type { AuditCheck } from '../../results/money.ts';
 import { kopecksText } from '../../rules/money.ts';
 
-/** A check with its next command as text to paste. */
-type Row = Omit<Check, 'next'> & { readonly command: string | undefined };
-
-const auditView: View<Row> = {
+const auditView: View<AuditCheck> = {
   columns: [
     field('check', 'CHECK'),
     field('result', 'RESULT'),
-    { id: 'per_hour', header: 'PER HOUR', kind: 'money', value: perHourText },
+    field('per_hour', 'PER HOUR', { kind: 'money' }),
     field('message', 'MESSAGE'),
     field('command', 'COMMAND'),
   ],
   id: ({ check, result }) => (result === 'finding' ? check : null),
   empty: 'No checks ran.',
-  json: (one): AuditCheck => ({
-    check: one.check,
-    result: one.result,
-    message: one.message,
-    evidence: [...(one.evidence ?? [])],
-    per_hour: perHourText(one) ?? null,
-    command: one.command ?? null,
-  }),
 };
 
-function perHourText({ perHour }: Row): string | undefined {
-  return perHour && kopecksText(perHour);
+function rowOf(
+  { check, result, message, evidence = [], perHour, next }: Check,
+  profile: string | undefined,
+): AuditCheck {
+  return {
+    check,
+    result,
+    message,
+    evidence: [...evidence],
+    per_hour: perHour === undefined ? null : kopecksText(perHour),
+    command: next === undefined ? null : gpucloudLine(next, profile),
+  };
 }
 
 /** Shows findings first, each with its evidence and the next command. */
-function auditBlocks(checks: readonly Row[]): Block[] {
-  const isOk = ({ result }: Row) => result === 'ok';
+function auditBlocks(checks: readonly AuditCheck[]): Block[] {
+  const isOk = ({ result }: AuditCheck) => result === 'ok';
   const doubts = checks.filter((check) => !isOk(check));
-  const order = (check: Row) => Number(check.result !== 'finding');
+  const order = (check: AuditCheck) => Number(check.result !== 'finding');
   return [
     ...doubts.sort((a, b) => order(a) - order(b)).map(blockOf),
     {
@@ -49,19 +48,17 @@ function auditBlocks(checks: readonly Row[]): Block[] {
   ];
 }
 
-function blockOf(check: Row): Block {
-  const { result, message, evidence = [], command } = check;
+function blockOf({ check, result, message, evidence, per_hour: rate, command }: AuditCheck): Block {
   const isFinding = result === 'finding';
-  const rate = perHourText(check);
-  const cost = rate === undefined ? '' : `, ${rate} ₽ per hour`;
+  const cost = rate === null ? '' : `, ${rate} ₽ per hour`;
   const texts = [message, ...evidence];
   return {
     kind: 'items',
-    heading: `${isFinding ? 'FINDING' : 'UNKNOWN'} ${check.check}${cost}`,
+    heading: `${isFinding ? 'FINDING' : 'UNKNOWN'} ${check}${cost}`,
     items: texts.map((text, at) => ({
       text,
       ...(at === 0 ? { colour: isFinding ? 'red' : 'yellow' } : {}),
-      ...(at === texts.length - 1 && command !== undefined ? { command } : {}),
+      ...(at === texts.length - 1 && command !== null ? { command } : {}),
     })),
   };
 }
@@ -93,13 +90,14 @@ export const audit = verb({
     const { user, drives, charges, faults, now } = reading.look.reading;
     // Fails if nothing could be read: a service that does not respond is not a finding.
     if (user === undefined && drives === undefined && charges === undefined) assertWhole(faults);
-    const typed = (words: readonly string[]) => gpucloudLine(words, flags.profile);
     const checks = checksOf(reading);
-    const rows = checks.map(({ next, ...check }) => ({ ...check, command: next && typed(next) }));
+    const rows = checks.map((check) => rowOf(check, flags.profile));
     if (out.people) await out.screen(auditBlocks(rows), now);
     else await out.list(rows, auditView);
     if (!exact && out.format === 'table') {
-      context.err.note(`To also compare held funds: ${typed(['audit', '--exact'])}`);
+      context.err.note(
+        `To also compare held funds: ${gpucloudLine(['audit', '--exact'], flags.profile)}`,
+      );
     }
     assertOk(checks);
   },

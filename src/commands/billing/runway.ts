@@ -104,41 +104,28 @@ function hintOf({ id }: BillingItem): string {
     : `see what may bill: ${gpucloud('status')}`;
 }
 
-type RunwayReport = ReturnType<typeof reportOf>;
-
-/** The JSON of `billing runway`. Amounts are in roubles. */
 function reportOf(
   reading: AccountReading,
   facts: MoneyFacts,
   failBelow: Limit | undefined,
   below: boolean | null,
-) {
+): Runway {
   return {
     as_of: new Date(reading.now).toISOString(),
-    /** The balance as sent by the service; null if unread. */
     balance: reading.user?.balance ?? null,
-    /**
-     * The known burn rate plus unexplained charges; null if instances or drives could not be read.
-     */
     per_hour: facts.read.instances && facts.read.drives ? kopecksText(facts.perHour) : null,
-    /** Null if the charges were not compared with known resources. */
     unexplained_per_hour:
       facts.charges === undefined ? null : kopecksText(facts.unexplainedPerHour),
     ...runwayJson(facts),
     burn: burnJson(facts),
     charges: chargesJson(facts.charges),
     fail_below: failBelow?.text ?? null,
-    /**
-     * Whether the balance is below the limit. Null without a limit, or if the facts don't decide
-     * it.
-     */
     below,
-    /** Unreadable parts. */
     unread: reading.faults.map(({ part }) => part),
-  } satisfies Runway;
+  };
 }
 
-const runwayView: View<RunwayReport> = {
+const runwayView: View<Runway> = {
   columns: [
     field('balance', 'BALANCE', { kind: 'money' }),
     field('per_hour', 'PER HOUR', { kind: 'money' }),
@@ -152,7 +139,7 @@ const runwayView: View<RunwayReport> = {
   empty: 'No balance.',
 };
 
-function lastsText(report: RunwayReport): string {
+function lastsText(report: Runway): string {
   const { hours_left: hours, runs_out_at: end, as_of: now, balance, unread, burn } = report;
   if (end !== null) return spanText(Math.floor((Date.parse(end) - Date.parse(now)) / 1000));
   if (hours !== null) return spanText(Math.floor(Number(hours) * 3600));
@@ -161,7 +148,7 @@ function lastsText(report: RunwayReport): string {
   return 'no known costs';
 }
 
-function runwayBlocks(report: RunwayReport): Block[] {
+function runwayBlocks(report: Runway): Block[] {
   const { balance, per_hour, unexplained_per_hour: unexplained, runs_out_at: end } = report;
   return [
     {
@@ -185,7 +172,7 @@ function runwayBlocks(report: RunwayReport): Block[] {
 }
 
 /** Shows the limit with its unit, since a `24` meant as hours is read as roubles. */
-function limitText({ fail_below: limit, below }: RunwayReport): string {
+function limitText({ fail_below: limit, below }: Runway): string {
   if (limit === null) return '';
   return `${roublesText(limit)}${below === true ? ': not met' : ''}`;
 }

@@ -22,24 +22,17 @@ import { inRoubles, kopecksText, roublesText, zero } from '../../rules/money.ts'
 import { since, until } from '../../rules/times.ts';
 import { periodAt } from './period.ts';
 
-type SpendRow = ReturnType<typeof rowOf>;
-
-/** One period in the JSON of `billing spend`. Amounts are in roubles. */
-function rowOf(spent: Spent, by: Step) {
+function rowOf(spent: Spent, by: Step): Spending {
   const { sums, other, count, from, to } = spent;
   return {
-    /** `2026-01-15`, `2026-W03`, `2026-01`. */
     period: labelOf(by, startOf(by, from)),
-    /** The requested part of the period; excludes `to`. */
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    /** Charges minus refunds. */
     spent: kopecksText(netOf(spent)),
     charged: kopecksText(sums.charged),
     refunded: kopecksText(sums.refunded),
     deposited: kopecksText(sums.deposited),
     bonus: kopecksText(sums.bonus),
-    /** Undocumented types, and documented types in the opposite direction. No sum includes them. */
     other: other.map(({ type, direction, amount, count: times }) => ({
       type,
       direction: direction ?? null,
@@ -47,10 +40,10 @@ function rowOf(spent: Spent, by: Step) {
       count: times,
     })),
     transactions: count,
-  } satisfies Spending;
+  };
 }
 
-const columns: readonly Column<SpendRow>[] = [
+const columns: readonly Column<Spending>[] = [
   field('period', 'PERIOD'),
   field('spent', 'SPENT', { kind: 'money' }),
   field('charged', 'CHARGED', { kind: 'money' }),
@@ -68,7 +61,7 @@ const columns: readonly Column<SpendRow>[] = [
   field('to', 'TO', { kind: 'time', hidden: true }),
 ];
 
-const spendView: View<SpendRow> = {
+const spendView: View<Spending> = {
   columns,
   id: (r) => r.period,
   empty: 'No transactions.',
@@ -78,7 +71,7 @@ const spendView: View<SpendRow> = {
  * Shows a bar per period in proportion to its spending. Only the bar's length is rounded, never an
  * amount.
  */
-function spendBlocks(rows: readonly SpendRow[]): Block[] {
+function spendBlocks(rows: readonly Spending[]): Block[] {
   const most = Math.max(0, ...rows.map(({ spent }) => Number(spent)));
   const bars = rows.map(({ period, spent }) => ({
     label: period,

@@ -8,17 +8,10 @@ import { SCRIPTS } from '../../completion/scripts.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';
+import type { CompletionScript } from '../../results/local.ts';
 import { install, uninstall } from './install.ts';
 
-/** One row type for printing and for installing; `file` is null for a printed script. */
-interface Completion {
-  readonly shell: Shell;
-  readonly file: string | null;
-  readonly changed: boolean | null;
-  readonly script?: string;
-}
-
-const completionView: View<Completion> = {
+const completionView: View<CompletionScript> = {
   columns: [
     field('shell', 'SHELL'),
     field('file', 'FILE'),

@@ -2,19 +2,10 @@ import { hintOf } from '../../cli/hints.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
+import type { DoctorCheck } from '../../results/local.ts';
 
 /** A check's result. */
-export interface Finding {
-  readonly status: 'pass' | 'warn' | 'fail';
-  readonly message: string;
-  /** How to fix the problem; null if there is none. */
-  readonly hint: string | null;
-}
-
-/** A check in the report. Scripts rely on its IDs and JSON form. */
-export interface Check extends Finding {
-  readonly id: string;
-}
+export type Finding = Omit<DoctorCheck, 'id'>;
 
 /** Checks by ID. A thrown error becomes the check's result. */
 export type Checks = Readonly<Record<string, () => Finding | Promise<Finding>>>;

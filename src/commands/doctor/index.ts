@@ -4,7 +4,8 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { field, type Section, type View } from '../../output/output.ts';
 import { withProfile } from '../../output/shell-line.ts';
-import { type Check, type Checks, type Finding, fail, failWith } from './check.ts';
+import type { DoctorCheck, DoctorReport } from '../../results/local.ts';
+import { type Checks, type Finding, fail, failWith } from './check.ts';
 import { computerChecks } from './computer.ts';
 import { serviceChecks } from './service.ts';
 import { fileChecks, settingsChecks } from './settings.ts';
@@ -16,7 +17,7 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
   Service: ['proxy', 'certificates', 'service', 'account', 'ssh_key', 'clock', 'deadlines'],
 };
 
-const checkView: View<Check> = {
+const checkView: View<DoctorCheck> = {
   columns: [
     field('id', 'CHECK'),
     field('status', 'STATUS'),
@@ -27,13 +28,7 @@ const checkView: View<Check> = {
   empty: 'No checks ran.',
 };
 
-interface Report {
-  readonly checks: readonly Check[];
-  /** Whether every check passed or only warned. */
-  readonly ok: boolean;
-}
-
-const reportView: View<Report> = {
+const reportView: View<DoctorReport> = {
   columns: [
     field('ok', 'OK', { kind: 'yes' }),
     { id: 'checks', header: 'CHECKS', value: (report) => report.checks.length },
@@ -41,7 +36,7 @@ const reportView: View<Report> = {
   id: () => null,
   empty: 'No checks ran.',
   sections: Object.entries(CHAPTERS).map(
-    ([heading, ids]): Section<Report> => ({
+    ([heading, ids]): Section<DoctorReport> => ({
       heading,
       lines: ({ checks }) =>
         checks
@@ -51,7 +46,7 @@ const reportView: View<Report> = {
   ),
 };
 
-function checkText({ status, message, hint }: Check): string {
+function checkText({ status, message, hint }: DoctorCheck): string {
   const mark = status === 'pass' ? status : status.toUpperCase();
   return `${mark}  ${message}${hint === null ? '' : `\n      ${hint}`}`;
 }
@@ -79,7 +74,7 @@ export const doctor = verb({
       const finding = fail('not finished within --timeout');
       setTimeout(() => resolve(finding), timeout).unref();
     });
-    let checks: Check[];
+    let checks: DoctorCheck[];
     try {
       checks = [
         ...(await made(
@@ -111,7 +106,7 @@ export const doctor = verb({
   },
 });
 
-function summaryOf(checks: readonly Check[]): string {
+function summaryOf(checks: readonly DoctorCheck[]): string {
   const warned = checks.filter(({ status }) => status === 'warn').map(({ id }) => id);
   return warned.length === 0
     ? `All ${checks.length} checks passed.`
@@ -121,7 +116,7 @@ function summaryOf(checks: readonly Check[]): string {
 /** Every call's default timeout. */
 const TIMEOUT_MS = 60_000;
 /** Runs checks in parallel. Fails checks that exceed the deadline. */
-function made(checks: Checks, late: Promise<Finding>): Promise<Check[]> {
+function made(checks: Checks, late: Promise<Finding>): Promise<DoctorCheck[]> {
   return Promise.all(
     Object.entries(checks).map(async ([id, check]) => {
       const finding = Promise.resolve().then(check).catch(failWith);
@@ -131,7 +126,7 @@ function made(checks: Checks, late: Promise<Finding>): Promise<Check[]> {
 }
 
 /** Prints one document in structured formats, and rows in row formats. */
-async function show(found: readonly Check[], { out, flags }: Context): Promise<void> {
+async function show(found: readonly DoctorCheck[], { out, flags }: Context): Promise<void> {
   const checks = found.map((check) => ({
     ...check,
     message: withProfile(check.message, flags.profile),

@@ -36,7 +36,11 @@ export const get = verb({
       const { id, ends_at, idle } = await find(text);
       const instance = instanceIn(await readInstance(id, api, options));
       hasAddress ||= instance.ip_address != null;
-      return { ...instance, ends_at, ...idleTime(idle, context.serviceClock.now()) };
+      return {
+        ...instance,
+        ends_at: ends_at ?? null,
+        ...idleTime(idle, context.serviceClock.now()),
+      };
     };
     if (flags.watch !== true) {
       await printEach('INSTANCE', typed, { work, view: instanceView }, context);

@@ -7,7 +7,7 @@ import { type Resolution, reconcile } from '../../instances/reconcile.ts';
 import type { OpenRequest } from '../../journal/index.ts';
 import { field, type View } from '../../output/output.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import type { Recovered as RecoveredResult } from '../../results/instances.ts';
+import type { Recovered } from '../../results/instances.ts';
 import { isSameName, isUuid } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 
@@ -82,9 +82,7 @@ function chosen(open: readonly OpenRequest[], names: readonly string[]): readonl
   return names.length === 0 ? unknown : unknown.filter(isWanted);
 }
 
-type Recovered = ReturnType<typeof rowOf>;
-
-function rowOf({ request, instance, candidates }: Resolution) {
+function rowOf({ request, instance, candidates }: Resolution): Recovered {
   const { uid, name, operation, asked_at, offer_id } = request;
   const nothing = 'found no instance with this name and time';
   const maybe = candidates.map(({ id, status }) => `${id}, ${status}`).join(' or ');
@@ -96,13 +94,11 @@ function rowOf({ request, instance, candidates }: Resolution) {
     asked_at,
     offer_id,
     outcome: instance === undefined ? 'unknown' : 'rented',
-    /** The instance's ID, if found. */
     id: instance?.id ?? null,
     may_be_billing: instance === undefined || mayBill(instance.status),
-    /** Instances with the request's name and time. */
     candidates: candidates.map(({ id, status, created_at }) => ({ id, status, created_at })),
     note: instance === undefined ? unknown : `found instance ${instance.id}, ${instance.status}`,
-  } satisfies RecoveredResult;
+  };
 }
 
 function stillUnknown(open: readonly Resolution[]): CliError {

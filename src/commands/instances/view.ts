@@ -1,20 +1,17 @@
-import type { CreateInstanceBody, Instance } from '../../api/index.ts';
+import type { Instance } from '../../api/index.ts';
 import { fieldOf, numberField, textField } from '../../api/open-fields.ts';
-import { type IdleTime, idleText } from '../../instances/deadlines/idle-time.ts';
+import { idleText } from '../../instances/deadlines/idle-time.ts';
 import type { Changed } from '../../instances/outcome.ts';
 import { requestLines } from '../../instances/request/planned.ts';
 import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
 import { endpointLines } from '../../reach/endpoints.ts';
-import type { Planned } from '../../results/instances.ts';
+import type { Plan, ShownInstance } from '../../results/instances.ts';
 import { clean } from '../../rules/clean.ts';
 import { SECRETS } from '../../rules/secrets.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { sshCommand } from '../../watch/ssh-endpoint.ts';
 
-/** An instance with the deadline set from this computer, in service time (ISO 8601). */
-export type WithDeadline = Instance & Pick<Changed, 'ends_at'> & IdleTime;
-
-const sections: readonly Section<WithDeadline>[] = [
+const sections: readonly Section<ShownInstance>[] = [
   {
     lines: (i) => [
       { label: 'Name', value: i.name },
@@ -67,7 +64,7 @@ const sections: readonly Section<WithDeadline>[] = [
   },
 ];
 
-export const instanceView: View<WithDeadline> = {
+export const instanceView: View<ShownInstance> = {
   columns: [
     field('name', 'NAME'),
     field('id', 'ID'),
@@ -92,7 +89,7 @@ export const instanceView: View<WithDeadline> = {
 };
 
 /** Result of commands that rent. `get` shows more. */
-export const rentedView: View<WithDeadline> = {
+export const rentedView: View<ShownInstance> = {
   ...instanceView,
   sections: [
     {
@@ -124,7 +121,7 @@ export const changedView: View<Changed> = {
 };
 
 /** Omits the deadline of a terminating or terminated instance. */
-export function endsAt({ status, ends_at }: Pick<Changed, 'status' | 'ends_at'>) {
+export function endsAt({ status, ends_at }: Pick<Changed | ShownInstance, 'status' | 'ends_at'>) {
   return mayBill(status) ? ends_at : undefined;
 }
 
@@ -235,7 +232,7 @@ function pair(item: unknown, first: string, between: string, second: string): st
 }
 
 /** The output of `create --dry-run`; `request` is null if there is nothing to send. */
-export const plannedView: View<Planned & { readonly request: CreateInstanceBody | null }> = {
+export const plannedView: View<Plan> = {
   columns: [
     { id: 'instance_name', header: 'NAME', value: ({ request }) => request?.instance_name },
     { id: 'offer_id', header: 'OFFER', value: ({ request }) => request?.offer_id },

@@ -21,6 +21,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { disarm } from '../../instances/deadlines/arm.ts';
 import { warnOfUnenforcedDeadlines } from '../../instances/deadlines/unenforced.ts';
 import { shellLine } from '../../output/shell-line.ts';
+import type { ShownProfile } from '../../results/local.ts';
 import { baseUrl } from '../../rules/service.ts';
 import { maybeRunning } from './logout.ts';
 import {
@@ -32,7 +33,6 @@ import {
   keptText,
   namedProfile,
   profileView,
-  type ShownProfile,
   shownProfile,
   warnOfEnvironment,
 } from './profile.ts';

@@ -13,11 +13,9 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
-import type { ProfileResult } from '../../results/local.ts';
+import type { ShownProfile } from '../../results/local.ts';
 import { nearest, nearestFirst } from '../../rules/nearest.ts';
 import { baseUrl } from '../../rules/service.ts';
-
-export type ShownProfile = ReturnType<typeof shownProfile>;
 
 export const profileView: View<ShownProfile> = {
   columns: [
@@ -76,28 +74,24 @@ export function existingProfile(file: ConfigFile, name: string): Profile {
  * Returns a profile as commands show it, without its key. Throws CliError('notFound') if it does
  * not exist.
  */
-export function shownProfile(file: ConfigFile, name: string, context: Context) {
+export function shownProfile(file: ConfigFile, name: string, context: Context): ShownProfile {
   const profile = name === SANDBOX ? undefined : existingProfile(file, name);
   const { base_url = null, account, guards = {}, notify = [] } = profile ?? {};
   const { max_instances = null, max_burn = null, require_deadline = false } = guards;
   const key_in = keyPlace(profile)?.kind ?? null;
   return {
     name,
-    /** Null for the sandbox, which has no address. */
     base_url,
     account:
       account === undefined
         ? null
         : { id: account.id, email: account.email ?? null, name: account.name ?? null },
     has_key: key_in !== null,
-    /** Where the profile's key is stored; null if it has none. */
     key_in,
-    /** Whether a command with the same flags and environment uses this profile. */
     active: activeProfile(context, file) === name,
-    /** `max_burn` is in roubles per hour. */
     guards: { max_instances, max_burn, require_deadline },
     notify: notify[0] ?? null,
-  } satisfies ProfileResult;
+  };
 }
 
 /**

@@ -79,7 +79,8 @@ export const run = verb({
     'instance, also after a failure. Prints the stdout and stderr of COMMAND. In a terminal, ' +
     'asks for missing values.\n\n' +
     'COMMAND runs in the copied folder, without a shell to expand its arguments. ' +
-    '--sync skips .git and the patterns in .gpucloudignore. --fetch paths are relative to ' +
+    '--sync skips .git and the patterns in .gpucloudignore, or without that file those in ' +
+    '.gitignore files. --fetch paths are relative to ' +
     'the same folder. The instance expands a quoted pattern.\n\n' +
     "--pass-env and --env-file set variables for COMMAND. gpucloud doesn't write their values to " +
     'command lines or files. With --docker-image, --env-file sets the variables of the container.\n\n' +
@@ -155,6 +156,7 @@ export const run = verb({
       .optionsGroup('Options:')
       .option('--sync <folder>', 'folder to copy to the instance', ruled('--sync', anyName))
       .option('--exclude <pattern>', 'skip files that match, as in .gitignore (repeatable)', each)
+      .option('--no-gitignore', 'also copy files that match a .gitignore file')
       .option('--fetch <path>', 'copy REMOTE[:LOCAL] back after COMMAND exits (repeatable)', each)
       .option(
         '--fetch-every <duration>',
@@ -193,6 +195,7 @@ export const run = verb({
     const {
       sync,
       exclude = [],
+      gitignore = true,
       fetch = [],
       fetchEvery,
       passEnv = [],
@@ -213,7 +216,7 @@ export const run = verb({
     const here = isHere ? { count, minCount } : undefined;
     if (!isHere && flags.file !== '-') warnOfStdin(context);
     const fetched = fetch.map(parseFetch);
-    const copies = { sync, exclude, fetch: fetched, fetchEvery };
+    const copies = { sync, exclude, gitignore, fetch: fetched, fetchEvery };
     const named = { ...copies, passEnv, keepOnFailure, grace, how, detach, report_file, here };
     const input = { flags, command, ...named };
     if (on !== undefined) {

@@ -5,7 +5,7 @@ import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import type { Planned } from '../../results/instances.ts';
 import type { JobPlan } from '../../run-job/job.ts';
-import { filesText } from '../../run-job/phases.ts';
+import { filesText, largestText, leftOutText } from '../../run-job/phases.ts';
 
 /** The output of `--dry-run`. */
 export const planView: View<JobPlan & Planned> = {
@@ -26,8 +26,10 @@ export const planView: View<JobPlan & Planned> = {
     },
     {
       heading: 'Then',
-      lines: ({ command, files, fetch, ends, here }) => [
+      lines: ({ command, files, overview, fetch, ends, here }) => [
         { label: 'copy in', value: files && `${filesText(files)} from ${files.folder}` },
+        { label: 'largest', value: overview && largestText(overview) },
+        { label: 'left out', value: files && overview && leftOutText(files, overview) },
         { label: here === undefined ? 'run' : 'run here', value: shellLine(command, 'linux') },
         {
           label: 'copy out',
@@ -44,6 +46,7 @@ export const planView: View<JobPlan & Planned> = {
     request,
     command,
     files,
+    overview,
     fetch,
     ends,
     deadline,
@@ -57,7 +60,19 @@ export const planView: View<JobPlan & Planned> = {
     ...(here === undefined ? {} : { names, min_count: here.minCount ?? names.length }),
     command,
     sync:
-      files === undefined ? null : { folder: files.folder, files: files.count, bytes: files.bytes },
+      files === undefined || overview === undefined
+        ? null
+        : {
+            folder: files.folder,
+            files: files.count,
+            bytes: files.bytes,
+            largest: overview.largest,
+            left_out: {
+              files: overview.leftOut.count,
+              bytes: overview.leftOut.bytes,
+              partial: overview.leftOut.isPart,
+            },
+          },
     fetch,
     terminate: wantedText(ends) ?? null,
     deadline,

@@ -1,9 +1,10 @@
 import { oneOf, repeated, ruled } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
+import type { ServedSandbox } from '../../results/local.ts';
 import type { Fault, RequestEntry } from '../../sandbox/index.ts';
 import { FAULT_NAMES, listeningPort, speed, stateOption } from './flags.ts';
-import { type Served, servedView } from './view.ts';
+import { servedView } from './view.ts';
 
 const faultNamed = oneOf('--fault', FAULT_NAMES);
 
@@ -65,7 +66,7 @@ export const serve = verb({
   },
 });
 
-async function announce(served: Served, { out, err }: Context): Promise<void> {
+async function announce(served: ServedSandbox, { out, err }: Context): Promise<void> {
   switch (out.format) {
     case 'json':
       // Prints one line, so that a script can read it without waiting for the end of stdout.

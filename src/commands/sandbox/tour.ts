@@ -8,16 +8,9 @@ import { CliError, FAILURES, INTERRUPTS } from '../../errors.ts';
 import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
+import type { ToldStep } from '../../results/local.ts';
 import { printedBy } from '../../ssh-keys/private-half.ts';
 import { FOLDER, INPUT, JOB, KEY, stepsWith, type TourStep } from './tour-steps.ts';
-
-/** A step of the tour in JSON. */
-interface ToldStep {
-  readonly title: string;
-  readonly command: string;
-  /** The command's output with `--json`. */
-  readonly result: unknown;
-}
 
 const tourView: View<ToldStep> = {
   columns: [field('title', 'STEP'), field('command', 'COMMAND')],

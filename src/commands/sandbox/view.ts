@@ -1,20 +1,15 @@
 import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
 import { local } from '../../output/time.ts';
+import type { SandboxStatus, ServedSandbox } from '../../results/local.ts';
 import { roublesText } from '../../rules/money.ts';
-import type { BaseImage, PricedOffer, SandboxStatus } from '../../sandbox/index.ts';
+import type { BaseImage, PricedOffer } from '../../sandbox/index.ts';
 
 /** Formats a time of the virtual clock, always as an absolute time. */
 function virtualTime(iso: string): string {
   return local(Date.parse(iso));
 }
 
-/** Sandbox state; after `advance`, also the cost. */
-interface ShownStatus extends SandboxStatus {
-  /** Roubles charged by this command. */
-  readonly charged?: string;
-}
-
-const statusSections: readonly Section<ShownStatus>[] = [
+const statusSections: readonly Section<SandboxStatus>[] = [
   {
     lines: (s) => [
       { label: 'Sandbox time', value: virtualTime(s.now) },
@@ -57,7 +52,7 @@ function driveLine(drive: SandboxStatus['drives'][number]): DetailLine {
   };
 }
 
-export const statusView: View<ShownStatus> = {
+export const statusView: View<SandboxStatus> = {
   columns: [
     field('now', 'SANDBOX TIME'),
     field('speed', 'SPEED'),
@@ -150,13 +145,7 @@ function offered<K extends keyof PricedOffer>(field: K) {
   return (row: CatalogRow) => (row.kind === 'offer' ? row[field] : null);
 }
 
-/** A served sandbox's address and key. Scripts rely on this form. */
-export interface Served {
-  readonly url: string;
-  readonly api_key: string;
-}
-
-export const servedView: View<Served> = {
+export const servedView: View<ServedSandbox> = {
   columns: [field('url', 'URL'), field('api_key', 'API KEY')],
   id: (s) => s.url,
   empty: 'No sandbox is running.',

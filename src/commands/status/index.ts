@@ -6,10 +6,11 @@ import { type AccountReading, assertWhole, readAccount } from '../../money/accou
 import { lookAt } from '../../money/findings.ts';
 import type { Output } from '../../output/output.ts';
 import { gpucloudLine } from '../../output/shell-line.ts';
+import type { Overview } from '../../results/money.ts';
 import { isRented, readJobs } from '../../run-job/record/record.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
-import { mayBillIn, type Overview, overviewOf, type Typed } from './overview.ts';
+import { mayBillIn, overviewOf, type Typed } from './overview.ts';
 import { idView, statusBlocks, statusView } from './view.ts';
 
 export const status = verb({

@@ -1,10 +1,8 @@
 import { burnJson, chargesJson, runwayJson } from '../../money/facts.ts';
 import { findingsOf, type Look } from '../../money/findings.ts';
-import { byPrice, type DriveRow, type InstanceRow } from '../../money/rows.ts';
-import type { Overview as StatusResult } from '../../results/money.ts';
+import { byPrice } from '../../money/rows.ts';
+import type { AccountDrive, AccountInstance, Overview } from '../../results/money.ts';
 import { typedName } from '../../rules/names.ts';
-
-export type Overview = ReturnType<typeof overviewOf>;
 
 /** Formats a command as a line to paste. */
 export type Typed = (words: readonly string[]) => string;
@@ -16,8 +14,8 @@ interface NextStep {
   readonly purpose: string;
 }
 
-/** The JSON of `status`: the service's names and amounts, and a few fields of gpucloud. */
-export function overviewOf(look: Look, { typed }: { readonly typed: Typed }) {
+/** Builds the JSON of `status`: the service's names and amounts, and a few of gpucloud's. */
+export function overviewOf(look: Look, { typed }: { readonly typed: Typed }): Overview {
   const { reading, facts, instances, drives } = look;
   const { now, user, faults } = reading;
   const isFunded = facts.balance?.gt(0) !== false;
@@ -28,12 +26,10 @@ export function overviewOf(look: Look, { typed }: { readonly typed: Typed }) {
       user === undefined
         ? null
         : { id: user.id, email: user.email ?? null, is_active: user.is_active ?? null },
-    /** The account's wallet balance, as sent by the service. */
     balance: user?.balance ?? null,
     burn: burnJson(facts),
     ...runwayJson(facts),
     charges: chargesJson(facts.charges),
-    /** Instances known to this computer, since the API does not list instances. */
     instances,
     drives,
     attention: findingsOf(look).map(({ code, resource, message, next }) => ({
@@ -46,22 +42,21 @@ export function overviewOf(look: Look, { typed }: { readonly typed: Typed }) {
       command: typed(words),
       purpose,
     })),
-    /** Unreadable parts. The most serious fault decides the exit code. */
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
-  } satisfies StatusResult;
+  };
 }
 
-export function mayBillIn(instances: readonly InstanceRow[]): InstanceRow[] {
+export function mayBillIn(instances: readonly AccountInstance[]): AccountInstance[] {
   return instances.filter(({ id, bills }) => id !== null && bills !== false);
 }
 
 /** Returns at most three next steps. Omits pending requests: the attention list shows them. */
 function nextSteps(
-  living: readonly InstanceRow[],
-  drives: readonly DriveRow[],
+  living: readonly AccountInstance[],
+  drives: readonly AccountDrive[],
   { canRent }: { readonly canRent: boolean },
 ): NextStep[] {
-  const nameOf = ({ name, id }: InstanceRow) => typedName(name, id ?? '');
+  const nameOf = ({ name, id }: AccountInstance) => typedName(name, id ?? '');
   const running = living.find(({ status }) => status === 'ACTIVE');
   // Sorts instances that bill before those that may bill.
   const [dearest] = [...living].sort(

@@ -1,10 +1,11 @@
 import { idleText } from '../../instances/deadlines/idle-time.ts';
-import { byPrice, type DriveRow, type InstanceRow } from '../../money/rows.ts';
+import { byPrice } from '../../money/rows.ts';
 import { type Block, type Cell, type Fact, field, type View } from '../../output/output.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
+import type { AccountDrive, AccountInstance, Overview } from '../../results/money.ts';
 import { inRoubles, isAboveZero, priceIn, roublesText, zero } from '../../rules/money.ts';
 import { GONE, mayBill, UNKNOWN } from '../../rules/statuses.ts';
-import type { Overview, Typed } from './overview.ts';
+import type { Typed } from './overview.ts';
 
 /** The whole status in one row, for row formats. JSON and the screen show more. */
 export const statusView: View<Overview> = {
@@ -41,7 +42,7 @@ export const statusView: View<Overview> = {
 };
 
 /** IDs for `-q`. */
-export const idView: View<InstanceRow> = {
+export const idView: View<AccountInstance> = {
   columns: [],
   id: ({ id }) => id,
   empty: 'No billing instances.',
@@ -95,7 +96,7 @@ function emptyFacts({ instances, drives, unread }: Overview): Fact[] {
 }
 
 function instanceTable(
-  instances: readonly InstanceRow[],
+  instances: readonly AccountInstance[],
   { all, typed }: ScreenOf,
   now: number,
 ): Block {
@@ -136,17 +137,17 @@ function firstRows<T>(rows: readonly T[], all: boolean): readonly T[] {
 }
 
 /** Sorts rows that need attention first, then rows that bill, then the rest. */
-function rank({ status, bills, unread }: InstanceRow): number {
+function rank({ status, bills, unread }: AccountInstance): number {
   if (status === UNKNOWN) return 0;
   if (status === GONE || status === 'ERROR' || unread) return 1;
   return bills === true ? 2 : bills === null ? 3 : 4;
 }
 
-function statusCell({ status, unread, last_seen_at: seen }: InstanceRow, now: number): Cell {
+function statusCell({ status, unread, last_seen_at: seen }: AccountInstance, now: number): Cell {
   return unread && seen !== null ? `${status} ${relative(Date.parse(seen), now)}` : status;
 }
 
-function moreText(rows: readonly InstanceRow[], command: string): string | undefined {
+function moreText(rows: readonly AccountInstance[], command: string): string | undefined {
   if (rows.length === 0) return undefined;
   const billing = rows.filter(({ bills }) => bills === true);
   const sum = billing.reduce(
@@ -191,12 +192,12 @@ function driveTable({ drives, instances }: Overview, { all, typed }: ScreenOf, n
   };
 }
 
-function driveRank({ status }: DriveRow): number {
+function driveRank({ status }: AccountDrive): number {
   return status === 'SUSPENDED' || status === 'ERROR' ? 0 : 1;
 }
 
 /** Formats the time until the service may delete a suspended drive: `6 days 20 h`. */
-function leftCell(row: DriveRow, now: number): Cell {
+function leftCell(row: AccountDrive, now: number): Cell {
   if (row.status !== 'SUSPENDED') return null;
   return row.deleted_at_earliest === null
     ? 'within 7 days'

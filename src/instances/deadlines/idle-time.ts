@@ -1,12 +1,6 @@
 import type { KnownInstance } from '../../journal/index.ts';
 import { spanText } from '../../output/time.ts';
-
-/** An instance's idle rule, and for how long it has been idle. Empty without a rule. */
-export interface IdleTime {
-  readonly if_idle_seconds?: number | undefined;
-  /** 0 if the instance is in use; null if unknown. */
-  readonly idle_seconds?: number | null | undefined;
-}
+import type { IdleTime } from '../../results/instances.ts';
 
 /** Milliseconds. Older evidence is outdated, even for the longest interval of `reap`. */
 const OLD = 2 * 3_600_000;

@@ -113,7 +113,8 @@ const EVENTS: Readonly<Partial<Record<Reaped['outcome'], NotifyEvent['event']>>>
 
 /**
  * Sends notifications about instances that a pass terminated, or failed to terminate, and those that
- * earlier passes could not send.
+ * earlier passes could not send. After an interrupt, sends no failure, since the next pass tries
+ * again.
  */
 export async function notifyOfReaped(
   { rows, errors }: Pick<Reaping, 'rows' | 'errors'>,
@@ -122,7 +123,7 @@ export async function notifyOfReaped(
   const events = rows.flatMap(({ id, name, deadline, outcome, reason }) => {
     const isIdle = reason === 'idle';
     const event = isIdle && outcome === 'terminated' ? 'terminated_idle' : EVENTS[outcome];
-    if (event === undefined) return [];
+    if (event === undefined || (context.signal.aborted && outcome !== 'terminated')) return [];
     const failure = errors.find(({ resource }) => resource === (id ?? name));
     const message =
       failure?.message ??

@@ -65,7 +65,7 @@ export async function reapOverdue(
   const ended = await Promise.all(due.map((one) => terminate(one, pass, context)));
   const done = [...unknown, ...ended.filter((one) => one !== undefined)];
   return {
-    rows: done.map(({ row }) => row),
+    rows: done.flatMap(({ row }) => row ?? []),
     errors: [
       ...done.flatMap(({ error }) => error ?? []),
       ...unread,
@@ -84,7 +84,8 @@ export async function reapAfterJob(id: string, pass: Pass, context: Context): Pr
   if (!isPast(deadline, time.now())) return nothing;
   const ended = await terminate({ id, name, deadline }, pass, context);
   if (ended === undefined) return nothing;
-  return { rows: [ended.row], errors: ended.error === undefined ? [] : [ended.error] };
+  const { row, error } = ended;
+  return { rows: row === undefined ? [] : [row], errors: error === undefined ? [] : [error] };
 }
 
 /**
@@ -122,7 +123,8 @@ async function timeOfPass(
 type Overdue = Pick<Deadline, 'id' | 'name'> & { readonly deadline: string };
 
 export interface Ended {
-  readonly row: Reaped;
+  /** Missing if an interrupt came before the request. */
+  readonly row?: Reaped;
   readonly error?: CliError;
 }
 
@@ -163,7 +165,7 @@ function terminate(
   );
 }
 
-/** Runs a termination and returns its row. Never throws a CliError, except an interrupt. */
+/** Runs a termination and returns its row. Never throws a CliError: it would hide other rows. */
 export async function endedRow<R extends Omit<Reaped, 'outcome'> & { readonly id: string }>(
   row: R,
   work: () => ReturnType<typeof endHeld>,
@@ -172,7 +174,8 @@ export async function endedRow<R extends Omit<Reaped, 'outcome'> & { readonly id
   try {
     ending = await work();
   } catch (error) {
-    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    if (!(error instanceof CliError)) throw error;
+    if (isInterrupt(error)) return { error };
     return { row: { ...row, outcome: 'refused' }, error: named(error, row.name) };
   }
   switch (ending?.kind) {

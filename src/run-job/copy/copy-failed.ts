@@ -1,6 +1,6 @@
 import { CliError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
-import { isOtherHost, SSH_FAILED } from '../remote/failed-ssh.ts';
+import { isFull, isOtherHost, SSH_FAILED } from '../remote/failed-ssh.ts';
 
 /**
  * Returns the error for a failed copy to or from the instance. A retry may succeed if the
@@ -34,9 +34,10 @@ export function isNotStored(error: unknown): error is CliError {
 export function programFailed(way: 'in' | 'out', code: number, printed: string): CliError {
   const lines = printed.trim().split('\n');
   // The first line of tar and rsync names the file. The last line is often a summary.
-  const reason = lines.find((line) => /^(?:tar|rsync): /.test(line)) ?? lines.at(-1);
+  const reason =
+    lines.find(isFull) ?? lines.find((line) => /^(?:tar|rsync): /.test(line)) ?? lines.at(-1);
   return copyFailed(way, reason || `exit code ${code}`, {
-    retryable: CUT.includes(code) && !isOtherHost(printed),
+    retryable: CUT.includes(code) && !isOtherHost(printed) && !isFull(printed),
   });
 }
 

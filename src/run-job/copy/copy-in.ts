@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { errorCode } from '../../files/error-code.ts';
 import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
-import { changedFiles } from './changed.ts';
+import { difference, removeThere } from './changed.ts';
 import { copyFailed, programFailed } from './copy-failed.ts';
 import type { FileList } from './files.ts';
 import { packed } from './pack.ts';
@@ -37,14 +37,20 @@ const MAKE_FOLDER = `umask 022; mkdir -p ${WORK} && cd ${WORK}`;
 export async function copyIn(files: FileList, copying: CopyingIn): Promise<void> {
   const { shell, signal } = copying;
   if (!copying.hasRsync) {
-    return unpackThere(copying.isAgain ? await changedFiles(files, copying) : files, copying);
+    if (!copying.isAgain) return unpackThere(files, copying);
+    const { files: changed, inTheWay } = await difference(files, copying);
+    if (inTheWay.length > 0) await removeThere(inTheWay, copying);
+    return unpackThere(changed, copying);
   }
-  await shell.run(MAKE_FOLDER, '', signal);
+  const { code, stderr } = await shell.run(MAKE_FOLDER, '', signal);
+  if (code !== 0) throw programFailed('in', code, stderr);
   await rsync({
     ...copying,
     // Omits --recursive, since it would copy all files of a listed folder.
     words: [
       '--dirs',
+      // Replaces a folder by a file of the same name.
+      '--force',
       '--files-from=-',
       '--from0',
       '--',

@@ -1,13 +1,12 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { Clock } from '../../clock.ts';
 import { CliError, failuresOf, usageError } from '../../errors.ts';
 import { afterLine } from '../remote/after-line.ts';
 import { lastOf } from '../remote/remote-shell.ts';
-import { copyFailed, programFailed, unwritable } from './copy-failed.ts';
+import { copyFailed, notStored, programFailed, unwritable } from './copy-failed.ts';
 import type { Copying } from './copy-in.ts';
-import { ensureRoom, lackOfRoom, type Place, placeOf, writeInto, writeNew } from './local-file.ts';
+import { ensureRoom, lackOfRoom, type Place, placeOf, writeNew } from './local-file.ts';
 import { contains, inStaging, makeLinks, moveInto } from './merge.ts';
 import { ensurePlain, isPattern, matcherOf } from './pattern.ts';
 import {
@@ -40,15 +39,14 @@ export function parseFetch(text: string): Fetch {
     );
   }
   const path = remote.replace(/\/+$/, '');
-  if (!isPattern(path)) return { remote: path, local: local === '' ? name : local };
   ensurePlain(path);
+  if (!isPattern(path)) return { remote: path, local: local === '' ? name : local };
   // The local path of a pattern is a folder for all matches.
   return { remote: path, local: local.endsWith('/') ? local : `${local || '.'}/` };
 }
 
 /** Options of a copy from an instance, with or without a run in the foreground. */
 export interface CopyingOut extends Copying {
-  readonly clock: Clock;
   /** The user's home folder. No fetched folder is merged into it. */
   readonly home: string | undefined;
   /**
@@ -57,8 +55,6 @@ export interface CopyingOut extends Copying {
   onSkipped(named: readonly string[], count: number): void;
   /** Reports that some of the results can't be fetched. */
   onLack(what: string): void;
-  /** Writes to gpucloud's own stdout or stderr. */
-  print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
 }
 
 /** Matches GNU tar's message, with exit code 1, about files that changed during the read. */
@@ -120,7 +116,7 @@ async function kindOf(script: string, path: string, { shell, signal }: CopyingOu
   return { kind, size: Number(count) * (kind === 'file' ? 1 : 1024) };
 }
 
-/** Skipped entries. */
+/** Entries of an archive that are not on this computer. */
 interface Left {
   readonly named: string[];
   count: number;
@@ -134,8 +130,8 @@ function add(left: Left, name: string): void {
   if (left.named.length < NAMED) left.named.push(name);
 }
 
-function moreText({ named, count }: Left): string {
-  return count > named.length ? ` and ${count - named.length} more` : '';
+function leftText({ named, count }: Left): string {
+  return named.join(', ') + (count > named.length ? ` and ${count - named.length} more` : '');
 }
 
 interface Folder {
@@ -146,6 +142,18 @@ interface Folder {
   readonly mayBe?: (name: string) => boolean;
 }
 
+/** What is missing of a folder after its copy. */
+interface Missing {
+  /** Why complete files could not be moved into place. */
+  unmoved?: CliError | undefined;
+  /** Why the rest of the archive did not arrive. */
+  cut?: CliError | undefined;
+  /** Why the first of the entries could not be written. */
+  unwritten?: CliError | undefined;
+  /** The other entries that could not be written. */
+  readonly others: Left;
+}
+
 async function receiveFolder(
   { script, path, size, mayBe }: Folder,
   local: string,
@@ -153,9 +161,7 @@ async function receiveFolder(
 ): Promise<void> {
   const { signal } = copying;
   const skipped: Left = { named: [], count: 0 };
-  const faults: CliError[] = [];
-  /** Lists all faults except the first: that has its own message. */
-  const failed: Left = { named: [], count: 0 };
+  const missing: Missing = { others: { named: [], count: 0 } };
   const into: Unpacking = {
     folder: '',
     links: [],
@@ -163,51 +169,74 @@ async function receiveFolder(
     mayBe,
     onSkipped: (name) => add(skipped, name),
     onFailed(name, fault) {
-      if (faults.length > 0) add(failed, name);
-      else faults.push(fault);
+      if (missing.unwritten === undefined) missing.unwritten = fault;
+      else add(missing.others, name);
     },
   };
   await makeFolder(local);
   const lack = await lackOfRoom(local, path, size);
   if (lack !== undefined) copying.onLack(`${lack}. Fetching the files that fit.`);
-  const cuts: CliError[] = [];
-  const [unplaced] = await failuresOf(
-    inStaging(
-      local,
-      async (folder) => {
-        const take: Take = (bytes) => unpack(bytes, Object.assign(into, { folder }));
-        try {
-          const cut = await receive(script, path, take, copying);
-          if (cut !== undefined) cuts.push(cut);
-        } catch (error) {
-          // After an interrupt, still place the files that have arrived.
-          if (!signal.aborted) throw error;
-        }
-      },
-      async (staging) => {
-        await ensureApart(local, copying.home);
-        const [unmoved] = await failuresOf(moveInto(local, staging, signal));
-        await makeLinks(local, into.links, into.onSkipped);
-        if (unmoved !== undefined) throw unmoved;
-      },
-    ),
+  const staged = inStaging(
+    local,
+    async (folder) => {
+      const take: Take = (bytes) => unpack(bytes, Object.assign(into, { folder }));
+      try {
+        missing.cut = await receive(script, path, take, copying);
+      } catch (error) {
+        // After an interrupt, still place the files that have arrived.
+        if (!signal.aborted) throw error;
+      }
+    },
+    async (staging) => {
+      await ensureApart(local, copying.home);
+      const [unmoved] = await failuresOf(moveInto(local, staging));
+      await makeLinks(local, into.links, into.onSkipped);
+      if (unmoved !== undefined) throw unmoved;
+    },
   );
-  const retryable = unplaced === undefined && cuts.some((cut) => cut.retryable);
-  if (skipped.count > 0 && !retryable) copying.onSkipped(skipped.named, skipped.count);
-  const [fault, ...others] = [unplaced ?? [], cuts, faults].flat();
-  const parts = others.map(({ message }) => message);
-  if (failed.count > 0)
-    parts.push(`also not written: ${failed.named.join(', ')}${moreText(failed)}`);
-  if (into.at !== undefined) parts.push(`the copy stopped in ${into.at}`);
-  if (into.files > 0 && unplaced === undefined) {
-    parts.push(`the ${into.at === undefined ? 'other files' : 'earlier files'} are in ${local}`);
+  [missing.unmoved] = await failuresOf(staged);
+  const fault = faultOf(missing, into, local);
+  if (skipped.count > 0 && fault?.retryable !== true) {
+    copying.onSkipped(skipped.named, skipped.count);
   }
   if (signal.aborted) {
-    const what = fault?.message ?? `Fetched only a part of ${path}`;
-    if (parts.length > 0) copying.onLack([what, ...parts].join('; '));
+    const parts = partsOf(into, local);
+    if (fault !== undefined) copying.onLack(fault.message);
+    else if (parts.length > 0) {
+      copying.onLack([`Fetched only a part of ${path}`, ...parts].join('; '));
+    }
     signal.throwIfAborted();
   }
-  if (fault !== undefined) throw fault.with([fault.message, ...parts].join('; '), { retryable });
+  if (fault !== undefined) throw fault;
+}
+
+/** Returns one error for all that is missing: the most serious fault, then what else is known. */
+function faultOf(
+  { unmoved, cut, unwritten, others }: Missing,
+  into: Unpacking,
+  local: string,
+): CliError | undefined {
+  const [fault, ...more] = [unmoved ?? [], cut ?? [], unwritten ?? []].flat();
+  if (fault === undefined) return undefined;
+  const parts = [
+    fault.message,
+    ...more.map(({ message }) => message),
+    ...(others.count > 0 ? [`also not written: ${leftText(others)}`] : []),
+    ...partsOf(into, unmoved === undefined ? local : undefined),
+  ];
+  return fault.with(parts.join('; '), {
+    retryable: unmoved === undefined && cut?.retryable === true,
+  });
+}
+
+/** `local`: where the received files are. */
+function partsOf({ at, files }: Unpacking, local: string | undefined): string[] {
+  return [
+    ...(at === undefined ? [] : [`the copy stopped in ${at}`]),
+    ...(files === 0 || local === undefined
+      ? []
+      : [`the ${at === undefined ? 'other files' : 'earlier files'} are in ${local}`]),
+  ];
 }
 
 /**
@@ -216,7 +245,7 @@ async function receiveFolder(
  */
 async function ensureApart(local: string, home: string | undefined): Promise<void> {
   if (home === undefined || !contains(await realpath(local), await realpath(home))) return;
-  throw copyFailed('out', `can't merge a folder into ${local}, which contains your home folder`);
+  throw notStored(`can't merge a folder into ${local}, which contains your home folder`);
 }
 
 async function receiveFile(
@@ -225,15 +254,9 @@ async function receiveFile(
   { path: to, kind }: Place,
   copying: CopyingOut,
 ): Promise<void> {
-  if (kind === 'folder' || kind === 'dangling link') {
-    throw copyFailed('out', `${to} is a ${kind} on this computer, but a file on the instance`);
-  }
   if (kind !== 'file') {
-    const from = kind === 'stdout' ? 'out' : 'err';
-    return receiveOnce(path, copying, async (bytes) => {
-      if (kind === 'stream') return writeInto(to, bytes, copying);
-      for await (const chunk of bytes) await copying.print(from, chunk);
-    });
+    const what = kind === 'other' ? 'not a regular file' : `a ${kind}`;
+    throw notStored(`${to} is ${what} on this computer, but a file on the instance`);
   }
   const folder = dirname(to);
   await makeFolder(folder);
@@ -244,23 +267,8 @@ async function receiveFile(
       await ensureRoom(folder, path, size);
       await receiveWhole(path, (bytes) => writeNew(file, bytes, { mode: 0o666 }), copying);
     },
-    (staging) => moveInto(folder, staging, copying.signal),
+    (staging) => moveInto(folder, staging),
   );
-}
-
-/** Receives into a stream. Never retries, since a stream can't undo a write. */
-async function receiveOnce(path: string, copying: CopyingOut, take: Take): Promise<void> {
-  let isBegun = false;
-  const onProgress = (bytes: number) => {
-    isBegun ||= bytes > 0;
-    copying.onProgress(bytes);
-  };
-  try {
-    await receiveWhole(path, take, { ...copying, onProgress });
-  } catch (error) {
-    if (!isBegun || !(error instanceof CliError)) throw error;
-    throw error.with(error.message, { retryable: false });
-  }
 }
 
 type Take = (bytes: AsyncIterable<Uint8Array>) => Promise<void>;

@@ -5,8 +5,8 @@ import { usageError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
 import { textOfUtf8 } from '../../files/plain.ts';
 
-/** Uses .gitignore syntax. Only the file in the top folder is read. */
-const IGNORE_FILE = '.gpucloudignore';
+/** Of the top folder only. Its patterns count instead of those of all .gitignore files. */
+const [OWN, GIT] = ['.gpucloudignore', '.gitignore'] as const;
 
 /** A file or folder to copy, by its path relative to the folder, with slashes. */
 export interface Entry {
@@ -25,60 +25,120 @@ export interface FileList {
   readonly bytes: number;
   /** Skipped entries: sockets, pipes, devices, and names that are not UTF-8. */
   readonly special: readonly string[];
+  /** Files and folders that a pattern leaves out, except `.git`. A folder ends with a slash. */
+  readonly leftOut: readonly string[];
+  /** The files whose patterns count. */
+  readonly rules: typeof OWN | typeof GIT | undefined;
+}
+
+/** What `--sync` leaves out. */
+export interface Selection {
+  /** Patterns of `--exclude`. */
+  readonly exclude: readonly string[];
+  /** Whether .gitignore files count. */
+  readonly gitignore: boolean;
 }
 
 /**
- * Lists the files that `--sync` copies: all except `.git` and the patterns of .gpucloudignore and
- * `exclude`.
+ * Lists the files that `--sync` copies: all except `.git`, the patterns of .gpucloudignore or else of
+ * the .gitignore files, and `exclude`.
  *
  * @throws a usage error for a folder that can't be read.
  */
-export async function listFiles(folder: string, exclude: readonly string[]): Promise<FileList> {
-  const ignored = ignore({ allowRelativePaths: false, ignorecase: false })
-    .add('.git')
-    .add(await patternsIn(folder))
-    .add([...exclude]);
-  const found: Found = { entries: [], special: [] };
-  await walk(folder, '', ignored, found);
-  const files = found.entries.filter(({ kind }) => kind !== 'folder');
-  const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  return { folder, ...found, count: files.length, bytes };
+export async function listFiles(folder: string, selection: Selection): Promise<FileList> {
+  const own = await patternsIn(join(folder, OWN));
+  const rules = own === undefined ? (selection.gitignore ? GIT : undefined) : OWN;
+  const found: Found = { entries: [], special: [], leftOut: [] };
+  const { exclude } = selection;
+  await walk({ folder, rules, exclude, found }, '', patternsOf(own ?? [], exclude));
+  return { folder, ...found, ...listOf(found.entries), rules };
 }
 
-async function patternsIn(folder: string): Promise<string> {
-  const path = join(folder, IGNORE_FILE);
+/** Counts the files and links of a list. */
+export function listOf(entries: readonly Entry[]): Pick<FileList, 'entries' | 'count' | 'bytes'> {
+  const files = entries.filter(({ kind }) => kind !== 'folder');
+  return { entries, count: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) };
+}
+
+/** Returns undefined for a missing file. */
+async function patternsIn(path: string): Promise<string[] | undefined> {
   let bytes: Buffer;
   try {
     bytes = await readFile(path);
   } catch (error) {
     // If the folder itself is a file, listing it fails with a clearer message.
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return '';
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
     throw usageError(`${path} can't be read (${faultOf(error)})`);
   }
   const text = textOfUtf8(bytes);
   // PowerShell may write UTF-16, in which no pattern would match.
   if (text === undefined) throw usageError(`${path}: must be UTF-8`);
-  return text;
+  return text.split(/\r?\n/);
+}
+
+/** Makes a pattern of a .gitignore file in the folder `below` relative to the top folder. */
+function inTop(line: string, below: string): string[] {
+  const [, not = '', rest = ''] = /^(!?)(.*?) *$/.exec(line) ?? [];
+  const pattern = rest.replace(/^\\(?=[!#])/, '');
+  if (line.startsWith('#') || /^\/*$/.test(pattern)) return [];
+  // A pattern with a slash, except at its end, is relative to its file's folder.
+  const isAnchored = pattern.slice(0, -1).includes('/');
+  const folder = below.replace(/[\\*?[\]]/g, '\\$&');
+  return [`${not}/${folder}/${isAnchored ? pattern.replace(/^\//, '') : `**/${pattern}`}`];
 }
 
 interface Found {
   readonly entries: Entry[];
   readonly special: string[];
+  readonly leftOut: string[];
 }
 
-async function walk(folder: string, below: string, ignored: Ignore, found: Found): Promise<void> {
-  for (const one of await inFolder(join(folder, below), below === '')) {
-    const path = below === '' ? one.name : `${below}/${one.name}`;
-    const isFolder = one.isDirectory();
-    if (ignored.ignores(isFolder ? `${path}/` : path)) continue;
-    if (one.name.includes(UNREADABLE)) {
+interface Walk {
+  readonly folder: string;
+  readonly rules: FileList['rules'];
+  readonly exclude: readonly string[];
+  readonly found: Found;
+}
+
+interface Patterns {
+  readonly lines: readonly string[];
+  readonly matcher: Ignore;
+}
+
+/** A later pattern takes precedence over an earlier one. */
+function patternsOf(lines: readonly string[], exclude: readonly string[]): Patterns {
+  const matcher = ignore({ allowRelativePaths: false, ignorecase: false })
+    .add('.git')
+    .add([...lines])
+    .add([...exclude]);
+  return { lines, matcher };
+}
+
+/** `above`: the patterns of the folders above. */
+async function walk(one: Walk, below: string, above: Patterns): Promise<void> {
+  const { folder, rules, exclude, found } = one;
+  const content = await inFolder(join(folder, below), below === '');
+  let patterns = above;
+  // As git does, reads no .gitignore that is a link.
+  if (rules === GIT && content.some((entry) => entry.name === GIT && entry.isFile())) {
+    const own = (await patternsIn(join(folder, below, GIT))) ?? [];
+    const lines = below === '' ? own : own.flatMap((line) => inTop(line, below));
+    patterns = patternsOf([...above.lines, ...lines], exclude);
+  }
+  for (const entry of content) {
+    const path = below === '' ? entry.name : `${below}/${entry.name}`;
+    const isFolder = entry.isDirectory();
+    const matched = isFolder ? `${path}/` : path;
+    if (patterns.matcher.ignores(matched)) {
+      if (entry.name !== '.git') found.leftOut.push(matched);
+    } else if (entry.name.includes(UNREADABLE)) {
       found.special.push(path);
     } else if (isFolder) {
       found.entries.push({ path, kind: 'folder', size: 0 });
-      await walk(folder, path, ignored, found);
-    } else if (one.isSymbolicLink()) {
+      await walk(one, path, patterns);
+    } else if (entry.isSymbolicLink()) {
       found.entries.push({ path, kind: 'link', size: 0 });
-    } else if (one.isFile()) {
+    } else if (entry.isFile()) {
       const size = await sizeOf(join(folder, path));
       if (size !== undefined) found.entries.push({ path, kind: 'file', size });
     } else {
@@ -109,4 +169,66 @@ async function sizeOf(path: string): Promise<number | undefined> {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw usageError(`--sync: the file "${path}" can't be read (${faultOf(error)})`);
   }
+}
+
+/** An entry of the top folder, or one that is left out, with the size of its content. */
+export interface Sized {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** What the plan of a job says about the files. */
+export interface Overview {
+  readonly largest: readonly Sized[];
+  readonly leftOut: {
+    readonly count: number;
+    readonly bytes: number;
+    readonly largest: readonly Sized[];
+    /** Whether there are more files than it counted. */
+    readonly isPart: boolean;
+  };
+}
+
+const NAMED = 3;
+
+/** Maximum number of left-out files to count, since `data/` may have millions on a slow disk. */
+const MOST_COUNTED = 20_000;
+
+/** Names the largest entries, and counts what is left out. */
+export async function overviewOf({ folder, entries, leftOut }: FileList): Promise<Overview> {
+  const tops = new Map<string, number>();
+  for (const { path, size } of entries) {
+    const [top = ''] = path.split('/');
+    tops.set(top, (tops.get(top) ?? 0) + size);
+  }
+  let count = 0;
+  const sizes = new Map<string, number>();
+  for (const path of leftOut) {
+    let bytes = 0;
+    for await (const size of sizesIn(join(folder, path))) {
+      count += 1;
+      bytes += size;
+      if (count === MOST_COUNTED) break;
+    }
+    sizes.set(path, bytes);
+    if (count === MOST_COUNTED) break;
+  }
+  const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const left = { count, bytes, largest: largestOf(sizes), isPart: count === MOST_COUNTED };
+  return { largest: largestOf(tops), leftOut: left };
+}
+
+function largestOf(sizes: ReadonlyMap<string, number>): Sized[] {
+  const sorted = [...sizes].sort(([, one], [, other]) => other - one);
+  return sorted.slice(0, NAMED).map(([path, bytes]) => ({ path, bytes }));
+}
+
+/** Sizes of the files at a path. What can't be read is not copied either. */
+async function* sizesIn(path: string): AsyncGenerator<number> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isDirectory() !== true) {
+    if (found !== undefined) yield found.isFile() ? found.size : 0;
+    return;
+  }
+  for (const name of await readdir(path).catch(() => [])) yield* sizesIn(join(path, name));
 }

@@ -1,27 +1,22 @@
-import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, realpath, stat, statfs, unlink } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import type { Clock } from '../../clock.ts';
 import { errorCode } from '../../files/error-code.ts';
 import { sizeText } from '../phases.ts';
-import { copyFailed, notStored, unwritable } from './copy-failed.ts';
+import { notStored, unwritable } from './copy-failed.ts';
 
 /** The local destination of a fetched file. */
 export interface Place {
   /** For a regular file, the path contains no symlinks. */
   readonly path: string;
   /**
-   * `file`: missing, or a regular file, which is replaced once the new one is complete. `stream`: a
-   * device or a pipe, which receives the bytes as they arrive.
+   * `file`: missing, or a regular file, which is replaced once the new one is complete. `other`: a
+   * device, a pipe or a socket, to which nothing is fetched.
    */
-  readonly kind: 'file' | 'folder' | 'stream' | 'dangling link' | 'stdout' | 'stderr';
+  readonly kind: 'file' | 'folder' | 'other' | 'dangling link';
 }
 
-/**
- * Names of gpucloud's own streams. Opening such a name fails for a socket, and overwrites a file
- * from its start.
- */
-const STANDARD = /^\/(?:dev\/std(out|err)|(?:dev|proc\/self)\/fd\/([12]))$/;
+/** Names of a process's own streams. Behind such a name may be a file, which others write. */
+const STREAM = /^\/(?:dev\/(?:std\w+|fd\/.*)|proc\/.*)$/;
 
 /**
  * Chooses the destination as cp does: into a folder that exists or ends with a slash, otherwise
@@ -29,10 +24,7 @@ const STANDARD = /^\/(?:dev\/std(out|err)|(?:dev|proc\/self)\/fd\/([12]))$/;
  */
 export async function placeOf(local: string, name: string): Promise<Place> {
   const path = (await isFolder(local)) ? join(local, name) : local;
-  const [isStandard, word, number] = STANDARD.exec(path) ?? [];
-  if (isStandard !== undefined) {
-    return { path, kind: word === 'out' || number === '1' ? 'stdout' : 'stderr' };
-  }
+  if (STREAM.test(path)) return { path, kind: 'other' };
   // If the path can't be read, its folder can't be written either, and the next check reports that.
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) {
@@ -40,7 +32,7 @@ export async function placeOf(local: string, name: string): Promise<Place> {
     return { path, kind: link?.isSymbolicLink() === true ? 'dangling link' : 'file' };
   }
   if (found.isFile()) return { path: await realpath(path), kind: 'file' };
-  return { path, kind: found.isDirectory() ? 'folder' : 'stream' };
+  return { path, kind: found.isDirectory() ? 'folder' : 'other' };
 }
 
 /** A trailing slash means a folder, whether it exists or not. */
@@ -130,45 +122,5 @@ async function writeWhole(file: FileHandle, chunk: Uint8Array, path: string): Pr
     for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
   } catch (error) {
     throw unwritable(path, error);
-  }
-}
-
-/** Pause before a retry on a full pipe, in milliseconds. */
-const FULL = 1;
-
-interface Writing {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
-/**
- * Writes to a device or a pipe. Never blocks in a system call, since no signal could interrupt it.
- * A pipe without a reader is an error, and a full pipe is retried.
- */
-export async function writeInto(
-  path: string,
-  chunks: AsyncIterable<Uint8Array>,
-  { clock, signal }: Writing,
-): Promise<void> {
-  const file = await open(path, constants.O_WRONLY | constants.O_NONBLOCK).catch(
-    (error: unknown) => {
-      throw errorCode(error) === 'ENXIO'
-        ? copyFailed('out', `nothing reads ${path}`, { cause: error, retryable: true })
-        : unwritable(path, error);
-    },
-  );
-  try {
-    for await (const chunk of chunks) {
-      for (let at = 0; at < chunk.length; ) {
-        const taken = await file.write(chunk, at).catch((error: unknown) => {
-          if (errorCode(error) === 'EAGAIN') return undefined;
-          throw unwritable(path, error);
-        });
-        if (taken === undefined) await clock.sleep(FULL, signal);
-        else at += taken.bytesWritten;
-      }
-    }
-  } finally {
-    await file.close();
   }
 }

@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
 import {
   lstat,
-  mkdir,
   mkdtemp,
-  open,
   readdir,
   realpath,
   rename,
@@ -16,8 +13,7 @@ import {
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { CliError } from '../../errors.ts';
 import { errorCode } from '../../files/error-code.ts';
-import { copyFailed, unwritable } from './copy-failed.ts';
-import { writeNew } from './local-file.ts';
+import { notStored, unwritable } from './copy-failed.ts';
 import type { Link } from './unpack.ts';
 
 /**
@@ -54,19 +50,17 @@ export async function inStaging(
  * Follows no link below the folder, since an earlier job may have made it. A checked folder stays a
  * folder, even if other gpucloud processes run: `rename` and `unlink` refuse to replace a folder.
  */
-export async function moveInto(
-  folder: string,
-  staging: string,
-  signal: AbortSignal,
-): Promise<void> {
+export async function moveInto(folder: string, staging: string): Promise<void> {
+  const [{ dev }, { dev: own }] = [await lstat(folder), await lstat(staging)];
+  // A file can't be renamed to another disk, and a copy would not be complete at once.
+  if (dev !== own) throw notStored(`another disk is mounted at ${folder}; fetch into that folder`);
   const faults: unknown[] = [];
   for (const one of await readdir(staging, { withFileTypes: true })) {
-    const move = moveOne(
-      { from: join(staging, one.name), to: join(folder, one.name), isFolder: one.isDirectory() },
-      signal,
-    );
+    const [from, to] = [join(staging, one.name), join(folder, one.name)];
     // Continues, since other entries can still be moved.
-    await move.catch((error: unknown) => faults.push(error));
+    await moveOne({ from, to, isFolder: one.isDirectory() }).catch((error: unknown) =>
+      faults.push(error),
+    );
   }
   if (faults.length > 0) throw faults[0];
 }
@@ -77,11 +71,11 @@ interface Move {
   readonly isFolder: boolean;
 }
 
-async function moveOne(move: Move, signal: AbortSignal): Promise<void> {
+async function moveOne(move: Move): Promise<void> {
   const { from, to, isFolder } = move;
   const there = await kindAt(to);
   if (there === 'folder' && isFolder) {
-    await moveInto(to, from, signal);
+    await moveInto(to, from);
     return rmdir(from);
   }
   if (there === 'folder' || there === 'other') {
@@ -89,7 +83,7 @@ async function moveOne(move: Move, signal: AbortSignal): Promise<void> {
       there === 'folder'
         ? 'a folder on this computer, but a file on the instance'
         : 'not a regular file';
-    throw copyFailed('out', `${to} is ${what}`);
+    throw notStored(`${to} is ${what}`);
   }
   // rename can't replace a file with a folder.
   if (there === 'replaceable' && isFolder) await unlink(to);
@@ -97,54 +91,9 @@ async function moveOne(move: Move, signal: AbortSignal): Promise<void> {
     await rename(from, to);
   } catch (error) {
     const code = errorCode(error) ?? '';
-    if (code === 'EXDEV' && !isFolder) return moveAcross(from, to, signal);
-    if (code === 'EXDEV') await makeLike(from, to);
     // Another job has just moved a folder to this path.
-    else if (!isFolder || !['ENOTEMPTY', 'EEXIST'].includes(code)) throw unwritable(to, error);
-    await moveOne(move, signal);
-  }
-}
-
-/** Makes a folder on another disk. */
-async function makeLike(from: string, to: string): Promise<void> {
-  const { mode } = await lstat(from);
-  await mkdir(to, mode & 0o777).catch((error: unknown) => {
-    if (errorCode(error) !== 'EEXIST') throw unwritable(to, error);
-  });
-}
-
-/**
- * Moves a file to another disk that is mounted below the folder. The file appears only when
- * complete.
- */
-async function moveAcross(from: string, to: string, signal: AbortSignal): Promise<void> {
-  const beside = join(dirname(to), hiddenName());
-  const { mode, mtime } = await lstat(from);
-  try {
-    await writeNew(beside, bytesOf(from, signal), { mode: mode & 0o777, mtime });
-    await renameOrRemove(beside, to);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw unwritable(to, error instanceof CliError ? error.cause : error);
-  }
-  await unlink(from);
-}
-
-/** Bytes to read at once. */
-const PIECE = 2 ** 20;
-
-async function* bytesOf(path: string, signal: AbortSignal) {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    for (;;) {
-      // Stops at the signal, so that a slow disk does not delay the instance's deadline.
-      signal.throwIfAborted();
-      const { buffer, bytesRead } = await file.read({ buffer: Buffer.allocUnsafe(PIECE) });
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    await file.close();
+    if (!isFolder || !['ENOTEMPTY', 'EEXIST'].includes(code)) throw unwritable(to, error);
+    await moveOne(move);
   }
 }
 

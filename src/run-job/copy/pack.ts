@@ -40,7 +40,9 @@ async function fill(
       const stats = await lstat(file);
       if (kind === 'file' && stats.isFile()) {
         const headers = { ...headersOf(path, stats), mtime: settledTime(stats, now()) };
-        if (await addFile(archive, { file, headers }, closed)) onChanged(path);
+        const before = bytes;
+        const onBytes = (count: number) => onProgress(before + count);
+        if (await addFile(archive, { file, headers, onBytes }, closed)) onChanged(path);
         bytes += stats.size;
         onProgress(bytes);
       } else if (kind === 'link' && stats.isSymbolicLink()) {
@@ -78,6 +80,8 @@ const CHUNK = 256 * 1024;
 interface Added {
   readonly file: string;
   readonly headers: Headers;
+  /** Reports the bytes of the file so far. */
+  onBytes(count: number): void;
 }
 
 /**
@@ -86,7 +90,7 @@ interface Added {
  */
 async function addFile(
   archive: Pack,
-  { file: path, headers }: Added,
+  { file: path, headers, onBytes }: Added,
   closed: AbortSignal,
 ): Promise<boolean> {
   const { size = 0 } = headers;
@@ -103,6 +107,7 @@ async function addFile(
       const bytes = isShort ? chunk : chunk.subarray(0, bytesRead);
       at += bytes.length;
       if (!entry.write(bytes)) await once(entry, 'drain', { signal: closed });
+      onBytes(at);
     }
     const finished = once(entry, 'finish', { signal: closed });
     entry.end();

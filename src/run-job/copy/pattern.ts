@@ -4,23 +4,25 @@ import { shellLine } from '../../output/shell-line.ts';
 
 /** Whether REMOTE of `--fetch` is a pattern for the instance's sh to expand. */
 export function isPattern(remote: string): boolean {
-  return /[*?[]/.test(remote);
+  return /[*?]/.test(remote);
 }
 
 /**
- * Throws a usage error for a pattern that shells read differently, or whose matches would all have
- * the same name.
+ * Throws a usage error for a path that shells expand in different ways, or a pattern whose matches
+ * would all have the same name.
  */
-export function ensurePlain(pattern: string): void {
-  const isOpen = partsOf(pattern).includes('[');
-  if (isOpen || /\\|\[[:.=]/.test(pattern)) {
-    throw usageError(`--fetch "${pattern}": a pattern may contain only *, ? and [a-z]`);
+export function ensurePlain(remote: string): void {
+  if (remote.includes('[') || (isPattern(remote) && remote.includes('\\'))) {
+    throw usageError(
+      `--fetch "${remote}": a pattern may contain only * and ?`,
+      'write ? for any one character, also for "["',
+    );
   }
-  const name = basename(pattern);
-  if (isPattern(name)) return;
+  const name = basename(remote);
+  if (!isPattern(remote) || isPattern(name)) return;
   throw usageError(
-    `--fetch "${pattern}": all matches have the same name, "${name}"`,
-    `fetch the folders: --fetch ${shellLine([folderOf(pattern)])}`,
+    `--fetch "${remote}": all matches have the same name, "${name}"`,
+    `fetch the folders: --fetch ${shellLine([folderOf(remote)])}`,
   );
 }
 
@@ -43,14 +45,9 @@ function folderOf(pattern: string): string {
  */
 export function matcherOf(pattern: string): (name: string) => boolean {
   const last = bytesOf(basename(pattern));
-  const hidden = /^[*?[]/.test(last) ? '(?!\\.)' : '';
-  const whole = new RegExp(`^${hidden}${partsOf(last).map(expressionOf).join('')}$`, 's');
+  const hidden = isPattern(last.charAt(0)) ? '(?!\\.)' : '';
+  const whole = new RegExp(`^${hidden}${last.replace(/./gs, expressionOf)}$`, 's');
   return (name) => whole.test(bytesOf(name)) || bytesOf(name) === last;
-}
-
-/** Parses the pattern's characters and sets. */
-function partsOf(pattern: string): readonly string[] {
-  return pattern.match(/\[[!^]?\]?[^\]]*\]|./gs) ?? [];
 }
 
 /** Represents each byte as one character. */
@@ -58,10 +55,7 @@ function bytesOf(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-function expressionOf(part: string): string {
-  if (part === '*') return '.*';
-  if (part === '?') return '.';
-  const [, not, set] = /^\[([!^]?)(.+)\]$/s.exec(part) ?? [];
-  if (set === undefined) return part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-  return `[${not === '' ? '' : '^'}${set.replace(/[\\^[\]]/g, '\\$&')}]`;
+function expressionOf(character: string): string {
+  if (character === '*') return '.*';
+  return character === '?' ? '.' : character.replace(/[$.+(){}|^\]\\]/, '\\$&');
 }

@@ -74,8 +74,9 @@ export async function rsync(job: Rsync): Promise<void> {
  * Returns the rsync address of a path on the instance. rsync splits it at the first colon after the
  * host.
  */
-export function rsyncPlace({ ssh }: RemoteShell, path: string): string {
-  return `${ssh.user}@${ssh.host.includes(':') ? `[${ssh.host}]` : ssh.host}:${path}`;
+export function rsyncPlace({ ssh, home }: RemoteShell, path: string): string {
+  const place = home === undefined ? path : `${home}/${path}`;
+  return `${ssh.user}@${ssh.host.includes(':') ? `[${ssh.host}]` : ssh.host}:${place}`;
 }
 
 /**

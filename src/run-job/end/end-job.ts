@@ -148,10 +148,11 @@ function leftOn({ record: { id, name, exit_code } }: Job, cause: CliError): CliE
   return new CliError('runFailed', `${name}: ${withStop(cause.message)} ${rest}.`, { hint, cause });
 }
 
-function progressOf({ record: { id, name, exit_code, fetch }, fetched }: Job) {
+function progressOf({ record: { id, name, exit_code, fetch }, fetched, isOutputWhole }: Job) {
   const before = fetch.flatMap(({ local, fetched_at }) => (fetched_at === null ? [] : local));
   return {
     command_exit_code: exit_code,
+    output_complete: isOutputWhole,
     instance: { id, name },
     fetched: [...new Set([...before, ...fetched])],
     cost_at_most: null,

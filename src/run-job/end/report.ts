@@ -21,11 +21,13 @@ export interface JobEnd extends Omit<JobReport, 'fetched' | 'seconds' | 'exit_co
 
 export function reportOf(end: JobEnd, started_at: string, { clock }: Context): JobReport {
   const { command_exit_code, stage, instance, terminated, fetched, cost_at_most, error } = end;
+  const { output_complete } = end;
   return {
     command_exit_code,
     stage,
     instance,
     terminated,
+    ...(output_complete === undefined ? {} : { output_complete }),
     fetched: [...fetched],
     seconds: Math.round((clock.now() - Date.parse(started_at)) / 1000),
     cost_at_most,

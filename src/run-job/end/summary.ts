@@ -60,12 +60,28 @@ export async function noteEnd(
   }
   const { command_exit_code: code, seconds, instance, terminated, fetched, cost_at_most } = report;
   if (code !== null) err.note(`${clamp(shellLine(command, 'linux'), 50)}: exit code ${code}`);
+  const explained = explainExit(code, command);
+  if (explained !== undefined) err.note(explained);
   if (fetched.length > 0) err.note(`Fetched ${fetched.map(shortPath).join(', ')}`);
   const cost = money(cost_at_most ?? '');
   if (instance !== null && terminated === true) {
     const atMost = cost.ok ? ` It cost at most ${inRoubles(cost.value)}.` : '';
     err.note(`Terminated ${instance.name} after ${spanText(seconds)}.${atMost}`);
   }
+}
+
+/** Explains an exit code of a command that could not start a program. */
+export function explainExit(
+  code: number | null,
+  [word = '', ...others]: readonly string[],
+): string | undefined {
+  if (code !== 126 && code !== 127) return undefined;
+  if (others.length === 0 && /\s/.test(word)) {
+    return `COMMAND is one word, so it was run as a file. To run a command line: -- sh -c ${shellLine([word], 'linux')}`;
+  }
+  return code === 126
+    ? 'Exit code 126: a file could not be executed. Check its mode (chmod +x) and its first line.'
+    : "Exit code 127: a program was not found. The command runs without a login shell, which may set another PATH: try -- bash -lc '...'";
 }
 
 /** Shortens a path below the current folder. */

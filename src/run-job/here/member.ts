@@ -12,6 +12,7 @@ import type { RemoteShell } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
 import { connect } from '../stages/connect.ts';
 import { copyFiles, copyingFrom, fetchEach } from '../stages/copies.ts';
+import { ensureRunning } from '../stages/follow-to-end.ts';
 import type { LocalCommand } from './local-command.ts';
 import type { NotRented, RentedHere } from './rent.ts';
 
@@ -69,7 +70,6 @@ export async function prepare(member: Member, context: Context): Promise<void> {
   const own = beside(job, context);
   if (job.early !== undefined) throw job.early;
   const there = await connect(job, own);
-  await note(job, { signed_in_at: timeNow(context) }, context);
   const { code, stderr } = await there.shell.run(`mkdir -p ${WORK}`, '', job.stops.any);
   if (code !== 0) {
     const reason = lastLine(stderr) || `exit code ${code}`;
@@ -89,9 +89,20 @@ export async function fetchFrom(member: Member, context: Context): Promise<void>
   const copying = {
     ...copyingFrom(shell, job.stops.last, warn, context),
     onProgress: () => undefined,
-    print: () => Promise.reject(new Error('results go into a folder')),
   };
-  await fetchEach(job, copying, true, own);
+  await fetchEach(job, copying, { isOver: true, onCut: patienceOf(job, context) }, own);
+}
+
+/** Retries while the service reports that the instance runs, so that the others need not wait. */
+const ATTEMPTS = 3;
+
+/** Keeps retrying without a network, since the instance can't be terminated either. */
+function patienceOf({ record }: Job, context: Context) {
+  let failed = 0;
+  return async (error: CliError) => {
+    if (await ensureRunning(record, context)) failed += 1;
+    if (failed > ATTEMPTS) throw error;
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { recoverLine } from '../../cli/hints.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { doubt } from '../../errors.ts';
 import { isSameName } from '../../rules/names.ts';
 import { ensureOpen } from '../record/find-job.ts';
 import { type Noted, note, timeNow } from '../record/note.ts';
@@ -33,9 +33,8 @@ export async function adopt(job: JobRecord, context: Context): Promise<JobRecord
 export async function adopted(uid: string, context: Context): Promise<RentedRecord> {
   const job = ensureOpen(await adopt(await readJob(uid, context), context), context);
   if (isRented(job)) return job;
-  throw new CliError('outcomeUnknown', `The outcome of the request for ${job.name} is unknown.`, {
+  throw doubt(`The outcome of the request for ${job.name} is unknown. It may be billing.`, {
     resource: job.name,
-    mayBeBilling: true,
     hint: `list the options: ${recoverLine(job.name)}`,
   });
 }

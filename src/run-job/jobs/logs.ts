@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { HowToReach } from '../../reach/reach.ts';
+import { cutOf, keptOutput } from '../kept.ts';
 import { createJobOutput, type JobOutput } from '../output.ts';
 import { sizeText } from '../phases.ts';
 import { findJob } from '../record/find-job.ts';
-import { keptOutput } from '../record/kept-output.ts';
 import { isRented, type JobRecord, type RentedRecord, readJob } from '../record/record.ts';
 import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { follow, type Offsets, offsetsOf } from '../remote/follow.ts';
@@ -119,8 +119,9 @@ async function printKept(
   context: Context,
 ): Promise<void> {
   for (const from of ['out', 'err'] as const) {
-    if (lines === undefined && job.cut[from] > 0) {
-      const what = `The first ${sizeText(job.cut[from])} of std${from}`;
+    const cut = await cutOf(job, from, context);
+    if (lines === undefined && cut > 0) {
+      const what = `The first ${sizeText(cut)} of std${from}`;
       context.err.warn('incomplete', `${what} of ${job.name} were not kept.`);
     }
     for await (const chunk of keptOutput(job, from, { lines }, context)) {

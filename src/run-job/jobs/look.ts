@@ -7,23 +7,18 @@ import { type HowToReach, sshOptions } from '../../reach/reach.ts';
 import { signInFinder } from '../../reach/sign-in.ts';
 import { instanceStatus, leadsTo } from '../../rules/statuses.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
-import { ensureSameHost, isKeyRefused, SignInRefused } from '../remote/failed-ssh.ts';
-import { type Probed, probe } from '../remote/probe.ts';
-import { createRemoteShell, type RemoteShell } from '../remote/remote-shell.ts';
+import { ensureSameHost, ensureUser, isKeyRefused, SignInRefused } from '../remote/failed-ssh.ts';
+import { type SignedIn, signIn } from '../remote/probe.ts';
 import { within } from '../remote/within.ts';
 
 /** An instance that responded over SSH, or is terminating or terminated. */
 export type Seen =
   | { readonly isOver: true; readonly instance: Instance }
-  | (Probed & {
-      readonly isOver: false;
-      readonly instance: Instance;
-      readonly shell: RemoteShell;
-    });
+  | (SignedIn & { readonly isOver: false; readonly instance: Instance });
 
 /** Checks a job once, with a time limit in milliseconds. Throws CliError if the check fails. */
 export async function look(
-  job: Target,
+  job: Target & { readonly home?: string | null | undefined },
   how: HowToReach,
   time: number,
   context: Context,
@@ -39,15 +34,16 @@ export async function look(
     // SSH may still work in ERROR.
     const isWithout = instanceStatus(status).ssh === 'no' || instance.ip_address == null;
     if (isWithout) throw new CliError('wrongState', `${name} is ${status}.`);
-    const { how: signIn } = await signInFinder(how, context)(instance);
-    const endpoint = sshEndpoint(instance, signIn);
-    const shell = createRemoteShell(endpoint, await sshOptions(id, signIn, context), context);
-    const found = await probe(shell, signal);
+    const { how: way } = await signInFinder(how, context)(instance);
+    const endpoint = sshEndpoint(instance, way);
+    const ssh = await sshOptions(id, way, context);
+    const found = await signIn({ endpoint, ssh, home: job.home ?? undefined }, context, signal);
     if (typeof found === 'string') {
       ensureSameHost(found, job);
+      ensureUser(found, job);
       if (isKeyRefused(found)) throw new SignInRefused({ id, name }, found);
       throw new CliError('unreachable', `Could not connect to ${name}: ${found}`);
     }
-    return { isOver: false, instance, shell, ...found };
+    return { isOver: false, instance, ...found };
   });
 }

@@ -35,6 +35,8 @@ export interface JobRecord {
   /** `--sync` folder, as an absolute path. */
   readonly sync: string | null;
   readonly exclude: readonly string[];
+  /** `--no-gitignore`: false. Missing in a record of an earlier version. */
+  readonly gitignore?: boolean | undefined;
   readonly fetch: readonly StoredFetch[];
   /** Milliseconds; `--fetch-every`. */
   readonly fetch_every: number | null;
@@ -139,6 +141,7 @@ const schema = lazy(() => {
     variables: z.optional(z.array(text)),
     sync: maybeText,
     exclude: z.array(text),
+    gitignore: z.optional(z.boolean()),
     fetch: z.array(z.object({ remote: text, local: text, fetched_at: maybeText })),
     fetch_every: maybeNumber,
     keep_on_failure: maybeNumber,
@@ -190,7 +193,7 @@ function upgraded(old: Readonly<Record<string, unknown>>): Record<string, unknow
     account: null,
     here: false,
     fetch: Array.isArray(fetch) ? fetch.map((one) => ({ ...one, fetched_at })) : fetch,
-    home: null,
+    home: old.home ?? null,
     requested_at: started_at,
     rented_at: started_at,
     signed_in_at: null,
@@ -299,11 +302,14 @@ function newestFirst(a: JobRecord, b: JobRecord): number {
 }
 
 function uidsIn(state: string): string[] {
+  return namesIn(join(state, 'jobs')).flatMap((name) =>
+    name.endsWith('.json') ? decodeURIComponent(name.slice(0, -'.json'.length)) : [],
+  );
+}
+
+function namesIn(folder: string): string[] {
   try {
-    const names = readdirSync(join(state, 'jobs'));
-    return names.flatMap((name) =>
-      name.endsWith('.json') ? decodeURIComponent(name.slice(0, -'.json'.length)) : [],
-    );
+    return readdirSync(folder);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
     throw unusable('read', 'jobs', error);
@@ -343,9 +349,41 @@ export async function stopAsked(uid: string, context: Context): Promise<() => bo
   return () => existsSync(path);
 }
 
-/** Removes a job that rented nothing. */
+export interface OutputFile {
+  readonly path: string;
+  /** The offset of its first byte in the command's output. */
+  readonly start: number;
+}
+
+/**
+ * Returns the files with an output of a job, in their order. Each name ends with the offset, except
+ * for the only file of an older gpucloud, whose offset is in the record.
+ */
+export async function outputFiles(
+  { uid, cut }: Pick<JobRecord, 'uid' | 'cut'>,
+  from: 'out' | 'err',
+  context: Context,
+): Promise<OutputFile[]> {
+  const path = await jobPath(uid, from, context);
+  const found = namesIn(dirname(path)).flatMap((name): OutputFile[] => {
+    const file = join(dirname(path), name);
+    if (file === path) return [{ path, start: cut[from] }];
+    const [, offset] = /\.(\d{1,15})$/.exec(name) ?? [];
+    return file === `${path}.${offset}` ? [{ path: file, start: Number(offset) }] : [];
+  });
+  return found.sort((a, b) => a.start - b.start);
+}
+
+/** Removes a job with its output. */
 export async function removeJob(uid: string, context: Context): Promise<void> {
-  for (const kind of KINDS) rmSync(await jobPath(uid, kind, context), { force: true });
+  const none = { out: 0, err: 0 };
+  for (const from of ['out', 'err'] as const) {
+    const files = await outputFiles({ uid, cut: none }, from, context);
+    for (const { path } of files) rmSync(path, { force: true });
+  }
+  for (const kind of ['stop', 'json'] as const) {
+    rmSync(await jobPath(uid, kind, context), { force: true });
+  }
 }
 
 /** Maximum number of ended jobs whose output and report are kept. */
@@ -357,15 +395,13 @@ export async function removeOldJobs(context: Context): Promise<void> {
   for (const { uid } of ended.slice(MOST_ENDED)) await removeJob(uid, context);
 }
 
-const KINDS = ['out', 'err', 'stop', 'json'] as const;
-
 /**
  * Returns the path of a job's file. Requires a UUID, since no other text from a service may enter a
  * path.
  */
 export async function jobPath(
   uid: string,
-  kind: (typeof KINDS)[number],
+  kind: 'out' | 'err' | 'stop' | 'json',
   context: Context,
 ): Promise<string> {
   return join((await context.folders()).state, 'jobs', `${encodeURIComponent(uid)}.${kind}`);

@@ -40,6 +40,23 @@ export function isKeyRefused(printed: string): boolean {
   return troubleIn(printed) === 'keys';
 }
 
+/** Whether a line reports a full disk, which explains the other lines. */
+export function isFull(line: string): boolean {
+  return /No space left on device|Disk quota exceeded/.test(line);
+}
+
+/** Returns the line of an output that most likely has the reason of a failure. */
 export function lastLine(printed: string): string {
-  return printed.trim().split('\n').at(-1) ?? '';
+  const lines = printed.trim().split('\n');
+  return lines.find(isFull) ?? lines.at(-1) ?? '';
+}
+
+/** Throws if the instance refuses this user, and names another: a retry can't succeed. */
+export function ensureUser(printed: string, { id, name }: Target): void {
+  const [, user] = /log ?in as the user "([\w.-]+)"/i.exec(printed) ?? [];
+  if (user === undefined) return;
+  throw new CliError('refused', `${name} refused to sign in: ${printed}`, {
+    resource: id,
+    hint: `sign in as that user: --user ${user}`,
+  });
 }

@@ -11,6 +11,8 @@ export interface FrameListener {
 export interface CommandEnd {
   readonly exitCode: number | undefined;
   readonly isRunning?: true;
+  /** The instance's disk was full at the end, so the output may be incomplete. */
+  readonly isDiskFull?: true;
 }
 
 /** Longest line that the follower sends. */
@@ -60,8 +62,10 @@ function parseFrame(line: string): BytesFrame | CommandEnd {
   if (line === '.') return { from: 'out', left: 0 };
   if (line === 'x lost') return { exitCode: undefined };
   if (line === 'x now') return { exitCode: undefined, isRunning: true };
-  const [, letter, number] = /^([oex]) ([0-9]{1,12})$/.exec(line) ?? [];
+  const [, letter, number, full] = /^([oex]) ([0-9]{1,12})( full)?$/.exec(line) ?? [];
   if (letter === undefined) throw new RangeError(`an unknown frame: ${line}`);
-  if (letter === 'x') return { exitCode: Number(number) };
+  if (letter === 'x') {
+    return { exitCode: Number(number), ...(full === undefined ? {} : { isDiskFull: true }) };
+  }
   return { from: letter === 'o' ? 'out' : 'err', left: Number(number) };
 }

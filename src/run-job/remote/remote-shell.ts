@@ -3,6 +3,8 @@ import type { Piped } from '../../programs.ts';
 import { batchSsh, type SshOptions } from '../../reach/ssh-argv.ts';
 import { notStarted } from '../../reach/ssh-process.ts';
 import type { SshEndpoint } from '../../watch/ssh-endpoint.ts';
+import { SSH_FAILED } from './failed-ssh.ts';
+import { orAborted } from './within.ts';
 
 /** Characters to keep from the end of an output, for an error or a short result. */
 const KEPT = 8_000;
@@ -22,15 +24,23 @@ export interface RemoteShell {
   run(script: string, input: string, signal: AbortSignal): Promise<Printed>;
   /** ssh command for a program that starts ssh itself. */
   readonly ssh: ReturnType<typeof batchSsh>;
+  /**
+   * The folder in which each script starts, as an absolute path. undefined before the first
+   * sign-in: scripts then start in the home folder.
+   */
+  readonly home: string | undefined;
 }
 
 export function createRemoteShell(
   endpoint: SshEndpoint,
-  options: SshOptions,
+  how: SshOptions,
   { startPiped }: Pick<Context, 'startPiped'>,
+  home?: string,
 ): RemoteShell {
-  const ssh = batchSsh(endpoint, options);
-  const [file = 'ssh', ...words] = ssh.words;
+  // The start files of a login shell may change the folder.
+  const enter = home === undefined ? 'cd' : `cd ${shQuoted(home)} || exit ${SSH_FAILED}`;
+  const ssh = batchSsh(endpoint, how);
+  const [file = 'ssh', ...options] = ssh.words;
 
   async function start(
     script: string,
@@ -39,10 +49,11 @@ export function createRemoteShell(
   ): Promise<Piped> {
     signal.throwIfAborted();
     // Uses only syntax that every login shell parses. `exec` leaves no second process between sshd and sh.
-    const line = ['exec', 'sh', '-c', ...[script, 'sh', ...args].map(shQuoted)].join(' ');
+    const words = [`${enter}\n${script}`, 'sh', ...args].map(shQuoted);
+    const line = ['exec', 'sh', '-c', ...words].join(' ');
     const running = await startPiped({
       file,
-      args: [...words, '--', `${ssh.user}@${ssh.host}`, line],
+      args: [...options, '--', `${ssh.user}@${ssh.host}`, line],
     }).catch((error: unknown) => {
       throw notStarted(file, error);
     });
@@ -54,16 +65,13 @@ export function createRemoteShell(
 
   return {
     ssh,
+    home,
     start,
     async run(script, input, signal) {
       const running = await start(script, [], signal);
       running.stdin.end(input);
-      const [stdout, stderr, code] = await Promise.all([
-        lastOf(running.stdout),
-        lastOf(running.stderr),
-        running.ended,
-      ]);
-      signal.throwIfAborted();
+      const all = [lastOf(running.stdout), lastOf(running.stderr), running.ended] as const;
+      const [stdout, stderr, code] = await orAborted(Promise.all(all), signal);
       return { code, stdout, stderr };
     },
   };

@@ -1,8 +1,10 @@
 import type { Command } from '../command.ts';
 import { shQuoted } from './remote-shell.ts';
 
-// A job uses one folder in the user's home on the instance. The scripts are plain POSIX sh: dash
-// and busybox run them too.
+// A job uses one folder in the user's home on the instance, where each script starts. The scripts
+// are plain POSIX sh: dash and busybox run them too. A script that can't enter a folder fails like
+// ssh itself, so that it is tried again: only a folder that does not exist says something about a
+// job.
 //
 //   work/     the files of --sync, and the command's working folder
 //   started/  made by the first request to start the command, so that it starts once; has the job's name
@@ -10,6 +12,7 @@ import { shQuoted } from './remote-shell.ts';
 //   since     its start time, which another process with that ID does not have (after a reboot)
 //   out, err  the command's output
 //   exit.new  receives the exit code in place, so that a full disk does not lose it
+//   full      receives one byte at the end, which fails on a full disk
 //   exit      the same file, renamed last
 
 export const FOLDER = 'gpucloud-run';
@@ -18,6 +21,9 @@ export const WORK = `${FOLDER}/work`;
 /** The first line of a script's own output. A login shell may print before it. */
 export const STARTED = 'gpucloud-run started';
 export const FOLLOWING = 'gpucloud-run follows';
+
+/** Exit code of a script that can't enter a folder: the same as ssh's own. */
+const FAULT = 255;
 
 /** The last line of a supervisor. If the connection is cut, stdin ends before this line. */
 const WHOLE = '# whole';
@@ -48,13 +54,15 @@ export function supervisorOf({ words, variables }: Command, job: string): string
   exit 0
 }
 mkdir ${own}
-: >out; : >err; echo 000 >exit.new
+: >out; : >err; : >full; echo '000     ' >exit.new
 cut -d ' ' -f 22 /proc/$$/stat >since 2>/dev/null; echo $$ >pid
 echo '${STARTED}'
 exec </dev/null >/dev/null 2>&1
 trap : HUP INT TERM
 (cd work && ${exported}exec ${words.map(shQuoted).join(' ')}) >>out 2>>err
-printf '%03d\\n' $? 1<>exit.new; mv exit.new exit
+code=$? full=''
+echo >>full || full=' full'
+printf '%03d%-5s\\n' $code "$full" 1<>exit.new; mv exit.new exit
 ${WHOLE}
 `;
 }
@@ -72,19 +80,22 @@ const ALIVE = `alive() {
 
 /**
  * Prints both outputs from two byte offsets, in frames: \`o COUNT\` or \`e COUNT\` and a line end,
- * then that many bytes. \`x CODE\` is the last line, or \`x lost\` if the supervisor is gone and
- * left no exit code. With \`once\`, it does not wait for more: \`x now\` then ends the output. A
- * dot every few seconds shows that a quiet command's link is alive.
+ * then that many bytes. \`x CODE\` is the last line (\`x CODE full\` if the disk is full), or
+ * \`x lost\` if the supervisor is gone and left no exit code. With \`once\`, it does not wait for
+ * more: \`x now\` then ends the output. The end of the command also ends the output, although a
+ * child of the command may write on. A dot every few seconds shows that a quiet command's link is
+ * alive.
  *
  * dd skips whole blocks of a file without reading them, in busybox too.
  */
-export const FOLLOW = `cd ${FOLDER} 2>/dev/null || { echo '${FOLLOWING}'; echo 'x lost'; exit; }
-o=$1 e=$2 once=$3 idle=0 gone=''
+export const FOLLOW = `[ -d ${FOLDER} ] || { echo '${FOLLOWING}'; echo 'x lost'; exit; }
+cd ${FOLDER} || exit ${FAULT}
+o=$1 e=$2 once=$3 idle=0 gone='' over='' last_o='' last_e=''
 ${ALIVE}
 alive || gone=1
 echo '${FOLLOWING}'
 send() {
-  n=$(($(wc -c <"$2") - $3))
+  n=$((\${4:-$(wc -c <"$2")} - $3))
   [ "$n" -gt 0 ] || return 1
   [ "$n" -le 1048576 ] || n=1048576
   echo "$1 $n"
@@ -92,17 +103,19 @@ send() {
     tail -c +$(($3 % 65536 + 1)) | head -c "$n"
 }
 while :; do
-  over='' sent=''
-  if [ -f exit ]; then over=exit; elif [ -n "$gone" ] || ! kill -0 "$(cat pid)" 2>/dev/null; then over=lost; fi
-  [ "$over" != lost ] || [ ! -f exit ] || over=exit
-  if send o out "$o"; then o=$((o + n)) sent=1; fi
-  if send e err "$e"; then e=$((e + n)) sent=1; fi
+  if [ -z "$over" ]; then
+    if [ -n "$gone" ] || ! kill -0 "$(cat pid)" 2>/dev/null; then over=lost; fi
+    if [ -f exit ]; then over=exit; elif [ -z "$over" ] && [ -n "$once" ]; then over=now; fi
+    [ -z "$over" ] || { last_o=$(wc -c <out); last_e=$(wc -c <err); }
+  fi
+  sent=''
+  if send o out "$o" "$last_o"; then o=$((o + n)) sent=1; fi
+  if send e err "$e" "$last_e"; then e=$((e + n)) sent=1; fi
   [ -z "$sent" ] || continue
   case $over in
-    exit) echo "x $(cat exit)"; exit 0 ;;
-    lost) echo 'x lost'; exit 0 ;;
+    exit) echo x $(cat exit); exit 0 ;;
+    lost | now) echo "x $over"; exit 0 ;;
   esac
-  [ -z "$once" ] || { echo 'x now'; exit 0; }
   idle=$((idle + 1))
   [ $((idle % 20)) != 0 ] || { echo .; alive || gone=1; }
   sleep 0.2 2>/dev/null || sleep 1
@@ -111,7 +124,7 @@ done`;
 /**
  * Sends the command SIGINT, as Ctrl-C does. Without a process group, only the supervisor gets it.
  */
-export const INTERRUPT = `cd ${FOLDER} || exit
+export const INTERRUPT = `cd ${FOLDER} || exit ${FAULT}
 ${ALIVE}
 alive || exit 0
 kill -s INT -- "-$p" 2>/dev/null || kill -s INT "$p" || ! alive`;
@@ -120,7 +133,8 @@ kill -s INT -- "-$p" 2>/dev/null || kill -s INT "$p" || ! alive`;
  * Stops the command with SIGINT, with SIGTERM after $1 seconds, and with SIGKILL after $1 more.
  * SIGKILL also kills the supervisor, so this script writes the exit code.
  */
-export const STOP = `cd ${FOLDER} 2>/dev/null || exit 0
+export const STOP = `[ -d ${FOLDER} ] || exit 0
+cd ${FOLDER} || exit ${FAULT}
 ${ALIVE}
 send() { kill -s "$1" -- "-$p" 2>/dev/null || kill -s "$1" "$p" 2>/dev/null; }
 ended() {
@@ -141,29 +155,36 @@ export const BUSY = 'gpucloud-run busy';
 export const FREE = 'gpucloud-run free';
 
 /** Removes the state of an ended job before the next job starts. Keeps the synced folder. */
-export const RESET = `cd ${FOLDER} 2>/dev/null || { echo '${FREE}'; exit; }
+export const RESET = `[ -d ${FOLDER} ] || { echo '${FREE}'; exit; }
+cd ${FOLDER} || exit ${FAULT}
 ${ALIVE}
 # Its supervisor is just starting.
 [ ! -d started ] || [ -f pid ] || sleep 1
 if alive 2>/dev/null; then echo '${BUSY}'; exit; fi
-rm -rf started && rm -f pid since out err exit exit.new && echo '${FREE}'`;
+rm -rf started && rm -f pid since out err full exit exit.new && echo '${FREE}'`;
 
 /** Prints where the last $2 bytes (\`$1\` is -c) or lines (-n) of each output begin. */
-export const OFFSETS = `cd ${FOLDER} && for from in out err; do
+export const OFFSETS = `cd ${FOLDER} || exit ${FAULT}
+for from in out err; do
   echo "gpucloud-run $from $(($(wc -c <$from) - $(tail $1 "$2" $from | wc -c)))"
 done`;
 
 /**
- * Prints the state of the command, unless it was never started, and the copy tools of this
- * instance.
+ * Prints the state of the command, the home folder of this instance, and its copy tools. Starts in
+ * a subshell, since the probe of idle instances runs it in a function.
  */
-export const PROBE = `[ ! -d ${FOLDER}/started ] || (
-  cd ${FOLDER} || exit
+export const PROBE = `(
+if [ -d ${FOLDER}/started ]; then
+  home=$(pwd -P)
+  cd ${FOLDER} || exit ${FAULT}
   ${ALIVE}
   state=running
   [ ! -f pid ] || alive || state=lost
-  [ ! -f exit ] || state="exited $(cat exit)"
-  echo "gpucloud-run $state"
-)
+  [ ! -f exit ] || { set -- $(cat exit); state="exited $*"; }
+  cd "$home" || exit ${FAULT}
+else state=none; fi
+echo "gpucloud-run $state"
+echo "gpucloud-run home $(pwd -P)"
 for tool in rsync tar; do command -v $tool >/dev/null 2>&1 && echo gpucloud-run $tool; done
-echo gpucloud-run ready`;
+echo gpucloud-run ready
+)`;

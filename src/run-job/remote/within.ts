@@ -7,11 +7,16 @@ interface Limit {
   late(): Error;
   /** A signal that also stops the work. */
   readonly signal: AbortSignal;
+  /** Milliseconds in which stopped work may still return a result; 0 by default. */
+  readonly windUp?: number;
 }
 
-/** Runs work within a time limit. The limit's signal also stops the work. */
+/**
+ * Runs work within a time limit. The limit's signal also stops the work, but nothing waits for it:
+ * a program may outlive the signal.
+ */
 export async function within<T>(
-  { time, late, signal }: Limit,
+  { time, late, signal, windUp = 0 }: Limit,
   clock: Clock,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -22,8 +27,25 @@ export async function within<T>(
     () => undefined,
   );
   try {
-    return await work(AbortSignal.any([signal, over.signal]));
+    const stop = AbortSignal.any([signal, over.signal]);
+    const pause = windUp > 0 ? () => clock.sleep(windUp) : undefined;
+    return await orAborted(work(stop), stop, pause);
   } finally {
     done.abort();
   }
+}
+
+/** Returns the work's result, or throws the signal's reason after it aborts. */
+export function orAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+  pause?: () => Promise<void>,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const end = () => reject(signal.reason);
+    const stop = pause === undefined ? end : () => void pause().then(end);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 }

@@ -1,21 +1,16 @@
-import { type FileHandle, open, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
-import { faultOf } from '../../files/error-code.ts';
-import type { Job } from '../job.ts';
+import type { Connected, Job } from '../job.ts';
+import { MOST_KEPT, openKept } from '../kept.ts';
 import type { JobOutput } from '../output.ts';
+import type { Received } from '../received.ts';
 import { note, timeNow } from '../record/note.ts';
-import { jobPath } from '../record/record.ts';
 import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { follow, offsetsOf } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
-import type { Connected } from './connect.ts';
 import { fetchAll } from './copies.ts';
+import { noteFullDisk } from './follow-to-end.ts';
 import { repeated } from './repeated.ts';
-
-/** The number of bytes of each output to keep on this computer. */
-const MOST_KEPT = 64 * 1024 * 1024;
 
 /**
  * Copies the results and the output that are not on this computer yet. Throws the first failure.
@@ -49,51 +44,67 @@ export async function collect(
   if (failure !== undefined) throw failure;
 }
 
-/** Copies the end of both outputs to files beside the record. */
+/** Keeps the rest of both outputs on this computer. */
 async function keepOutput(job: Job, shell: RemoteShell, context: Context): Promise<void> {
-  const { record, stops } = job;
-  const offsets = await offsetsOf(shell, ['-c', MOST_KEPT], stops.last);
-  const cut = { ...offsets };
-  const paths = {
-    out: await jobPath(record.uid, 'out', context),
-    err: await jobPath(record.uid, 'err', context),
-  };
-  const opened: FileHandle[] = [];
-  const create = async (path: string) => {
-    const file = await open(`${path}.new`, 'w', 0o600);
-    opened.push(file);
-    return file;
-  };
-  try {
-    try {
-      const files = { out: await create(paths.out), err: await create(paths.err) };
-      await follow({
-        shell,
-        offsets,
-        isOnce: true,
-        clock: context.clock,
-        signal: stops.last,
-        async print(from, bytes) {
-          await files[from].writeFile(bytes);
-        },
-        async onCut({ reason }) {
-          ensureSameHost(reason, record);
-          throw new CliError('refused', `Could not copy the output: ${reason}`, {
-            retryable: true,
-          });
-        },
-        onBack: () => undefined,
-      });
-    } finally {
-      for (const file of opened) await file.close();
-    }
-    await rename(`${paths.out}.new`, paths.out);
-    await rename(`${paths.err}.new`, paths.err);
-  } catch (error) {
-    stops.last.throwIfAborted();
-    if (error instanceof CliError) throw error;
-    const reason = `Could not keep the output: ${dirname(paths.out)} (${faultOf(error)}).`;
-    throw new CliError('storage', reason, { cause: error });
+  const { record, stops, received } = job;
+  const signal = stops.last;
+  if (received !== undefined) {
+    // The command ignored its interrupt, so its output goes on.
+    if (!received.isWhole) await followNow(job, shell, received, context);
+    return;
   }
-  job.record = { ...job.record, cut };
+  const last = await offsetsOf(shell, ['-c', MOST_KEPT], signal);
+  const { out, err } = record.printed;
+  const at = { out: Math.max(out, last.out), err: Math.max(err, last.err) };
+  const kept = await openKept(record, at, context);
+  let count = 0;
+  try {
+    await followNow(
+      job,
+      shell,
+      {
+        offsets: { ...kept.end },
+        async receive(from, bytes) {
+          count += bytes.length;
+          // Both ends, and what a child of the command may write meanwhile.
+          if (count > 4 * MOST_KEPT) throw tooLong();
+          kept.append(from, bytes);
+          kept.dropBefore(from, kept.end[from]);
+          if (kept.fault !== undefined) throw kept.fault;
+        },
+      },
+      context,
+    );
+    if (kept.fault !== undefined) throw kept.fault;
+  } finally {
+    kept.close();
+  }
+}
+
+/** Receives the output up to its present end. */
+async function followNow(
+  job: Job,
+  shell: RemoteShell,
+  { offsets, receive }: Pick<Received, 'offsets' | 'receive'>,
+  context: Context,
+): Promise<void> {
+  const signal = job.stops.last;
+  const { isDiskFull } = await follow({
+    shell,
+    offsets,
+    isOnce: true,
+    clock: context.clock,
+    signal,
+    print: (from, bytes) => receive(from, bytes, signal),
+    async onCut({ reason }) {
+      ensureSameHost(reason, job.record);
+      throw new CliError('refused', `Could not copy the output: ${reason}`, { retryable: true });
+    },
+    onBack: () => undefined,
+  });
+  if (isDiskFull) noteFullDisk(job, context);
+}
+
+function tooLong(): CliError {
+  return new CliError('notUnderstood', 'The instance sent more output than it had.');
 }

@@ -1,20 +1,13 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { reach } from '../../reach/reach.ts';
+import { type Reached, reach } from '../../reach/reach.ts';
 import { durationWord } from '../../rules/times.ts';
 import { isRsyncHere } from '../copy/rsync.ts';
-import type { Job } from '../job.ts';
-import { ensureSameHost } from '../remote/failed-ssh.ts';
-import { type Probed, probe } from '../remote/probe.ts';
-import { createRemoteShell, type RemoteShell } from '../remote/remote-shell.ts';
+import type { Connected, Job } from '../job.ts';
+import { note, timeNow } from '../record/note.ts';
+import { ensureSameHost, ensureUser } from '../remote/failed-ssh.ts';
+import { type SignedIn, signIn } from '../remote/probe.ts';
 import { within } from '../remote/within.ts';
-
-/** An instance on which scripts can run. */
-export interface Connected extends Pick<Probed, 'state' | 'exitCode'> {
-  readonly shell: RemoteShell;
-  /** Whether both sides have rsync. */
-  readonly hasRsync: boolean;
-}
 
 /** Waits until the instance responds, and signs in. */
 export async function connect(job: Job, context: Context): Promise<Connected> {
@@ -25,8 +18,11 @@ export async function connect(job: Job, context: Context): Promise<Connected> {
   const reached = await reach(record.id, how, context, { signal: stops.any });
   job.instance = reached.instance;
   phases.begin('connecting', `to ${record.name}`);
-  const shell = createRemoteShell(reached.endpoint, reached.ssh, context);
-  const { state, exitCode, hasTar, ...there } = await probed(shell, job, begun, context);
+  const found = await signedIn(reached, job, begun, context);
+  const { state, exitCode, shell, home, hasTar, ...there } = found;
+  const signed_in_at = record.signed_in_at ?? timeNow(context);
+  // A later process finds the job in the same place.
+  await note(job, { signed_in_at, home }, context);
   const hasRsync = there.hasRsync && (await isRsyncHere(context));
   const needsTar = record.fetch.length > 0 || (record.sync !== null && !hasRsync);
   if (needsTar && !hasTar) throw noCopies(record.name);
@@ -52,14 +48,15 @@ const LEAST = 5_000;
  * Checks the tools of the instance. Tries again until the keys are in place, or the time limit from
  * `begun` has passed.
  */
-function probed(
-  shell: RemoteShell,
+function signedIn(
+  { endpoint, ssh }: Reached,
   { record, how, phases, stops }: Job,
   begun: number,
-  { clock }: Context,
-): Promise<Probed> {
+  context: Context,
+): Promise<SignedIn> {
+  const { clock } = context;
   const { timeout = 0 } = how.wait ?? {};
-  let found: Probed | string = 'the SSH server did not respond';
+  let found: SignedIn | string = 'the SSH server did not respond';
   const late = () =>
     new CliError(
       'deadline',
@@ -69,9 +66,10 @@ function probed(
   const limit = { time, late, signal: stops.any };
   return within(limit, clock, async (signal) => {
     for (let attempt = 1; ; attempt += 1) {
-      found = await probe(shell, signal);
+      found = await signIn({ endpoint, ssh, home: record.home ?? undefined }, context, signal);
       if (typeof found !== 'string') return found;
       ensureSameHost(found, record);
+      ensureUser(found, record);
       if (attempt === ATTEMPTS) {
         throw new CliError('refused', `Could not sign in with SSH: ${found}`);
       }

@@ -1,15 +1,15 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { copyFailed } from '../copy/copy-failed.ts';
 import { copyIn } from '../copy/copy-in.ts';
-import { type CopyingOut, copyOut } from '../copy/copy-out.ts';
+import type { CopyingOut } from '../copy/copy-out.ts';
+import { copyOutEach, worstOf } from '../copy/copy-out-each.ts';
 import { listFiles } from '../copy/files.ts';
-import type { Job } from '../job.ts';
+import type { Connected, Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import { filesText } from '../phases.ts';
 import { note, timeNow } from '../record/note.ts';
+import type { StoredFetch } from '../record/record.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
-import type { Connected } from './connect.ts';
 import { ensureRunning } from './follow-to-end.ts';
 import { repeated } from './repeated.ts';
 
@@ -19,10 +19,10 @@ export async function copyFiles(
   { shell, hasRsync }: Connected,
   context: Context,
 ): Promise<void> {
-  const { sync, exclude, on: isAgain } = job.record;
+  const { sync, exclude, gitignore = true, on: isAgain } = job.record;
   if (sync === null) return;
   // Lists the files again, since they may have changed while the instance started.
-  const files = await listFiles(sync, exclude);
+  const files = await listFiles(sync, { exclude, gitignore });
   job.phases.begin('copying', filesText(files));
   const { startPiped, clock } = context;
   const copying = {
@@ -69,15 +69,10 @@ export async function fetchAll(
   const copying: CopyingOut = {
     ...copyingFrom(shell, stops.last, (what) => err.warn('copy', what), context),
     onProgress: phases.bytes,
-    async print(from, bytes) {
-      phases.clear();
-      if (output === undefined) throw noStream(from);
-      await output.print(from, bytes);
-    },
   };
   if (job.by === 'run') interrupts.first.addEventListener('abort', explain);
   try {
-    await fetchEach(job, copying, isOver, context);
+    await fetchEach(job, copying, { isOver, onCut: patienceOf(job, context) }, context);
   } finally {
     interrupts.first.removeEventListener('abort', explain);
     output?.endLine();
@@ -89,12 +84,11 @@ export function copyingFrom(
   shell: RemoteShell,
   signal: AbortSignal,
   warn: (what: string) => void,
-  { clock, host }: Context,
-): Omit<CopyingOut, 'onProgress' | 'print'> {
+  { host }: Context,
+): Omit<CopyingOut, 'onProgress'> {
   return {
     shell,
     signal,
-    clock,
     home: host.home,
     onChanged: (what) => warn(`Changed during the copy: ${what}`),
     onSkipped(named, count) {
@@ -107,42 +101,37 @@ export function copyingFrom(
   };
 }
 
-/** Copies each path, then throws the first failure, preferably not a missing path. */
+interface HowToFetch {
+  /** Whether the command can't change the results any more. */
+  readonly isOver: boolean;
+  /** Throws if no further attempt can succeed. Without it, a few attempts are made. */
+  readonly onCut: ((error: CliError) => Promise<void>) | undefined;
+}
+
+/** Copies each path, then throws the failure that decides, preferably not a missing path. */
 export async function fetchEach(
   job: Job,
   copying: CopyingOut,
-  isOver: boolean,
+  { isOver, onCut }: HowToFetch,
   context: Context,
 ): Promise<void> {
   const { phases } = job;
-  const onCut = patienceOf(job, context);
-  let failure: CliError | undefined;
-  for (const [at, one] of job.record.fetch.entries()) {
-    if (one.fetched_at !== null) continue;
-    phases.begin('fetching', one.remote);
-    try {
-      await repeated(() => copyOut(one, copying), copying.signal, copying.clock, onCut);
-      job.fetched = [...new Set([...job.fetched, one.local])];
-      if (!isOver) continue;
-      const fetched = { ...one, fetched_at: timeNow(context) };
-      await note(job, { fetch: job.record.fetch.with(at, fetched) }, context);
-    } catch (error) {
-      // An interrupt takes precedence over the failure of the copy that it interrupted.
-      copying.signal.throwIfAborted();
-      if (!(error instanceof CliError)) throw error;
-      // A path that is missing can't be fetched later; other causes can be fixed.
-      if (failure === undefined || failure.failure === 'notFound') failure = error;
-    }
-  }
-  if (failure !== undefined) throw failure;
-}
-
-/** Returns the error for a finished run's terminal or pipe: it no longer exists. */
-function noStream(from: 'out' | 'err'): CliError {
-  return copyFailed(
-    'out',
-    `/dev/std${from} belongs to another process; fetch with gpucloud jobs attach`,
-  );
+  const results = await copyOutEach(job.record.fetch, {
+    ...copying,
+    clock: context.clock,
+    onBegin: ({ remote }) => phases.begin('fetching', remote),
+    async onFetched({ remote, local }) {
+      job.fetched = [...new Set([...job.fetched, local])];
+      if (!isOver) return;
+      const fetched_at = timeNow(context);
+      const isIt = (one: StoredFetch) => one.remote === remote && one.local === local;
+      const fetch = job.record.fetch.map((one) => (isIt(one) ? { ...one, fetched_at } : one));
+      await note(job, { fetch }, context);
+    },
+    onCut,
+  });
+  const worst = worstOf(results);
+  if (worst !== undefined) throw worst.fault;
 }
 
 /**

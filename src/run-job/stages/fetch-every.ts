@@ -32,7 +32,6 @@ export function fetchEvery(
   const copying = {
     ...copyingFrom(shell, signal, warn, context),
     onProgress: () => undefined,
-    print: () => Promise.reject(new Error('--fetch-every writes to no stream')),
   };
   async function copyAll(): Promise<void> {
     for (const one of fetch) {

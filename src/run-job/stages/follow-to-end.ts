@@ -5,45 +5,38 @@ import { BRIEFLY, type Reading, readInstance } from '../../instances/read.ts';
 import type { Target } from '../../instances/resolve.ts';
 import { isDocumented, leadsTo } from '../../rules/statuses.ts';
 import type { Job } from '../job.ts';
-import type { JobOutput } from '../output.ts';
+import type { Received } from '../received.ts';
 import { ensureSameHost, isCut, lastLine } from '../remote/failed-ssh.ts';
 import { follow } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { INTERRUPT } from '../remote/supervisor.ts';
-import { createPosition } from './position.ts';
 
 /**
- * Prints the command's output until the command exits or the signal aborts. Returns the exit code,
+ * Receives the command's output until the command exits or the signal aborts. Returns the exit code,
  * or undefined without one. Throws Ended if the instance has ended.
  */
 export async function followToEnd(
   job: Job,
   shell: RemoteShell,
-  output: JobOutput,
+  received: Received,
   signal: AbortSignal,
   context: Context,
 ): Promise<number | undefined> {
   const { record, phases } = job;
   const { clock, err, interrupts } = context;
   const { name } = record;
-  const offsets = { ...record.printed };
-  const position = createPosition(job, offsets, context);
   /** Starts a new line for a message of gpucloud. */
   const begin = (isEchoed = false) => {
     phases.clear();
-    output.endLine(isEchoed);
+    received.output.endLine(isEchoed);
   };
   try {
-    const { exitCode } = await follow({
+    const { exitCode, isDiskFull } = await follow({
       shell,
-      offsets,
+      offsets: received.offsets,
       clock,
       signal,
-      async print(from, bytes) {
-        phases.clear();
-        await output.print(from, bytes);
-        position.moved();
-      },
+      print: (from, bytes) => received.receive(from, bytes, signal),
       onCut: async ({ reason, isFirst, isNew }) => {
         ensureSameHost(reason, record);
         await ensureRunning(record, context, isFirst);
@@ -59,11 +52,23 @@ export async function followToEnd(
       },
       onBack: () => err.note(`Reconnected to ${name}.`),
     });
+    received.isWhole = true;
+    if (isDiskFull) noteFullDisk(job, context);
     return exitCode;
   } finally {
+    await received.settle();
     begin(interrupts.first.aborted && signal.aborted);
-    await position.close();
   }
+}
+
+/** The command itself had the failed writes, so nobody knows how many bytes are missing. */
+export function noteFullDisk(job: Job, { err }: Context): void {
+  job.isOutputWhole = false;
+  const { name } = job.record;
+  err.warn(
+    'incomplete',
+    `The disk of ${name} is full: the end of the command's output may be missing.`,
+  );
 }
 
 /** Throws a CliError; after a cut connection, it is retryable. */

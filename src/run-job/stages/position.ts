@@ -12,7 +12,7 @@ const SAVE_AFTER = 1_000;
  */
 export function createPosition(job: Job, offsets: Bytes, context: Context) {
   const closed = new AbortController();
-  let isWaiting = false;
+  let [isWaiting, isHeld] = [false, false];
   let saved = Promise.resolve();
   async function saveNow(): Promise<void> {
     await note(job, { printed: { ...offsets } }, context);
@@ -24,16 +24,24 @@ export function createPosition(job: Job, offsets: Bytes, context: Context) {
   }
   return {
     moved() {
-      if (isWaiting) return;
+      if (isWaiting || isHeld) return;
       isWaiting = true;
       context.clock.sleep(SAVE_AFTER, closed.signal).then(
         () => {
           isWaiting = false;
-          return save();
+          return isHeld ? undefined : save();
         },
         // Ignores the abort, since `close` saves the position.
         () => undefined,
       );
+    },
+    /** Saves nothing until {@link resume}. */
+    hold() {
+      isHeld = true;
+      return save();
+    },
+    resume() {
+      isHeld = false;
     },
     close() {
       closed.abort();

@@ -20,7 +20,6 @@ export async function start(job: Job, context: Context): Promise<Failed> {
     stops.any.throwIfAborted();
     if (job.early !== undefined) throw job.early;
     job.there = await connect(job, context);
-    await note(job, { signed_in_at: timeNow(context) }, context);
     if (job.there.state !== 'none') throw otherJob(job.record.name);
     await copyFiles(job, job.there, context);
     await note(job, { copied_at: timeNow(context) }, context);

@@ -99,7 +99,7 @@ describe('commands --json', () => {
       examples: expect.arrayContaining(['gpucloud instances list -q | gpucloud instances stop -']),
       exit_codes: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 129, 130, 143],
       passes_on_exit_code_of: null,
-      result_schema: 'schemas/results/instances-stop.schema.json',
+      result_schema: 'schemas/results.json#/$defs/ChangedInstanceOrList',
     });
   });
 

@@ -10,6 +10,7 @@ import { gpucloud } from '../../../output/shell-line.ts';
 import { openInBrowser } from '../../../reach/browser.ts';
 import { type Connection, connectionsOf, mainOf } from '../../../reach/endpoints.ts';
 import { noteNowhere, sandboxPage } from '../../../reach/sandbox-proxy.ts';
+import type { Link } from '../../../results/instances.ts';
 
 const INSTANCE: Column<Connection> = {
   id: 'instance',
@@ -71,11 +72,6 @@ export const endpoints = verb({
     if (hasAddress) await noteNowhere(context);
   },
 });
-
-interface Link {
-  readonly name: string;
-  readonly url: string;
-}
 
 const linkView: View<Link> = {
   columns: [field('name', 'NAME'), field('url', 'LINK')],

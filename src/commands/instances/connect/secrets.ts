@@ -4,11 +4,7 @@ import { CliError } from '../../../errors.ts';
 import { instanceIn, readInstance } from '../../../instances/read.ts';
 import { findInstance } from '../../../instances/resolve.ts';
 import { field, type View } from '../../../output/output.ts';
-
-interface Secret {
-  readonly key: string;
-  readonly value: unknown;
-}
+import type { Secret } from '../../../results/instances.ts';
 
 const secretView: View<Secret> = {
   columns: [

@@ -149,7 +149,7 @@ export const reap = verb({
     const idle = async ({ time }: Pass) => {
       const ended = await endIdle({ time, every: every ?? (await everyOf(context)) }, context);
       return collect({
-        rows: ended.map(({ row }) => row),
+        rows: ended.flatMap(({ row }) => row ?? []),
         errors: ended.flatMap(({ error }) => error ?? []),
       });
     };
@@ -193,6 +193,7 @@ export const reap = verb({
     }
     await Promise.all(notified);
     const unwritten = await failuresOf(context.out.list(rows, reapedView));
-    throwAll([...errors, ...unwritten]);
+    // An interrupt stops several parts of a pass, but is one error.
+    throwAll([...new Set([...errors, ...unwritten])]);
   },
 });

@@ -40,7 +40,7 @@ async function printMade(
 ): Promise<void> {
   const rows = made.map(({ name, instance, attempts }) => ({
     ...instance,
-    ends_at: ends.get(name)?.deadline,
+    ends_at: ends.get(name)?.deadline ?? null,
     ...(attempts && { attempts }),
   }));
   const print = () => context.out.list(rows, rentedView);

@@ -15,11 +15,12 @@ import type { Given } from '../../../instances/request/given.ts';
 import { NOTHING_PLANNED } from '../../../instances/request/planned.ts';
 import { waitFor } from '../../../instances/waiting.ts';
 import { gpucloud } from '../../../output/shell-line.ts';
+import type { ShownInstance } from '../../../results/instances.ts';
 import { typedName } from '../../../rules/names.ts';
 import { hasSsh } from '../../../rules/statuses.ts';
 import type { WaitTimes } from '../../../watch/flags.ts';
 import { knownSshEndpoint } from '../../../watch/ssh-endpoint.ts';
-import { plannedView, rentedView, type WithDeadline } from '../view.ts';
+import { plannedView, rentedView } from '../view.ts';
 
 /** The wait before printing the instance. */
 export interface Wait {
@@ -42,7 +43,8 @@ export async function showRented(
 ): Promise<void> {
   const ends = { ...(deadline && { deadline }), ...(if_idle && { if_idle }) };
   noteRented(rented, ends, context);
-  const print = (latest: Instance) => printRented({ ...latest, ends_at: deadline }, context);
+  const print = (latest: Instance) =>
+    printRented({ ...latest, ends_at: deadline ?? null }, context);
   await waitAndPrint(rented, { ...wait, after: rented.status }, print, context);
 }
 
@@ -57,11 +59,11 @@ export async function showObtained(
   { deadline }: WantedEnds,
   context: Context,
 ): Promise<void> {
-  const shown = { ...instance, ends_at: deadline, ...(attempts && { attempts }) };
+  const shown = { ...instance, ends_at: deadline ?? null, ...(attempts && { attempts }) };
   await printEnded(instance, early, true, () => printRented(shown, context), context);
 }
 
-function printRented(instance: WithDeadline, context: Context): Promise<void> {
+function printRented(instance: ShownInstance, context: Context): Promise<void> {
   const made = { what: 'Instance', id: instance.id, remedy: remedyFor(instance) };
   return writeCreated(made, context, () => context.out.item(instance, rentedView));
 }
@@ -80,7 +82,8 @@ export async function showExisting(
   const found = await findUsable(id, given, context);
   if (dryRun) return context.out.item(NOTHING_PLANNED, plannedView);
   const ends_at = await existingDeadline(found, given, context);
-  const print = (latest: Instance) => context.out.item({ ...latest, ends_at }, rentedView);
+  const print = (latest: Instance) =>
+    context.out.item({ ...latest, ends_at: ends_at ?? null }, rentedView);
   await waitAndPrint(found, wait, print, context);
 }
 

@@ -4,14 +4,18 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../../src/errors.ts';
 import { TEST_KEY } from '../../../support/run-cli.ts';
-import { no } from '../../../support/service.ts';
+import { HARDWARE } from '../../../support/sandbox-ids.ts';
+import { no, ok } from '../../../support/service.ts';
+import { until } from '../../../support/ssh-world.ts';
 import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
 import {
   type DeadlineWorld,
   deadlineWorld,
   HOUR,
   ID,
+  IN_FOUR_HOURS,
   journalFolders,
+  recordsIn,
   rentForFourHours,
 } from './world.ts';
 
@@ -87,7 +91,7 @@ describe('profiles set --notify', () => {
   });
 
   test.each(['POST', 'pause'] as const)(
-    'exits with 130 and sends no event after Ctrl-C at the %s',
+    'exits with 7 and the ID, and sends no event, after Ctrl-C at the %s',
     async (at) => {
       await notifyBy(await listener());
       await rentForFourHours(world);
@@ -104,11 +108,48 @@ describe('profiles set --notify', () => {
         return sleep(milliseconds, signal);
       };
       const interrupts = { first: first.signal, second: new AbortController().signal };
-      const { code, stderr } = await world.cli(REAP, { interrupts });
-      expect(code, stderr).toBe(130);
+      const { code, stdout, stderr } = await world.cli(REAP, { interrupts });
+      expect(code, stderr).toBe(7);
+      expect(JSON.parse(stdout)).toMatchObject([{ id: ID, outcome: 'unknown' }]);
+      expect(errorOf(stderr)).toMatchObject({ resource: ID, may_be_billing: true });
       expect(existsSync(heard())).toBe(false);
     },
   );
+
+  test('prints and sends what ended before Ctrl-C', async () => {
+    const other = ID.replace('3f', '4f');
+    await notifyBy(await listener());
+    await rentForFourHours(world);
+    world.rented.newId = () => other;
+    const argv = ['instances', 'create', 'lab', ...HARDWARE, ...IN_FOUR_HOURS];
+    expect((await world.cli(argv)).code).toBe(0);
+    world.clock.advance(5 * HOUR);
+    const first = new AbortController();
+    const answers = [
+      (id: string) => ok(world.rented.rent(id, 'ended', { status: 'TERMINATED' })),
+      () => no(429, 'busy'),
+    ];
+    world.rented.terminations = Array.from({ length: 9 }, () => (id) => {
+      const [answer = answers[1]] = id === ID ? answers : answers.slice(1);
+      return answer?.(id) ?? 'hangUp';
+    });
+    const { sleep } = world.clock;
+    world.clock.sleep = async (milliseconds, signal) => {
+      if (milliseconds !== 2_000) return sleep(milliseconds, signal);
+      await until(() => recordsIn(world, 'archive').length > 0);
+      first.abort(new CliError('interrupted', 'Interrupted.'));
+      return sleep(milliseconds, signal);
+    };
+    const interrupts = { first: first.signal, second: new AbortController().signal };
+    const { code, stdout, stderr } = await world.cli(REAP, { interrupts });
+    expect(code, stderr).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { id: ID, outcome: 'terminated' },
+      { id: other, outcome: 'unknown' },
+    ]);
+    const events = (await lines()).filter((_line, at) => at % 3 === 1);
+    expect(events.map((text) => JSON.parse(text).event)).toEqual(['terminated_at_deadline']);
+  });
 
   test.each([
     ['fails', 'echo "no route" >&2; exit 3', 'no route'],

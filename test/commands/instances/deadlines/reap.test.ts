@@ -14,6 +14,7 @@ import {
   HOUR,
   ID,
   IN_FOUR_HOURS,
+  journalFolders,
   listed,
   rentForFourHours,
 } from './world.ts';
@@ -42,6 +43,26 @@ describe('reap', () => {
     await world.cli(REAP);
     expect(statusOf(ID)).toBe('TERMINATING');
   });
+
+  test.each(['instances', 'requests'] as const)(
+    'terminates an instance at its deadline although a newer gpucloud wrote its %s',
+    async (folder) => {
+      world.rented.posts = [() => 'hangUp'];
+      const argv = ['instances', 'create', 'lab', ...CREATE.slice(3)];
+      expect((await world.cli(argv)).code).toBe(7);
+      for (const path of journalFolders(world, folder)) {
+        for (const name of readdirSync(path).filter((file) => file.endsWith('.json'))) {
+          const record = JSON.parse(await readFile(join(path, name), 'utf8'));
+          await writeFile(join(path, name), JSON.stringify({ ...record, version: 2 }));
+        }
+      }
+      world.clock.advance(4 * HOUR);
+      const { code, stdout } = await world.cli(REAP);
+      expect(JSON.parse(stdout)).toMatchObject([{ id: ID, outcome: 'terminated' }]);
+      expect(statusOf(ID)).toBe('TERMINATING');
+      expect(code).toBe(9);
+    },
+  );
 
   test('terminates an instance past its deadline only once', async () => {
     const deadline = world.at(4);

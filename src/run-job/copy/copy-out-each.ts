@@ -1,0 +1,71 @@
+import type { Clock } from '../../clock.ts';
+import { CliError } from '../../errors.ts';
+import type { Failed } from '../drive.ts';
+import { repeated } from '../stages/repeated.ts';
+import { type CopyingOut, copyOut, type Fetch } from './copy-out.ts';
+
+/** A path of `--fetch` in a job's record. */
+export interface Wanted extends Fetch {
+  /** When it was completely copied. It is not copied again. */
+  readonly fetched_at?: string | null | undefined;
+}
+
+/** What became of one path. */
+export type Fetched =
+  | { readonly kind: 'fetched' }
+  | { readonly kind: Exclude<Failed, 'none' | 'start' | 'stop'>; readonly fault: CliError };
+
+interface CopyingEach extends CopyingOut {
+  readonly clock: Clock;
+  onBegin(one: Wanted): void;
+  /** Stores that a path is complete, before the next one is copied. */
+  onFetched(one: Wanted): Promise<void>;
+  /** Allows further attempts after a lost connection, or throws. */
+  readonly onCut: ((error: CliError) => Promise<void>) | undefined;
+}
+
+/**
+ * Copies each path that is not on this computer yet, and returns one result per path. Throws the
+ * signal's reason.
+ */
+export async function copyOutEach(
+  paths: readonly Wanted[],
+  copying: CopyingEach,
+): Promise<readonly Fetched[]> {
+  const { signal, clock, onBegin, onFetched, onCut } = copying;
+  const results: Fetched[] = [];
+  for (const one of paths) {
+    if ((one.fetched_at ?? null) === null) {
+      onBegin(one);
+      try {
+        await repeated(() => copyOut(one, copying), signal, clock, onCut);
+        await onFetched(one);
+      } catch (error) {
+        // An interrupt takes precedence over the failure of the copy that it interrupted.
+        signal.throwIfAborted();
+        if (!(error instanceof CliError)) throw error;
+        results.push({ kind: kindOf(error), fault: error });
+        continue;
+      }
+    }
+    results.push({ kind: 'fetched' });
+  }
+  return results;
+}
+
+/** Returns why a copy failed: on the instance, on this computer, or by the connection. */
+function kindOf({ failure }: CliError): Exclude<Fetched['kind'], 'fetched'> {
+  if (failure === 'notFound') return 'missing';
+  return failure === 'storage' ? 'here' : 'cut';
+}
+
+/**
+ * Returns the failure that decides about all paths: the first that may be mended. A path that is
+ * missing on the instance can't be copied later.
+ */
+export function worstOf(
+  results: readonly Fetched[],
+): Exclude<Fetched, { kind: 'fetched' }> | undefined {
+  const failed = results.filter((result) => result.kind !== 'fetched');
+  return failed.find(({ kind }) => kind !== 'missing') ?? failed[0];
+}
