@@ -12,7 +12,7 @@ import { makeRequest, missingError, missingFlags } from '../instances/request/bo
 import { type Given, withFile } from '../instances/request/given.ts';
 import { notePrice } from '../instances/request/hardware.ts';
 import { askDeadline, askJob } from './ask.ts';
-import { type Command, commandOf, ensureWords, noteUncopied, shownWords } from './command.ts';
+import { commandOf, ensureWords, noteUncopied, shownWords } from './command.ts';
 import { type FileList, listFiles, type Overview, overviewOf } from './copy/files.ts';
 import { localCommandOf } from './here/local-command.ts';
 import { fetchInto } from './here/member.ts';
