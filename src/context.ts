@@ -47,6 +47,7 @@ export function createContext(
     creating: new Set(),
     signal: interrupts.first,
     flags,
+    version,
     get stdin() {
       return host.stdin;
     },

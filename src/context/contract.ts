@@ -136,6 +136,8 @@ export interface Context {
   /** First interrupt, for work that can simply stop. */
   readonly signal: AbortSignal;
   readonly flags: GlobalFlags;
+  /** gpucloud's version. */
+  readonly version: string;
   /**
    * Starts a program in this run's environment, without the API key. Interrupts of the run reach
    * the program.

@@ -11,6 +11,7 @@ export {
   writeHeartbeat,
 } from './deadlines.ts';
 export type {
+  EventRecord,
   Heartbeat,
   IdleRecord,
   IdleRule,

@@ -4,6 +4,7 @@ import { faultOf } from '../files/error-code.ts';
 import { withLock } from '../files/lock.ts';
 import type { Deadline, Ends, Found, Known } from './contract.ts';
 import { deadlinePath, endsOf, idleOf, idlePath, writeDeadline, writeIdle } from './deadlines.ts';
+import { eventOf, eventPath, isUntold, untoldIn, writeEvent } from './events.ts';
 import {
   isOldNews,
   type KeptInstance,
@@ -12,7 +13,7 @@ import {
   seenInstance,
   writeInstance,
 } from './instances.ts';
-import type { IdleRecord, IdleRule, InstanceRecord, Origin } from './record.ts';
+import type { EventRecord, IdleRecord, IdleRule, InstanceRecord, Origin } from './record.ts';
 import type { Store } from './store.ts';
 
 interface HeldDeadline extends Ends {
@@ -170,6 +171,42 @@ export function known(store: Store) {
           if (!isHeld) return held();
           const message = 'Another gpucloud process is changing this deadline.';
           throw new CliError('storage', message, { hint: 'try again', retryable: true, cause });
+        },
+      });
+    },
+
+    /** Returns events whose notification has failed so far. */
+    untoldEvents: (): Promise<EventRecord[]> =>
+      writing(() => untoldIn(store.main(), Date.parse(now()))),
+
+    /**
+     * Tells an event, unless an earlier call or another process has. Stores the event first and
+     * marks it afterwards, so that a failed or killed `tell` is repeated. Also tells it if nothing
+     * can be stored, as on a full disk; returns that fault.
+     */
+    async tellEvent(
+      first: EventRecord,
+      tell: (event: EventRecord) => Promise<boolean>,
+    ): Promise<unknown> {
+      const path = eventPath(store.main(), first.key);
+      const held = async (): Promise<unknown> => {
+        const event = eventOf(path) ?? first;
+        if (!isUntold(event, Date.parse(now()))) return undefined;
+        try {
+          await writeEvent(path, event);
+        } catch (fault) {
+          await tell(event);
+          return fault;
+        }
+        if (await tell(event)) await writeEvent(path, { ...event, told_at: now() });
+        return undefined;
+      };
+      return withLock(path, held, {
+        patience: 0,
+        async otherwise(fault, isHeld) {
+          if (isHeld) return undefined;
+          await tell(first);
+          return fault;
         },
       });
     },

@@ -112,8 +112,35 @@ const schemas = lazy(() => {
       entry: z.optional(text),
       /** Whether the run used its profile's stored key. */
       stored: z.optional(z.boolean()),
+      /** Version of the gpucloud that ran. Older versions than this field wrote none. */
+      program: z.optional(text),
+      /** What the run can do. Versions older than this field count for deadlines only. */
+      features: z.optional(z.array(text)),
       /** Set if a later run did not reach the service. */
       failure: z.optional(z.looseObject({ at: time, message: text })),
+    }),
+    event: z.looseObject({
+      version: z.literal(1),
+      /** Tells events apart. The same event has the same key in every pass. */
+      key: text,
+      event: z.enum([
+        'job_ended',
+        'terminated_at_deadline',
+        'terminated_idle',
+        'terminate_failed',
+        'outcome_unknown',
+      ]),
+      /** The instance's ID; null if the request's outcome is unknown. */
+      id: z.nullable(text),
+      name: text,
+      /** A sentence for a person. */
+      message: text,
+      /** The exit code of a job's command; null if unknown or without a job. */
+      exit_code: z.nullable(z.number()),
+      /** When it happened, by this computer's clock. */
+      at: time,
+      /** When the profile's command accepted it; null until then. */
+      told_at: z.nullable(time),
     }),
     key: z.looseObject({ version: z.literal(VERSION), account: text }),
   };
@@ -125,6 +152,7 @@ export type InstanceRecord = z.infer<Schemas['instance']>;
 export type DeadlineRecord = z.infer<Schemas['deadline']>;
 export type IdleRule = NonNullable<DeadlineRecord['if_idle']>;
 export type IdleRecord = z.infer<Schemas['idle']>;
+export type EventRecord = z.infer<Schemas['event']>;
 export type Heartbeat = z.infer<Schemas['heartbeat']>;
 /** An instance as the service last returned it, without secrets. */
 export type SeenInstance = NonNullable<InstanceRecord['last']>;

@@ -1,5 +1,5 @@
 import { FAILURES } from '../errors.ts';
-import type { Enforcement } from '../instances/deadlines/armed.ts';
+import type { Armed, Enforcement } from '../instances/deadlines/armed.ts';
 import { relative, spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
 import type { AccountDrive, AccountInstance } from '../results/money.ts';
@@ -37,6 +37,8 @@ interface OpenJob {
    * When gpucloud noticed that the command had disappeared without an exit code; null otherwise.
    */
   readonly lost_at: string | null;
+  /** Why the instance refused the last sign-in of `reap`. */
+  readonly sign_in_refused?: string | null | undefined;
 }
 
 /** The facts behind all findings. */
@@ -116,6 +118,13 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
     message: ({ name }) =>
       `The command on ${short(name)} disappeared without an exit code, and ${short(name)} bills`,
     next: ({ name, id }) => ['jobs', 'stop', typedName(name, id)],
+  }),
+  ofJobs({
+    code: 'job_sign_in',
+    test: ({ sign_in_refused }) => sign_in_refused != null,
+    message: ({ name, sign_in_refused: why }) =>
+      `"instances reap" can't finish the job of ${short(name)} (${clamp(why ?? '', 80)}). To finish it`,
+    next: ({ name, id }) => ['jobs', 'attach', typedName(name, id)],
   }),
   ofInstances({
     code: 'running_long',
@@ -279,22 +288,36 @@ function unreadParts({ reading }: Look): Finding[] {
   });
 }
 
-/** Returns one finding for all deadlines that may be enforced late, or never. */
-function unenforced({ instances, enforcement }: Look): Finding[] {
-  const [first, ...others] = instances.filter(
-    (row) => mayRun(row) && (row.ends_at !== null || row.if_idle_seconds !== null),
+/**
+ * Returns a finding for the deadlines that may be enforced late, or never. Idle rules and jobs have
+ * their own finding if only their enforcement is missing, as with a schedule of an older gpucloud.
+ */
+function unenforced({ instances, enforcement, jobs }: Look): Finding[] {
+  if (enforcement === undefined) return [];
+  const { deadline, idle, job } = enforcement;
+  const rows = instances.filter(mayRun);
+  const isAlike = idle.reason === deadline.reason;
+  const ruled = rows.filter((row) => row.if_idle_seconds !== null);
+  const dated = rows.filter(
+    (row) => row.ends_at !== null || (isAlike && row.if_idle_seconds !== null),
   );
-  const reason = enforcement?.reason;
+  const open = jobs.filter(({ id }) => rows.some((row) => row.id === id));
+  return [
+    ...doubt('enforces the deadline', dated, deadline),
+    ...(isAlike ? [] : doubt('enforces the idle rule', ruled, idle)),
+    ...(job.reason === deadline.reason ? [] : doubt('finishes the job', open, job)),
+  ];
+}
+
+type Named = Pick<AccountInstance, 'id' | 'name'>;
+
+function doubt(does: string, whose: readonly Named[], { isArmed, reason }: Armed): Finding[] {
+  const [first, ...others] = whose;
   if (first === undefined || reason === undefined) return [];
-  const whose = `${short(first.name)}${others.length === 0 ? '' : ` and ${others.length} more`}`;
-  const [code, message, flag] =
-    enforcement?.isArmed === true
-      ? ['deadline_doubtful', `The deadline of ${whose} may not be enforced in time`, '--status']
-      : [
-          'deadline_unenforced',
-          `Nothing on this computer enforces the deadline of ${whose}`,
-          '--install',
-        ];
+  const names = `${short(first.name)}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+  const [code, message, flag] = isArmed
+    ? ['deadline_doubtful', `The deadline of ${names} may not be enforced in time`, '--status']
+    : ['deadline_unenforced', `Nothing on this computer ${does} of ${names}`, '--install'];
   return [finding(code, first.id, `${message}: ${reason}`, ['instances', 'reap', flag])];
 }
 

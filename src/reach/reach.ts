@@ -8,20 +8,15 @@ import { waitFor } from '../instances/waiting.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
 import { instanceStatus, leadsTo } from '../rules/statuses.ts';
-import type { WaitTimes } from '../watch/flags.ts';
 import { type SshEndpoint, sshEndpoint } from '../watch/ssh-endpoint.ts';
 import type { InventoryHost } from './hosts/inventory.ts';
 import type { HostEntry } from './hosts/ssh-config.ts';
 import { knownHostsFile } from './known-hosts.ts';
 import { sandboxProxy } from './sandbox-proxy.ts';
+import { type Earlier, type FindSignIn, type HowToReach, signInFinder } from './sign-in.ts';
 import type { SshOptions } from './ssh-argv.ts';
 
-export interface HowToReach extends Omit<SshOptions, 'knownHosts' | 'proxy'> {
-  readonly user: string | undefined;
-  readonly port: number | undefined;
-  /** Time limits for the SSH wait; undefined to connect at once. */
-  readonly wait: WaitTimes | undefined;
-}
+export type { HowToReach } from './sign-in.ts';
 
 /** An instance that ssh can try to connect to. */
 export interface Reached {
@@ -29,10 +24,12 @@ export interface Reached {
   readonly instance: Instance;
   readonly endpoint: SshEndpoint;
   readonly ssh: SshOptions;
+  /** The flags, completed with the instance's user and key. */
+  readonly how: HowToReach;
 }
 
 /**
- * Finds and reads an instance, and determines its SSH endpoint. `signal` stops the wait.
+ * Finds and reads an instance, and determines its SSH endpoint and sign-in. `signal` stops the wait.
  *
  * @throws CliError `wrongState` with the next command if the instance can't be reached now.
  */
@@ -40,7 +37,10 @@ export async function reach(
   typed: string,
   how: HowToReach,
   context: Context,
-  signal = context.signal,
+  {
+    signal = context.signal,
+    earlier,
+  }: { readonly signal?: AbortSignal; readonly earlier?: Earlier } = {},
 ): Promise<Reached> {
   const target = await findInstance(typed, context);
   const instance =
@@ -51,11 +51,13 @@ export async function reach(
     const doubt = ensureEnterable(instance, target);
     if (doubt !== undefined) context.err.warn('connection', doubt);
   }
+  const { how: signIn } = await signInFinder(how, context, earlier)(instance);
   return {
     target: { id: target.id, name: instance.name ?? target.name },
     instance,
-    endpoint: sshEndpoint(instance, how),
-    ssh: await sshOptions(target.id, how, context),
+    endpoint: sshEndpoint(instance, signIn),
+    ssh: await sshOptions(target.id, signIn, context),
+    how: signIn,
   };
 }
 
@@ -68,15 +70,17 @@ export async function sshOptions(
   return { knownHosts: await knownHostsFile(context), identity, proxy, options, words };
 }
 
-/** Adds the sign-in options for other programs to each instance. */
+/** Adds the sign-in for other programs to each instance. */
 export async function inventoryHosts(
   entries: readonly HostEntry[],
-  how: HowToReach,
+  find: FindSignIn,
   context: Context,
 ): Promise<InventoryHost[]> {
   const hosts: InventoryHost[] = [];
   for (const entry of entries) {
-    hosts.push({ ...entry, ssh: await sshOptions(entry.endpoint.id, how, context) });
+    const { how } = await find(entry.instance);
+    const endpoint = { ...entry.endpoint, user: how.user ?? entry.endpoint.user };
+    hosts.push({ ...entry, endpoint, ssh: await sshOptions(endpoint.id, how, context) });
   }
   return hosts;
 }

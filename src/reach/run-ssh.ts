@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { shellLine } from '../output/shell-line.ts';
-import { privateHalves } from '../ssh-keys/private-half.ts';
 import type { Reached } from './reach.ts';
 import { probeArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts';
@@ -38,19 +37,7 @@ export async function runSsh(
   }
   context.endWith(code);
   if (trouble === undefined) return;
-  const key = trouble === 'keys' ? await untriedKey(reached, context) : undefined;
-  context.err.warn('connection', troubleText(trouble, reached, context, key));
-}
-
-/**
- * Finds a private key of the instance on this computer. ssh tries only files with its own default
- * names. Returns undefined if the flags named a key.
- */
-async function untriedKey({ instance, ssh }: Reached, context: Context) {
-  if (ssh.identity !== undefined) return undefined;
-  const keys = (instance.ssh_keys ?? []).map((key) => ({ ...key, id: key.id ?? '' }));
-  const halves = await privateHalves(keys, context);
-  return halves.find(({ file }) => file !== undefined)?.file;
+  context.err.warn('connection', troubleText(trouble, reached, context));
 }
 
 /**
@@ -82,7 +69,6 @@ export function troubleText(
   trouble: Trouble,
   { target, instance, endpoint, ssh }: Reached,
   { host }: Pick<Context, 'host'>,
-  key?: string,
 ): string {
   switch (trouble) {
     case 'hostKey': {
@@ -98,8 +84,7 @@ export function troubleText(
         names.length === 0
           ? 'the service lists no keys for the instance'
           : `its keys are ${names.join(', ')}`;
-      const file = key === undefined ? 'FILE' : shellLine([key], host.platform);
-      return `${target.name} refused every key: ${there}. Select a private key with --identity ${file}.`;
+      return `${target.name} refused every key: ${there}. Select a private key with --identity FILE.`;
     }
     case 'unreachable':
       return `SSH of ${target.name} does not respond at ${endpoint.host} port ${endpoint.port}. If the instance has just started, add --wait.`;

@@ -9,7 +9,7 @@ import { faultOf } from '../files/error-code.ts';
 import { broken, kept, type Verdict } from '../rules/rule.ts';
 import { sshPort, sshUser } from '../rules/ssh.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../watch/flags.ts';
-import type { HowToReach } from './reach.ts';
+import type { HowToReach } from './sign-in.ts';
 
 /** Adds the sign-in flags of every command that uses SSH. */
 export function withSignInFlags<Args extends unknown[], Flags extends OptionValues>(

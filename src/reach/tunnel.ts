@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
-import { type HowToReach, type Reached, reach } from './reach.ts';
+import { type Reached, reach } from './reach.ts';
 import { troubleText } from './run-ssh.ts';
 import { type Forwarding, tunnelArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, troubleIn } from './ssh-process.ts';
@@ -13,7 +13,7 @@ const GIVE_UP_AFTER = 10 * 60_000;
 /** The pause between two attempts in milliseconds; doubles from the first to the second value. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [1_000, 30_000];
 
-interface HowToHold extends HowToReach {
+interface HowToHold {
   readonly reconnect: boolean;
   /** Prints the tunnel's address once the tunnel is open. If this throws, the tunnel closes. */
   opened(): Promise<void>;
@@ -33,7 +33,7 @@ export async function holdTunnel(
   context: Context,
 ): Promise<void> {
   const { clock, signal, err } = context;
-  const { id, name } = first.target;
+  const { name } = first.target;
   let reached = first;
   let lastOpen: number | undefined;
   let pause = FIRST_PAUSE;
@@ -65,7 +65,7 @@ export async function holdTunnel(
       break;
     }
     pause = Math.min(pause * 2, LONGEST_PAUSE);
-    reached = (await readAgain(id, how, context)) ?? reached;
+    reached = (await readAgain(first, context)) ?? reached;
   }
   err.note('Closed the tunnel.');
 }
@@ -138,13 +138,9 @@ function explained(line: string, name: string, port: number): string {
 }
 
 /** Returns undefined if the service is unreachable too; the tunnel then tries the old endpoint. */
-async function readAgain(
-  id: string,
-  how: HowToReach,
-  context: Context,
-): Promise<Reached | undefined> {
+async function readAgain({ target, how }: Reached, context: Context): Promise<Reached | undefined> {
   try {
-    return await reach(id, { ...how, wait: undefined }, context);
+    return await reach(target.id, { ...how, wait: undefined }, context);
   } catch (error) {
     const passes =
       error instanceof CliError && (error.failure === 'unreachable' || error.retryable);

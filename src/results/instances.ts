@@ -154,6 +154,7 @@ export const enforcement = lazy(() => {
   return z.object({
     profile: text,
     armed: flag,
+    enforces: z.array(z.enum(['deadline', 'idle', 'job'])),
     scheduler: maybeText,
     every_seconds: maybeNumber,
     last_run_at: maybeTime,

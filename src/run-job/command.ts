@@ -1,7 +1,11 @@
+import { existsSync, statSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { environmentOf } from '../instances/request/environment.ts';
 import type { Given } from '../instances/request/given.ts';
+import { shellLine } from '../output/shell-line.ts';
+import { clamp } from '../output/width.ts';
 import { type EnvironmentVariable, variableName } from '../rules/container.ts';
 import { hider, SHORTEST_SECRET } from '../rules/secrets.ts';
 import type { JobRecord } from './record/record.ts';
@@ -52,6 +56,29 @@ export async function commandOf(
   for (const name of passEnv) passed.set(name, context.env[name] ?? '');
   context.withhold([...passed.keys()].filter((name) => !OF_PROGRAMS.test(name)));
   return { words, variables: [...passed].map(([key, value]) => ({ key, value })) };
+}
+
+/**
+ * Refuses a command line in one word: the instance would look for a program of that name. Throws a
+ * usage error.
+ */
+export function ensureWords(command: Command, folder: string): void {
+  const [word = '', ...more] = command.words;
+  if (more.length > 0 || !/\s/.test(word) || existsSync(resolve(folder, word))) return;
+  const [shown = ''] = shownWords(command);
+  throw usageError(
+    `COMMAND "${clamp(shown, 60)}" is a single word, and no file has this name`,
+    `run it in a shell: -- ${shellLine(['sh', '-c', shown], 'linux')}`,
+  );
+}
+
+/** Notes a file of the command that is only on this computer. */
+export function noteUncopied(words: readonly string[], { err }: Context): void {
+  const isHere = (word: string) =>
+    !isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true;
+  const file = words.find(isHere);
+  if (file === undefined) return;
+  err.note(`${file} is on this computer, but not copied to the instance: --sync . copies it`);
 }
 
 /** Masks the variables' values in the words, except short values, since those occur by chance. */

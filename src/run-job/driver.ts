@@ -91,7 +91,7 @@ async function leave(
   if (by === 'detach' && seen.kind === 'running') return undefined;
   const isStuck = failure !== undefined && record.exit_code !== null && !isCollected(record);
   if (by === 'reap' && !isStuck && record.kept === kept) return undefined;
-  const end = leftJob(job);
+  const end = await leftJob(job, context);
   await saveEnd(job, end, context);
   return end;
 }

@@ -6,13 +6,14 @@ import { withFile } from '../instances/request/given.ts';
 import { findInstance, type Target } from '../instances/resolve.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import type { HowToReach } from '../reach/reach.ts';
+import { signInFinder } from '../reach/sign-in.ts';
 import { typedName } from '../rules/names.ts';
-import { privateHalves } from '../ssh-keys/private-half.ts';
+import { ensureUnlocked } from '../ssh-keys/private-half.ts';
 import { shownWords } from './command.ts';
 import { createJob, driveAndPrint } from './driver.ts';
 import type { JobInput } from './job.ts';
 import { look } from './jobs/look.ts';
-import { signInOf } from './jobs/sign-in-of.ts';
+import { asItsJob } from './jobs/sign-in-of.ts';
 import { newRecord } from './new-record.ts';
 import { checkInput } from './plan.ts';
 import { withJob } from './record/lock.ts';
@@ -22,6 +23,7 @@ import { lastLine } from './remote/failed-ssh.ts';
 import type { Probed } from './remote/probe.ts';
 import type { RemoteShell } from './remote/remote-shell.ts';
 import { BUSY, FREE, RESET } from './remote/supervisor.ts';
+import { ensureWithoutAgent } from './sign-in.ts';
 import { graceFor } from './stops.ts';
 
 /** Time to connect, in milliseconds. */
@@ -37,8 +39,8 @@ export async function runOnInstance(
   // Loads the account first: otherwise the instance is not stored, and its job is not listed.
   await ownJournal(context);
   const target = await findInstance(typed, context, { changes: true });
-  const how = await howToSignIn(target, input.how, context);
-  const { home } = (await jobOn(target.id, context)) ?? {};
+  const how = await howToSignIn(target, input, context);
+  const { home } = (await readJobs(context)).find(({ id }) => id === target.id) ?? {};
   const seen = await look({ ...target, home }, how, LOOK, context);
   if (seen.isOver) {
     throw new CliError('wrongState', `${target.name} is ${seen.instance.status}.`, {
@@ -73,20 +75,17 @@ export async function runOnInstance(
 /** Signs in as the previous job did, or with the private key of one of the instance's keys. */
 async function howToSignIn(
   { id }: Target,
-  given: HowToReach,
+  { how: given, detach }: JobInput,
   context: Context,
 ): Promise<HowToReach> {
-  const before = await jobOn(id, context);
-  const how = before === undefined ? given : signInOf(before, given);
-  if (how.identity !== undefined) return how;
-  const { ssh_keys } = instanceIn(await readInstance(id, await context.api()));
-  const keys = (ssh_keys ?? []).map((key) => ({ ...key, id: key.id ?? '' }));
-  const halves = await privateHalves(keys, context);
-  return { ...how, identity: halves.find(({ isLocked }) => !isLocked)?.file };
-}
-
-async function jobOn(id: string, context: Context): Promise<JobRecord | undefined> {
-  return (await readJobs(context)).find((job) => job.id === id);
+  const instance = instanceIn(await readInstance(id, await context.api()));
+  const { how, needs } = await signInFinder(given, context, asItsJob(context))(instance);
+  const { identity } = how;
+  ensureWithoutAgent({
+    needs: identity === undefined ? needs : await ensureUnlocked(identity, context),
+    detach,
+  });
+  return how;
 }
 
 /**

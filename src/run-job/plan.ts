@@ -12,7 +12,7 @@ import { makeRequest, missingError, missingFlags } from '../instances/request/bo
 import { type Given, withFile } from '../instances/request/given.ts';
 import { notePrice } from '../instances/request/hardware.ts';
 import { askDeadline, askJob } from './ask.ts';
-import { commandOf, shownWords } from './command.ts';
+import { commandOf, ensureWords, noteUncopied, shownWords } from './command.ts';
 import { type FileList, listFiles, type Overview, overviewOf } from './copy/files.ts';
 import { localCommandOf } from './here/local-command.ts';
 import { fetchInto } from './here/member.ts';
@@ -34,9 +34,10 @@ export async function planJob(
   if (input.here !== undefined) checkCount(input.here, drive && read.from('drive'));
   const { toStart, ...checked } = await checkInput(input, read, context);
   const command = shownWords(toStart);
+  if (input.sync === undefined && input.here === undefined) noteUncopied(command, context);
   const requested = await requestOf({ ...input, command }, read, dryRun, context);
   const names = namesOf(requested.request.instance_name, input.here);
-  const how = await ensureSignIn(requested.request, input.how, context);
+  const how = await ensureSignIn(requested.request, input, context);
   return { ...input, ...requested, names, command, toStart, how, ...checked };
 }
 
@@ -59,6 +60,7 @@ export async function checkInput(
     here === undefined
       ? await commandOf(command, passEnv, read, context)
       : await localCommandOf(command, read, context);
+  ensureWords(toStart, sync ?? '.');
   if (fetchEvery !== undefined && fetch.length === 0)
     throw usageError('--fetch-every needs --fetch');
   // A generated name is new, so no folder with this name exists.
@@ -101,7 +103,8 @@ async function requestOf(
   const ends = prompts === undefined ? flags : await askDeadline(flags, prompts);
   // A detached job has no process to terminate its instance. `run` enforces its own deadline, but
   // only `reap` enforces an idle rule.
-  if (input.detach || ends.ifIdle !== undefined) await checkDeadline(ends, context);
+  const isLeft = input.detach || ends.ifIdle !== undefined;
+  if (isLeft) await checkDeadline(ends, context, input.detach ? ['job'] : []);
   for (const name of namesOf(flags.name, input.here)) await ensureNoPending(name, context);
   if (prompts === undefined || missing.length === 0) {
     const { body: request, offers } = await makeRequest(given, context);

@@ -105,7 +105,8 @@ export function warnIfUnarmed({ names, ends }: JobPlan, context: Context): Promi
   return runPreflight(context, nothingCreated, async () => {
     if (ends.unenforced === true) return;
     const journal = await ownJournal(context);
-    if ((await readEnforcement(context, await journal.account())).isArmed) return;
+    const account = await journal.account();
+    if ((await readEnforcement({ account }, context)).deadline.isArmed) return;
     const its = names.length === 1 ? 'its deadline' : 'their deadlines';
     context.err.warn(
       'deadline_unenforced',

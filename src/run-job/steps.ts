@@ -61,7 +61,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   const isArmed = () =>
     context.shielded(async (own) => {
       try {
-        return (await readEnforcement(own, await (await own.journal()).account())).isArmed;
+        return (await readEnforcement({ account: await (await own.journal()).account() }, own)).job
+          .isArmed;
       } catch (error) {
         if (!(error instanceof CliError)) throw error;
         return false;

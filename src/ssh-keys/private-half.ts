@@ -16,6 +16,8 @@ export interface PrivateHalf {
    * that gpucloud can't look for the private key.
    */
   readonly file?: string;
+  /** Whether the SSH agent holds the key. */
+  readonly isHeld?: true;
   /** Whether the private key has a passphrase. */
   readonly isLocked?: true;
 }
@@ -34,7 +36,7 @@ export async function privateHalves(
   if (shown.length === 0) return halves;
   const agent = await printedBy('ssh-add', ['-L'], context);
   const held = new Set(agent.text.split('\n').map(blobOf));
-  for (const { key, blob } of shown) if (held.has(blob)) halves.push({ key });
+  for (const { key, blob } of shown) if (held.has(blob)) halves.push({ key, isHeld: true });
   for (const file of await keyFiles(context)) {
     const blob = blobOf(await readFile(`${file}.pub`, 'utf8').catch(() => ''));
     const key = shown.find((one) => one.blob === blob)?.key;
@@ -59,15 +61,16 @@ function lockedError(flag: string, file = ''): CliError {
 
 /**
  * Rejects the file of `--identity` if it needs a passphrase and the agent doesn't hold the key.
- * Without a public key file, any key of the agent may be the right one.
+ * Without a public key file, any key of the agent may be the right one. Returns whether ssh needs
+ * the agent.
  */
-export async function ensureUnlocked(file: string, context: Context): Promise<void> {
+export async function ensureUnlocked(file: string, context: Context): Promise<'nothing' | 'agent'> {
   const opened = await printedBy('ssh-keygen', ['-y', '-P', '', '-f', file], context);
-  if (!opened.errors.includes('incorrect passphrase')) return;
+  if (!opened.errors.includes('incorrect passphrase')) return 'nothing';
   const blob = blobOf(await readFile(`${file}.pub`, 'utf8').catch(() => ''));
   const agent = await printedBy('ssh-add', ['-L'], context);
   const held = agent.code === 0 ? agent.text.split('\n').map(blobOf) : [];
-  if (blob === undefined ? held.length > 0 : held.includes(blob)) return;
+  if (blob === undefined ? held.length > 0 : held.includes(blob)) return 'agent';
   throw lockedError('--identity', file);
 }
 

@@ -8,11 +8,12 @@ import { ownJournal } from '../instances/pending.ts';
 import { instanceIn, readInstance } from '../instances/read.ts';
 import type { IdleRule as HeldRule, Journal } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
-import { type JobRecord, readJobs } from '../run-job/record/record.ts';
+import { type FindSignIn, signInFinder } from '../reach/sign-in.ts';
+import { asItsJob } from '../run-job/jobs/sign-in-of.ts';
+import { type JobRecord, mayHaveResults, readJobs } from '../run-job/record/record.ts';
 import { type IdleState, judge, NOTHING_KNOWN, type Signs, signsOf } from './idle-rule.ts';
 import { CARD_SAMPLES } from './probe-script.ts';
 import { readSample, withinLimit } from './read-sample.ts';
-import { type FindSignIn, signInFinder } from './sign-in.ts';
 
 /** Timeout for measuring one instance, in milliseconds. */
 const LIMIT = 20_000;
@@ -45,7 +46,8 @@ export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
   if (ruled.length === 0) return [];
   const signIn = { identity: undefined, user: undefined, options: [], words: [] };
   const jobs = lazy(() => readJobs(context));
-  const find = signInFinder({ ...signIn, port: undefined, wait: undefined }, context, jobs);
+  const flags = { ...signIn, port: undefined, wait: undefined };
+  const find = signInFinder(flags, context, asItsJob(context, jobs));
   const tools = { pass, find, jobs, journal, context };
   const ended = await eachBounded(ruled, SSH_AT_ONCE, async (one) => {
     try {
@@ -114,7 +116,8 @@ async function lookAt(
         const sample = await readSample(instance, CARD_SAMPLES, { find, signal }, context);
         const signs = signsOf(sample, instance);
         if (typeof signs === 'string') throw new CliError('notUnderstood', `${signs}.`);
-        return { ...signs, job: signs.job || mayHaveResults(id, await jobs()) };
+        const itsJobs = (await jobs()).filter((job) => job.id === id);
+        return { ...signs, job: signs.job || itsJobs.some(mayHaveResults) };
       },
     );
   } catch (error) {
@@ -122,16 +125,6 @@ async function lookAt(
     warnUnjudged({ name }, error.message, context);
     return undefined;
   }
-}
-
-/**
- * Whether a job still needs its instance. A job that has not ended terminates the instance itself,
- * and may have results on it.
- */
-function mayHaveResults(id: string, jobs: readonly JobRecord[]): boolean {
-  return jobs.some(
-    (job) => job.id === id && job.ended_at === null && !job.on && job.kept !== 'command',
-  );
 }
 
 function warnUnjudged({ name }: Pick<Ruled, 'name'>, why: string, { err }: Context): void {

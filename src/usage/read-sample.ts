@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { storeHostKey } from '../reach/known-hosts.ts';
 import { sshOptions } from '../reach/reach.ts';
+import type { FindSignIn } from '../reach/sign-in.ts';
 import { troubleIn } from '../reach/ssh-process.ts';
 import { hasSsh } from '../rules/statuses.ts';
 import { SSH_FAILED } from '../run-job/remote/failed-ssh.ts';
@@ -11,7 +12,6 @@ import { within } from '../run-job/remote/within.ts';
 import { sshEndpoint } from '../watch/ssh-endpoint.ts';
 import { PROBE_SCRIPT } from './probe-script.ts';
 import { parseSample, type Sample } from './sample.ts';
-import type { FindSignIn } from './sign-in.ts';
 
 /** In bytes; a probe never prints more. */
 const LARGEST = 64 * 1024;

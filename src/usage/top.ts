@@ -6,11 +6,11 @@ import { idleTime } from '../instances/deadlines/idle-time.ts';
 import { isReadNow, readKnownInstances } from '../instances/known-instances.ts';
 import { instanceIn, readInstance } from '../instances/read.ts';
 import type { Target } from '../instances/resolve.ts';
+import type { FindSignIn } from '../reach/sign-in.ts';
 import type { IdleTime, TopRow } from '../results/instances.ts';
 import { hasSsh } from '../rules/statuses.ts';
 import { readSample, withinLimit } from './read-sample.ts';
 import { type CpuTime, partValue, type Sample } from './sample.ts';
-import type { FindSignIn } from './sign-in.ts';
 
 /** Timeout for one instance, in milliseconds. */
 const LIMIT = 5_000;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SOAK } from '../faults/tools.ts';
@@ -9,6 +10,7 @@ import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
+import { makeKey } from '../support/sshd.ts';
 import { pause } from '../support/terminal.ts';
 
 let world: JobWorld;
@@ -111,9 +113,52 @@ describe('reap with jobs', needs('ssh'), () => {
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
     expect(world.status()).toBe('ACTIVE');
     world.advance(2 * 3_600_000);
-    expect(await reap()).toMatchObject({ rows: [{ outcome: 'terminated', reason: 'deadline' }] });
+    expect(await reap()).toMatchObject({ rows: [{ outcome: 'terminated', reason: 'job' }] });
     expect(await list()).toMatchObject([{ status: 'LOST', ends_at: null }]);
     expect(await attention()).toEqual([]);
+  });
+
+  test('copies results before it terminates, although the computer slept past the deadline', async () => {
+    await detached('echo out; echo x >result; exit 3', '--fetch', 'result', '--report', 'report');
+    await hasExited();
+    world.advance(2 * 3_600_000);
+    expect(await reap()).toMatchObject({
+      code: 0,
+      rows: [{ outcome: 'terminated', reason: 'job', exit_code: 3 }],
+    });
+    expect(await readFile(at('result'), 'utf8')).toBe('x\n');
+    expect(await gpucloud('jobs', 'logs', 'job')).toMatchObject({ stdout: 'out\n' });
+    expect(JSON.parse(await readFile(at('report'), 'utf8'))).toMatchObject({ exit_code: 3 });
+    expect(terminations()).toBe(1);
+  });
+
+  test('terminates at the deadline if the results of a job still cannot be copied', async () => {
+    await detached('echo x >result', '--fetch', 'result:results/');
+    await hasExited();
+    await writeFile(at('results'), 'in the way');
+    world.advance(2 * 3_600_000);
+    expect(await reap()).toMatchObject({ code: 125 });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('reports a refused sign-in at each pass', async () => {
+    await detached('echo x >result', '--fetch', 'result');
+    await hasExited();
+    await world.sshd.stop();
+    const folder = await mkdtemp(join(tmpdir(), 'gpucloud-keys-'));
+    await world.startSshd({ clientKey: `${makeKey(folder, 'other')}.pub` });
+    for (let pass = 0; pass < 2; pass += 1) {
+      const refused = await reap();
+      expect(refused).toMatchObject({ code: 125, rows: [{ outcome: 'refused', reason: 'job' }] });
+      expect(refused.stderr).toContain('Permission denied');
+      expect(refused.stderr).toContain('gpucloud jobs attach job');
+    }
+    const command = 'gpucloud jobs attach job';
+    expect(await attention()).toMatchObject([{ code: 'job_sign_in', command }]);
+    await world.startSshd();
+    expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
+    expect(await attention()).toEqual([]);
+    await rm(folder, { recursive: true });
   });
 
   test('keeps the instance until the results can be written', async () => {

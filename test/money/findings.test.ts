@@ -31,7 +31,8 @@ const instance = (fields: Partial<AccountInstance>) =>
   }) as AccountInstance;
 
 function messages(code: string, more: { instances?: AccountInstance[]; drives?: AccountDrive[] }) {
-  const enforcement = { isArmed: false, reason: 'not scheduled' } as const;
+  const armed = { isArmed: false, reason: 'not scheduled' } as const;
+  const enforcement = { deadline: armed, idle: armed, job: armed };
   const look = { ...lookAt(reading), enforcement, ...more };
   return findingsOf(look, code).map(({ message }) => message);
 }

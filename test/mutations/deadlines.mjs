@@ -106,13 +106,41 @@ export const deadlines = [
       ],
       ['the heartbeat of another service arms', 'one.service === service', 'true'],
       ['the heartbeat of another account arms', '|| one.account === account', '|| true'],
-      ['a deadline needs no schedule', 'if (found.isArmed) return;', 'return;'],
+      ['a deadline needs no schedule', 'if (reason === undefined) return;', 'return;'],
+      ['a schedule of an older version finishes jobs', '|| features.includes(feature)', '|| true'],
     ],
   },
   {
     file: 'instances/deadlines/reap.ts',
     tests: REAP,
     changes: [['a deadline is due before its time', 'Date.parse(deadline) <= now', 'true']],
+  },
+  {
+    file: 'journal/known.ts',
+    tests: 'commands/instances/deadlines/notify',
+    changes: [
+      [
+        'a failed notification is not sent again',
+        'if (await tell(event)) await',
+        'await tell(event); await',
+      ],
+      ['a killed notification is not sent again', 'await writeEvent(path, event);', ''],
+    ],
+  },
+  {
+    file: 'journal/events.ts',
+    tests: 'commands/instances/deadlines/notify',
+    changes: [['a notification is sent for ever', '&& now - Date.parse(at) < RETRIED', '']],
+  },
+  {
+    file: 'run-job/jobs/hand-over.ts',
+    tests: 'run-job/hand-over',
+    changes: [['a job that hangs keeps its instance', 'now() - since < 2 * LAST_TRY', 'true']],
+  },
+  {
+    file: 'reach/sign-in.ts',
+    tests: 'reach/sign-in',
+    changes: [['reap gets no key file', 'file !== undefined && !isLocked', '!isLocked']],
   },
   {
     file: 'instances/deadlines/deadline.ts',
@@ -236,7 +264,7 @@ export const deadlines = [
     tests: 'usage/end-idle',
     changes: [
       ['one look is enough', 'first.isDue && (await look()).isDue', 'first.isDue'],
-      ['results that are not copied yet are lost', 'signs.job || may', 'signs.job && may'],
+      ['results that are not copied yet are lost', '|| itsJobs.some(mayHaveResults)', ''],
       [
         'evidence of a killed process counts',
         'found === undefined || found.begun',

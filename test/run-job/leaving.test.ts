@@ -66,7 +66,9 @@ describe('run --detach', () => {
   test('prints that the instance keeps billing and how to attach', async () => {
     const { stdout, stderr } = await world.run('true', ['--detach', '--unenforced', '--json']);
     expect(JSON.parse(stdout)).toEqual({ id: NEW, name: 'job' });
-    expect(stderr).toContain('even after its command exits');
+    expect(stderr).toMatch(
+      /Even after its command exits, job bills until you terminate it; its deadline passes at .+ and nothing enforces it\. /,
+    );
     expect(stderr).toContain('gpucloud jobs attach job');
   });
 

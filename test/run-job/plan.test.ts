@@ -297,6 +297,35 @@ describe('gpucloud run before renting', () => {
     },
   );
 
+  test('rejects a command line in a single word, unless a file has this name', async () => {
+    const run = (...words: string[]) =>
+      world.cli(['run', ...REQUEST, '--terminate-after', '1h', '--dry-run', ...words]);
+    const { code, stderr, requests } = await run('--', 'python train.py --epochs 3');
+    expect({ code, requests }, stderr).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain("in a shell: -- sh -c 'python train.py --epochs 3'");
+    await writeFile(join(folder, 'my script'), '');
+    const other = await run('--sync', folder, '--', 'my script');
+    expect(other.stderr).not.toContain('is a single word');
+  });
+
+  test('hides a passed value in the error about a single word', async () => {
+    const words = ['--pass-env', 'TOKEN', '--', 'curl -H secret-token-value'];
+    const all = ['run', ...REQUEST, '--terminate-after', '1h', ...words];
+    const { code, stderr } = await world.cli(all, { env: { TOKEN: 'secret-token-value' } });
+    expect(code).toBe(2);
+    expect(stderr).not.toContain('secret-token-value');
+  });
+
+  test('notes a file of the command that is only on this computer', async () => {
+    const run = async (...words: string[]) =>
+      (await world.cli(['run', ...REQUEST, '--terminate-after', '1h', '--dry-run', ...words]))
+        .stderr;
+    const note = 'package.json is on this computer, but not copied to the instance';
+    expect(await run('--', 'cat', 'package.json')).toContain(note);
+    expect(await run('--sync', folder, '--', 'cat', 'package.json')).not.toContain(note);
+    expect(await run('--', 'cat', 'none.json', 'src')).not.toContain('is on this computer');
+  });
+
   test('exits with 2 if nothing enforces --if-idle', async () => {
     await writeFile(join(folder, 'ssh'), '#!/bin/sh\n', { mode: 0o755 });
     const ids = ['--offer', ID, '--image', ID, '--ssh-key', ID, '--identity', '/dev/null'];

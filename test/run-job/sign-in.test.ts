@@ -51,7 +51,10 @@ async function pair(name: string, blob: string): Promise<string> {
 }
 
 const signIn = (...ssh_keys: string[]) =>
-  ensureSignIn({ instance_name: 'job', offer_id: 'a', image_id: 'b', ssh_keys }, HOW, context);
+  ensureSignIn({ ssh_keys }, { how: HOW, detach: false }, context);
+const detached = (...ssh_keys: string[]) =>
+  ensureSignIn({ ssh_keys }, { how: HOW, detach: true }, context);
+const ONLY_AGENT = 'only usable through your SSH agent';
 
 describe('the private key of a job', () => {
   test('selects a key file without a passphrase for a job', async () => {
@@ -61,10 +64,20 @@ describe('the private key of a job', () => {
     expect(await signIn('k-1', 'k-2')).toEqual({ ...HOW, identity: file });
   });
 
-  test('selects no key file if the agent holds the key', async () => {
-    await pair('a-locked', 'AAAA1');
+  test('selects the key file even if the agent holds the key', async () => {
+    const locked = await pair('a-locked', 'AAAA1');
+    await writeFile(join(world.home, 'agent'), 'ssh-ed25519 AAAA1 agent\n');
+    expect(await signIn('k-1')).toEqual({ ...HOW, identity: locked });
+    await expect(detached('k-1')).rejects.toThrow(ONLY_AGENT);
+    const open = await pair('b', 'AAAA1');
+    expect(await detached('k-1')).toEqual({ ...HOW, identity: open });
+  });
+
+  test('refuses --detach if only the agent has the key', async () => {
     await writeFile(join(world.home, 'agent'), 'ssh-ed25519 AAAA1 agent\n');
     expect(await signIn('k-1')).toEqual({ ...HOW, identity: undefined });
+    const refusal = { failure: 'usage', hint: expect.stringContaining('--identity FILE') };
+    await expect(detached('k-1')).rejects.toMatchObject(refusal);
   });
 
   test('rejects a job whose SSH keys have no private key on this computer', async () => {
@@ -85,23 +98,24 @@ describe('the private key of a job', () => {
 
   test("selects the key of --identity, without reading the account's keys", async () => {
     const how = { ...HOW, identity: '/key' };
-    const body = { instance_name: 'job', offer_id: 'a', image_id: 'b' };
-    expect(await ensureSignIn({ ...body, ssh_keys: ['k-1'] }, how, context)).toBe(how);
-    await expect(ensureSignIn(body, how, context)).rejects.toThrow('--ssh-key is missing');
+    const given = { how, detach: false };
+    expect(await ensureSignIn({ ssh_keys: ['k-1'] }, given, context)).toBe(how);
+    await expect(ensureSignIn({}, given, context)).rejects.toThrow('--ssh-key is missing');
     expect(world.service.requests).toEqual([]);
   });
 
   test('rejects an --identity key with a passphrase, unless the agent holds the key', async () => {
     await program('ssh-keygen', 'echo "Load key: incorrect passphrase supplied" >&2; exit 255');
     const file = await pair('a', 'AAAA1');
-    const body = { instance_name: 'job', offer_id: 'a', image_id: 'b', ssh_keys: ['k-1'] };
-    const check = () => ensureSignIn(body, { ...HOW, identity: file }, context);
+    const how = { ...HOW, identity: file };
+    const check = (detach = false) => ensureSignIn({ ssh_keys: ['k-1'] }, { how, detach }, context);
     const refusal = `--identity: private key ${file} has a passphrase`;
     await expect(check()).rejects.toThrow(refusal);
     await writeFile(join(world.home, 'agent'), 'ssh-ed25519 AAAA2 agent\n');
     await expect(check()).rejects.toThrow(refusal);
     await writeFile(join(world.home, 'agent'), 'ssh-ed25519 AAAA1 agent\n');
     expect(await check()).toMatchObject({ identity: file });
+    await expect(check(true)).rejects.toThrow(ONLY_AGENT);
     await rm(`${file}.pub`);
     expect(await check()).toMatchObject({ identity: file });
     await rm(join(world.home, 'agent'));
@@ -131,6 +145,19 @@ describe('ssh on this computer', () => {
       { options: [], words: ['-Bad'] },
     ]) {
       await expect(ensureSsh(how, context)).rejects.toThrow('ssh rejects them: Bad one');
+    }
+  });
+
+  test.each([
+    ['UseKeychain', 'line 2: Bad configuration option: usekeychain'],
+    ['mode 666', 'Bad owner or permissions on /home/ann/.ssh/config'],
+  ])('rejects a run before renting if ssh rejects its configuration: %s', async (_what, reason) => {
+    await program('ssh', `case $1 in -G) echo "${reason}" >&2; echo more >&2; exit 255; esac`);
+    for (const how of [HOW, { options: ['Compression=yes'], words: [] }]) {
+      await expect(ensureSsh(how, context)).rejects.toMatchObject({
+        failure: 'usage',
+        message: `ssh rejects its configuration: ${reason}`,
+      });
     }
   });
 

@@ -284,19 +284,18 @@ describe('a job that has exited', () => {
     return rows;
   };
 
-  test.each([[{ kept: null }], [{ kept: 'results' }]])(
-    "protects a job's instance while results are not copied: %j",
-    async (more) => {
-      await exited(more);
-      const outcome = more.kept === null ? 'refused' : 'kept';
-      const failed = { reason: 'job', outcome, exit_code: 0 };
-      expect(await ends()).toMatchObject([failed, failed, failed]);
-      const record = readFileSync(join(world.home, 'state', 'jobs', `${ID}.json`), 'utf8');
-      expect(JSON.parse(record)).toMatchObject({ ...more, ended_at: null });
-      expect(terminations()).toBe(0);
-      expect(await listed(world)).toMatchObject([{ idle_seconds: 0 }]);
-    },
-  );
+  test.each([
+    [{ kept: null }, 'refused'],
+    [{ kept: 'results' }, 'kept'],
+  ])("protects a job's instance while results are not copied: %j", async (more, outcome) => {
+    await exited(more);
+    const failed = { reason: 'job', outcome, exit_code: 0 };
+    expect(await ends()).toMatchObject([failed, failed, failed]);
+    const record = readFileSync(join(world.home, 'state', 'jobs', `${ID}.json`), 'utf8');
+    expect(JSON.parse(record)).toMatchObject({ ...more, ended_at: null });
+    expect(terminations()).toBe(0);
+    expect(await listed(world)).toMatchObject([{ idle_seconds: 0 }]);
+  });
 
   test.each([
     ['its instance was kept for the command', { kept: 'command' }],
@@ -306,11 +305,11 @@ describe('a job that has exited', () => {
     expect(await ends()).toMatchObject([{ reason: 'idle', outcome: 'terminated' }]);
   });
 
-  test('does not protect an instance that the job did not rent', async () => {
+  test('protects an instance that existed before the job', async () => {
     await exited({ on: true });
-    expect(await ends()).toContainEqual(
-      expect.objectContaining({ reason: 'idle', outcome: 'terminated' }),
-    );
+    const failed = { reason: 'job', outcome: 'kept' };
+    expect(await ends()).toMatchObject([failed, failed, failed]);
+    expect(terminations()).toBe(0);
   });
 });
 
@@ -369,7 +368,7 @@ describe('an idle rule', () => {
     world.clock.advance(60 * MINUTE);
     const { code, stderr, requests } = await cli([...CREATE, ...RULE, '--json']);
     expect(code).toBe(2);
-    expect(errorOf(stderr).message).toContain('Nothing on this computer enforces deadlines');
+    expect(errorOf(stderr).message).toContain('Nothing on this computer enforces idle rules');
     expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
+import { armedStatus } from '../../instances/deadlines/arm.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { privateHalves } from '../../ssh-keys/private-half.ts';
 import {
@@ -31,6 +32,7 @@ export function serviceChecks(context: Context): Checks {
     service: async () => reached(await heard, await settings),
     account: async () => owner(await heard),
     ssh_key: async () => sshKeyCheck(await heard, context),
+    deadlines: async () => ((await settings) === undefined ? NO_ADDRESS : deadlinesCheck(context)),
     clock: async () => ((await settings)?.sandbox ? SANDBOX_CLOCK : clockCheck(await heard)),
   };
 }
@@ -167,6 +169,15 @@ async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<
         `${locked.file} has a passphrase, and "gpucloud run" can't prompt for it`,
         `add it to the SSH agent: ssh-add ${locked.file}`,
       );
+}
+
+/** Whether a schedule enforces deadlines, idle rules and jobs of the active profile. */
+async function deadlinesCheck(context: Context): Promise<Finding> {
+  const { armed, enforces, reason, last_run_at, scheduler } = await armedStatus(context);
+  if (reason === null) return pass(`"instances reap" enforces: ${enforces.join(', ')}`);
+  if (!armed && last_run_at === null && scheduler === null) return pass(reason);
+  const show = gpucloud('instances', 'reap', '--status');
+  return warn(reason, `${show}; schedule it again: ${gpucloud('instances', 'reap', '--install')}`);
 }
 
 function clockCheck(heard: Heard | undefined): Finding {

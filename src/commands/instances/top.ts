@@ -3,9 +3,10 @@ import type { Context } from '../../context.ts';
 import { type CliError, worstOf } from '../../errors.ts';
 import { findInstances } from '../../instances/resolve.ts';
 import type { Output } from '../../output/output.ts';
+import { signInFinder } from '../../reach/sign-in.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
 import type { TopRow } from '../../results/instances.ts';
-import { signInFinder } from '../../usage/sign-in.ts';
+import { asItsJob } from '../../run-job/jobs/sign-in-of.ts';
 import { readTop, type Top } from '../../usage/top.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
@@ -36,7 +37,7 @@ export const top = verb({
   async run(context, typed, { watch: isWatched, interval, ...signIn }) {
     const how = await howToReach(signIn, context);
     const targets = typed.length === 0 ? [] : await findInstances(typed, context);
-    const find = signInFinder(how, context);
+    const find = signInFinder(how, context, asItsJob(context));
     const one = targets.length === 1;
     const read = () => readTop(targets, find, context);
     if (isWatched === true) return watchTop(read, one, interval, context);

@@ -47,7 +47,7 @@ function read(options: CallOptions, context: Context): Promise<AccountReading> {
 }
 
 async function overview(reading: AccountReading, context: Context): Promise<Overview> {
-  const enforcement = await readEnforcement(context, reading.user?.id);
+  const enforcement = await readEnforcement({ account: reading.user?.id }, context);
   const jobs = (await readJobs(context))
     .filter(({ ended_at }) => ended_at === null)
     .filter(isRented);

@@ -15,7 +15,7 @@ import {
   schedulersIn,
   schedulersWith,
 } from '../scheduler/index.ts';
-import { judge, profileOf, serviceName } from './armed.ts';
+import { FEATURES, judge, profileOf, serviceName } from './armed.ts';
 
 /** Milliseconds to wait for a scheduled run, since its requests may time out. */
 const LONGEST_RUN = 120_000;
@@ -41,16 +41,18 @@ export async function armedStatus(context: Context): Promise<ArmedStatus> {
   const stored = heartbeatOf((await context.folders()).state, profile);
   // Ignores the heartbeat if a login has moved the profile to another service.
   const heartbeat = stored?.service === service ? stored : undefined;
-  const { isArmed, reason } = await judge(heartbeat, profile, context);
+  const found = await judge(heartbeat, profile, context);
+  const doubtful = FEATURES.find((feature) => found[feature].reason !== undefined);
   return {
     profile,
-    armed: isArmed,
+    armed: found.deadline.isArmed,
+    enforces: FEATURES.filter((feature) => found[feature].isArmed),
     scheduler: scheduler?.name ?? null,
     every_seconds: heartbeat === undefined ? null : heartbeat.every / 1000,
     last_run_at: heartbeat?.at ?? null,
     age_seconds: ageOf(heartbeat?.at, context.clock.now()),
     failure: heartbeat?.failure?.message ?? null,
-    reason: reason ?? null,
+    reason: (doubtful && found[doubtful].reason) ?? null,
   };
 }
 

@@ -11,7 +11,7 @@ import {
   writeHeartbeat,
 } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { relative, spanText } from '../../output/time.ts';
+import { minuteText, relative, spanText } from '../../output/time.ts';
 import { ownJournal } from '../pending.ts';
 import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/index.ts';
 
@@ -21,8 +21,18 @@ export const DEFAULT_EVERY = 5 * 60_000;
 /** Stands for the profile of a run with a key from the environment. */
 const NO_PROFILE = '@environment';
 
-/** Whether `instances reap` is scheduled on this computer for one service and account. */
-export interface Enforcement {
+/** What a scheduled `instances reap` can do, in words that complete "gpucloud … ". */
+const DOES = {
+  deadline: 'enforce deadlines',
+  idle: 'enforce idle rules',
+  job: 'finish jobs',
+} as const;
+
+export type Feature = keyof typeof DOES;
+export const FEATURES: readonly Feature[] = ['deadline', 'idle', 'job'];
+
+/** Whether a scheduled `instances reap` on this computer does one thing. */
+export interface Armed {
   readonly isArmed: boolean;
   /**
    * Completes "nothing enforces deadlines: …". If scheduled, the reason why enforcement may be
@@ -31,29 +41,33 @@ export interface Enforcement {
   readonly reason: string | undefined;
 }
 
-/** Reads the enforcement for the active profile's service, and for its account if known. */
-export async function readEnforcement(
-  context: Context,
-  account: string | undefined,
-): Promise<Enforcement> {
-  return enforcementOf({ service: await serviceName(context), account }, context);
-}
+export type Enforcement = Readonly<Record<Feature, Armed>>;
 
-export async function enforcementOf(
-  { service, account }: Scope,
+/**
+ * Reads what is enforced for the account, if known. `service` defaults to the active profile's
+ * service.
+ */
+export async function readEnforcement(
+  { account, service }: Partial<Scope>,
   context: Context,
 ): Promise<Enforcement> {
-  const own = (await heartbeatsOf(service, context)).filter(
-    (one) => account === undefined || one.account === account,
-  );
+  const all = await heartbeatsOf(service ?? (await serviceName(context)), context);
+  const own = all.filter((one) => account === undefined || one.account === account);
   const judged: Enforcement[] = [];
   for (const one of own) judged.push(await judge(one, one.profile, context));
-  return (
-    judged.find(({ isArmed, reason }) => isArmed && reason === undefined) ??
-    judged.find(({ isArmed }) => isArmed) ??
-    judged[0] ??
-    NOT_SCHEDULED
-  );
+  return forEachFeature((feature) => {
+    const found = judged.map((one) => one[feature]);
+    return (
+      found.find(({ isArmed, reason }) => isArmed && reason === undefined) ??
+      found.find(({ isArmed }) => isArmed) ??
+      found[0] ??
+      NOT_SCHEDULED
+    );
+  });
+}
+
+function forEachFeature(armedFor: (feature: Feature) => Armed): Enforcement {
+  return { deadline: armedFor('deadline'), idle: armedFor('idle'), job: armedFor('job') };
 }
 
 /**
@@ -75,18 +89,39 @@ function timeOf({ at, failure }: Heartbeat): number {
   return Math.max(Date.parse(at ?? '') || 0, Date.parse(failure?.at ?? '') || 0);
 }
 
-const NOT_SCHEDULED: Enforcement = {
+const NOT_SCHEDULED: Armed = {
   isArmed: false,
   reason: '"instances reap" is not scheduled',
 };
 
-/** Judges whether a heartbeat proves that its profile's schedule still runs. */
+/** Judges what a heartbeat proves: an older gpucloud enforces only what it knows. */
 export async function judge(
   heartbeat: Heartbeat | undefined,
   profile: string,
   context: Context,
 ): Promise<Enforcement> {
-  if (heartbeat === undefined) return NOT_SCHEDULED;
+  if (heartbeat === undefined) return forEachFeature(() => NOT_SCHEDULED);
+  const schedule = await judgeSchedule(heartbeat, profile, context);
+  return forEachFeature((feature) => armedFor(feature, heartbeat, schedule));
+}
+
+/** Returns what a schedule does. Without a list of features, only deadlines count. */
+export function armedFor(
+  feature: Feature,
+  { features = ['deadline'], program }: Pick<Heartbeat, 'features' | 'program'>,
+  schedule: Armed,
+): Armed {
+  if (!schedule.isArmed || features.includes(feature)) return schedule;
+  const which = program === undefined ? 'an older gpucloud' : `gpucloud ${program}`;
+  return { isArmed: false, reason: `the schedule runs ${which}, which does not ${DOES[feature]}` };
+}
+
+/** Judges whether a heartbeat proves that its profile's schedule still runs. */
+async function judgeSchedule(
+  heartbeat: Heartbeat,
+  profile: string,
+  context: Context,
+): Promise<Armed> {
   const { at, every, failure, entry, stored, ahead } = heartbeat;
   if (stored === true && !(await hasKey(profile, context))) {
     return { isArmed: false, reason: `the profile "${profile}" has no key` };
@@ -149,21 +184,61 @@ export async function profileOf(context: Context): Promise<string> {
 }
 
 /**
- * Throws a usage error if nothing enforces deadlines on this computer. Runs before any request that
+ * Returns `bills until 08:58`, or what is true if nothing enforces the deadline. `deadline` is null
+ * if there is none, and undefined if it can't be read.
+ */
+export function billsUntil(
+  deadline: string | null | undefined,
+  { deadline: armed }: Enforcement,
+): string {
+  const forever = 'bills until you terminate it';
+  if (deadline === null) return forever;
+  const time = deadline === undefined ? undefined : minuteText(Date.parse(deadline));
+  if (armed.isArmed) return `bills until ${time ?? 'its deadline'}`;
+  return time === undefined
+    ? `${forever}; nothing enforces its deadline`
+    : `${forever}; its deadline passes at ${time} and nothing enforces it`;
+}
+
+/** Returns what enforces a deadline or an idle rule. */
+export function endsNeed(ends: { deadline?: unknown; if_idle?: unknown }): Feature[] {
+  return [
+    ...(ends.deadline == null ? [] : (['deadline'] as const)),
+    ...(ends.if_idle === undefined ? [] : (['idle'] as const)),
+  ];
+}
+
+/**
+ * Throws a usage error if nothing on this computer does all of this. Runs before any request that
  * rents.
  */
-export async function ensureArmed(context: Context): Promise<void> {
+export async function ensureArmed(needed: readonly Feature[], context: Context): Promise<void> {
+  const missing = (found: Enforcement) => unenforcedText(needed, found);
   // Reads the account only if the service has a schedule, since that may require a request.
-  let found = await readEnforcement(context, undefined);
-  if (found.isArmed) {
+  let reason = missing(await readEnforcement({}, context));
+  if (reason === undefined) {
     const account = await (await ownJournal(context)).account();
-    found = await readEnforcement(context, account);
+    reason = missing(await readEnforcement({ account }, context));
   }
-  if (found.isArmed) return;
+  if (reason === undefined) return;
   throw usageError(
-    `Nothing on this computer enforces deadlines: ${found.reason}. Nothing was sent.`,
+    `${reason}. Nothing was sent.`,
     `schedule it: ${gpucloud('instances', 'reap', '--install')}; or add --unenforced to skip this check`,
   );
+}
+
+/**
+ * Returns `Nothing on this computer enforces deadlines: …` for the first thing that nothing does;
+ * undefined if all is done.
+ */
+export function unenforcedText(
+  needed: readonly Feature[],
+  enforcement: Enforcement,
+): string | undefined {
+  const feature = FEATURES.find((one) => needed.includes(one) && !enforcement[one].isArmed);
+  if (feature === undefined) return undefined;
+  const does = DOES[feature].replace(/^enforce/, 'enforces').replace(/^finish/, 'finishes');
+  return `Nothing on this computer ${does}: ${enforcement[feature].reason}`;
 }
 
 /**
@@ -218,6 +293,8 @@ export async function beat(every: number, ahead: number, context: Context): Prom
     every,
     at: nowText(context),
     ahead,
+    program: context.version,
+    features: [...FEATURES],
   };
   try {
     await writeHeartbeat((await context.folders()).state, await profileOf(context), heartbeat);

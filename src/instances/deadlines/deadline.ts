@@ -20,7 +20,7 @@ import {
 import type { Changed } from '../outcome.ts';
 import { instanceIn, readInstance } from '../read.ts';
 import type { Target } from '../resolve.ts';
-import { ensureArmed } from './armed.ts';
+import { endsNeed, ensureArmed, type Feature } from './armed.ts';
 import { serviceTime, warnOfDifference } from './service-time.ts';
 
 /** A year. A later deadline is probably a typo. */
@@ -75,13 +75,17 @@ export function wantedDeadline({
 }
 
 /**
- * Checks the requested deadline before any request. Throws a usage error unless deadlines are
- * enforced or `--unenforced` is given.
+ * Checks the requested deadline before any request. Throws a usage error unless everything that
+ * needs a scheduled `reap` has it, or `--unenforced` is given.
  */
-export async function checkDeadline(flags: DeadlineFlags, context: Context): Promise<void> {
-  const wanted = wantedDeadline(flags);
-  const isAny = wanted !== undefined || flags.ifIdle !== undefined;
-  if (isAny && flags.unenforced !== true) await ensureArmed(context);
+export async function checkDeadline(
+  flags: DeadlineFlags,
+  context: Context,
+  also: readonly Feature[] = [],
+): Promise<void> {
+  const needed = endsNeed({ deadline: wantedDeadline(flags), if_idle: flags.ifIdle });
+  const all = [...needed, ...also];
+  if (all.length > 0 && flags.unenforced !== true) await ensureArmed(all, context);
 }
 
 /**

@@ -1,64 +1,86 @@
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { AT_ONCE, eachBounded } from '../../bounded.ts';
 import { profileOf } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { errorCode, faultOf } from '../../files/error-code.ts';
-import { privateFolder } from '../../files/private-folder.ts';
+import { faultOf } from '../../files/error-code.ts';
+import type { EventRecord, Journal } from '../../journal/index.ts';
 import { cleanLines } from '../../output/sanitise.ts';
 import { withProfile } from '../../output/shell-line.ts';
 import type { Reaped } from '../../results/instances.ts';
+import { ownJournal } from '../pending.ts';
 import type { Reaping } from './reap.ts';
 
-/** JSON input of the `--notify` command. */
-interface NotifyEvent {
-  readonly event:
-    | 'job_ended'
-    | 'terminated_at_deadline'
-    | 'terminated_idle'
-    | 'terminate_failed'
-    | 'outcome_unknown';
-  /** The instance's ID; null if the request's outcome is unknown. */
-  readonly id: string | null;
-  readonly name: string;
-  /** A sentence for a person. */
-  readonly message: string;
-  /** The exit code of a job's command; null if unknown or without a job. */
-  readonly exit_code: number | null;
-}
+/** JSON input of the `--notify` command, without its time. */
+type NotifyEvent = Pick<EventRecord, 'event' | 'id' | 'name' | 'message' | 'exit_code'>;
 
 /** Milliseconds that the command may take. */
 const PATIENCE = 30_000;
 
 /**
- * Runs the profile's command once per event, even if several processes see the event. `since` is
- * the deadline or the start of the job; it distinguishes two events of one kind on one instance. A
- * failure is only a warning.
+ * Runs the profile's command for an event, at least once: until it succeeds, every pass of `reap`
+ * tries again for a day. `since` is the deadline or the start of the job; it distinguishes two
+ * events of one kind on one instance. A failure is only a warning.
  */
-export async function notify(event: NotifyEvent, since: string, context: Context): Promise<void> {
+export function notify(event: NotifyEvent, since: string, context: Context): Promise<void> {
+  return tellAll([{ ...event, key: keyOf(event, since) }], context);
+}
+
+function keyOf({ event, id, name }: NotifyEvent, since: string): string {
+  return [id ?? name, event, since].join(' ');
+}
+
+type Keyed = NotifyEvent & Pick<EventRecord, 'key'>;
+
+/** Tells these events, and with `again` all events whose notification has failed so far. */
+async function tellAll(
+  events: readonly Keyed[],
+  context: Context,
+  { again = false }: { readonly again?: boolean } = {},
+): Promise<void> {
   await context.shielded(async (own) => {
+    const failed = (what: string, error: unknown) => {
+      const reason = error instanceof CliError ? error.message : faultOf(error);
+      own.err.warn('notify', `Could not ${what}: ${reason}`);
+    };
+    const tellOne = async (journal: Journal, one: Keyed | EventRecord, command: Words) => {
+      const what = `${one.event} for ${one.name}`;
+      try {
+        const at = new Date(own.clock.now()).toISOString();
+        const event = { version: 1 as const, at, told_at: null, ...one };
+        const fault = await journal.tellEvent(event, (stored) => run(command, stored, own));
+        if (fault !== undefined) failed(`store that ${what} was sent`, fault);
+      } catch (error) {
+        failed(`send ${what}`, error);
+      }
+    };
     try {
       const { profile } = await own.settings({ key: false });
       const command =
         profile && profileOf(await (await own.config()).read(), profile.value)?.notify;
       if (command === undefined || command.length === 0) return;
-      if (!(await isFirst(event, since, own))) return;
-      await run(command, event, own);
+      if (events.length === 0 && !again) return;
+      const journal = await ownJournal(own);
+      await eachBounded(events, AT_ONCE, (one) => tellOne(journal, one, command));
+      const keys = new Set(events.map(({ key }) => key));
+      const untold = again ? await journal.untoldEvents() : [];
+      const others = untold.filter(({ key }) => !keys.has(key));
+      await eachBounded(others, AT_ONCE, (one) => tellOne(journal, one, command));
     } catch (error) {
-      const reason = error instanceof CliError ? error.message : faultOf(error);
-      own.err.warn('notify', `Could not send ${event.event} for ${event.name}: ${reason}`);
+      failed('send notifications', error);
     }
   });
 }
 
+type Words = readonly string[];
+
+/** Runs the command, and returns whether it succeeded. */
 async function run(
-  [file = '', ...args]: readonly string[],
-  event: NotifyEvent,
-  { start, clock, err, flags }: Context,
-): Promise<void> {
-  const message = withProfile(event.message, flags.profile);
-  const json = JSON.stringify({ ...event, message, at: new Date(clock.now()).toISOString() });
+  [file = '', ...args]: Words,
+  { event, id, name, message: text, exit_code, at }: EventRecord,
+  { start, err, flags }: Context,
+): Promise<boolean> {
+  const message = withProfile(text, flags.profile);
+  const json = JSON.stringify({ event, id, name, message, exit_code, at });
   let last = '';
   const running = await start({
     file,
@@ -72,7 +94,7 @@ async function run(
     timeout: PATIENCE,
   });
   const code = await running.ended.catch(faultOf);
-  if (code === 0) return;
+  if (code === 0) return true;
   const reason = running.isLate
     ? `it did not finish within ${PATIENCE / 1000} s`
     : typeof code === 'string'
@@ -80,33 +102,7 @@ async function run(
       : (cleanLines(last).trim().split('\n').at(-1) ?? '') || `exit code ${code}`;
   // Shows only the program, since its arguments may be secret.
   err.warn('notify', `The command of --notify (${file}) failed: ${reason.replace(/\.$/, '')}.`);
-}
-
-/** Days after which a repeated event counts as new. */
-const [KEPT, DAY] = [30, 24 * 3_600_000];
-
-/** Creates a file that marks the event. Only one process succeeds. */
-async function isFirst(
-  { event, id, name }: NotifyEvent,
-  since: string,
-  { folders, clock }: Context,
-): Promise<boolean> {
-  const folder = join((await folders()).state, 'notified');
-  await privateFolder(folder);
-  for (const old of await readdir(folder)) {
-    const found = await stat(join(folder, old)).catch(() => undefined);
-    if (found !== undefined && found.mtimeMs < clock.now() - KEPT * DAY) {
-      await rm(join(folder, old), { force: true });
-    }
-  }
-  const mark = encodeURIComponent([id ?? name, event, since].join(' '));
-  try {
-    await writeFile(join(folder, mark), '', { flag: 'wx', mode: 0o600 });
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false;
-    throw error;
-  }
+  return false;
 }
 
 const EVENTS: Readonly<Partial<Record<Reaped['outcome'], NotifyEvent['event']>>> = {
@@ -116,21 +112,24 @@ const EVENTS: Readonly<Partial<Record<Reaped['outcome'], NotifyEvent['event']>>>
 };
 
 /**
- * Sends notifications about instances that a pass terminated at their deadline, or failed to
- * terminate. After an interrupt, sends no failure, since the next pass tries again.
+ * Sends notifications about instances that a pass terminated, or failed to terminate, and those that
+ * earlier passes could not send. After an interrupt, sends no failure, since the next pass tries
+ * again.
  */
 export async function notifyOfReaped(
   { rows, errors }: Pick<Reaping, 'rows' | 'errors'>,
   context: Context,
 ): Promise<void> {
-  await eachBounded(rows, AT_ONCE, async ({ id, name, deadline, outcome, reason }) => {
+  const events = rows.flatMap(({ id, name, deadline, outcome, reason }) => {
     const isIdle = reason === 'idle';
     const event = isIdle && outcome === 'terminated' ? 'terminated_idle' : EVENTS[outcome];
-    if (event === undefined || (context.signal.aborted && outcome !== 'terminated')) return;
+    if (event === undefined || (context.signal.aborted && outcome !== 'terminated')) return [];
     const failure = errors.find(({ resource }) => resource === (id ?? name));
     const message =
       failure?.message ??
       `${name} was terminated ${isIdle ? 'by its idle rule' : 'at its deadline'}.`;
-    await notify({ event, id, name, message, exit_code: null }, deadline ?? '', context);
+    const about = { event, id, name, message, exit_code: null };
+    return { ...about, key: keyOf(about, deadline ?? '') };
   });
+  await tellAll(events, context, { again: true });
 }

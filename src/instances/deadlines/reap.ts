@@ -8,25 +8,24 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
 import type { Reaped } from '../../results/instances.ts';
 import { typedName } from '../../rules/names.ts';
+import { mayBill } from '../../rules/statuses.ts';
 import { endHeld } from '../ending.ts';
 import { ownJournal } from '../pending.ts';
 import { readInstance } from '../read.ts';
 import { type ServiceTime, serviceTime, warnOfDifference } from './service-time.ts';
 
-export interface Reaping {
+/** A pass of `reap`: the service accepted the key, and its time is known. */
+export interface Pass {
+  readonly journal: Journal;
   readonly time: ServiceTime;
-  readonly rows: readonly Reaped[];
-  readonly errors: readonly CliError[];
-  /** Why the service did not confirm the key. Also contained in the errors. */
+  /** Limits concurrent terminations. */
+  readonly gate: Gate;
+  /** Why the service did not confirm the key. */
   readonly unproven: CliError | undefined;
 }
 
-/**
- * Terminates the account's instances whose deadline has passed by the service's clock. Setting the
- * deadline was the consent. Continues after a failure. Throws if the service can't be reached with
- * the profile's key.
- */
-export async function reapOverdue(context: Context): Promise<Reaping> {
+/** Throws if the service can't be reached with the profile's key. */
+export async function beginPass(context: Context): Promise<Pass> {
   const api = await context.api({ quiet: true });
   // Fetches the service's time, and proves that the key works even if nothing is past its deadline.
   const me = lazy(() => api.users.me());
@@ -35,6 +34,25 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
   if (unproven !== undefined && (unproven.httpStatus ?? 0) < 500) throw unproven;
   const journal = await ownJournal(context, me);
   const time = await timeOfPass(unproven, journal, context);
+  return { journal, time, gate: createGate(AT_ONCE), unproven };
+}
+
+export interface Reaping {
+  readonly rows: readonly Reaped[];
+  readonly errors: readonly CliError[];
+}
+
+/**
+ * Terminates the account's instances whose deadline has passed by the service's clock, except those
+ * that `leaves` leaves to their job. Setting the deadline was the consent. Continues after a
+ * failure.
+ */
+export async function reapOverdue(
+  pass: Pass,
+  leaves: (id: string) => boolean,
+  context: Context,
+): Promise<Reaping> {
+  const { journal, time } = pass;
   const unknown: Ended[] = [];
   const unread = await failuresOf(
     overdueRequests(time.now(), journal).then((found) => unknown.push(...found)),
@@ -43,22 +61,31 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
   const overdue = all.flatMap(({ deadline, ...one }) =>
     deadline != null && isPast(deadline, time.now()) ? [{ ...one, deadline }] : [],
   );
-  const gate = createGate(AT_ONCE);
-  const ended = await Promise.all(
-    overdue.map((one) => terminate(one, { time, gate, journal }, context)),
-  );
+  const due = overdue.filter(({ id }) => !leaves(id));
+  const ended = await Promise.all(due.map((one) => terminate(one, pass, context)));
   const done = [...unknown, ...ended.filter((one) => one !== undefined)];
   return {
-    time,
     rows: done.flatMap(({ row }) => row ?? []),
-    unproven,
     errors: [
       ...done.flatMap(({ error }) => error ?? []),
-      ...(unproven === undefined ? [] : [unproven]),
       ...unread,
       ...all.flatMap((one) => (one.deadline === undefined ? unreadable(one) : [])),
     ],
   };
+}
+
+/** Terminates an instance whose deadline has waited for its job, unless the job has terminated it. */
+export async function reapAfterJob(id: string, pass: Pass, context: Context): Promise<Reaping> {
+  const { journal, time } = pass;
+  const found = (await journal.deadlines()).find((one) => one.id === id);
+  const nothing = { rows: [], errors: [] };
+  if (found?.deadline == null || !mayBill(found.status)) return nothing;
+  const { name, deadline } = found;
+  if (!isPast(deadline, time.now())) return nothing;
+  const ended = await terminate({ id, name, deadline }, pass, context);
+  if (ended === undefined) return nothing;
+  const { row, error } = ended;
+  return { rows: row === undefined ? [] : [row], errors: error === undefined ? [] : [error] };
 }
 
 /**
@@ -112,12 +139,6 @@ async function overdueRequests(now: number, journal: Journal): Promise<Ended[]> 
     const row = { ...overdueRow(null, name, deadline, now), outcome: 'unknown' } as const;
     return { row, error: stillUnknown(row) };
   });
-}
-
-interface Pass {
-  readonly time: ServiceTime;
-  readonly gate: Gate;
-  readonly journal: Journal;
 }
 
 /**

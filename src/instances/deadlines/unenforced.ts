@@ -4,15 +4,28 @@ import { heartbeatOf, type Journal, type Scope } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText } from '../../output/time.ts';
 import { mayBill } from '../../rules/statuses.ts';
-import { enforcementOf, noteFault, profileOf, readEnforcement, serviceName } from './armed.ts';
+import {
+  endsNeed,
+  type Feature,
+  noteFault,
+  profileOf,
+  readEnforcement,
+  serviceName,
+  unenforcedText,
+} from './armed.ts';
 
-/** Warns if nothing enforces these deadlines. */
-export async function warnUnenforced(journal: Journal, context: Context): Promise<void> {
-  const enforcement = await readEnforcement(context, await journal.account());
-  if (enforcement.isArmed) return;
+/** Warns if nothing on this computer does all of this. */
+export async function warnUnenforced(
+  needed: readonly Feature[],
+  journal: Journal,
+  context: Context,
+): Promise<void> {
+  const account = await journal.account();
+  const text = unenforcedText(needed, await readEnforcement({ account }, context));
+  if (text === undefined) return;
   context.err.warn(
     'deadline_unenforced',
-    `Nothing on this computer enforces deadlines: ${enforcement.reason}. To enforce them: ${gpucloud('instances', 'reap', '--install')}`,
+    `${text}. To enforce them: ${gpucloud('instances', 'reap', '--install')}`,
   );
 }
 
@@ -25,10 +38,12 @@ export async function warnOfUnenforcedDeadlines(
   open: () => Promise<Journal>,
   context: Context,
 ): Promise<void> {
-  const { isArmed, reason } = await enforcementOf(scope, context);
-  if (isArmed) return;
-  const found = await deadlinesIn(open);
-  if (found.length === 0) return;
+  const enforcement = await readEnforcement(scope, context);
+  const all = await deadlinesIn(open);
+  const found = all.filter(({ needed }) => unenforcedText(needed, enforcement) !== undefined);
+  const [first] = found;
+  if (first === undefined) return;
+  const { reason } = enforcement[first.needed.includes('deadline') ? 'deadline' : 'idle'];
   const whose = found
     .map(({ name, time }) => `${name} (${Number.isNaN(time) ? 'idle rule' : minuteText(time)})`)
     .join(', ');
@@ -48,9 +63,9 @@ async function deadlinesIn(open: () => Promise<Journal>) {
       .map(({ name, deadline, if_idle }) => ({
         name,
         time: Date.parse(deadline ?? ''),
-        isIdleRule: if_idle !== undefined,
+        needed: endsNeed({ deadline, if_idle }),
       }))
-      .filter(({ time, isIdleRule }) => isIdleRule || !Number.isNaN(time))
+      .filter(({ needed }) => needed.length > 0)
       .sort((a, b) => (a.time || Infinity) - (b.time || Infinity));
   } catch (error) {
     if (error instanceof CliError) return [];

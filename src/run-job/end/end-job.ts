@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { CliError, doubt, failuresOf, isInterrupt, MAY_BILL } from '../../errors.ts';
+import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { endOne } from '../../instances/ending.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
@@ -55,7 +56,7 @@ export function endedElsewhere(job: Job, context: Context): JobEnd {
 }
 
 /** Returns how a job stands that goes on without this process. */
-export function leftJob(job: Job): JobEnd {
+export async function leftJob(job: Job, context: Context): Promise<JobEnd> {
   const { by, record, stops, failure, phases } = job;
   const rest = { ...progressOf(job), stage: phases.current, kept: record.kept };
   if (record.kept !== null && !stops.interrupt.aborted) {
@@ -68,16 +69,22 @@ export function leftJob(job: Job): JobEnd {
     : (failure ?? new CliError('unreachable', 'it did not respond.'));
   if (record.on) return { ...rest, terminated: false, isOver: false, error: leftOn(job, cause) };
   const isOutOfReach = record.exit_code === null;
-  const left = () => (isOutOfReach ? outOfReach(job, cause) : notCollected(job, cause));
-  const error = isInterrupt(cause) ? interrupted(job, cause) : by === 'stop' ? cause : left();
+  const left = async () =>
+    isOutOfReach ? outOfReach(job, cause) : await notCollected(job, cause, context);
+  const error = isInterrupt(cause) ? interrupted(job, cause) : by === 'stop' ? cause : await left();
   return { ...rest, terminated: 'unknown', error };
 }
 
-function notCollected({ record: { id, name } }: Job, cause: CliError): CliError {
+async function notCollected(
+  { record: { id, name } }: Job,
+  cause: CliError,
+  context: Context,
+): Promise<CliError> {
+  const bills = await billsText(id, context);
   const typed = typedName(name, id);
   return new CliError(
     'runFailed',
-    `${name}: ${withStop(cause.message)} The results are still on the instance, which bills until its deadline.`,
+    `${name}: ${withStop(cause.message)} The results are still on the instance, which ${bills}.`,
     {
       resource: id,
       mayBeBilling: true,
@@ -85,6 +92,16 @@ function notCollected({ record: { id, name } }: Job, cause: CliError): CliError 
       cause,
     },
   );
+}
+
+/** Returns `bills until 08:58`, as an interrupted process also must. */
+function billsText(id: string, context: Context): Promise<string> {
+  return context.shielded(async (own) => {
+    const journal = await own.journal();
+    const account = await journal.account();
+    const { deadline } = await journal.ends(id);
+    return billsUntil(deadline, await readEnforcement({ account }, own));
+  });
 }
 
 function withStop(message: string): string {

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { Context } from '../../context.ts';
-import { readEnforcement } from '../../instances/deadlines/armed.ts';
+import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import type { Target } from '../../instances/resolve.ts';
 import type { View } from '../../output/output.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
@@ -29,11 +29,12 @@ export async function noteStarted(
     return out.item({ id, name }, startedView);
   }
   const account = await journal.account();
+  const enforcement = await readEnforcement({ account }, context);
   err.warn(
     'may_be_billing',
-    (await readEnforcement(context, account)).isArmed
+    enforcement.job.isArmed
       ? `When the command exits, "instances reap" fetches the results and terminates ${name}. The instance bills until then, at the latest until ${end}. See its output: ${gpucloud('jobs', 'logs', typed)}`
-      : `${name} bills until ${end}, even after its command exits. To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
+      : `Even after its command exits, ${name} ${billsUntil(deadline, enforcement)}. To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
   );
   await out.item({ id, name }, startedView);
 }

@@ -7,6 +7,7 @@ import { faultOf } from '../../files/error-code.ts';
 import { type InventoryFormat, inventoryText } from '../../reach/hosts/inventory.ts';
 import { hostEntries } from '../../reach/hosts/ssh-config.ts';
 import { type HowToReach, inventoryHosts } from '../../reach/reach.ts';
+import { signInFinder } from '../../reach/sign-in.ts';
 
 /** Each format's file name, and the variable with its path. Ansible needs the file extension. */
 const FILES: Readonly<Record<InventoryFormat, readonly [variable: string, file: string]>> = {
@@ -29,7 +30,8 @@ export async function writeInventories(
   how: HowToReach,
   context: Context,
 ): Promise<Readonly<Record<string, string>>> {
-  const hosts = await inventoryHosts(hostEntries(instances, how.user), how, context);
+  const find = signInFinder(how, context);
+  const hosts = await inventoryHosts(hostEntries(instances, how.user), find, context);
   const variables: Record<string, string> = {};
   for (const [format, [variable, file]] of Object.entries(FILES)) {
     const path = join(folder, file);

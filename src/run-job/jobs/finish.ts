@@ -1,6 +1,7 @@
 import { AT_ONCE, eachBounded } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
+import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import type { Reaped } from '../../results/instances.ts';
@@ -17,8 +18,10 @@ import {
   readAllJobs,
   readJob,
 } from '../record/record.ts';
+import { SignInRefused } from '../remote/failed-ssh.ts';
 import type { Situation } from '../state.ts';
 import { adopt } from './adopt.ts';
+import { LAST_TRY } from './hand-over.ts';
 import { sameSignIn } from './sign-in-of.ts';
 
 interface Finished {
@@ -70,9 +73,30 @@ async function finishOne(found: JobRecord, every: number, context: Context): Pro
   };
   const end = await driveJob(job, { time, reportLost }, context);
   if (lost !== undefined) return lost;
+  if (job.failure instanceof SignInRefused) {
+    await note(job, { sign_in_refused: job.failure.message }, context);
+    if (end === undefined) return refusedBy(job, job.failure, context);
+  } else if (record.sign_in_refused != null && job.there !== undefined) {
+    await note(job, { sign_in_refused: null }, context);
+  }
   if (end === undefined) return {};
   const row = await rowOf(job.record, outcomeOf(end, job), end.command_exit_code, context);
   return { row, error: isGone(job) ? undefined : end.error };
+}
+
+/** Reports a refused sign-in at every pass, since the deadline would take the results. */
+async function refusedBy(
+  { record }: Job,
+  { message }: SignInRefused,
+  context: Context,
+): Promise<Finished> {
+  const { id, name, on } = record;
+  const error = new CliError('runFailed', `Could not finish the job of ${name}: ${message}`, {
+    resource: id,
+    mayBeBilling: !on,
+    hint: `finish it where its key works: ${gpucloud('jobs', 'attach', typedName(name, id))}`,
+  });
+  return { row: await rowOf(record, 'refused', null, context), error };
 }
 
 /** Whether the instance ended elsewhere. That is not a failure of `reap`. */
@@ -103,7 +127,7 @@ async function timeOf(
   const { deadline } = await (await context.journal()).ends(id);
   if (deadline == null) return { time: 'early', after: 0 };
   const left = Date.parse(deadline) - context.serviceClock.now();
-  if (left <= 0) return { time: 'past', after: Math.max(grace, LEAST) - left };
+  if (left <= 0) return { time: 'past', after: Math.min(Math.max(grace, LEAST), LAST_TRY) - left };
   // The next run would be too late to interrupt the command and fetch its results.
   return { time: grace > 0 && left <= grace + every ? 'near' : 'early', after: 0 };
 }
@@ -115,7 +139,10 @@ async function noteLost(job: Job, context: Context): Promise<Finished> {
   const { id, name, on, started_at } = job.record;
   await note(job, { lost_at: timeNow(context) }, context);
   const typed = typedName(name, id);
-  const bills = on ? '' : ' The instance bills until its deadline.';
+  const journal = await context.journal();
+  const enforcement = await readEnforcement({ account: await journal.account() }, context);
+  const { deadline } = await journal.ends(id);
+  const bills = on ? '' : ` The instance ${billsUntil(deadline, enforcement)}.`;
   const ends = on ? '' : ' and terminate';
   const what = `The command on ${name} disappeared without an exit code, perhaps after a restart.`;
   const error = new CliError('runFailed', `${what}${bills}`, {

@@ -56,11 +56,8 @@ async function printAll(
   const seen = await look(job, signInOf(job, given), LOOK, context);
   // Another process may have just completed the job.
   if (seen.isOver) return printKept(await readJob(job.uid, context), wanted, output, context);
-  if (seen.state === 'none') {
-    noteNone(job, context);
-  } else {
-    await printRemote(job, wanted, seen.shell, output, context);
-  }
+  if (seen.state === 'none') return noteNone(job, context);
+  await printRemote(job, wanted, seen.shell, output, context);
 }
 
 function noteNone({ name }: JobRecord, { err }: Context): void {

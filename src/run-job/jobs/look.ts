@@ -4,9 +4,10 @@ import { CliError } from '../../errors.ts';
 import { instanceIn, readInstance } from '../../instances/read.ts';
 import type { Target } from '../../instances/resolve.ts';
 import { type HowToReach, sshOptions } from '../../reach/reach.ts';
+import { signInFinder } from '../../reach/sign-in.ts';
 import { instanceStatus, leadsTo } from '../../rules/statuses.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
-import { ensureSameHost, ensureUser } from '../remote/failed-ssh.ts';
+import { ensureSameHost, ensureUser, isKeyRefused, SignInRefused } from '../remote/failed-ssh.ts';
 import { type SignedIn, signIn } from '../remote/probe.ts';
 import { within } from '../remote/within.ts';
 
@@ -33,12 +34,14 @@ export async function look(
     // SSH may still work in ERROR.
     const isWithout = instanceStatus(status).ssh === 'no' || instance.ip_address == null;
     if (isWithout) throw new CliError('wrongState', `${name} is ${status}.`);
-    const endpoint = sshEndpoint(instance, how);
-    const ssh = await sshOptions(id, how, context);
+    const { how: way } = await signInFinder(how, context)(instance);
+    const endpoint = sshEndpoint(instance, way);
+    const ssh = await sshOptions(id, way, context);
     const found = await signIn({ endpoint, ssh, home: job.home ?? undefined }, context, signal);
     if (typeof found === 'string') {
       ensureSameHost(found, job);
       ensureUser(found, job);
+      if (isKeyRefused(found)) throw new SignInRefused({ id, name }, found);
       throw new CliError('unreachable', `Could not connect to ${name}: ${found}`);
     }
     return { isOver: false, instance, ...found };

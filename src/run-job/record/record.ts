@@ -84,7 +84,17 @@ export interface JobRecord {
    * uncopied results.
    */
   readonly kept: 'command' | 'results' | null;
+  /** Why the instance refused the last sign-in of `reap`; null after a successful one. */
+  readonly sign_in_refused?: string | null | undefined;
   readonly report: JobReport | null;
+}
+
+/**
+ * Whether results or output of a job may be only on its instance, also on one that existed before.
+ * A job ends once they are on this computer.
+ */
+export function mayHaveResults({ ended_at, kept }: Pick<JobRecord, 'ended_at' | 'kept'>): boolean {
+  return ended_at === null && kept !== 'command';
 }
 
 /** A job whose instance is known. */
@@ -158,6 +168,7 @@ const schema = lazy(() => {
     reason: maybeText,
     exit_code: maybeNumber,
     kept: z.nullable(z.enum(['command', 'results'])),
+    sign_in_refused: z.optional(maybeText),
     report: z.nullable(jobReport()),
   });
 });

@@ -29,6 +29,17 @@ export function ensureSameHost(printed: string, { id, name }: Target): void {
   );
 }
 
+/** The instance responded, but refused the key. Waiting does not help. */
+export class SignInRefused extends CliError {
+  constructor({ id, name }: Target, printed: string) {
+    super('unreachable', `Could not connect to ${name}: ${printed}`, { resource: id });
+  }
+}
+
+export function isKeyRefused(printed: string): boolean {
+  return troubleIn(printed) === 'keys';
+}
+
 /** Whether a line reports a full disk, which explains the other lines. */
 export function isFull(line: string): boolean {
   return /No space left on device|Disk quota exceeded/.test(line);

@@ -15,7 +15,7 @@ export async function connect(job: Job, context: Context): Promise<Connected> {
   const begun = context.clock.monotonic();
   // Clears the progress line, since the wait has its own progress line.
   phases.clear();
-  const reached = await reach(record.id, how, context, stops.any);
+  const reached = await reach(record.id, how, context, { signal: stops.any });
   job.instance = reached.instance;
   phases.begin('connecting', `to ${record.name}`);
   const found = await signedIn(reached, job, begun, context);

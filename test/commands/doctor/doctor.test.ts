@@ -124,6 +124,7 @@ Service
   account:         pass  the key belongs to ann@example.com
   ssh_key:         WARN  the account has no SSH key
                          add one: gpucloud ssh-keys add
+  deadlines:       pass  "instances reap" is not scheduled
   clock:           pass  1 s behind the service's clock
 `,
     );
@@ -162,7 +163,7 @@ Service
     expect(code).toBe(1);
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'refused',
-      message: '2 of 17 checks failed: base_url, api_key.',
+      message: '2 of 18 checks failed: base_url, api_key.',
     });
     expect(of('api_key')).toEqual({
       id: 'api_key',

@@ -14,9 +14,11 @@ import {
 } from '../../../reach/hosts/inventory.ts';
 import { type HostEntry, hostEntries, readEntries } from '../../../reach/hosts/ssh-config.ts';
 import { type HowToReach, inventoryHosts, reach } from '../../../reach/reach.ts';
+import { signInFinder } from '../../../reach/sign-in.ts';
 import { howToReach, withSignInFlags } from '../../../reach/ssh-flags.ts';
 import type { InventoryRow } from '../../../results/instances.ts';
 import { hasSsh } from '../../../rules/statuses.ts';
+import { asUserOfJob } from '../../../run-job/jobs/sign-in-of.ts';
 
 const inventoryView: View<InventoryHost> = {
   columns: [
@@ -74,7 +76,8 @@ export const inventory = verb({
     const how = await howToReach(flags, context);
     ensureWritable(format, how);
     const { entries, failed } = await entriesOf(typed, format, how, context);
-    const hosts = await inventoryHosts(entries, how, context);
+    const find = signInFinder(how, context, asUserOfJob(context));
+    const hosts = await inventoryHosts(entries, find, context);
     const isText = out.format === 'table' && context.flags.columns === undefined;
     if (isText && hosts.length > 0) await out.text(await inventoryText(format, hosts));
     else if (hosts.length > 0 || failed.length === 0) await out.list(hosts, inventoryView);

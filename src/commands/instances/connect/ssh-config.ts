@@ -4,17 +4,19 @@ import { verb } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import type { View } from '../../../output/output.ts';
+import { inventoryText } from '../../../reach/hosts/inventory.ts';
 import {
   addInclude,
   type HostEntry,
-  hostBlock,
   hostsFile,
   readEntries,
   writeHosts,
 } from '../../../reach/hosts/ssh-config.ts';
-import { knownHostsFile } from '../../../reach/known-hosts.ts';
-import { sandboxProxy } from '../../../reach/sandbox-proxy.ts';
+import { inventoryHosts } from '../../../reach/reach.ts';
+import { signInFinder } from '../../../reach/sign-in.ts';
+import { howToReach } from '../../../reach/ssh-flags.ts';
 import type { SshHost } from '../../../results/instances.ts';
+import { asUserOfJob } from '../../../run-job/jobs/sign-in-of.ts';
 
 const hostView: View<HostEntry> = {
   columns: [
@@ -52,14 +54,9 @@ export const sshConfig = verb({
     command.option('--install', 'write the configuration to a file that ~/.ssh/config includes'),
   run: async (context, { install }) => {
     const { out, err, flags } = context;
-    const entries = await readEntries(context);
-    const knownHosts = await knownHostsFile(context);
-    const blocks: string[] = [];
-    for (const entry of entries) {
-      const proxy = await sandboxProxy(entry.endpoint.id, context);
-      blocks.push(hostBlock(entry, { knownHosts, proxy, options: [] }));
-    }
-    const text = blocks.join('\n');
+    const find = signInFinder(await howToReach({}, context), context, asUserOfJob(context));
+    const entries = await inventoryHosts(await readEntries(context), find, context);
+    const text = await inventoryText('ssh-config', entries);
     const isText = out.format === 'table' && flags.columns === undefined && !install;
     if (install) await installHosts(text, context);
     if (!isText || entries.length === 0) await out.list(entries, hostView);

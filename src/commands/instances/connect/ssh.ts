@@ -4,6 +4,7 @@ import { reach } from '../../../reach/reach.ts';
 import { runSsh } from '../../../reach/run-ssh.ts';
 import { scpArgv, sshArgv } from '../../../reach/ssh-argv.ts';
 import { howToReach, withSshFlags } from '../../../reach/ssh-flags.ts';
+import { asUserOfJob } from '../../../run-job/jobs/sign-in-of.ts';
 import { commandView, printCommand } from './printed-command.ts';
 
 export const ssh = verb({
@@ -32,7 +33,8 @@ export const ssh = verb({
         .option('-t, --tty', 'allocate a terminal, for a command such as top'),
     ),
   run: async (context, instance, command, { tty = false, print, ...flags }) => {
-    const reached = await reach(instance, await howToReach(flags, context), context);
+    const how = await howToReach(flags, context);
+    const reached = await reach(instance, how, context, { earlier: asUserOfJob(context) });
     const argv = sshArgv(reached.endpoint, reached.ssh, { command, tty });
     if (print) return printCommand(argv, context);
     const { host, user } = reached.endpoint;
@@ -65,7 +67,8 @@ export const scp = verb({
     ),
   run: async (context, paths, { recursive = false, preserve = false, print, ...flags }) => {
     const copy = parseCopy(paths, context.host.platform);
-    const reached = await reach(copy.instance, await howToReach(flags, context), context);
+    const how = await howToReach(flags, context);
+    const reached = await reach(copy.instance, how, context, { earlier: asUserOfJob(context) });
     const argv = scpArgv(reached.endpoint, reached.ssh, { ...copy, recursive, preserve });
     if (print) return printCommand(argv, context);
     await runSsh(argv, reached, context);

@@ -9,6 +9,7 @@ import { tunnelArgv } from '../../../reach/ssh-argv.ts';
 import { howToReach, withSshFlags } from '../../../reach/ssh-flags.ts';
 import { holdTunnel } from '../../../reach/tunnel.ts';
 import { localPort, parsePorts, type RemoteEnd, remoteEnd } from '../../../reach/tunnel-ports.ts';
+import { asUserOfJob } from '../../../run-job/jobs/sign-in-of.ts';
 import { printCommand } from './printed-command.ts';
 
 const tunnelView: View<Tunnel> = {
@@ -53,7 +54,7 @@ export const tunnel = verb({
   run: async (context, instance, ports, { open, reconnect, print, ...flags }) => {
     const wanted = parsePorts(ports);
     const how = await howToReach(flags, context);
-    const reached = await reach(instance, how, context);
+    const reached = await reach(instance, how, context, { earlier: asUserOfJob(context) });
     const end = await remoteEnd(wanted.remote, reached, context);
     const forwarding = { local: await localPort(wanted.local, end, context), remote: end.port };
     if (print) {
@@ -64,7 +65,7 @@ export const tunnel = verb({
       await show(shown, context);
       if (open) await startBrowser(shown, context);
     };
-    await holdTunnel(forwarding, reached, { ...how, reconnect, opened }, context);
+    await holdTunnel(forwarding, reached, { reconnect, opened }, context);
   },
 });
 

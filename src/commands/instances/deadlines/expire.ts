@@ -4,6 +4,7 @@ import { forEach, showDone } from '../../../cli/several.ts';
 import { verb } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
+import { endsNeed } from '../../../instances/deadlines/armed.ts';
 import {
   deadlineFrom,
   type Expiry,
@@ -71,7 +72,9 @@ export const expire = verb({
     const work = async (text: string) =>
       setDeadline(await find(text, { changes: true }), expiry, journal, context);
     const { done, failed } = await forEach('INSTANCE', typed, work, context);
-    if (done.length > 0 && expiry !== 'never') await warnUnenforced(journal, context);
+    if (done.length > 0 && expiry !== 'never') {
+      await warnUnenforced(endsNeed(expiry), journal, context);
+    }
     await showDone({ typed, done, failed }, expiringView, context);
   },
 });

@@ -1,3 +1,4 @@
+import { eachBounded, SSH_AT_ONCE } from '../../../bounded.ts';
 import { Option } from '../../../cli/command.ts';
 import { ruled } from '../../../cli/parse.ts';
 import { verb } from '../../../cli/verb.ts';
@@ -12,13 +13,20 @@ import {
   profileOf,
 } from '../../../instances/deadlines/armed.ts';
 import { notifyOfReaped } from '../../../instances/deadlines/notify.ts';
-import { reapOverdue } from '../../../instances/deadlines/reap.ts';
-import type { ServiceTime } from '../../../instances/deadlines/service-time.ts';
+import {
+  beginPass,
+  type Pass,
+  type Reaping,
+  reapAfterJob,
+  reapOverdue,
+} from '../../../instances/deadlines/reap.ts';
 import { heartbeatOf } from '../../../journal/index.ts';
 import { field, type View } from '../../../output/output.ts';
 import type { ArmedStatus, Reaped } from '../../../results/instances.ts';
 import { schedule } from '../../../rules/times.ts';
 import { finishJobs, openJobs } from '../../../run-job/jobs/finish.ts';
+import { createHandOver } from '../../../run-job/jobs/hand-over.ts';
+import type { JobRecord } from '../../../run-job/record/record.ts';
 import { endIdle } from '../../../usage/end-idle.ts';
 
 const reapedView: View<Reaped> = {
@@ -39,6 +47,7 @@ const armedView: View<ArmedStatus> = {
   columns: [
     field('profile', 'PROFILE'),
     { id: 'armed', header: 'ARMED', value: (s) => (s.armed ? 'yes' : 'no') },
+    { id: 'enforces', header: 'ENFORCES', value: ({ enforces }) => enforces.join(', ') },
     field('scheduler', 'SCHEDULER'),
     field('every_seconds', 'EVERY SECONDS'),
     field('last_run_at', 'LAST RUN', { kind: 'time' }),
@@ -59,12 +68,13 @@ export const reap = verb({
   summary: 'Terminate instances past their deadline',
   view: reapedView,
   notes:
+    'Finishes jobs of "run" that have ended and that no gpucloud process follows: copies ' +
+    'results, saves the output and terminates the instance. Keeps instances of "run --on". ' +
     "Terminates the account's instances past their deadline or idle for longer than their rule " +
     "allows, without asking. Uses the service's clock. " +
-    'Then finishes jobs of "run" that have ended and that no gpucloud process follows: copies ' +
-    'results, saves the output and terminates the instance. Keeps instances of "run --on".\n\n' +
+    'Tries for ten minutes to copy the results of a job past its deadline.\n\n' +
     'Exits with 0 if no instance was past its deadline or all such instances were terminated, ' +
-    'with 125 if it could not copy the results of a job, and with 7 if an outcome is unknown. ' +
+    'with 125 if it could not sign in to an instance or copy the results of a job, and with 7 if an outcome is unknown. ' +
     'Runs may overlap.\n\n' +
     '--install schedules this command for the active profile with systemd, launchd, cron or ' +
     'Windows Task Scheduler, and waits for the first run. With another scheduler, run "reap --every 5m" every five minutes. ' +
@@ -101,65 +111,85 @@ export const reap = verb({
     const rows: Reaped[] = [];
     const errors: CliError[] = [];
     const notified: Promise<void>[] = [];
-    const idle = async (time: ServiceTime) => {
-      const ended = await endIdle({ time, every: every ?? (await everyOf(context)) }, context);
-      const failed = ended.flatMap(({ error }) => error ?? []);
-      const idled = ended.flatMap(({ row }) => row ?? []);
-      rows.push(...idled);
-      errors.push(...failed);
-      notified.push(notifyOfReaped({ rows: idled, errors: failed }, context));
-    };
-    /** Runs one pass. Collects rows and errors, so that a later fault can't hide them. */
-    const pass = async () => {
-      const reaping = await noteFailure(every, context, () => reapOverdue(context));
-      const { unproven, time } = reaping;
+    const handOver = createHandOver(() => context.clock.monotonic());
+    const jobs = new Set<Promise<void>>();
+    /** Collects rows and errors at once, so that a later fault can't hide them. */
+    const collect = (reaping: Reaping) => {
       rows.push(...reaping.rows);
       errors.push(...reaping.errors);
-      notified.push(notifyOfReaped(reaping, context));
-      errors.push(...(await failuresOf(idle(time))));
-      if (every === undefined) return;
+      return reaping;
+    };
+    const finish = async (job: JobRecord) => {
+      handOver.begin(job);
+      const finished = finishJobs({ open: [job], every: every ?? 0 }, context, ({ row, error }) => {
+        // Another job of the instance may have terminated it in this pass.
+        const isReported = rows.some(({ id }) => id === row?.id);
+        if (row !== undefined && !(row.outcome === 'already_ended' && isReported)) rows.push(row);
+        if (error !== undefined) errors.push(error);
+      });
+      errors.push(...(await failuresOf(finished)));
+      const waited = handOver.end(job.uid);
+      if (waited === null) return;
+      const later = beginPass(context).then((pass) => reapAfterJob(waited, pass, context));
+      const told = later.then((reaping) => notifyOfReaped(collect(reaping), context));
+      errors.push(...(await failuresOf(told)));
+    };
+    /** Starts handling jobs, except those that are still in hand. */
+    const beginJobs = async () => {
+      const found = await openJobs(context);
+      if (jobs.size === 0) errors.push(...found.newer);
+      const open = found.open.filter(({ uid }) => !handOver.isInHand(uid));
+      if (open.length === 0) return;
+      // Not a few at a time: one large copy must not delay the last try of another job.
+      const round = eachBounded(open, SSH_AT_ONCE, finish).then(() => {
+        jobs.delete(round);
+      });
+      jobs.add(round);
+    };
+    const idle = async ({ time }: Pass) => {
+      const ended = await endIdle({ time, every: every ?? (await everyOf(context)) }, context);
+      return collect({
+        rows: ended.flatMap(({ row }) => row ?? []),
+        errors: ended.flatMap(({ error }) => error ?? []),
+      });
+    };
+    /** Runs one pass. Finished jobs come first: a deadline or an idle rule could take results. */
+    const runPass = async () => {
+      const pass = await noteFailure(every, context, () => beginPass(context));
+      const { unproven, time } = pass;
+      if (unproven !== undefined) errors.push(unproven);
+      errors.push(...(await failuresOf(beginJobs())));
+      const ended: Reaping[] = [];
+      const deadlines = noteFailure(every, context, () =>
+        reapOverdue(pass, handOver.leaves, context),
+      );
+      const failed = await failuresOf(deadlines.then((found) => ended.push(collect(found))));
+      errors.push(...failed);
+      errors.push(...(await failuresOf(idle(pass).then((found) => ended.push(found)))));
+      const all = {
+        rows: ended.flatMap((one) => one.rows),
+        errors: ended.flatMap((one) => one.errors),
+      };
+      notified.push(notifyOfReaped(all, context));
+      if (every === undefined || failed.length > 0) return;
       const noted =
         unproven === undefined
           ? beat(every, time.ahead, context)
           : noteFault(every, unproven, context);
       errors.push(...(await failuresOf(noted)));
     };
-    const inHand = new Set<string>();
-    const rounds = new Set<Promise<void>>();
-    /** Starts handling jobs, except those an earlier round is handling. */
-    const begin = async () => {
-      const found = await openJobs(context);
-      if (inHand.size === 0) errors.push(...found.newer);
-      const open = found.open.filter(({ uid }) => !inHand.has(uid));
-      if (open.length === 0) return;
-      for (const { uid } of open) inHand.add(uid);
-      const finished = finishJobs({ open, every: every ?? 0 }, context, ({ row, error }) => {
-        // This pass may have terminated the instance at its deadline.
-        const isReported = rows.some(({ id }) => id === row?.id);
-        if (row !== undefined && !(row.outcome === 'already_ended' && isReported)) rows.push(row);
-        if (error !== undefined) errors.push(error);
-      });
-      const round = failuresOf(finished).then((failures) => {
-        errors.push(...failures);
-        for (const { uid } of open) inHand.delete(uid);
-        rounds.delete(round);
-      });
-      rounds.add(round);
-    };
-    await pass();
-    errors.push(...(await failuresOf(begin())));
+    await runPass();
     // Keeps enforcing deadlines and handling other jobs while large results are copied.
-    while (rounds.size > 0) {
+    while (jobs.size > 0) {
       const done = new AbortController();
-      const ended = Promise.all(rounds).finally(() => done.abort());
+      const ended = Promise.all(jobs).finally(() => done.abort());
       const waits: Promise<unknown>[] = [ended];
       if (every !== undefined) {
         waits.push(context.clock.sleep(every, done.signal).catch(() => ended));
       }
       await Promise.race(waits);
       if (done.signal.aborted) continue;
-      errors.push(...(await failuresOf(pass())));
-      errors.push(...(await failuresOf(begin())));
+      errors.push(...(await failuresOf(runPass())));
     }
     await Promise.all(notified);
     const unwritten = await failuresOf(context.out.list(rows, reapedView));

@@ -82,12 +82,14 @@ const now = () => new Date(world.clock.now()).toISOString();
 
 describe('reap --install', () => {
   test('enforces deadlines once the first systemd run succeeds', async () => {
-    systemctlLeaving({ account: 'user-1', at: now() });
+    const features = ['deadline', 'idle', 'job'];
+    systemctlLeaving({ account: 'user-1', at: now(), program: '9.9.9', features });
     const { code, stdout, stderr } = await cli([...REAP, '--install', '--json']);
     expect(code, stderr).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       profile: 'work',
       armed: true,
+      enforces: features,
       scheduler: 'systemd',
       every_seconds: 300,
       last_run_at: now(),

@@ -14,6 +14,7 @@ import {
   HOUR,
   ID,
   IN_FOUR_HOURS,
+  journalFolders,
   recordsIn,
   rentForFourHours,
 } from './world.ts';
@@ -162,6 +163,53 @@ describe('profiles set --notify', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'terminated' }]);
     expect(warningsOf(stderr)).toEqual([expect.stringContaining(reason)]);
     expect(stderr).not.toContain('secret-topic');
+  });
+
+  test('tries a failed --notify command again at each pass, until it succeeds', async () => {
+    await notifyBy(await listener(`test -e ${world.home}/online`));
+    await rentForFourHours(world);
+    world.clock.advance(5 * HOUR);
+    const first = await world.cli(REAP);
+    expect(JSON.parse(first.stdout)).toMatchObject([{ outcome: 'terminated' }]);
+    const at = new Date(world.clock.now()).toISOString();
+    world.clock.advance(HOUR);
+    const second = await world.cli(REAP);
+    expect(warningsOf(second.stderr)).toEqual(expect.arrayContaining(warningsOf(first.stderr)));
+    await writeFile(join(world.home, 'online'), '');
+    world.clock.advance(HOUR);
+    expect((await world.cli(REAP)).stderr).not.toContain('--notify');
+    await world.cli(REAP);
+    const events = (await lines()).filter((_line, line) => line % 3 === 1);
+    const event = { event: 'terminated_at_deadline', id: ID, at };
+    expect(events.map((text) => JSON.parse(text))).toMatchObject([event, event, event]);
+  });
+
+  test('gives up on a --notify command that fails for a day', async () => {
+    await notifyBy(await listener('exit 1'));
+    await rentForFourHours(world);
+    world.clock.advance(5 * HOUR);
+    for (const hours of [0, 23, 2]) {
+      world.clock.advance(hours * HOUR);
+      await world.cli(REAP);
+    }
+    expect(await lines()).toHaveLength(2 * 3);
+  });
+
+  test('sends an event that a killed process has stored, but not sent', async () => {
+    await rentForFourHours(world);
+    await notifyBy(await listener());
+    const [folder = ''] = journalFolders(world, 'deadlines');
+    const event = {
+      ...{ version: 1, key: `${ID} job_ended x`, event: 'job_ended', id: ID, name: 'trainer' },
+      ...{ message: 'Done.', exit_code: 3, at: world.at(0), told_at: null },
+    };
+    await mkdir(join(folder, '..', 'events'));
+    await writeFile(join(folder, '..', 'events', 'one.json'), JSON.stringify(event));
+    await world.cli(REAP);
+    expect(JSON.parse((await lines())[1] ?? '')).toMatchObject({
+      event: 'job_ended',
+      exit_code: 3,
+    });
   });
 
   test('only warns if the --notify program is missing', async () => {

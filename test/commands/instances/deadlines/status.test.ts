@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { putJob } from '../../../contract/tree.ts';
+import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
 import { CREATE, type DeadlineWorld, deadlineWorld, HOUR, ID, rentForFourHours } from './world.ts';
 
 let world: DeadlineWorld;
@@ -83,4 +84,58 @@ test('fits ENDS into 80 columns, and reports a passed deadline once', async () =
   world.clock.advance(2 * HOUR);
   const late = await world.cli(['status', '--no-color'], { terminal: true, columns: 80 });
   expect(`${late.stdout}${late.stderr}`.split('past its deadline')).toHaveLength(2);
+});
+
+describe('a schedule of an older gpucloud', () => {
+  const RULE = ['instances', 'expire', 'trainer', '--if-idle', '45m', '--json'];
+
+  test('enforces deadlines, but no idle rules', async () => {
+    await world.armOlder({});
+    const later = ['--terminate-after', '4h'];
+    const refused = await world.cli([...CREATE, ...later, '--if-idle', '45m', '--json']);
+    expect(refused.code).toBe(2);
+    expect(errorOf(refused.stderr).message).toBe(
+      'Nothing on this computer enforces idle rules: the schedule runs an older gpucloud, which does not enforce idle rules. Nothing was sent.',
+    );
+    expect((await world.cli([...CREATE, ...later])).code).toBe(0);
+    expect(await attention()).toEqual([]);
+    const { stderr } = await world.cli(RULE);
+    expect(warningsOf(stderr)).toEqual([expect.stringContaining('enforces idle rules')]);
+    const message = expect.stringContaining('enforces the idle rule of trainer: the schedule runs');
+    expect(await attention()).toMatchObject([{ code: 'deadline_unenforced', message }]);
+  });
+
+  test('is shown by reap --status and doctor', async () => {
+    await world.armOlder({ program: '1.4.0', features: ['deadline', 'idle'] }, '@environment');
+    const reason = 'the schedule runs gpucloud 1.4.0, which does not finish jobs';
+    const shown = await world.cli(['instances', 'reap', '--status', '--json']);
+    const enforces = ['deadline', 'idle'];
+    expect(JSON.parse(shown.stdout)).toMatchObject({ armed: true, enforces, reason });
+    const { checks } = JSON.parse((await world.cli(['doctor', '--json'])).stdout);
+    const hint = expect.stringContaining('gpucloud instances reap --install');
+    const check = { id: 'deadlines', status: 'warn', message: reason, hint };
+    expect(checks).toContainEqual(check);
+  });
+
+  test('finishes no jobs', async () => {
+    await world.armOlder({ program: '1.4.0', features: ['deadline', 'idle'] });
+    await world.cli([...CREATE, '--terminate-after', '4h']);
+    const open = { ended_at: null, report: null, exit_code: null };
+    await putJob(world.env, { id: ID, name: 'trainer' }, open);
+    expect(await attention()).toMatchObject([
+      { message: expect.stringContaining('Nothing on this computer finishes the job of trainer') },
+    ]);
+    const job = [
+      'run',
+      ...CREATE.slice(3),
+      '--ssh-key',
+      'k',
+      '--detach',
+      '--terminate-after',
+      '1h',
+    ];
+    const { code, stderr } = await world.cli([...job, '--json', '--', 'true']);
+    expect(code, stderr).toBe(2);
+    expect(errorOf(stderr).message).toContain('Nothing on this computer finishes jobs');
+  });
 });

@@ -23,6 +23,8 @@ export interface DeadlineWorld extends World {
   at(hours: number): string;
   /** Writes the heartbeat of a scheduled `reap`. */
   arm(profile?: string, account?: string, service?: string): Promise<void>;
+  /** Writes the heartbeat of an older gpucloud, which knows only these features. */
+  armOlder(older: { program?: string; features?: string[] }, profile?: string): Promise<void>;
 }
 
 /** Creates a computer and a renting service with its own clock. */
@@ -51,6 +53,16 @@ export async function deadlineWorld(options: Partial<WorldOptions> = {}): Promis
         account,
         every: 5 * 60_000,
         at: new Date(world.clock.now()).toISOString(),
+        program: '9.9.9',
+        features: ['deadline', 'idle', 'job'],
+      }),
+    armOlder: (older, profile = 'work') =>
+      writeHeartbeat(join(world.home, 'state'), profile, {
+        service: world.service.url,
+        account: 'user-1',
+        every: 5 * 60_000,
+        at: new Date(world.clock.now()).toISOString(),
+        ...older,
       }),
   };
   return own;

@@ -1,0 +1,189 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { needs } from '../support/needs.ts';
+import { NEW } from '../support/renting-service.ts';
+import {
+  box,
+  createSshSite,
+  createSshWorld,
+  ID,
+  type SshSite,
+  type SshWorld,
+} from '../support/ssh-world.ts';
+import { makeKey } from '../support/sshd.ts';
+
+/** An SSH agent that holds keys. */
+interface Agent {
+  readonly env: Readonly<Record<string, string>>;
+  add(...files: string[]): void;
+  stop(): void;
+}
+
+function startAgent(): Agent {
+  const said = execFileSync('ssh-agent', ['-s'], { encoding: 'utf8' });
+  const [, socket = ''] = /SSH_AUTH_SOCK=([^;]+)/.exec(said) ?? [];
+  const [, pid = ''] = /SSH_AGENT_PID=(\d+)/.exec(said) ?? [];
+  const env = { SSH_AUTH_SOCK: socket };
+  return {
+    env,
+    add(...files) {
+      const environment = { ...process.env, ...env };
+      execFileSync('ssh-add', ['-q', ...files], { env: environment, stdio: 'ignore' });
+    },
+    stop: () => process.kill(Number(pid)),
+  };
+}
+
+/** Puts a key pair into ~/.ssh of the computer. */
+function keep(home: string, key: string): string {
+  const file = join(home, '.ssh', 'gpu_key');
+  mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 });
+  copyFileSync(key, file);
+  copyFileSync(`${key}.pub`, `${file}.pub`);
+  return file;
+}
+
+const NO_CONFIG = '--ssh-arg=-F/dev/null';
+
+describe('the key of an instance', needs('ssh'), () => {
+  let site: SshSite;
+  let world: SshWorld;
+  let agent: Agent;
+  let file: string;
+  beforeAll(async () => {
+    site = await createSshSite();
+    agent = startAgent();
+    agent.add(...[1, 2, 3, 4, 5, 6, 7, 8].map((at) => makeKey(site.folder, `other-${at}`)));
+  });
+  afterAll(async () => {
+    agent.stop();
+    await site.close();
+  });
+  beforeEach(async () => {
+    world = await createSshWorld(site);
+    file = keep(world.computer.home, site.clientKey);
+    const public_key = readFileSync(`${file}.pub`, 'utf8').trim();
+    const ssh_keys = [{ id: 'k1', name: 'laptop', public_key }];
+    world.service.instances.set(ID, box(site.sshd.port, { ssh_keys }));
+  });
+  afterEach(() => world.close());
+
+  const env = () => ({ ...world.service.env, ...agent.env });
+  const gpucloud = (...argv: string[]) => world.computer.gpucloud(argv, { env: env() });
+
+  test('enters with ssh and scp, although the agent holds eight other keys', async () => {
+    const ran = await gpucloud('instances', 'ssh', ID, NO_CONFIG, '--', 'echo', 'in');
+    expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: 'in\n' });
+    const target = join(world.computer.home, 'copied');
+    const copied = await gpucloud('instances', 'scp', NO_CONFIG, `${ID}:${file}.pub`, target);
+    expect(copied, copied.stderr).toMatchObject({ code: 0 });
+    expect(readFileSync(target, 'utf8')).toBe(readFileSync(`${file}.pub`, 'utf8'));
+  });
+
+  test.each([
+    ['ssh-config', ['ssh-config']],
+    ['inventory', ['inventory', '--format', 'ssh-config']],
+  ])('is written by %s, so that plain ssh enters', async (_what, words) => {
+    const { code, stdout, stderr } = await gpucloud('instances', ...words);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain(`IdentityFile ${file}\n  IdentitiesOnly yes`);
+    const config = join(world.computer.home, 'ssh_config');
+    writeFileSync(config, stdout, { mode: 0o600 });
+    const entered = execFileSync('ssh', ['-F', config, 'gpucloud-box', 'echo in'], {
+      env: { ...process.env, ...env() },
+      stdio: ['ignore', 'pipe', 'ignore'],
+      encoding: 'utf8',
+    });
+    expect(entered).toBe('in\n');
+  });
+
+  test.each([
+    ['ansible', 'ansible_ssh_common_args'],
+    ['parallel', 'ssh'],
+  ])('is written to the inventory for %s', async (format, part) => {
+    const { stdout } = await gpucloud('instances', 'inventory', '--format', format);
+    expect(stdout).toContain(part);
+    expect(stdout).toContain(`-i ${file} -o IdentitiesOnly=yes`);
+  });
+});
+
+describe('the key of a detached job', needs('ssh'), () => {
+  let world: JobWorld;
+  let agent: Agent;
+  beforeEach(async () => {
+    world = await createJobWorld();
+    agent = startAgent();
+    agent.add(world.clientKey);
+    const [key] = world.keys;
+    if (key !== undefined) key.public_key = readFileSync(`${world.clientKey}.pub`, 'utf8').trim();
+  });
+  afterEach(async () => {
+    agent.stop();
+    await world.close();
+  });
+
+  const words = (...more: string[]) =>
+    world.words(...more).filter((word, at, all) => ![word, all[at - 1]].includes('--identity'));
+  const run = (more: readonly string[], ...command: string[]) =>
+    world.computer.gpucloud([...words(...more), '--', ...command], {
+      env: { ...world.env, ...agent.env },
+    });
+
+  test('is the file, although the agent holds it too, so that reap can use it', async () => {
+    const file = keep(world.computer.home, world.clientKey);
+    const started = await run(
+      ['--detach', '--unenforced', '--fetch', 'x'],
+      'sh',
+      '-c',
+      'echo 1 >x',
+    );
+    expect(started, started.stderr).toMatchObject({ code: 0 });
+    const jobs = join(world.computer.home, 'state', 'jobs');
+    const [job = ''] = readdirSync(jobs).filter((name) => name.endsWith('.json'));
+    expect(JSON.parse(readFileSync(join(jobs, job), 'utf8'))).toMatchObject({ identity: file });
+    let rows: unknown[] = [];
+    for (let pass = 0; pass < 20 && rows.length === 0; pass += 1) {
+      const reaped = await world.computer.gpucloud(['instances', 'reap', '--json'], {
+        env: world.env,
+      });
+      rows = JSON.parse(reaped.stdout);
+    }
+    expect(rows).toMatchObject([{ outcome: 'terminated', reason: 'job' }]);
+    expect(readFileSync(join(world.computer.home, 'x'), 'utf8')).toBe('1\n');
+  });
+
+  test('must not be only in the agent', async () => {
+    const refused = await run(['--detach', '--unenforced'], 'true');
+    expect(refused, refused.stderr).toMatchObject({ code: 2 });
+    expect(refused.stderr).toContain('only usable through your SSH agent');
+    expect(refused.stderr).toContain('--identity FILE');
+    expect(world.rentals()).toBe(0);
+    world.renting.rent(NEW, 'dev', { ssh_keys: world.keys } as object);
+    const flags = ['--on', NEW, '--detach', NO_CONFIG];
+    const on = await world.computer.gpucloud(['run', ...flags, '--', 'true'], {
+      env: { ...world.env, ...agent.env },
+    });
+    expect(on, on.stderr).toMatchObject({ code: 2 });
+    expect(on.stderr).toContain('only usable through your SSH agent');
+  });
+});
+
+test('rejects a bad ssh configuration before renting', needs('ssh'), async () => {
+  const world = await createJobWorld();
+  try {
+    const config = join(world.computer.home, 'config-of-ssh');
+    writeFileSync(config, 'Host *\n  UseKeychain yes\n', { mode: 0o600 });
+    const words = world
+      .words()
+      .map((word) => (word === NO_CONFIG ? `--ssh-arg=-F${config}` : word));
+    const refused = await world.computer.gpucloud([...words, '--', 'true'], { env: world.env });
+    expect(refused, refused.stderr).toMatchObject({ code: 2 });
+    expect(refused.stderr).toMatch(/line 2: Bad configuration option: usekeychain/i);
+    expect(world.rentals()).toBe(0);
+  } finally {
+    await world.close();
+  }
+});

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import {
+  armedFor,
+  billsUntil,
+  endsNeed,
+  unenforcedText,
+} from '../../src/instances/deadlines/armed.ts';
+
+const RUNS = { isArmed: true, reason: undefined };
+const STOPPED = { isArmed: false, reason: 'it has not run yet' };
+const ALL = ['deadline', 'idle', 'job', 'of-the-future'];
+
+describe('what a schedule enforces', () => {
+  test.each([
+    ['deadline', {}, true],
+    ['idle', {}, false],
+    ['job', {}, false],
+    ['idle', { program: '1.4.0', features: ['deadline', 'idle'] }, true],
+    ['job', { program: '1.4.0', features: ['deadline', 'idle'] }, false],
+    ['deadline', { program: '1.4.0', features: [] }, false],
+    ['job', { program: '9.0.0', features: ALL }, true],
+  ] as const)('%s with the heartbeat %j: %s', (feature, heartbeat, isArmed) => {
+    const given =
+      'features' in heartbeat ? { ...heartbeat, features: [...heartbeat.features] } : {};
+    expect(armedFor(feature, given, RUNS).isArmed).toBe(isArmed);
+    expect(armedFor(feature, given, STOPPED)).toEqual(STOPPED);
+  });
+
+  test('names the version of the schedule and what it does not do', () => {
+    expect(armedFor('job', { program: '1.4.0', features: ['idle'] }, RUNS).reason).toBe(
+      'the schedule runs gpucloud 1.4.0, which does not finish jobs',
+    );
+    expect(armedFor('idle', {}, RUNS).reason).toBe(
+      'the schedule runs an older gpucloud, which does not enforce idle rules',
+    );
+  });
+});
+
+const OLD = { deadline: RUNS, idle: { isArmed: false, reason: 'old' }, job: STOPPED };
+
+test.each([
+  [[], undefined],
+  [['deadline'], undefined],
+  [['job', 'idle'], 'Nothing on this computer enforces idle rules: old'],
+  [['deadline', 'job'], 'Nothing on this computer finishes jobs: it has not run yet'],
+] as const)('reports the first thing of %j that nothing does', (needed, text) => {
+  expect(unenforcedText(needed, OLD)).toBe(text);
+});
+
+test.each([
+  [{}, []],
+  [{ deadline: null }, []],
+  [{ deadline: '2026-01-15T20:00:00.000Z' }, ['deadline']],
+  [{ if_idle: 60_000 }, ['idle']],
+  [{ deadline: '2026-01-15T20:00:00.000Z', if_idle: 60_000 }, ['deadline', 'idle']],
+])('%j needs %j', (ends, needed) => {
+  expect(endsNeed(ends)).toEqual(needed);
+});
+
+test.each([
+  [RUNS, '2026-01-15T20:00:00.000Z', /^bills until \S+ \S+ \S+$/],
+  [RUNS, undefined, /^bills until its deadline$/],
+  [RUNS, null, /^bills until you terminate it$/],
+  [
+    STOPPED,
+    '2026-01-15T20:00:00.000Z',
+    /^bills until you terminate it; its deadline passes at .+ and nothing enforces it$/,
+  ],
+  [STOPPED, undefined, /^bills until you terminate it; nothing enforces its deadline$/],
+])('with the schedule %j and the deadline %s: %s', (deadline, time, text) => {
+  expect(billsUntil(time, { ...OLD, deadline })).toMatch(text);
+});
