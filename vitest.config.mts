@@ -11,7 +11,7 @@ const PROGRAM = [
   'test/config/{disk,file}.test.ts',
   'test/contract/streams.test.ts',
   'test/output/sink.test.ts',
-  'test/programs.test.ts',
+  'test/system/programs.test.ts',
   'test/reach/inventory-tools.test.ts',
   'test/run-job/supervisor.test.ts',
   'test/sandbox/state-file.test.ts',
@@ -24,7 +24,7 @@ const QUICK = [
   'test/e2e/{race,rental,ssh-terminal}.test.ts',
   'test/faults/{kill,network,order}.test.ts',
   'test/output/sink.test.ts',
-  'test/programs.test.ts',
+  'test/system/programs.test.ts',
   'test/sandbox/state-file.test.ts',
 ];
 

@@ -62,7 +62,7 @@ put(
 // Builds the keyring reader as a separate process: its native library is an optional peer.
 const keyring = await build({
   ...BUNDLE,
-  entryPoints: ['src/keyring.ts'],
+  entryPoints: ['src/system/keyring.ts'],
   outfile: 'keyring.cjs',
   minify: true,
   write: false,

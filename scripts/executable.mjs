@@ -25,7 +25,7 @@ import { HERE, isWindows, keyringFor, runtimeFor } from './runtimes.mjs';
 const ENTRY = `
   import { start } from './src/start/executable.ts';
   import modules from 'inside:modules';
-  const inside = { modules, node: (id) => require(id), keyring: () => require('./src/keyring.ts') };
+  const inside = { modules, node: (id) => require(id), keyring: () => require('./src/system/keyring.ts') };
   start(inside, process.argv.slice(2));`;
 
 /**

@@ -14,7 +14,7 @@ import { BUNDLE } from './bundle.mjs';
 
 const SRC = join(BUNDLE.absWorkingDir, 'src');
 /** Excludes separate programs and declarations. */
-const NOT_MODULES = /^(?:start\/|keyring\.ts$)|\.d\.ts$/;
+const NOT_MODULES = /^(?:start\/|system\/keyring\.ts$)|\.d\.ts$/;
 
 /** Returns each module's text and esbuild's metafile. */
 export async function buildModules() {

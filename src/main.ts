@@ -9,17 +9,17 @@ import {
   writeSync,
 } from 'node:fs';
 import { devNull, homedir } from 'node:os';
-import { LONGEST_TIMER } from './clock.ts';
 import { namedHome } from './config/folders.ts';
 import type { Host } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
-import { errorCode } from './files/error-code.ts';
 import { whenStopped } from './output/sink.ts';
 import { unblock } from './output/unblock.ts';
-import { isInExecutable, keyringProgramOf, type Self, selfOf } from './platform/self.ts';
-import { openFile, type Signal, startPiped, startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
 import { run } from './run.ts';
+import { LONGEST_TIMER } from './system/clock.ts';
+import { errorCode } from './system/error-code.ts';
+import { openFile, type Signal, startPiped, startProgram } from './system/programs.ts';
+import { isInExecutable, keyringProgramOf, type Self, selfOf } from './system/self.ts';
 
 /** The entry point, and the only file that touches `process`. */
 async function main(): Promise<void> {

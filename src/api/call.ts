@@ -1,6 +1,6 @@
-import { LONGEST_TIMER } from '../clock.ts';
 import { hider } from '../rules/secrets.ts';
 import { withoutEndSlash } from '../rules/service.ts';
+import { LONGEST_TIMER } from '../system/clock.ts';
 import type { ApiSettings, CallOptions } from './contract.ts';
 import type { HttpResponse, WireRequest } from './http/exchange.ts';
 import { Fault } from './http/fault.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { Observed } from './operations.ts';
 
 /** HTTP settings for all calls. */

@@ -1,10 +1,9 @@
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
-import { errorCode, faultOf } from '../files/error-code.ts';
-import { withLock } from '../files/lock.ts';
-import { readPlain } from '../files/plain.ts';
-import { replaceFile } from '../files/replace.ts';
 import { lazy } from '../lazy.ts';
+import { errorCode, faultOf } from '../system/error-code.ts';
+import { readPlain, replaceFile } from '../system/files.ts';
+import { withLock } from '../system/lock.ts';
 import * as z from '../zod.ts';
 
 const fileSchema = lazy(() => {

@@ -2,9 +2,9 @@ import { open } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
-import { errorCode, faultOf } from '../files/error-code.ts';
-import { textOfUtf8 } from '../files/plain.ts';
 import { gpucloud } from '../output/shell-line.ts';
+import { errorCode, faultOf } from '../system/error-code.ts';
+import { textOfUtf8 } from '../system/files.ts';
 
 /** Maximum input size. Longer input is a mistake, or `/dev/zero`. */
 const LONGEST = 1024 * 1024;

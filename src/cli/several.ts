@@ -1,4 +1,4 @@
-import { AT_ONCE, eachBounded } from '../bounded.ts';
+import { AT_ONCE, eachBounded } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { CliError, failuresOf, isOfOneReading, throwAll } from '../errors.ts';
 import type { View } from '../output/output.ts';

@@ -1,6 +1,5 @@
 import { dirname, join } from 'node:path';
 import { openCatalog, slug } from '../catalog/index.ts';
-import type { Clock } from '../clock.ts';
 import {
   folders,
   peekConfig,
@@ -10,12 +9,11 @@ import {
   type Settings,
   type SettingsFlags,
 } from '../config/index.ts';
-import { readPlain } from '../files/plain.ts';
-import { privateFolder } from '../files/private-folder.ts';
-import { replaceFile } from '../files/replace.ts';
 import { openNamedInstances } from '../journal/names.ts';
 import { lazy } from '../lazy.ts';
 import { accountIn, openSandbox } from '../sandbox/index.ts';
+import type { Clock } from '../system/clock.ts';
+import { privateFolder, readPlain, replaceFile } from '../system/files.ts';
 import type { Candidate, NameKind } from './values.ts';
 
 /** A name as Tab shows it. */

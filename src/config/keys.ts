@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CliError } from '../errors.ts';
-import { errorCode, faultOf } from '../files/error-code.ts';
-import type { Start } from '../programs.ts';
+import { errorCode, faultOf } from '../system/error-code.ts';
+import type { Start } from '../system/programs.ts';
 import type { KeyPlace } from './file.ts';
 
 interface KeysSettings {
@@ -182,7 +182,7 @@ type Question =
   | { readonly op: 'set'; readonly account: string; readonly key: string };
 
 /**
- * Starts a separate process for each call (see src/keyring.ts), and stops it after three seconds.
+ * Starts a separate process for each call (see src/system/keyring.ts), and stops it after three seconds.
  * Every method throws {@link NoKeyring}.
  */
 function openKeyring(

@@ -12,10 +12,9 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
-import { errorCode } from '../files/error-code.ts';
-import { withLock } from '../files/lock.ts';
-import { privateFolder } from '../files/private-folder.ts';
-import { renameOver, syncFolder } from '../files/replace.ts';
+import { errorCode } from '../system/error-code.ts';
+import { privateFolder, renameOver, syncFolder } from '../system/files.ts';
+import { withLock } from '../system/lock.ts';
 import { type ConfigFile, emptyFile, fileSchema, ownNamesOnly, profileSchema } from './file.ts';
 
 export type Config = ReturnType<typeof openConfig>;

@@ -1,16 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Api } from '../api/index.ts';
 import type { Catalog } from '../catalog/index.ts';
-import type { Clock } from '../clock.ts';
 import type { Config, Folders } from '../config/index.ts';
 import type { Keys } from '../config/keys.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { Journal, Scope } from '../journal/index.ts';
 import type { Messages, Output } from '../output/output.ts';
-import type { Self } from '../platform/self.ts';
-import type { Piped, Program, Running, SignalGroup, Start } from '../programs.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Sandbox } from '../sandbox/index.ts';
+import type { Clock } from '../system/clock.ts';
+import type { Piped, Program, Running, SignalGroup, Start } from '../system/programs.ts';
+import type { Self } from '../system/self.ts';
 import type { ServiceClock } from './service-clock.ts';
 
 /** Process features that a run needs. `main.ts` and the test harness each create one. */

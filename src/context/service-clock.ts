@@ -1,4 +1,4 @@
-import { CLOCKS, type Clock } from '../clock.ts';
+import { CLOCKS, type Clock } from '../system/clock.ts';
 
 export type ServiceClock = ReturnType<typeof createServiceClock>;
 

@@ -2,8 +2,8 @@ import { CliError, type Failure, usageError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from '../output/index.ts';
 import type { Format } from '../output/output.ts';
-import { type Child, type Running, type Signal, withoutApiKey } from '../programs.ts';
 import { createPrompts } from '../prompts/index.ts';
+import { type Child, type Running, type Signal, withoutApiKey } from '../system/programs.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
 import { leavingOf } from './interrupts.ts';
 

@@ -1,6 +1,6 @@
 import { sentence } from '../api/errors.ts';
 import type { Api, StatusChange } from '../api/index.ts';
-import { AT_ONCE, createGate, type Gate } from '../bounded.ts';
+import { AT_ONCE, createGate, type Gate } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, SeveralErrors, throwAll } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';

@@ -1,6 +1,6 @@
 import { rateLimited, sentence } from '../api/errors.ts';
 import type { Api, Instance } from '../api/index.ts';
-import { AT_ONCE, createGate, type Gate } from '../bounded.ts';
+import { AT_ONCE, createGate, type Gate } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { CliError, doubt, isInterrupt, MAY_BILL, unforeseen } from '../errors.ts';
 import type { Journal } from '../journal/index.ts';

@@ -1,5 +1,5 @@
 import type { Api, Instance, InstanceEvent } from '../api/index.ts';
-import { AT_ONCE, eachBounded } from '../bounded.ts';
+import { AT_ONCE, eachBounded } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { CliError, MAY_BILL, throwAll, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';

@@ -1,5 +1,5 @@
 import type { Api, CallOptions, Drive, Instance } from '../api/index.ts';
-import { eachBounded, LISTED_AT_ONCE } from '../bounded.ts';
+import { eachBounded, LISTED_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, SeenInstance } from '../journal/index.ts';

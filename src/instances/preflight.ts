@@ -1,6 +1,6 @@
 import type { Instance } from '../api/index.ts';
 import { textField } from '../api/open-fields.ts';
-import { eachBounded, READS_AT_ONCE } from '../bounded.ts';
+import { eachBounded, READS_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
 import type { KnownInstance } from '../journal/index.ts';

@@ -1,7 +1,6 @@
 import type { Api, Instance } from '../api/index.ts';
-import { eachBounded, READS_AT_ONCE } from '../bounded.ts';
 import { onCancel } from '../cli/confirm.ts';
-import { CLOCKS } from '../clock.ts';
+import { eachBounded, READS_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest } from '../journal/index.ts';
@@ -9,6 +8,7 @@ import { gpucloud } from '../output/shell-line.ts';
 import { instant, minuteText, relative, spanText } from '../output/time.ts';
 import { inRoubles, priceIn } from '../rules/money.ts';
 import { isSameName, nameKey, resourceId, typedName } from '../rules/names.ts';
+import { CLOCKS } from '../system/clock.ts';
 import { deadlineText, noteEnds } from './deadlines/deadline.ts';
 import { readInstance } from './read.ts';
 

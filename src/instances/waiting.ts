@@ -1,5 +1,5 @@
 import type { Api, Instance } from '../api/index.ts';
-import { createGate, type Gate, READS_AT_ONCE } from '../bounded.ts';
+import { createGate, type Gate, READS_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { CliError, type LoggedEvent, unforeseen } from '../errors.ts';
 import { clockTime, inSeconds } from '../output/time.ts';

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { FILES_AT_ONCE } from '../bounded.ts';
-import { errorCode } from '../files/error-code.ts';
-import { readPlain, textOfUtf8 } from '../files/plain.ts';
-import { privateFolder } from '../files/private-folder.ts';
-import { replaceFile, syncFolder } from '../files/replace.ts';
+import { FILES_AT_ONCE } from '../concurrency.ts';
+import { errorCode } from '../system/error-code.ts';
+import { privateFolder, readPlain, replaceFile, syncFolder, textOfUtf8 } from '../system/files.ts';
 
 /** Bytes; a typical journal file is a hundred times smaller. */
 const LARGEST = 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { Instance } from '../api/index.ts';
 import { CliError, failuresOf } from '../errors.ts';
-import { faultOf } from '../files/error-code.ts';
-import { withLock } from '../files/lock.ts';
+import { faultOf } from '../system/error-code.ts';
+import { withLock } from '../system/lock.ts';
 import type { Deadline, Ends, Found, Known } from './contract.ts';
 import { deadlinePath, endsOf, idleOf, idlePath, writeDeadline, writeIdle } from './deadlines.ts';
 import { eventOf, eventPath, isUntold, untoldIn, writeEvent } from './events.ts';

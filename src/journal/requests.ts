@@ -9,11 +9,10 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
-import { errorCode } from '../files/error-code.ts';
-import { withLock } from '../files/lock.ts';
-import { privateFolder } from '../files/private-folder.ts';
-import { checkArrived, replaceFile, syncFolder } from '../files/replace.ts';
 import { isSameName, nameKey } from '../rules/names.ts';
+import { errorCode } from '../system/error-code.ts';
+import { checkArrived, privateFolder, replaceFile, syncFolder } from '../system/files.ts';
+import { withLock } from '../system/lock.ts';
 import type { JournalSettings } from './contract.ts';
 import {
   exists,

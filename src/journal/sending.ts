@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
-import { withLock } from '../files/lock.ts';
 import { isSameName } from '../rules/names.ts';
+import { withLock } from '../system/lock.ts';
 import type { OpenedRequest, OpenRequest, RentalRequest } from './contract.ts';
 import { decideDeadline, inheritDeadline } from './deadlines.ts';
 import { newInstance, writeInstance } from './instances.ts';

@@ -1,5 +1,5 @@
 import type { Api, CallOptions, Drive, User } from '../api/index.ts';
-import { eachBounded, LISTED_AT_ONCE } from '../bounded.ts';
+import { eachBounded, LISTED_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading, throwAll } from '../errors.ts';
 import { type KnownInstances, readKnownInstances } from '../instances/known-instances.ts';

@@ -1,6 +1,6 @@
 import { sentence } from '../api/errors.ts';
 import type { Instance } from '../api/index.ts';
-import { AT_ONCE, eachBounded } from '../bounded.ts';
+import { AT_ONCE, eachBounded } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Changed } from '../instances/outcome.ts';

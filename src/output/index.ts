@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
-import type { Clock } from '../clock.ts';
 import { usageError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { clean } from '../rules/clean.ts';
+import type { Clock } from '../system/clock.ts';
 import { paintFor } from './colour.ts';
 import { type Writer, writeLines } from './formats/batch.ts';
 import { jsonLinesWriter, jsonWriter } from './formats/json.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
 import { clean } from '../rules/clean.ts';
 import { withoutKeys } from '../rules/secrets.ts';
+import type { Clock } from '../system/clock.ts';
 import { YELLOW_WARNING } from './colour.ts';
 import { canSpin, createProgress, type Terminal } from './live/spinner.ts';
 import type { Held, Messages, Progress } from './output.ts';

@@ -1,7 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
-import { errorCode } from '../files/error-code.ts';
+import { errorCode } from '../system/error-code.ts';
 
 /** Writes a result to its target, and reports whether it has arrived. */
 export interface Sink {

@@ -1,6 +1,6 @@
 import { constants, fstatSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from '../files/error-code.ts';
+import { errorCode } from '../system/error-code.ts';
 
 /** Milliseconds between two attempts to write to a terminal that accepts nothing. */
 const PAUSE = 20;

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
-import { inThrowawayFolder } from '../files/throwaway-folder.ts';
+import { inTemporaryFolder } from '../system/temporary-folder.ts';
 
 /** Milliseconds to wait for the browser's request. */
 const PATIENCE = 30_000;
@@ -28,7 +28,7 @@ export async function openInBrowser(
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, over.signal]);
   try {
-    return await inThrowawayFolder('gpucloud-open', async (folder) => {
+    return await inTemporaryFolder('gpucloud-open', async (folder) => {
       const page = join(folder, 'open.html');
       await writeFile(page, pageTo(signpost.address), { mode: 0o600 });
       const late = context.clock

@@ -3,8 +3,8 @@ import { appendFile, open, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { errorCode, faultOf } from '../files/error-code.ts';
-import { privateFolder } from '../files/private-folder.ts';
+import { errorCode, faultOf } from '../system/error-code.ts';
+import { privateFolder } from '../system/files.ts';
 import type { SshOptions } from './ssh-argv.ts';
 
 /**

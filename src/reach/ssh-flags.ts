@@ -5,9 +5,9 @@ import type { Command, OptionValues } from '../cli/command.ts';
 import { ruled, ruledEach } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { faultOf } from '../files/error-code.ts';
 import { broken, kept, type Verdict } from '../rules/rule.ts';
 import { sshPort, sshUser } from '../rules/ssh.ts';
+import { faultOf } from '../system/error-code.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../watch/flags.ts';
 import type { HowToReach } from './sign-in.ts';
 

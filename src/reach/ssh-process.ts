@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
-import { errorCode } from '../files/error-code.ts';
 import { gpucloud } from '../output/shell-line.ts';
-import type { Start } from '../programs.ts';
+import { errorCode } from '../system/error-code.ts';
+import type { Start } from '../system/programs.ts';
 
 /** Callbacks for the output of a background ssh. */
 interface Listener {

@@ -2,8 +2,8 @@ import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync }
 import { dirname } from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { faultOf } from '../files/error-code.ts';
-import { privateFolder } from '../files/private-folder.ts';
+import { faultOf } from '../system/error-code.ts';
+import { privateFolder } from '../system/files.ts';
 import { type Bytes, type JobRecord, jobPath, outputFiles } from './record/record.ts';
 
 // Each output of a command is kept on this computer in a few files, the segments. The name of a

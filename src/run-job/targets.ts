@@ -2,7 +2,7 @@ import { constants, statSync } from 'node:fs';
 import { access, realpath, truncate } from 'node:fs/promises';
 import { basename, dirname, posix, resolve, sep } from 'node:path';
 import { type CliError, usageError } from '../errors.ts';
-import { errorCode, faultOf } from '../files/error-code.ts';
+import { errorCode, faultOf } from '../system/error-code.ts';
 import type { Fetch } from './copy/copy-out.ts';
 import { isFolder, placeOf } from './copy/local-file.ts';
 import { contains } from './copy/merge.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
 import { hasSsh, mayBill } from '../rules/statuses.ts';
+import type { Clock } from '../system/clock.ts';
 import { IMAGES } from './catalog/images.ts';
 import { OFFERS } from './catalog/offers.ts';
 import { pageOf } from './http/page.ts';

@@ -5,9 +5,9 @@ import type { SshKey } from '../api/index.ts';
 import { readText } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { errorCode } from '../files/error-code.ts';
 import type { Choice, Prompts } from '../prompts/prompts.ts';
 import { publicKey } from '../rules/public-key.ts';
+import { errorCode } from '../system/error-code.ts';
 import { registered } from './add.ts';
 
 type Source = () => Promise<string | undefined>;

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { Script } from 'node:vm';
-import { makeFolders } from '../files/private-folder.ts';
+import { makeFolders } from '../system/files.ts';
 
 // Stores V8's compiled code between runs: one file per command, since each file holds the functions
 // that the command runs. A line of JSON lists the number and length of each module's code. The code

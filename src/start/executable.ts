@@ -1,5 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs';
-import { ASK_KEYRING } from '../platform/self.ts';
+import { ASK_KEYRING } from '../system/self.ts';
 import { type Body, runModules } from './modules.ts';
 
 // Starts the executable; scripts/executable.mjs puts this file before the program's modules.
@@ -9,7 +9,7 @@ declare const GPUCLOUD_VERSION: string;
 interface Inside {
   readonly modules: readonly Body[];
   readonly node: (id: string) => unknown;
-  /** Starts src/keyring.ts. */
+  /** Starts src/system/keyring.ts. */
   readonly keyring: () => void;
 }
 

@@ -1,4 +1,4 @@
-import { eachBounded, SSH_AT_ONCE } from '../bounded.ts';
+import { eachBounded, SSH_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
 import { type Ended, endedRow } from '../instances/deadlines/reap.ts';

@@ -1,5 +1,5 @@
 import type { Instance } from '../api/index.ts';
-import { CLOCKS } from '../clock.ts';
+import { CLOCKS } from '../system/clock.ts';
 import { partValue, type Sample } from './sample.ts';
 
 // The idle rule as a pure function: it reads no clock and no file.

@@ -1,5 +1,5 @@
 import type { Instance } from '../api/index.ts';
-import { eachBounded, SSH_AT_ONCE } from '../bounded.ts';
+import { eachBounded, SSH_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
 import { idleTime } from '../instances/deadlines/idle-time.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
+import type { Clock } from '../system/clock.ts';
 import type { Follower, Look as LogLook } from './follower.ts';
 import type { DatedEvent, LogEvent, Walk } from './log-walk.ts';
 import { poll, type Turn } from './poll.ts';

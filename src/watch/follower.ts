@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { Cursor } from './cursor.ts';
 import { type DatedEvent, type LogEvent, type ReadPage, type Walk, walkLog } from './log-walk.ts';
 

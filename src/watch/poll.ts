@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
 import { CliError, type Failure, isInterrupt } from '../errors.ts';
+import type { Clock } from '../system/clock.ts';
 import { createTransient } from './transient.ts';
 
 export interface Poll<T> {

@@ -1,8 +1,8 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
-import { errorCode, faultOf } from '../files/error-code.ts';
-import { replaceFile } from '../files/replace.ts';
 import { lazy } from '../lazy.ts';
+import { errorCode, faultOf } from '../system/error-code.ts';
+import { replaceFile } from '../system/files.ts';
 import * as z from '../zod.ts';
 import type { SavedCursor } from './cursor.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
 import type { CliError } from '../errors.ts';
+import type { Clock } from '../system/clock.ts';
 
 /** After this many proxy or sign-in pages in a row, the fault is permanent. */
 const ODD_RESPONSES = 5;

@@ -1,9 +1,9 @@
 import { unavailableIf } from '../api/errors.ts';
 import type { Instance } from '../api/index.ts';
-import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
 import { inSeconds } from '../output/time.ts';
 import { mayBill } from '../rules/statuses.ts';
+import type { Clock } from '../system/clock.ts';
 import { poll } from './poll.ts';
 
 /** Instance fields for a wait. */

@@ -8,8 +8,8 @@ import {
 } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type Api, type ApiSettings, createApi } from '../../src/api/index.ts';
-import type { Clock } from '../../src/clock.ts';
 import { CliError } from '../../src/errors.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import { freePort } from '../support/ports.ts';
 import { envelope } from '../support/service.ts';
 

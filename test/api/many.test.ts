@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { eachBounded } from '../../src/bounded.ts';
+import { eachBounded } from '../../src/concurrency.ts';
 import { CliError } from '../../src/errors.ts';
 import { envelope } from '../support/service.ts';
 import { apiFor, closedPort, ID, instance, rawServer } from './harness.ts';

@@ -7,8 +7,8 @@ const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Lists the rooms from top to bottom. A room may import itself and the rooms below it. */
 const FLOORS: readonly (readonly string[])[] = [
-  // `start` runs the bundle without importing it. `keyring` is a separate program.
-  ['main', 'start', 'keyring'],
+  // `start` runs the bundle without importing it.
+  ['main', 'start'],
   ['run'],
   ['program', 'report'],
   ['chapters'],
@@ -26,9 +26,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['catalog', 'journal'],
   ['results'],
   ['api', 'config', 'output', 'sandbox'],
-  ['programs'],
-  ['rules', 'files', 'platform'],
-  ['errors', 'warnings', 'clock', 'bounded', 'lazy', 'zod'],
+  ['rules', 'system'],
+  ['errors', 'warnings', 'concurrency', 'lazy', 'zod'],
 ];
 
 /** Maps each third-party package to the files that may import it. */
@@ -47,15 +46,15 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   yaml: /^output\/formats\/yaml\.ts$/,
   conf: /^config\//,
   inquirer: /^prompts\/inquirer\.ts$/,
-  '@napi-rs/keyring': /^keyring\.ts$/,
+  '@napi-rs/keyring': /^system\/keyring\.ts$/,
   hono: /^sandbox\/http\/server\.ts$/,
   '@hono/node-server': /^sandbox\/http\/server\.ts$/,
   ssh2: /^sandbox\/ssh\/ssh2\.ts$/,
-  open: /^programs\.ts$/,
+  open: /^system\/programs\.ts$/,
   ignore: /^run-job\/copy\/files\.ts$/,
   'tar-stream': /^run-job\/copy\/tar\.ts$/,
   'big.js': /^rules\/money\.ts$/,
-  'proper-lockfile': /^files\/lock\.ts$/,
+  'proper-lockfile': /^system\/lock\.ts$/,
 };
 
 const ANYWHERE = /./;
@@ -78,7 +77,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:util': ANYWHERE,
   'node:zlib': ANYWHERE,
   // main: raises the listener limit of its signals. programs: waits for the exit of `open`.
-  'node:events': /^(main|programs|run-job\/copy\/pack)\.ts$/,
+  'node:events': /^(main|system\/programs|run-job\/copy\/pack)\.ts$/,
   // Sets V8's flags for undici's parser on Node 20.
   'node:v8': /^api\/http\/parser\.ts$/,
   // Runs cached code at startup.
@@ -98,7 +97,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
     /^(api\/http\/(connect|proxy)|watch\/ssh-endpoint|reach\/browser|reach\/tunnel-ports|sandbox\/ssh\/(forward|ports))\.ts$/,
   // Connects to the service by TLS.
   'node:tls': /^api\/http\/(transport|connect)\.ts$/,
-  'node:child_process': /^programs\.ts$/,
+  'node:child_process': /^system\/programs\.ts$/,
   // The socket resolves host names, so that a proxy receives unresolved names.
   'node:dns': NOWHERE,
   'node:dns/promises': NOWHERE,
@@ -216,7 +215,7 @@ function forbiddenWords(source: string): string[] {
  * control characters.
  */
 const WRITERS =
-  /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/(?:http|ssh)\/.+|run-job\/(output|copy\/(pack|local-file)))\.ts$/;
+  /^(main|run|system\/keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/(?:http|ssh)\/.+|run-job\/(output|copy\/(pack|local-file)))\.ts$/;
 
 /** Lists the files that may print a response unchanged, on request and only to a pipe. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;
@@ -290,7 +289,7 @@ describe('import rules', () => {
 });
 
 /** The entry points: the program, its startup code and the keyring process. */
-const EDGE = ['main.ts', 'start/index.ts', 'keyring.ts'];
+const EDGE = ['main.ts', 'start/index.ts', 'system/keyring.ts'];
 
 /** Returns the first import cycle: its files in order, with the first file again at the end. */
 function circleIn(imports: readonly Import[]): readonly string[] | undefined {

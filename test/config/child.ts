@@ -11,7 +11,7 @@
 import { chmod } from 'node:fs/promises';
 import { openConfig, withProfile } from '../../src/config/index.ts';
 import { CliError } from '../../src/errors.ts';
-import { withLock } from '../../src/files/lock.ts';
+import { withLock } from '../../src/system/lock.ts';
 
 // conf and the lock install handlers that exit at SIGXFSZ, the signal of a file size limit. Without
 // them the write fails as on a full disk.

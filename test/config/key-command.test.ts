@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runKeyCommand } from '../../src/config/keys.ts';
-import { type Start, startProgram } from '../../src/programs.ts';
+import { type Start, startProgram } from '../../src/system/programs.ts';
 
 const KEY = 'svc_sk_test_0123456789abcdef';
 const never = new AbortController().signal;

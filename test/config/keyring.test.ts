@@ -6,7 +6,7 @@ import { withProfile } from '../../src/config/file.ts';
 import { keepKey } from '../../src/config/keep-key.ts';
 import { openKeys } from '../../src/config/keys.ts';
 import { type Config, openConfig } from '../../src/config/store.ts';
-import type { Start } from '../../src/programs.ts';
+import type { Start } from '../../src/system/programs.ts';
 
 /** Replaces the system keyring. */
 let entries: Map<string, string>;

@@ -66,7 +66,7 @@ const MUTANTS: readonly Case[] = [
   },
   {
     name: 'the instance is not fsynced',
-    file: 'files/replace.ts',
+    file: 'system/files.ts',
     from: 'fsyncSync(file);',
     to: '',
     check: strace,
@@ -131,7 +131,7 @@ describe('the fault suite', needs('the npm package'), () => {
   test('reports no violation in the unchanged program', async () => {
     const same = {
       name: 'nothing',
-      file: 'files/replace.ts',
+      file: 'system/files.ts',
       from: 'fsyncSync(file)',
       to: 'fsyncSync(file)',
     };

@@ -1,4 +1,4 @@
-const JOURNAL = 'journal files/durable';
+const JOURNAL = 'journal system/durable';
 
 export const journal = [
   {
@@ -144,8 +144,8 @@ export const journal = [
     changes: [['the id of an offer is taken for the instance', '[^{}[\\]]*?"id"', '[^]*?"id"']],
   },
   {
-    file: 'files/replace.ts',
-    tests: 'files/durable files/plain config/config',
+    file: 'system/files.ts',
+    tests: 'system/durable system/plain config/config',
     changes: [
       ['a replaced file is not fsynced', 'fsyncSync(file);', ''],
       [
@@ -161,8 +161,8 @@ export const journal = [
     ],
   },
   {
-    file: 'files/replace.ts',
-    tests: 'files/durable',
+    file: 'system/files.ts',
+    tests: 'system/durable',
     changes: [
       ['a file that a scanner holds is lost on Windows', "platform() !== 'win32' || ", 'true || '],
     ],

@@ -25,8 +25,8 @@ export const reach = [
     ],
   },
   {
-    file: 'programs.ts',
-    tests: 'platform/on-path',
+    file: 'system/programs.ts',
+    tests: 'system/on-path',
     changes: [
       ['a program of the current folder runs', 'folders.filter(win32.isAbsolute)', 'folders'],
       ['a missing program is looked for elsewhere', '?? join(SYSTEM, `${file}.exe`)', '?? file'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
 import { createMessages, type MessagesOptions } from '../../src/output/index.ts';
 import { gpucloud } from '../../src/output/shell-line.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import { manualClock } from '../support/clock.ts';
 import { stderrLines } from '../support/stderr-lines.ts';
 import { clock, Page, Screen } from './world.ts';

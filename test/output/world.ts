@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
-import type { Clock } from '../../src/clock.ts';
 import { createOutput } from '../../src/output/index.ts';
 import type { Output, OutputSettings, View } from '../../src/output/output.ts';
+import type { Clock } from '../../src/system/clock.ts';
 
 /** The time at which all output in these tests is written. */
 export const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { errorCode } from '../../src/files/error-code.ts';
 import { copyOut } from '../../src/run-job/copy/copy-out.ts';
 import { WORK } from '../../src/run-job/remote/supervisor.ts';
+import { errorCode } from '../../src/system/error-code.ts';
 import { needs } from '../support/needs.ts';
 import { localShell } from './local-shell.ts';
 

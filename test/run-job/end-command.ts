@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { errorCode } from '../../src/files/error-code.ts';
+import { errorCode } from '../../src/system/error-code.ts';
 
 /** Kills a running command and its child processes. */
 export function endCommand(pidFile: string): void {

@@ -1,8 +1,8 @@
 import { PassThrough, type Writable } from 'node:stream';
-import type { Clock } from '../../src/clock.ts';
 import type { Host, Interrupts } from '../../src/context.ts';
-import { startPiped, startProgram } from '../../src/programs.ts';
 import { run } from '../../src/run.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import { startPiped, startProgram } from '../../src/system/programs.ts';
 import type { Emulator } from '../output/emulator.ts';
 import type { Computer, Outcome } from '../support/program.ts';
 import { SELF } from '../support/run-cli.ts';

@@ -3,11 +3,11 @@ import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startPiped } from '../../src/programs.ts';
 import { difference } from '../../src/run-job/copy/changed.ts';
 import { copyIn } from '../../src/run-job/copy/copy-in.ts';
 import { listFiles, overviewOf } from '../../src/run-job/copy/files.ts';
 import { WORK } from '../../src/run-job/remote/supervisor.ts';
+import { startPiped } from '../../src/system/programs.ts';
 import { manualClock } from '../support/clock.ts';
 import { needs, programAt } from '../support/needs.ts';
 import { treeOf } from './fetch-world.ts';

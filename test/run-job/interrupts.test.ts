@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
 import { CliError } from '../../src/errors.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';

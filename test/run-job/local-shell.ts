@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Piped } from '../../src/programs.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
 import { lastOf } from '../../src/run-job/remote/remote-shell.ts';
+import type { Piped } from '../../src/system/programs.ts';
 
 /**
  * Simulates an instance without a network. Runs scripts on this computer with the given shell and

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { Host } from '../../src/context.ts';
-import { startProgram } from '../../src/programs.ts';
+import { startProgram } from '../../src/system/programs.ts';
 
 /** The programs of a computer whose `ssh` connects to an instance on the same computer. */
 export interface LoopbackSsh extends Pick<Host, 'start' | 'startPiped'> {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 
 export interface PassingClock extends Clock {
   /** Moves the clock and ends the sleeps that are over by then. */

@@ -3,9 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
 import { CliError } from '../../src/errors.ts';
-import { startPiped } from '../../src/programs.ts';
 import { afterLine } from '../../src/run-job/remote/after-line.ts';
 import { follow, offsetsOf } from '../../src/run-job/remote/follow.ts';
 import { readFrames } from '../../src/run-job/remote/frames.ts';
@@ -21,6 +19,8 @@ import {
 import { within } from '../../src/run-job/remote/within.ts';
 import { interruptCommand } from '../../src/run-job/stages/follow-to-end.ts';
 import { startCommand } from '../../src/run-job/stages/start-command.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import { startPiped } from '../../src/system/programs.ts';
 import { manualClock } from '../support/clock.ts';
 import { localShell } from './local-shell.ts';
 

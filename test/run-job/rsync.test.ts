@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
-import { startPiped as startHere } from '../../src/programs.ts';
 import { copyIn } from '../../src/run-job/copy/copy-in.ts';
 import { isRsyncHere } from '../../src/run-job/copy/rsync.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
+import { startPiped as startHere } from '../../src/system/programs.ts';
 
 /** Starts a copy whose rsync is a shell script. */
 function copying(

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Interrupts } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
-import type { Piped } from '../../src/programs.ts';
 import { FOLLOWING } from '../../src/run-job/remote/supervisor.ts';
+import type { Piped } from '../../src/system/programs.ts';
 import { until } from '../support/ssh-world.ts';
 import type { LoopbackWorld } from './loopback-world.ts';
 

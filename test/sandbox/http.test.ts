@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { withLock } from '../../src/files/lock.ts';
 import { OPERATIONS } from '../../src/sandbox/http/operations.ts';
+import { withLock } from '../../src/system/lock.ts';
 import { type Bench, bench, DAY, NOBODY, RTX_4090, UBUNTU } from './support.ts';
 
 const ED25519 =

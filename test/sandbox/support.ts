@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
 import { openSandbox, type RequestEntry, type Sandbox } from '../../src/sandbox/index.ts';
+import type { Clock } from '../../src/system/clock.ts';
 
 export const RTX_4090 = '40904090-0000-4000-8000-000000000001';
 export const A100 = 'a100a100-0000-4000-8000-000000000002';

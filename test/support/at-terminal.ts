@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { type Context, createContext, type GlobalFlags } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
-import { startPiped, startProgram } from '../../src/programs.ts';
 import type { Prompts } from '../../src/prompts/prompts.ts';
+import { startPiped, startProgram } from '../../src/system/programs.ts';
 import { SELF, type World } from './run-cli.ts';
 
 interface Person {

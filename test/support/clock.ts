@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 
 export interface ManualClock extends Clock {
   advance(milliseconds: number): void;

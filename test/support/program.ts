@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ASK_KEYRING } from '../../src/platform/self.ts';
+import { ASK_KEYRING } from '../../src/system/self.ts';
 
 const EXECUTABLE = process.env.GPUCLOUD_PROGRAM;
 

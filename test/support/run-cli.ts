@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Host, Interrupts } from '../../src/context.ts';
 import { type Journal, openJournal, type Scope } from '../../src/journal/index.ts';
-import type { Self } from '../../src/platform/self.ts';
-import { startPiped, startProgram } from '../../src/programs.ts';
 import { run } from '../../src/run.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/index.ts';
+import { startPiped, startProgram } from '../../src/system/programs.ts';
+import type { Self } from '../../src/system/self.ts';
 import { type ManualClock, manualClock } from './clock.ts';
 import {
   forwardTo,

@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/clock.ts';
 import { CliError } from '../../src/errors.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import { type Cursor, createCursor } from '../../src/watch/cursor.ts';
 import { type FollowedLog, follow } from '../../src/watch/follow.ts';
 import { createFollower, type Follower } from '../../src/watch/follower.ts';

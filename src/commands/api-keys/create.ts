@@ -23,12 +23,12 @@ import { replaceQuestion } from '../../config/remedies.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { faultOf } from '../../files/error-code.ts';
-import { syncFolder } from '../../files/replace.ts';
 import { checkColumns } from '../../output/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { apiKeyName } from '../../rules/names.ts';
 import { apiKey } from '../../rules/service.ts';
+import { faultOf } from '../../system/error-code.ts';
+import { syncFolder } from '../../system/files.ts';
 import { keyView, newKeyView } from './view.ts';
 
 export const create = verb({

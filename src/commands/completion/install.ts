@@ -4,10 +4,9 @@ import { type Shell, scriptFile } from '../../completion/index.ts';
 import { HEAD } from '../../completion/scripts.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { errorCode, faultOf } from '../../files/error-code.ts';
-import { makeFolders } from '../../files/private-folder.ts';
-import { replaceFile } from '../../files/replace.ts';
 import { shellLine } from '../../output/shell-line.ts';
+import { errorCode, faultOf } from '../../system/error-code.ts';
+import { makeFolders, replaceFile } from '../../system/files.ts';
 
 /**
  * Writes the script to the shell's completion folder, and makes new bash and zsh shells load it.

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { SHELLS, scriptFile } from '../../completion/index.ts';
 import { SCRIPTS } from '../../completion/scripts.ts';
 import type { Context } from '../../context.ts';
-import { errorCode, faultOf } from '../../files/error-code.ts';
-import type { Self } from '../../platform/self.ts';
+import { errorCode, faultOf } from '../../system/error-code.ts';
+import type { Self } from '../../system/self.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
 
 /** The oldest supported version, as in `engines` in package.json. */

@@ -1,10 +1,10 @@
 import { verb } from '../../cli/verb.ts';
-import { LONGEST_TIMER } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { field, type Section, type View } from '../../output/output.ts';
 import { withProfile } from '../../output/shell-line.ts';
 import type { DoctorCheck, DoctorReport } from '../../results/local.ts';
+import { LONGEST_TIMER } from '../../system/clock.ts';
 import { type Checks, type Finding, fail, failWith } from './check.ts';
 import { computerChecks } from './computer.ts';
 import { serviceChecks } from './service.ts';

@@ -1,14 +1,14 @@
 import { access, constants } from 'node:fs/promises';
 import { proxyFor } from '../../api/http/proxy.ts';
 import type { RawResponse, User } from '../../api/index.ts';
-import { CLOCKS } from '../../clock.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { faultOf } from '../../files/error-code.ts';
 import { armedStatus } from '../../instances/deadlines/arm.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { privateHalves } from '../../ssh-keys/private-half.ts';
+import { CLOCKS } from '../../system/clock.ts';
+import { faultOf } from '../../system/error-code.ts';
 import {
   type Checks,
   type Finding,

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { exposureOf } from '../../config/exposure.ts';
 import type { Settings, Sourced } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
-import { errorCode, faultOf } from '../../files/error-code.ts';
-import { temporaryName } from '../../files/replace.ts';
 import { shellLine } from '../../output/shell-line.ts';
+import { errorCode, faultOf } from '../../system/error-code.ts';
+import { temporaryName } from '../../system/files.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
 
 export function settingsChecks(context: Context): Checks {

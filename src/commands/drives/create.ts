@@ -7,11 +7,11 @@ import { unlessNoted } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { faultOf } from '../../files/error-code.ts';
-import { withLock } from '../../files/lock.ts';
 import { commandLines, gpucloud } from '../../output/shell-line.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
+import { faultOf } from '../../system/error-code.ts';
+import { withLock } from '../../system/lock.ts';
 import { driveView, hourly } from './view.ts';
 
 const NOTHING_CREATED = 'No drive created.';

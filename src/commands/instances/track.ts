@@ -1,9 +1,9 @@
-import { AT_ONCE, eachBounded } from '../../bounded.ts';
 import { recoverLine } from '../../cli/hints.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { checked } from '../../cli/parse.ts';
 import { showDone } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
+import { AT_ONCE, eachBounded } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, throwAll } from '../../errors.ts';
 import { overLimit } from '../../instances/max-price.ts';

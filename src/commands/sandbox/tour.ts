@@ -5,11 +5,11 @@ import type { Rerun } from '../../cli/verb.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, INTERRUPTS } from '../../errors.ts';
-import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import type { ToldStep } from '../../results/local.ts';
 import { printedBy } from '../../ssh-keys/private-half.ts';
+import { inTemporaryFolder } from '../../system/temporary-folder.ts';
 import { FOLDER, INPUT, JOB, KEY, stepsWith, type TourStep } from './tour-steps.ts';
 
 const tourView: View<ToldStep> = {
@@ -32,7 +32,7 @@ export const tour = verb({
 });
 
 async function walk(context: Context, rerun: Rerun): Promise<void> {
-  await inThrowawayFolder('gpucloud-tour', async (folder) => {
+  await inTemporaryFolder('gpucloud-tour', async (folder) => {
     const env = {
       ...context.env,
       GPUCLOUD_PROFILE: 'sandbox',

@@ -1,8 +1,6 @@
-import { CLOCKS } from '../../clock.ts';
 import { keyPlace, profileOf as storedProfile } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { faultOf } from '../../files/error-code.ts';
 import {
   type Heartbeat,
   heartbeatOf,
@@ -12,6 +10,8 @@ import {
 } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
+import { CLOCKS } from '../../system/clock.ts';
+import { faultOf } from '../../system/error-code.ts';
 import { ownJournal } from '../pending.ts';
 import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/index.ts';
 

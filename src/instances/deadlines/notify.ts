@@ -1,12 +1,12 @@
-import { AT_ONCE, eachBounded } from '../../bounded.ts';
+import { AT_ONCE, eachBounded } from '../../concurrency.ts';
 import { profileOf } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { faultOf } from '../../files/error-code.ts';
 import type { EventRecord, Journal } from '../../journal/index.ts';
 import { cleanLines } from '../../output/sanitise.ts';
 import { withProfile } from '../../output/shell-line.ts';
 import type { Reaped } from '../../results/instances.ts';
+import { faultOf } from '../../system/error-code.ts';
 import { ownJournal } from '../pending.ts';
 import type { Reaping } from './reap.ts';
 

@@ -1,5 +1,5 @@
-import { AT_ONCE, createGate, type Gate } from '../../bounded.ts';
 import { recoverLine } from '../../cli/hints.ts';
+import { AT_ONCE, createGate, type Gate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, doubt, failuresOf, isInterrupt } from '../../errors.ts';
 import type { Deadline, Journal } from '../../journal/index.ts';

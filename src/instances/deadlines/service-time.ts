@@ -1,9 +1,9 @@
-import { CLOCKS } from '../../clock.ts';
 import { driftBetween, type Reading } from '../../context/service-clock.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { local } from '../../output/time.ts';
+import { CLOCKS } from '../../system/clock.ts';
 import { differenceText, lastAhead } from './armed.ts';
 
 /** Milliseconds between the two responses: enough to notice a stopped clock. */

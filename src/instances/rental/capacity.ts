@@ -1,5 +1,5 @@
 import type { Instance } from '../../api/index.ts';
-import type { Gate } from '../../bounded.ts';
+import type { Gate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../../errors.ts';
 import { inSeconds } from '../../output/time.ts';

@@ -1,6 +1,6 @@
 import { sentence } from '../../api/errors.ts';
 import type { Instance } from '../../api/index.ts';
-import { AT_ONCE, createGate, READS_AT_ONCE } from '../../bounded.ts';
+import { AT_ONCE, createGate, READS_AT_ONCE } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, doubt, unforeseen } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';

@@ -1,4 +1,4 @@
-import type { Start } from '../../programs.ts';
+import type { Start } from '../../system/programs.ts';
 
 /** A command to schedule. Contains no secret. */
 export interface Job {

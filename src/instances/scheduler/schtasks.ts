@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { usageError } from '../../errors.ts';
-import { temporaryName } from '../../files/replace.ts';
+import { temporaryName } from '../../system/files.ts';
 import type { Computer, Job, Scheduler } from './contract.ts';
 import { mustRun, runTool } from './tool.ts';
 import { xmlText } from './xml.ts';

@@ -1,7 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolders } from '../../files/private-folder.ts';
-import { replaceFile } from '../../files/replace.ts';
+import { makeFolders, replaceFile } from '../../system/files.ts';
 import type { Computer, Job, Scheduler } from './contract.ts';
 import { mustRun, runTool } from './tool.ts';
 

@@ -1,6 +1,6 @@
 import { CliError } from '../../errors.ts';
-import { errorCode } from '../../files/error-code.ts';
-import type { Start } from '../../programs.ts';
+import { errorCode } from '../../system/error-code.ts';
+import type { Start } from '../../system/programs.ts';
 
 const TIMEOUT = 30_000;
 

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import type { Clock } from '../../clock.ts';
 import { clean } from '../../rules/clean.ts';
+import type { Clock } from '../../system/clock.ts';
 import type { Progress } from '../output.ts';
 
 /** stderr properties that a spinner uses. */

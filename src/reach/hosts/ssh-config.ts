@@ -3,11 +3,10 @@ import { dirname, join } from 'node:path';
 import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { errorCode, faultOf } from '../../files/error-code.ts';
-import { makeFolders } from '../../files/private-folder.ts';
-import { replaceFile } from '../../files/replace.ts';
 import { drivesUnread, isReadNow, readKnownInstances } from '../../instances/known-instances.ts';
 import { mayBill } from '../../rules/statuses.ts';
+import { errorCode, faultOf } from '../../system/error-code.ts';
+import { makeFolders, replaceFile } from '../../system/files.ts';
 import { knownSshEndpoint, type SshEndpoint } from '../../watch/ssh-endpoint.ts';
 import { configWord, type SshOptions } from '../ssh-argv.ts';
 

@@ -1,5 +1,5 @@
 import { CliError } from '../../errors.ts';
-import { faultOf } from '../../files/error-code.ts';
+import { faultOf } from '../../system/error-code.ts';
 import { isFull, isOtherHost, SSH_FAILED } from '../remote/failed-ssh.ts';
 
 /**

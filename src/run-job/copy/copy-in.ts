@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
-import type { Clock } from '../../clock.ts';
 import type { Context } from '../../context.ts';
-import { errorCode } from '../../files/error-code.ts';
+import type { Clock } from '../../system/clock.ts';
+import { errorCode } from '../../system/error-code.ts';
 import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
 import { difference, removeThere } from './changed.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts';
 import { CliError } from '../../errors.ts';
+import type { Clock } from '../../system/clock.ts';
 import type { Failed } from '../drive.ts';
 import { repeated } from '../stages/repeated.ts';
 import { type CopyingOut, copyOut, type Fetch } from './copy-out.ts';

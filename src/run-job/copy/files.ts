@@ -2,8 +2,8 @@ import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { usageError } from '../../errors.ts';
-import { errorCode, faultOf } from '../../files/error-code.ts';
-import { textOfUtf8 } from '../../files/plain.ts';
+import { errorCode, faultOf } from '../../system/error-code.ts';
+import { textOfUtf8 } from '../../system/files.ts';
 
 /** Of the top folder only. Its patterns count instead of those of all .gitignore files. */
 const [OWN, GIT] = ['.gpucloudignore', '.gitignore'] as const;

@@ -1,6 +1,6 @@
 import { type FileHandle, lstat, open, realpath, stat, statfs, unlink } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { errorCode } from '../../files/error-code.ts';
+import { errorCode } from '../../system/error-code.ts';
 import { sizeText } from '../phases.ts';
 import { notStored, unwritable } from './copy-failed.ts';
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { CliError } from '../../errors.ts';
-import { errorCode } from '../../files/error-code.ts';
+import { errorCode } from '../../system/error-code.ts';
 import { notStored, unwritable } from './copy-failed.ts';
 import type { Link } from './unpack.ts';
 

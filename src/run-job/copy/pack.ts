@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Stats } from 'node:fs';
 import { lstat, open, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../files/error-code.ts';
+import { errorCode } from '../../system/error-code.ts';
 import type { FileList } from './files.ts';
 import { type Headers, type Pack, pack } from './tar.ts';
 

@@ -2,7 +2,7 @@ import { constants, copyFile, link, lstat, mkdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { CliError } from '../../errors.ts';
-import { errorCode } from '../../files/error-code.ts';
+import { errorCode } from '../../system/error-code.ts';
 import { copyFailed, isNotStored, notStored, unwritable } from './copy-failed.ts';
 import { ensureRoom, writeNew } from './local-file.ts';
 import { type Entry, extract, type Headers } from './tar.ts';

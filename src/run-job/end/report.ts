@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES } from '../../errors.ts';
-import { faultOf } from '../../files/error-code.ts';
 import type { JobReport } from '../../results/jobs.ts';
+import { faultOf } from '../../system/error-code.ts';
 import type { JobRecord } from '../record/record.ts';
 
 /** How a job ended, for its report. */

@@ -1,10 +1,10 @@
 import { sentence } from '../../api/errors.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
-import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
 import { endEach } from '../../instances/ending.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { clamp } from '../../output/width.ts';
+import { inTemporaryFolder } from '../../system/temporary-folder.ts';
 import { withoutBill } from '../end/end-job.ts';
 import type { JobPlan } from '../job.ts';
 import { newRecord } from '../new-record.ts';
@@ -53,7 +53,7 @@ export async function runHere(plan: JobPlan, context: Context): Promise<void> {
     for (const { record } of jobs) await writeJob(record, context);
     try {
       // Create the temporary folder first: if that fails, nothing is rented.
-      await inThrowawayFolder('gpucloud-here', async (folder) => {
+      await inTemporaryFolder('gpucloud-here', async (folder) => {
         await rentAll(run, jobs, plan, context);
         await work(run, plan, folder, context);
       });

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { faultOf } from '../../files/error-code.ts';
 import { type InventoryFormat, inventoryText } from '../../reach/hosts/inventory.ts';
 import { hostEntries } from '../../reach/hosts/ssh-config.ts';
 import { type HowToReach, inventoryHosts } from '../../reach/reach.ts';
 import { signInFinder } from '../../reach/sign-in.ts';
+import { faultOf } from '../../system/error-code.ts';
 
 /** Each format's file name, and the variable with its path. Ansible needs the file extension. */
 const FILES: Readonly<Record<InventoryFormat, readonly [variable: string, file: string]>> = {

@@ -1,4 +1,4 @@
-import { AT_ONCE, eachBounded } from '../../bounded.ts';
+import { AT_ONCE, eachBounded } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';

@@ -1,4 +1,4 @@
-import { eachBounded, SSH_AT_ONCE } from '../../bounded.ts';
+import { eachBounded, SSH_AT_ONCE } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { JobDetails, JobRow } from '../../results/jobs.ts';

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { errorCode } from '../../files/error-code.ts';
-import { UNTIL_ABANDONED, withLock } from '../../files/lock.ts';
-import { privateFolder } from '../../files/private-folder.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
+import { errorCode } from '../../system/error-code.ts';
+import { privateFolder } from '../../system/files.ts';
+import { UNTIL_ABANDONED, withLock } from '../../system/lock.ts';
 import { type JobRecord, jobPath } from './record.ts';
 
 /**

@@ -2,12 +2,11 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
-import { errorCode, faultOf } from '../../files/error-code.ts';
-import { privateFolder } from '../../files/private-folder.ts';
-import { replaceFile } from '../../files/replace.ts';
 import { serviceName } from '../../instances/deadlines/armed.ts';
 import { lazy } from '../../lazy.ts';
 import { type JobReport, jobReport } from '../../results/jobs.ts';
+import { errorCode, faultOf } from '../../system/error-code.ts';
+import { privateFolder, replaceFile } from '../../system/files.ts';
 import * as z from '../../zod.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.ts';
 import { CliError } from '../../errors.ts';
-import type { Piped } from '../../programs.ts';
+import type { Clock } from '../../system/clock.ts';
+import type { Piped } from '../../system/programs.ts';
 import { afterLine } from './after-line.ts';
 import { isCut, lastLine } from './failed-ssh.ts';
 import { type CommandEnd, readFrames } from './frames.ts';

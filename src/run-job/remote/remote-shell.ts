@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
-import type { Piped } from '../../programs.ts';
 import { batchSsh, type SshOptions } from '../../reach/ssh-argv.ts';
 import { notStarted } from '../../reach/ssh-process.ts';
+import type { Piped } from '../../system/programs.ts';
 import type { SshEndpoint } from '../../watch/ssh-endpoint.ts';
 import { SSH_FAILED } from './failed-ssh.ts';
 import { orAborted } from './within.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts';
 import { CliError } from '../../errors.ts';
+import type { Clock } from '../../system/clock.ts';
 
 /** Pauses before further attempts, in milliseconds. A connection may take a minute to recover. */
 const PAUSES = [3_000, 15_000, 45_000];

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { CliError } from '../../errors.ts';
-import { errorCode } from '../../files/error-code.ts';
+import { errorCode } from '../../system/error-code.ts';
 import { notFound, Refusal, refusalBody } from '../refusal.ts';
 import type { Answer, Call, Operation } from './operations.ts';
 

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { Duplex, type Readable, type Writable } from 'node:stream';
-import { privateFolder } from '../../files/private-folder.ts';
-import { replaceFile } from '../../files/replace.ts';
-import { startPiped } from '../../programs.ts';
 import { hasSsh, mayBill } from '../../rules/statuses.ts';
+import { privateFolder, replaceFile } from '../../system/files.ts';
+import { startPiped } from '../../system/programs.ts';
 import { findImage } from '../catalog/images.ts';
 import { findOffer } from '../catalog/offers.ts';
 import { pageOf } from '../http/page.ts';

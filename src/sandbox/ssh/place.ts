@@ -3,10 +3,9 @@ import { chmod, lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'nod
 import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { CliError } from '../../errors.ts';
-import { errorCode } from '../../files/error-code.ts';
-import { withLock } from '../../files/lock.ts';
-import { privateFolder } from '../../files/private-folder.ts';
-import { replaceFile } from '../../files/replace.ts';
+import { errorCode } from '../../system/error-code.ts';
+import { privateFolder, replaceFile } from '../../system/files.ts';
+import { withLock } from '../../system/lock.ts';
 import { NVIDIA_SMI } from './nvidia-smi.ts';
 
 /** An instance's folder on this computer. */

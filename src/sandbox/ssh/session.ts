@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { type Leader, startPiped } from '../../programs.ts';
+import { type Leader, startPiped } from '../../system/programs.ts';
 import { serveSftp } from './sftp.ts';
 import type { PseudoTtyInfo, ServerChannel, Session } from './ssh2.ts';
 

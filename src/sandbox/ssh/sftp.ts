@@ -17,7 +17,7 @@ import {
   utimes,
 } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { errorCode } from '../../files/error-code.ts';
+import { errorCode } from '../../system/error-code.ts';
 import { inHome } from './home-path.ts';
 import { type SFTPWrapper, utils } from './ssh2.ts';
 

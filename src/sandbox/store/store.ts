@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../../errors.ts';
-import { errorCode, faultOf } from '../../files/error-code.ts';
-import { withLock } from '../../files/lock.ts';
-import { privateFolder } from '../../files/private-folder.ts';
-import { replaceFile } from '../../files/replace.ts';
+import { errorCode, faultOf } from '../../system/error-code.ts';
+import { privateFolder, replaceFile } from '../../system/files.ts';
+import { withLock } from '../../system/lock.ts';
 import { Refusal } from '../refusal.ts';
 import { type State, stateSchema } from './state.ts';
 

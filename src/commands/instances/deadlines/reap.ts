@@ -1,7 +1,7 @@
-import { eachBounded, SSH_AT_ONCE } from '../../../bounded.ts';
 import { Option } from '../../../cli/command.ts';
 import { ruled } from '../../../cli/parse.ts';
 import { verb } from '../../../cli/verb.ts';
+import { eachBounded, SSH_AT_ONCE } from '../../../concurrency.ts';
 import type { Context } from '../../../context.ts';
 import { type CliError, failuresOf, throwAll } from '../../../errors.ts';
 import { arm, armedStatus, disarm } from '../../../instances/deadlines/arm.ts';

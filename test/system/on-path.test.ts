@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { onPath } from '../../src/programs.ts';
+import { onPath } from '../../src/system/programs.ts';
 
 let folder: string;
 const at = (...names: string[]) => join(folder, ...names);

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { withLock } from '../../src/files/lock.ts';
+import { withLock } from '../../src/system/lock.ts';
 
 let folder: string;
 beforeEach(async () => {

@@ -22,7 +22,7 @@ export function isInExecutable(script: string): boolean {
   return INSIDE_EXECUTABLE.test(script);
 }
 
-/** Argument that makes the executable access the system's keyring; see src/keyring.ts. */
+/** Argument that makes the executable access the system's keyring; see src/system/keyring.ts. */
 export const ASK_KEYRING = '--ask-keyring';
 
 /**

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { withLock } from '../../src/files/lock.ts';
+import { withLock } from '../../src/system/lock.ts';
 
 // Simulates a lock that is released and acquired again right after the attempt fails.
 vi.mock('node:fs', async (original) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createGate } from '../src/bounded.ts';
+import { createGate } from '../src/concurrency.ts';
 
 test('runs three jobs at a time, in order, even if some fail', async () => {
   const gate = createGate(3);

@@ -4,9 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Running, type SignalGroup, startPiped, startProgram } from '../src/programs.ts';
-import { needs } from './support/needs.ts';
-import { outcomeOf } from './support/program.ts';
+import {
+  type Running,
+  type SignalGroup,
+  startPiped,
+  startProgram,
+} from '../../src/system/programs.ts';
+import { needs } from '../support/needs.ts';
+import { outcomeOf } from '../support/program.ts';
 
 // Runs real programs. A wait that never finishes fails at the test's time limit.
 
@@ -195,8 +200,8 @@ async function ours(lines: string, uid?: number) {
   const outfile = join(folder, 'ours.mjs');
   await build({
     stdin: {
-      contents: `import { startProgram } from './src/programs.ts';\n${lines}`,
-      resolveDir: new URL('..', import.meta.url).pathname,
+      contents: `import { startProgram } from './src/system/programs.ts';\n${lines}`,
+      resolveDir: new URL('../..', import.meta.url).pathname,
     },
     outfile,
     bundle: true,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { textOfUtf8 } from '../../src/files/plain.ts';
+import { textOfUtf8 } from '../../src/system/files.ts';
 import { anyText, fc, runs } from '../support/random.ts';
 
 function slowly(bytes: Uint8Array): string | undefined {

@@ -1,18 +1,52 @@
+import { isUtf8 } from 'node:buffer';
 import {
+  chmodSync,
   closeSync,
+  constants,
   fchmodSync,
   fchownSync,
   fstatSync,
   fsyncSync,
+  mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { platform } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, relative, sep } from 'node:path';
 import { errorCode } from './error-code.ts';
-import { readPlain } from './plain.ts';
+
+// Reads and writes gpucloud's own small files synchronously. A thread pool round trip costs more
+// than the I/O, and a run needs dozens. Not for paths from users, which may be pipes or terminals.
+
+/**
+ * Returns the bytes of a regular file of at most `most` bytes, otherwise undefined. Throws file
+ * system errors.
+ */
+export function readPlain(path: string, most = Number.POSITIVE_INFINITY): Buffer | undefined {
+  // Without this flag, opening a pipe waits for a writer. Windows has neither the flag nor such
+  // pipes.
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const found = fstatSync(file);
+    return found.isFile() && found.size <= most ? readFileSync(file) : undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Decodes UTF-8 without a byte order mark, or returns undefined for invalid bytes. Creating a
+ * strict TextDecoder takes longer than reading a short text.
+ */
+export function textOfUtf8(bytes: Buffer): string | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  const text = bytes.toString('utf8');
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
+}
 
 interface HowToReplace {
   /** Default: 0600. */
@@ -105,4 +139,48 @@ export function syncFolder(path: string): void {
   } finally {
     closeSync(folder);
   }
+}
+
+/**
+ * Creates a folder and its parents for their owner only (0700), durably. Leaves an existing folder
+ * unchanged.
+ */
+export async function privateFolder(path: string): Promise<void> {
+  const first = makeFolders(path, 0o700);
+  if (first === undefined) {
+    return;
+  }
+  const made = relative(dirname(first), path)
+    .split(sep)
+    .map((_name, at, names) => [dirname(first), ...names.slice(0, at + 1)].join(sep));
+  for (const folder of made) {
+    // Sets the mode again, since mkdir applies the umask.
+    chmodSync(folder, 0o700);
+    syncFolder(dirname(folder));
+  }
+}
+
+/**
+ * Creates a folder and its parents with the mode, as far as the umask allows. Node's recursive
+ * mkdir loops forever if an existing folder refuses new ones with ENOENT (`/proc`).
+ *
+ * Returns the first folder that it created, or undefined if all existed. Throws file system errors.
+ */
+export function makeFolders(path: string, mode: number): string | undefined {
+  const parent = dirname(path);
+  let first: string | undefined;
+  if (!isFolder(path) && parent !== path && !isFolder(parent)) first = makeFolders(parent, mode);
+  try {
+    mkdirSync(path, mode);
+    return first ?? path;
+  } catch (error) {
+    // The folder exists: it did before, or another process just created it. A dangling link is not
+    // a folder.
+    if (isFolder(path)) return first;
+    throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { makeFolders } from '../../src/files/private-folder.ts';
+import { makeFolders } from '../../src/system/files.ts';
 import { needs } from '../support/needs.ts';
 
 let root: string;

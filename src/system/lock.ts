@@ -2,7 +2,7 @@ import { statSync, utimesSync } from 'node:fs';
 import { dirname } from 'node:path';
 import lockfile from 'proper-lockfile';
 import { errorCode } from './error-code.ts';
-import { privateFolder } from './private-folder.ts';
+import { privateFolder } from './files.ts';
 
 /** Milliseconds without a refresh after which a lock counts as abandoned. */
 const ABANDONED = 10_000;

@@ -8,7 +8,7 @@ import { faultOf } from './error-code.ts';
  * Creates a temporary folder for its owner only, and removes it with its contents after the
  * callback. Throws CliError('storage') if the folder can't be created.
  */
-export async function inThrowawayFolder<T>(
+export async function inTemporaryFolder<T>(
   name: string,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {

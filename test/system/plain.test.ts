@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, test } from 'vitest';
-import { readPlain } from '../../src/files/plain.ts';
+import { readPlain } from '../../src/system/files.ts';
 import { needs } from '../support/needs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gpucloud-plain-'));

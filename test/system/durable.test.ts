@@ -4,9 +4,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import os, { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { privateFolder } from '../../src/files/private-folder.ts';
-import { replaceFile } from '../../src/files/replace.ts';
 import { openJournal } from '../../src/journal/index.ts';
+import { privateFolder, replaceFile } from '../../src/system/files.ts';
 import { manualClock } from '../support/clock.ts';
 
 // Checks the order of calls, which decides the state after a power cut. test/faults/order.test.ts

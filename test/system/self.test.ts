@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { selfOf } from '../../src/platform/self.ts';
+import { selfOf } from '../../src/system/self.ts';
 
 let folder: string;
 beforeEach(() => {
