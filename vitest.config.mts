@@ -12,8 +12,8 @@ const PROGRAM = [
   'test/contract/streams.test.ts',
   'test/output/sink.test.ts',
   'test/system/programs.test.ts',
-  'test/reach/inventory-tools.test.ts',
-  'test/run-job/supervisor.test.ts',
+  'test/ssh/inventory-tools.test.ts',
+  'test/jobs/supervisor.test.ts',
   'test/sandbox/state-file.test.ts',
   'test/watch/sandbox-follow.test.ts',
 ];
@@ -70,7 +70,7 @@ export default defineConfig({
       provider: 'v8',
       include: ['src/**/*.ts'],
       // Its tests run the built program against a real SSH server, which coverage does not see.
-      exclude: ['src/run-job/**'],
+      exclude: ['src/jobs/**'],
       reporter: ['text-summary', 'html'],
       // Vitest empties this folder first; the results beside it stay.
       reportsDirectory: 'coverage/lines',

@@ -20,7 +20,7 @@ mkdir -p coverage
 results="$home/results.json"
 # The user can't write to node_modules, where vitest would put its own configuration.
 as_nobody node node_modules/vitest/vitest.mjs run --configLoader runner --project code \
-  test/config test/context test/journal test/money test/reach test/system test/watch \
+  test/config test/context test/journal test/money test/ssh test/system test/watch \
   --reporter=dot --reporter=json --outputFile.json="$results"
 code=$?
 cp "$results" coverage/results-ordinary-user.json 2> /dev/null || : > coverage/results-ordinary-user.json

@@ -72,7 +72,7 @@ export interface LoggedEvent {
   readonly message: string;
 }
 
-/** The failed request. `cli/hints.ts` chooses the next command from it. */
+/** The failed request. `command-line/hints.ts` chooses the next command from it. */
 export interface FailedRequest {
   /** The title in the API document: `POST /instances/{id}/stop`. */
   readonly operation: string;

@@ -1,10 +1,10 @@
 import type { Command } from '@commander-js/extra-typings';
-import { root } from './chapters.ts';
-import { type AnyCommand, about, helpLast, newProgram, readFlags } from './cli/command.ts';
-import { addGlobalOptions } from './cli/globals.ts';
-import { type Entry, entriesOf, type Group, namedBy, refuseWords } from './cli/group.ts';
-import { helpStyle } from './cli/help.ts';
-import type { Listed, Runtime } from './cli/verb.ts';
+import { type AnyCommand, about, helpLast, newProgram, readFlags } from './command-line/command.ts';
+import { addGlobalOptions } from './command-line/globals.ts';
+import { type Entry, entriesOf, type Group, namedBy, refuseWords } from './command-line/group.ts';
+import { helpStyle } from './command-line/help.ts';
+import type { Listed, Runtime } from './command-line/verb.ts';
+import { root } from './commands/tree.ts';
 
 interface ProgramSettings {
   readonly runtime: Runtime;

@@ -1,4 +1,4 @@
-import { hintOf } from './cli/hints.ts';
+import { hintOf } from './command-line/hints.ts';
 import type { Host } from './context.ts';
 import { CliError, type LoggedEvent, SeveralErrors, unforeseen, unforeseenIn } from './errors.ts';
 import { escapeUnseen, RED_ERROR, wrapped } from './output/index.ts';

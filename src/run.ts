@@ -1,7 +1,7 @@
-import { type AnyCommand, about, BareGroup, CommanderError } from './cli/command.ts';
-import { flagsFor } from './cli/globals.ts';
-import { brokenRule, refuseSecret } from './cli/parse.ts';
-import type { Runtime } from './cli/verb.ts';
+import { type AnyCommand, about, BareGroup, CommanderError } from './command-line/command.ts';
+import { flagsFor } from './command-line/globals.ts';
+import { brokenRule, refuseSecret } from './command-line/parse.ts';
+import type { Runtime } from './command-line/verb.ts';
 import { complete } from './commands/completion/complete.ts';
 import { COMPLETE } from './completion/index.ts';
 import { leavingOf } from './context/interrupts.ts';

@@ -1,4 +1,4 @@
-import type { CatalogEntry } from '../results/local.ts';
+import type { CatalogEntry } from '../json-results/local.ts';
 import type { NameRecord } from './file.ts';
 
 /** What a catalog name can identify. */

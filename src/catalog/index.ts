@@ -1,11 +1,11 @@
-import type { CatalogEntry } from '../results/local.ts';
+import type { CatalogEntry } from '../json-results/local.ts';
 import { isMoney } from '../rules/is-money.ts';
 import { resourceId } from '../rules/names.ts';
 import type { Clock } from '../system/clock.ts';
 import { type BuiltIn, builtInEntries, entry, joined, type Kind } from './entry.ts';
 import { type CatalogFile, changeFile, type NameRecord, readFile } from './file.ts';
 
-export type { CatalogEntry } from '../results/local.ts';
+export type { CatalogEntry } from '../json-results/local.ts';
 export {
   describeEntry,
   fitting,

@@ -3,14 +3,14 @@ import { eachBounded, LISTED_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, SeenInstance } from '../journal/index.ts';
+import type { ListedInstance } from '../json-results/instances.ts';
 import { gpucloud, gpucloudLine } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
-import type { ListedInstance } from '../results/instances.ts';
 import { resourceId } from '../rules/names.ts';
 import { GONE, IN_FLIGHT, isTerminated, mayBill, UNKNOWN, UNREAD } from '../rules/statuses.ts';
 import { idleTime } from './deadlines/idle-time.ts';
-import { readableJournal } from './pending.ts';
 import { readInstance } from './read.ts';
+import { readableJournal } from './recover/pending.ts';
 
 /**
  * A row of `list`: an instance just read or as last seen, or a request without a known ID. The

@@ -1,6 +1,6 @@
-import { onCancel } from '../cli/confirm.ts';
-import { recoverLine } from '../cli/hints.ts';
-import { checked } from '../cli/parse.ts';
+import { onCancel } from '../command-line/confirm.ts';
+import { recoverLine } from '../command-line/hints.ts';
+import { checked } from '../command-line/parse.ts';
 import type { Context } from '../context.ts';
 import { CliError, doubt, throwAll, usageError } from '../errors.ts';
 import type { Known, KnownInstance, OpenRequest } from '../journal/index.ts';

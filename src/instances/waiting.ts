@@ -8,7 +8,7 @@ import type { WaitTimes } from '../watch/flags.ts';
 import { answersSsh, isSandbox, sshAddress } from '../watch/ssh-endpoint.ts';
 import { createOutage, LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { type Also, waitForStatus } from '../watch/wait.ts';
-import { attempt, type Changed, withBill } from './outcome.ts';
+import { attempt, type Changed, withBill } from './change/outcome.ts';
 import { instanceIn, readInstance } from './read.ts';
 import type { Target } from './resolve.ts';
 

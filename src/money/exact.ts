@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { CliError, isOfOneReading } from '../errors.ts';
 import { readKnownInstances } from '../instances/known-instances.ts';
 import type { Known } from '../journal/index.ts';
-import type { AccountInstance } from '../results/money.ts';
+import type { AccountInstance } from '../json-results/money.ts';
 import { inRoubles, type Money, money, priceIn, sumOf, zero } from '../rules/money.ts';
 import { instanceStatus, mayBill } from '../rules/statuses.ts';
 import type { AccountReading } from './account.ts';

@@ -1,6 +1,6 @@
+import type { BurnResult, ChargesResult, HoursLeft } from '../json-results/money.ts';
 import { spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
-import type { BurnResult, ChargesResult, HoursLeft } from '../results/money.ts';
 import { inRoubles, kopecksText, type Money, money, zero } from '../rules/money.ts';
 import type { AccountReading } from './account.ts';
 import type { ChargeGroup, CheckedCharges, Window } from './charges.ts';

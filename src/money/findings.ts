@@ -1,8 +1,8 @@
 import { FAILURES } from '../errors.ts';
 import type { Armed, Enforcement } from '../instances/deadlines/armed.ts';
+import type { AccountDrive, AccountInstance } from '../json-results/money.ts';
 import { relative, spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
-import type { AccountDrive, AccountInstance } from '../results/money.ts';
 import { inRoubles, zero } from '../rules/money.ts';
 import { typedName } from '../rules/names.ts';
 import { GONE, UNKNOWN } from '../rules/statuses.ts';

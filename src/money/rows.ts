@@ -1,7 +1,7 @@
 import type { Drive } from '../api/index.ts';
 import type { Listed } from '../instances/known-instances.ts';
+import type { AccountDrive, AccountInstance } from '../json-results/money.ts';
 import { instant } from '../output/time.ts';
-import type { AccountDrive, AccountInstance } from '../results/money.ts';
 import { inRoubles, type Money, priceIn, zero } from '../rules/money.ts';
 import { instanceStatus, isTerminated, mayBill } from '../rules/statuses.ts';
 

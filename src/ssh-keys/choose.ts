@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SshKey } from '../api/index.ts';
-import { readText } from '../cli/input.ts';
+import { readText } from '../command-line/input.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Choice, Prompts } from '../prompts/prompts.ts';

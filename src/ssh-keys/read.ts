@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { readInput } from '../cli/input.ts';
-import { checked, refuseSecret } from '../cli/parse.ts';
+import { readInput } from '../command-line/input.ts';
+import { checked, refuseSecret } from '../command-line/parse.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';

@@ -1,5 +1,5 @@
-import { Option } from '../cli/command.ts';
-import { ofWords, oneOf, ruled } from '../cli/parse.ts';
+import { Option } from '../command-line/command.ts';
+import { ofWords, oneOf, ruled } from '../command-line/parse.ts';
 import { pollInterval, positiveDuration } from '../rules/times.ts';
 
 /** Durations in milliseconds: the limit of a wait, and the pause between two reads. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Api } from '../../src/api/index.ts';
-import { hintOf } from '../../src/cli/hints.ts';
+import { hintOf } from '../../src/command-line/hints.ts';
 import { withProfile } from '../../src/output/shell-line.ts';
 import {
   apiFor,

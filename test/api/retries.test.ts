@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Api } from '../../src/api/index.ts';
-import { hintOf } from '../../src/cli/hints.ts';
+import { hintOf } from '../../src/command-line/hints.ts';
 import { listenOn } from '../support/ports.ts';
 import {
   apiFor,

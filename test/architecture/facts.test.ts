@@ -23,7 +23,9 @@ test('reads an instance in one file', () => {
 test('terminates an instance in one file', () => {
   // The sandbox is the service.
   const files = filesWith(/\binstances\s*\??\.terminate\b/);
-  expect(files.filter((name) => !name.startsWith('sandbox/'))).toEqual(['instances/ending.ts']);
+  expect(files.filter((name) => !name.startsWith('sandbox/'))).toEqual([
+    'instances/change/ending.ts',
+  ]);
 });
 
 test('names its own statuses in one file', () => {
@@ -45,7 +47,7 @@ test('lists the documented statuses in one file', () => {
 
 test('builds doubts about instances in one file', () => {
   // api/ knows no instance, nothing was sent for the drive, and the ending builds only causes.
-  const others = ['api/errors.ts', 'commands/drives/create.ts', 'instances/ending.ts'];
+  const others = ['api/errors.ts', 'commands/drives/create.ts', 'instances/change/ending.ts'];
   const builders = filesWith(/new CliError\(\s*'outcomeUnknown'/);
   expect(builders.filter((name) => !others.includes(name))).toEqual(['errors.ts']);
 });

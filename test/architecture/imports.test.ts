@@ -11,20 +11,19 @@ const FLOORS: readonly (readonly string[])[] = [
   ['main', 'start'],
   ['run'],
   ['program', 'report'],
-  ['chapters'],
   ['commands'],
-  ['usage'],
-  ['run-job'],
-  ['reach'],
+  ['idle'],
+  ['jobs'],
+  ['ssh'],
   ['money'],
   ['instances'],
   ['watch'],
   ['ssh-keys'],
-  ['cli', 'retry-change'],
+  ['command-line', 'retry-change'],
   ['context'],
   ['completion', 'prompts'],
   ['catalog', 'journal'],
-  ['results'],
+  ['json-results'],
   ['api', 'config', 'output', 'sandbox'],
   ['rules', 'system'],
   ['errors', 'warnings', 'concurrency', 'lazy', 'zod'],
@@ -32,11 +31,11 @@ const FLOORS: readonly (readonly string[])[] = [
 
 /** Maps each third-party package to the files that may import it. */
 const PARTS: Readonly<Record<string, RegExp>> = {
-  '@commander-js/extra-typings': /^(cli\/(command|help|verb)|program)\.ts$/,
+  '@commander-js/extra-typings': /^(command-line\/(command|help|verb)|program)\.ts$/,
   undici: /^api\/http\/(transport|exchange|connect)\.ts$/,
   // zod.ts exports the names in use. check imports only a type. manifest-json needs more for
   // --schema.
-  'zod/mini': /^(zod|api\/schemas\/check|instances\/request\/manifest-json)\.ts$/,
+  'zod/mini': /^(zod|api\/schemas\/check|instances\/rent\/manifest-json)\.ts$/,
   'cli-table3': /^output\/table\/draw\.ts$/,
   chalk: /^output\/colour\.ts$/,
   ora: /^output\/live\/spinner\.ts$/,
@@ -51,8 +50,8 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   '@hono/node-server': /^sandbox\/http\/server\.ts$/,
   ssh2: /^sandbox\/ssh\/ssh2\.ts$/,
   open: /^system\/programs\.ts$/,
-  ignore: /^run-job\/copy\/files\.ts$/,
-  'tar-stream': /^run-job\/copy\/tar\.ts$/,
+  ignore: /^jobs\/files\/files\.ts$/,
+  'tar-stream': /^jobs\/files\/tar\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^system\/lock\.ts$/,
 };
@@ -72,12 +71,12 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:os': ANYWHERE,
   'node:path': ANYWHERE,
   'node:stream': ANYWHERE,
-  'node:stream/promises': /^run-job\/copy\//,
+  'node:stream/promises': /^jobs\/files\//,
   'node:string_decoder': ANYWHERE,
   'node:util': ANYWHERE,
   'node:zlib': ANYWHERE,
   // main: raises the listener limit of its signals. programs: waits for the exit of `open`.
-  'node:events': /^(main|system\/programs|run-job\/copy\/pack)\.ts$/,
+  'node:events': /^(main|system\/programs|jobs\/files\/pack)\.ts$/,
   // Sets V8's flags for undici's parser on Node 20.
   'node:v8': /^api\/http\/parser\.ts$/,
   // Runs cached code at startup.
@@ -88,13 +87,13 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   // api/: opens tunnels through a proxy. sandbox/: serves HTTP. browser: serves a page on loopback,
   // since no file may contain a link with a token.
   'node:http':
-    /^(api\/http\/(transport|connect)|sandbox\/(http\/server|refusal)|reach\/browser)\.ts$/,
+    /^(api\/http\/(transport|connect)|sandbox\/(http\/server|refusal)|ssh\/browser)\.ts$/,
   'node:https': NOWHERE,
   // api/: connects to the service. watch/ssh-endpoint: checks SSH. browser: imports a type.
   // reach/tunnel-ports: finds a free local port. sandbox/ssh: opens ports of its
   // instances.
   'node:net':
-    /^(api\/http\/(connect|proxy)|watch\/ssh-endpoint|reach\/browser|reach\/tunnel-ports|sandbox\/ssh\/(forward|ports))\.ts$/,
+    /^(api\/http\/(connect|proxy)|watch\/ssh-endpoint|ssh\/browser|ssh\/tunnel-ports|sandbox\/ssh\/(forward|ports))\.ts$/,
   // Connects to the service by TLS.
   'node:tls': /^api\/http\/(transport|connect)\.ts$/,
   'node:child_process': /^system\/programs\.ts$/,
@@ -157,7 +156,10 @@ function brokenByRoom(one: Import): string | undefined {
   }
   if (roomOf(from) === 'commands' && roomOf(to) === 'commands') {
     const [group, other] = [from.split('/')[1], to.split('/')[1]];
-    return other === group ? undefined : 'groups of commands never import each other';
+    // The tree lists every group.
+    return other === group || group === 'tree.ts'
+      ? undefined
+      : 'groups of commands never import each other';
   }
   if (roomOf(from) === roomOf(to)) {
     return undefined;
@@ -215,7 +217,7 @@ function forbiddenWords(source: string): string[] {
  * control characters.
  */
 const WRITERS =
-  /^(main|run|system\/keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/(?:http|ssh)\/.+|run-job\/(output|copy\/(pack|local-file)))\.ts$/;
+  /^(main|run|system\/keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/(?:http|ssh)\/.+|jobs\/(output|files\/(pack|local-file)))\.ts$/;
 
 /** Lists the files that may print a response unchanged, on request and only to a pipe. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;
@@ -240,7 +242,7 @@ describe('import rules', () => {
   });
 
   test.each([
-    ['api/http.ts', '../cli/verb.ts', 'api may not import cli'],
+    ['api/http.ts', '../command-line/verb.ts', 'api may not import command-line'],
     ['sandbox/http/server.ts', '../../api/index.ts', 'sandbox may not import api'],
     ['rules/names.ts', '../output/index.ts', 'rules may not import output'],
     [
@@ -369,7 +371,7 @@ test('terminates instances in one file', () => {
       !file.startsWith('api/') &&
       /\binstances\s*\??\.\s*terminate\b|\binstances\[/.test(readFileSync(join(SRC, file), 'utf8')),
   );
-  expect(files).toEqual(['instances/ending.ts']);
+  expect(files).toEqual(['instances/change/ending.ts']);
 });
 
 describe('process, console and computed imports', () => {

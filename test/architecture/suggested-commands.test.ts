@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { root } from '../../src/chapters.ts';
-import { entriesOf } from '../../src/cli/group.ts';
+import { entriesOf } from '../../src/command-line/group.ts';
+import { root } from '../../src/commands/tree.ts';
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
@@ -21,19 +21,19 @@ const WITHOUT_PROFILE = [
 /** Files that name commands without suggesting them for the profile in use. */
 const PLAIN: readonly string[] = [
   // Help.
-  'chapters.ts',
+  'commands/tree.ts',
   'commands/help/index.ts',
   'errors.ts',
-  'instances/request/manifest-json.ts',
+  'instances/rent/manifest-json.ts',
   // The headers of files that gpucloud writes.
   'instances/scheduler/systemd.ts',
-  'reach/hosts/ssh-config.ts',
+  'ssh/hosts/ssh-config.ts',
   // The content of a test file.
   'commands/doctor/settings.ts',
   // These files name the running command, and suggest nothing.
   'commands/doctor/service.ts',
-  'run-job/sign-in.ts',
-  'run-job/stages/copies.ts',
+  'jobs/sign-in.ts',
+  'jobs/stages/copies.ts',
   'ssh-keys/private-half.ts',
 ];
 

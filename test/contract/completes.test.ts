@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyCommand } from '../../src/cli/command.ts';
-import { decidedForArgument, decidedForFlag } from '../../src/cli/reference/completion-values.ts';
+import type { AnyCommand } from '../../src/command-line/command.ts';
+import {
+  decidedForArgument,
+  decidedForFlag,
+} from '../../src/command-line/reference/completion-values.ts';
 import { tree } from './tree.ts';
 
 /** Lists the arguments and flags without a decision about their suggestions. */
@@ -30,7 +33,7 @@ describe('the Tab completion of each argument and flag', () => {
   test.each(COMMANDS)('finds a Tab completion for %s', (_words, command) => {
     expect(
       undecided(command),
-      'say in the `completes` of the verb what is offered: names, words, a file or "nothing" (see src/cli/command.ts)',
+      'say in the `completes` of the verb what is offered: names, words, a file or "nothing" (see src/command-line/command.ts)',
     ).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { resultSchemaOf } from '../../src/results/index.ts';
+import { resultSchemaOf } from '../../src/json-results/index.ts';
 import { strict } from '../golden/schemas.ts';
 import { some } from '../support/random.ts';
 import { createWorld, type World } from '../support/run-cli.ts';

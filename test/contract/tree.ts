@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type AnyCommand, about } from '../../src/cli/command.ts';
+import { type AnyCommand, about } from '../../src/command-line/command.ts';
 import { buildProgram } from '../../src/program.ts';
 import { SOAK } from '../faults/tools.ts';
 import { manualClock } from '../support/clock.ts';

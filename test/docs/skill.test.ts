@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { FAILURES } from '../../src/errors.ts';
-import { createJobWorld, IMAGE, OFFER } from '../run-job/job-world.ts';
+import { createJobWorld, IMAGE, OFFER } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 
 /** `command-lines.test.ts` runs the skill's command lines. */

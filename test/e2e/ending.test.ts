@@ -2,15 +2,15 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createHereWorld } from '../run-job/here-world.ts';
-import { createJobWorld, IMAGE, type JobWorld, OFFER } from '../run-job/job-world.ts';
+import { fakeSsh } from '../idle/usage-world.ts';
+import { createHereWorld } from '../jobs/here-world.ts';
+import { createJobWorld, IMAGE, type JobWorld, OFFER } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { type Computer, type Outcome, outcomeOf } from '../support/program.ts';
 import { NEW, type RentingService } from '../support/renting-service.ts';
 import { ok } from '../support/service.ts';
 import { taken } from '../support/signals.ts';
 import { until } from '../support/ssh-world.ts';
-import { fakeSsh } from '../usage/usage-world.ts';
 
 /**
  * Shortens the pauses between two attempts to terminate, in the built program. Other work also takes

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type CiRunner, createCiRunner, killed, LASTS } from '../run-job/ci-runner.ts';
-import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { type CiRunner, createCiRunner, killed, LASTS } from '../jobs/ci-runner.ts';
+import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
 import { NEW } from '../support/renting-service.ts';

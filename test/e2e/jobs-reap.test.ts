@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SOAK } from '../faults/tools.ts';
-import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
 import { NEW } from '../support/renting-service.ts';

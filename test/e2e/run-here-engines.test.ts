@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createHereWorld, type HereWorld } from '../run-job/here-world.ts';
+import { createHereWorld, type HereWorld } from '../jobs/here-world.ts';
 import { needs } from '../support/needs.ts';
 import { until } from '../support/ssh-world.ts';
 

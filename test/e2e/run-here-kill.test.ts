@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createHereWorld, type HereWorld } from '../run-job/here-world.ts';
+import { createHereWorld, type HereWorld } from '../jobs/here-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
 import { until } from '../support/ssh-world.ts';

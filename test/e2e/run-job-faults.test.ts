@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
 

@@ -1,6 +1,6 @@
 import pty from '@lydell/node-pty';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { PROGRAM, RUNNER } from '../support/program.ts';
 import { until } from '../support/ssh-world.ts';

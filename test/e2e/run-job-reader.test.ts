@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { PROGRAM, RUNNER } from '../support/program.ts';
 import { openPty, type Pty } from '../support/pty.ts';

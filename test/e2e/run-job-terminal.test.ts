@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createJobWorld, IMAGE, type JobWorld, KEY_ID, OFFER } from '../run-job/job-world.ts';
+import { createJobWorld, IMAGE, type JobWorld, KEY_ID, OFFER } from '../jobs/job-world.ts';
 import { needs, programAt } from '../support/needs.ts';
 import { KEYS, type Person, sitDown } from '../support/person.ts';
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createJobWorld, type JobWorld, pathWithout } from '../run-job/job-world.ts';
+import { createJobWorld, type JobWorld, pathWithout } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 
 let world: JobWorld;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Reference } from '../../src/cli/reference/index.ts';
-import { RESULTS, resultSchemaOf } from '../../src/results/index.ts';
+import type { Reference } from '../../src/command-line/reference/index.ts';
+import { RESULTS, resultSchemaOf } from '../../src/json-results/index.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { broken, type Promises, promisesOf } from './promises.ts';
 import { lost, partOf, pretty, resultsJsonSchema } from './schemas.ts';

@@ -1,4 +1,8 @@
-import type { ArgumentReference, FlagReference, Reference } from '../../src/cli/reference/index.ts';
+import type {
+  ArgumentReference,
+  FlagReference,
+  Reference,
+} from '../../src/command-line/reference/index.ts';
 
 /** The names and flags that scripts may use. */
 export interface CommandPromises {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { object, registry, toJSONSchema } from 'zod/mini';
-import { TIME } from '../../src/results/fields.ts';
-import { RESULTS, SHAPES } from '../../src/results/index.ts';
+import { TIME } from '../../src/json-results/fields.ts';
+import { RESULTS, SHAPES } from '../../src/json-results/index.ts';
 
 /** The content of schemas/results.json. */
 export interface ResultsFile {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { brokenName } from '../../src/instances/rental/count.ts';
+import { brokenName } from '../../src/instances/rent/count.ts';
 import { createWorld, journalOf, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { ok } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { reconcile } from '../../src/instances/reconcile.ts';
+import { reconcile } from '../../src/instances/recover/reconcile.ts';
 import {
   CREATE,
   type DeadlineWorld,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { RESULTS } from '../../src/results/index.ts';
+import { RESULTS } from '../../src/json-results/index.ts';
 import { nameIn } from '../support/renting-service.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { no, ok, type RecordedRequest } from '../support/service.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { AccountDrive, AccountInstance } from '../../src/json-results/money.ts';
 import type { AccountReading } from '../../src/money/account.ts';
 import { findingsOf, lookAt } from '../../src/money/findings.ts';
-import type { AccountDrive, AccountInstance } from '../../src/results/money.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00.000Z');
 const reading: AccountReading = {

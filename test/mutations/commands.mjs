@@ -130,7 +130,7 @@ export const commands = [
     changes: [['--max-price is ignored', 'rentWithin(maxPrice,', 'rentWithin(undefined,']],
   },
   {
-    file: 'cli/confirm.ts',
+    file: 'command-line/confirm.ts',
     tests:
       'commands/instances/confirmations commands/instances/lifecycle commands/ssh-keys commands/drives',
     changes: [
@@ -147,8 +147,8 @@ export const commands = [
     ],
   },
   {
-    file: 'cli/creation.ts',
-    tests: 'cli/creation commands/drives commands/instances/create',
+    file: 'command-line/creation.ts',
+    tests: 'command-line/creation commands/drives commands/instances/create',
     changes: [
       [
         'the first Ctrl-C cuts a request that was sent',
@@ -175,7 +175,7 @@ export const commands = [
   },
   {
     file: 'errors.ts',
-    tests: 'errors api/errors cli/creation cli/hints run',
+    tests: 'errors api/errors command-line/creation command-line/hints run',
     changes: [
       [
         'an unknown outcome exits with 6',

@@ -133,13 +133,13 @@ export const deadlines = [
     changes: [['a notification is sent for ever', '&& now - Date.parse(at) < RETRIED', '']],
   },
   {
-    file: 'run-job/jobs/hand-over.ts',
-    tests: 'run-job/hand-over',
+    file: 'jobs/verbs/hand-over.ts',
+    tests: 'jobs/hand-over',
     changes: [['a job that hangs keeps its instance', 'now() - since < 2 * LAST_TRY', 'true']],
   },
   {
-    file: 'reach/sign-in.ts',
-    tests: 'reach/sign-in',
+    file: 'ssh/sign-in.ts',
+    tests: 'ssh/sign-in',
     changes: [['reap gets no key file', 'file !== undefined && !isLocked', '!isLocked']],
   },
   {
@@ -221,8 +221,8 @@ export const deadlines = [
     ],
   },
   {
-    file: 'usage/idle-rule.ts',
-    tests: 'usage/idle-rule',
+    file: 'idle/idle-rule.ts',
+    tests: 'idle/idle-rule',
     changes: [
       [
         'a reading that failed keeps the idle time',
@@ -243,8 +243,8 @@ export const deadlines = [
     ],
   },
   {
-    file: 'usage/sample.ts',
-    tests: 'usage/sample',
+    file: 'idle/sample.ts',
+    tests: 'idle/sample',
     changes: [
       ['only who shows input', 'Math.min(a.value, b.value)', 'a.value'],
       [
@@ -255,13 +255,13 @@ export const deadlines = [
     ],
   },
   {
-    file: 'usage/probe-script.ts',
-    tests: 'usage/sample',
+    file: 'idle/probe-script.ts',
+    tests: 'idle/sample',
     changes: [['a missing stat shows no terminal', '"$pty") || return', '"$pty") || continue']],
   },
   {
-    file: 'usage/end-idle.ts',
-    tests: 'usage/end-idle',
+    file: 'idle/end-idle.ts',
+    tests: 'idle/end-idle',
     changes: [
       ['one look is enough', 'first.isDue && (await look()).isDue', 'first.isDue'],
       ['results that are not copied yet are lost', '|| itsJobs.some(mayHaveResults)', ''],

@@ -4,7 +4,7 @@ const RENT =
 
 export const instances = [
   {
-    file: 'instances/rental/several.ts',
+    file: 'instances/rent/several.ts',
     tests: 'instances/several',
     changes: [
       [
@@ -16,7 +16,7 @@ export const instances = [
     ],
   },
   {
-    file: 'instances/rental/count.ts',
+    file: 'instances/rent/count.ts',
     tests: 'instances/several',
     changes: [
       [
@@ -28,7 +28,7 @@ export const instances = [
     ],
   },
   {
-    file: 'instances/rental/capacity.ts',
+    file: 'instances/rent/capacity.ts',
     tests: 'instances/capacity',
     changes: [
       ['another offer is tried after a doubt', 'if (mayBeBilling) return false;', ''],
@@ -38,7 +38,7 @@ export const instances = [
     ],
   },
   {
-    file: 'instances/rent.ts',
+    file: 'instances/rent/rent.ts',
     tests: RENT,
     changes: [
       [
@@ -77,7 +77,7 @@ export const instances = [
     ],
   },
   {
-    file: 'instances/refusal.ts',
+    file: 'instances/rent/refusal.ts',
     tests:
       'instances/refusal commands/instances/create commands/instances/lifecycle api/documented-errors',
     changes: [
@@ -101,7 +101,7 @@ export const instances = [
     ],
   },
   {
-    file: 'instances/pending.ts',
+    file: 'instances/recover/pending.ts',
     tests: `${RENT}`,
     changes: [
       [
@@ -123,7 +123,7 @@ export const instances = [
     ],
   },
   {
-    file: 'instances/max-price.ts',
+    file: 'instances/rent/max-price.ts',
     tests:
       'commands/instances/create-outcome commands/instances/doubt commands/instances/confirmations',
     changes: [
@@ -146,7 +146,7 @@ export const instances = [
     ],
   },
   {
-    file: 'instances/change.ts',
+    file: 'instances/change/change.ts',
     tests: `${VERBS} commands/instances/confirmations`,
     changes: [
       ['a stop that the service rolled back is success', 'if (leadsTo(goal, status)) ', ''],
@@ -172,7 +172,7 @@ export const instances = [
     changes: [['a 404 page of a proxy is an end', "request?.obstacle !== 'web page'", 'true']],
   },
   {
-    file: 'instances/ending.ts',
+    file: 'instances/change/ending.ts',
     tests: 'instances/ending',
     changes: [
       [
@@ -192,11 +192,7 @@ export const instances = [
         '',
       ],
       ['a Retry-After is ignored', 'Math.max(pause, retryAfterMs)', 'pause'],
-      [
-        'an accepted request that was not read back is sent again',
-        'if (sent.unread === undefined) {',
-        '{',
-      ],
+      ['an accepted request that was not read back is sent again', 'if (!sent.isUnread) {', '{'],
     ],
   },
   {
@@ -216,7 +212,7 @@ export const instances = [
     ],
   },
   {
-    file: 'instances/outcome.ts',
+    file: 'instances/change/outcome.ts',
     tests: `${VERBS} commands/instances/wait`,
     changes: [
       ['a wait past its deadline is not billing', 'mayBeBilling: billing,\n    events,', 'events,'],
@@ -277,7 +273,7 @@ export const instances = [
     ],
   },
   {
-    file: 'instances/request/guards.ts',
+    file: 'instances/rent/guards.ts',
     tests: 'instances/guards',
     changes: [
       [
@@ -297,7 +293,7 @@ export const instances = [
     ],
   },
   {
-    file: 'instances/reconcile.ts',
+    file: 'instances/recover/reconcile.ts',
     tests: 'commands/instances/recover instances/reconcile',
     changes: [
       [
@@ -328,7 +324,7 @@ export const instances = [
     ],
   },
   {
-    file: 'instances/request/existing.ts',
+    file: 'instances/rent/existing.ts',
     tests: 'instances/refusal',
     changes: [
       ['an instance in ERROR is returned', "if (status === 'ERROR') {", 'if (false) {'],

@@ -1,7 +1,7 @@
 export const reach = [
   {
-    file: 'reach/ssh-argv.ts',
-    tests: 'commands/instances/ssh commands/instances/connections reach/ssh-endpoint',
+    file: 'ssh/ssh-argv.ts',
+    tests: 'commands/instances/ssh commands/instances/connections ssh/ssh-endpoint',
     changes: [
       [
         'another host key is accepted',
@@ -13,12 +13,12 @@ export const reach = [
     ],
   },
   {
-    file: 'reach/run-ssh.ts',
+    file: 'ssh/run-ssh.ts',
     tests: 'commands/instances/ssh',
     changes: [['the exit code of ssh is lost', 'context.endWith(code);\n  if', 'if']],
   },
   {
-    file: 'reach/endpoints.ts',
+    file: 'ssh/endpoints.ts',
     tests: 'commands/instances/connections',
     changes: [
       ['a secret in a link is not encoded', 'encodeURIComponent(String(secret))', 'String(secret)'],

@@ -1,9 +1,9 @@
-const tests = 'run-job/hostile run-job/partial-fetch run-job/copy-out';
+const tests = 'jobs/hostile jobs/partial-fetch jobs/copy-out';
 
 export const runJob = [
   {
-    file: 'run-job/command.ts',
-    tests: 'run-job/plan',
+    file: 'jobs/command.ts',
+    tests: 'jobs/plan',
     changes: [
       ['a variable may be missing', 'if (missing.length > 0)', 'if (missing.length > 9)'],
       ['ssh gets the values', '!OF_PROGRAMS.test(name)', 'OF_PROGRAMS.test(name)'],
@@ -13,7 +13,7 @@ export const runJob = [
   },
   {
     file: 'commands/run/index.ts',
-    tests: 'run-job/plan',
+    tests: 'jobs/plan',
     changes: [
       [
         'a typed value is shown',
@@ -23,7 +23,7 @@ export const runJob = [
     ],
   },
   {
-    file: 'run-job/copy/unpack.ts',
+    file: 'jobs/files/unpack.ts',
     tests,
     changes: [
       ['a path may leave the folder', " || parts.includes('..')", ''],
@@ -36,7 +36,7 @@ export const runJob = [
     ],
   },
   {
-    file: 'run-job/copy/merge.ts',
+    file: 'jobs/files/merge.ts',
     tests,
     changes: [
       ['a link in a place is followed', 'await lstat(path)', 'await stat(path)'],
@@ -54,7 +54,7 @@ export const runJob = [
     ],
   },
   {
-    file: 'run-job/copy/local-file.ts',
+    file: 'jobs/files/local-file.ts',
     tests,
     changes: [
       ['a file is followed if it is a link', "'wx'", "'w'"],
@@ -68,7 +68,7 @@ export const runJob = [
     ],
   },
   {
-    file: 'run-job/copy/copy-out.ts',
+    file: 'jobs/files/copy-out.ts',
     tests,
     changes: [
       [
@@ -80,7 +80,7 @@ export const runJob = [
     ],
   },
   {
-    file: 'run-job/copy/copy-out-each.ts',
+    file: 'jobs/files/copy-out-each.ts',
     tests,
     changes: [
       ['a fetched path is fetched again', '(one.fetched_at ?? null) === null', 'true'],
@@ -88,40 +88,40 @@ export const runJob = [
     ],
   },
   {
-    file: 'run-job/copy/files.ts',
-    tests: 'run-job/files',
+    file: 'jobs/files/files.ts',
+    tests: 'jobs/files',
     changes: [
       ['a nested pattern holds in one folder only', '`**/${pattern}`', 'pattern'],
       ['a folder name is a pattern', "'\\\\$&'", "'$&'"],
     ],
   },
   {
-    file: 'run-job/copy/changed.ts',
-    tests: 'run-job/files',
+    file: 'jobs/files/changed.ts',
+    tests: 'jobs/files',
     changes: [
       ['a line may be endless', 'rest.length > LONGEST_LINE', 'rest.length < 0'],
       ['a folder stays in the way of a file', 'inTheWay.push(path)', ''],
     ],
   },
   {
-    file: 'run-job/copy/send-scripts.ts',
-    tests: `${tests} run-job/patterns`,
+    file: 'jobs/files/send-scripts.ts',
+    tests: `${tests} jobs/patterns`,
     changes: [
       ['a pipe of the instance is read', '[ -f "$1" ]', '[ -e "$1" ]'],
       ['two matches of one name are one file', '[ "$same" -eq 0 ]', '[ "$same" -ge 0 ]'],
     ],
   },
   {
-    file: 'run-job/copy/pattern.ts',
-    tests: 'run-job/patterns',
+    file: 'jobs/files/pattern.ts',
+    tests: 'jobs/patterns',
     changes: [
       ['a star sends hidden files', "'(?!\\\\.)'", "''"],
       ['a pattern may match a part of a name', '^${hidden}', '${hidden}'],
     ],
   },
   {
-    file: 'run-job/state.ts',
-    tests: 'run-job/state run-job/drive-model',
+    file: 'jobs/state.ts',
+    tests: 'jobs/state jobs/drive-model',
     changes: [
       [
         'a command starts twice',
@@ -146,13 +146,13 @@ export const runJob = [
     ],
   },
   {
-    file: 'run-job/stages/start.ts',
-    tests: 'run-job/terminating run-job/reading',
+    file: 'jobs/stages/start.ts',
+    tests: 'jobs/terminating jobs/reading',
     changes: [['a start is not stored before it', 'await writeJob(job.record, context);', '']],
   },
   {
-    file: 'run-job/record/note.ts',
-    tests: 'run-job/record',
+    file: 'jobs/record/note.ts',
+    tests: 'jobs/record',
     changes: [
       [
         'a process overwrites the end of a job',
@@ -162,8 +162,8 @@ export const runJob = [
     ],
   },
   {
-    file: 'run-job/stops.ts',
-    tests: 'run-job/terminating run-job/following',
+    file: 'jobs/stops.ts',
+    tests: 'jobs/terminating jobs/following',
     changes: [
       ['the grace may be all of the time', ', time / 2));', '));'],
       [
@@ -174,20 +174,20 @@ export const runJob = [
     ],
   },
   {
-    file: 'run-job/end/end-job.ts',
-    tests: 'run-job/terminating run-job/unsure',
+    file: 'jobs/end/end-job.ts',
+    tests: 'jobs/terminating jobs/unsure',
     changes: [
       ['a left job looks ended', 'terminated === true } = end', 'terminated !== false } = end'],
     ],
   },
   {
-    file: 'run-job/jobs/finish.ts',
-    tests: 'run-job/terminating run-job/leaving',
+    file: 'jobs/verbs/finish.ts',
+    tests: 'jobs/terminating jobs/leaving',
     changes: [['reap interrupts after the last pass', '<= grace + every', '<= grace']],
   },
   {
-    file: 'run-job/jobs/stop.ts',
-    tests: 'run-job/terminating',
+    file: 'jobs/verbs/stop.ts',
+    tests: 'jobs/terminating',
     changes: [
       [
         'an ended job is ended again',

@@ -2,11 +2,11 @@ import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { sentence } from '../../api/errors.ts';
 import type { ApiKey } from '../../api/index.ts';
-import { Option } from '../../cli/command.ts';
-import { confirm } from '../../cli/confirm.ts';
-import { refuseLostSecret, sendOnce, writeSecret } from '../../cli/creation.ts';
-import { checked, refuseSecret } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import { Option } from '../../command-line/command.ts';
+import { confirm } from '../../command-line/confirm.ts';
+import { refuseLostSecret, sendOnce, writeSecret } from '../../command-line/creation.ts';
+import { checked, refuseSecret } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import {
   type ConfigFile,
   keyFields,

@@ -1,5 +1,5 @@
-import type { Group } from '../../cli/group.ts';
-import { verb } from '../../cli/verb.ts';
+import type { Group } from '../../command-line/group.ts';
+import { verb } from '../../command-line/verb.ts';
 import { marked } from '../../context/key-in-use.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { create } from './create.ts';

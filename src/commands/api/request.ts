@@ -1,7 +1,7 @@
 import type { RawRequest } from '../../api/index.ts';
-import { refuseLostSecret } from '../../cli/creation.ts';
-import { readInput } from '../../cli/input.ts';
-import { brokenRule, checked, refuseSecret } from '../../cli/parse.ts';
+import { refuseLostSecret } from '../../command-line/creation.ts';
+import { readInput } from '../../command-line/input.ts';
+import { brokenRule, checked, refuseSecret } from '../../command-line/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';

@@ -1,10 +1,10 @@
-import { verb } from '../../cli/verb.ts';
+import { verb } from '../../command-line/verb.ts';
 import { CliError } from '../../errors.ts';
+import type { AuditCheck } from '../../json-results/money.ts';
 import { assertWhole } from '../../money/account.ts';
 import { type Check, checksOf, readAudit } from '../../money/audit.ts';
 import { type Block, field, type View } from '../../output/output.ts';
 import { gpucloudLine } from '../../output/shell-line.ts';
-import type { AuditCheck } from '../../results/money.ts';
 import { kopecksText } from '../../rules/money.ts';
 
 const auditView: View<AuditCheck> = {

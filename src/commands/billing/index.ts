@@ -1,6 +1,6 @@
-import type { Group } from '../../cli/group.ts';
-import { ruled } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import type { Group } from '../../command-line/group.ts';
+import { ruled } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { promoCode } from '../../rules/names.ts';
 import { runway } from './runway.ts';

@@ -1,7 +1,8 @@
-import { ruled } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import { ruled } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import type { Runway } from '../../json-results/money.ts';
 import { type AccountReading, assertWhole, readAccount } from '../../money/account.ts';
 import {
   burnJson,
@@ -16,7 +17,6 @@ import type { BillingItem } from '../../money/rows.ts';
 import { type Block, field, type View } from '../../output/output.ts';
 import { gpucloud, gpucloudLine } from '../../output/shell-line.ts';
 import { minuteText, spanText } from '../../output/time.ts';
-import type { Runway } from '../../results/money.ts';
 import {
   inRoubles,
   isAboveZero,

@@ -1,8 +1,9 @@
 import type { Api } from '../../api/index.ts';
-import { oneOf, ruled } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import { oneOf, ruled } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import type { Spending } from '../../json-results/money.ts';
 import { wholeHistory } from '../../money/history.ts';
 import {
   type Books,
@@ -17,7 +18,6 @@ import {
 } from '../../money/spend.ts';
 import { type Block, type Column, field, type View } from '../../output/output.ts';
 import { local, localTime } from '../../output/time.ts';
-import type { Spending } from '../../results/money.ts';
 import { inRoubles, kopecksText, roublesText, zero } from '../../rules/money.ts';
 import { since, until } from '../../rules/times.ts';
 import { periodAt } from './period.ts';

@@ -1,9 +1,9 @@
 import type { Transaction, TransactionsQuery } from '../../api/index.ts';
-import { Option } from '../../cli/command.ts';
-import { noteUndocumented, typesOf } from '../../cli/documented-words.ts';
-import { noteOtherPages, pageView } from '../../cli/pagination.ts';
-import { ruled } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import { Option } from '../../command-line/command.ts';
+import { noteUndocumented, typesOf } from '../../command-line/documented-words.ts';
+import { noteOtherPages, pageView } from '../../command-line/pagination.ts';
+import { ruled } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import { lazy } from '../../lazy.ts';
 import { wholeHistory } from '../../money/history.ts';
 import { createTotals } from '../../money/ledger.ts';

@@ -7,13 +7,13 @@ import {
   type Kind,
   slug,
 } from '../../catalog/index.ts';
-import { Option } from '../../cli/command.ts';
-import type { Group } from '../../cli/group.ts';
-import { brokenBy, checked, oneOf, refuseSecret } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import { Option } from '../../command-line/command.ts';
+import type { Group } from '../../command-line/group.ts';
+import { brokenBy, checked, oneOf, refuseSecret } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { stockDay } from '../../instances/request/hardware.ts';
+import { stockDay } from '../../instances/rent/hardware.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { isUuid, resourceId } from '../../rules/names.ts';
 import { broken, kept, type Rule, type Verdict } from '../../rules/rule.ts';

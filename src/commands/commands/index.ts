@@ -1,12 +1,12 @@
-import type { AnyCommand } from '../../cli/command.ts';
-import { findCommand } from '../../cli/reference/find-command.ts';
+import type { AnyCommand } from '../../command-line/command.ts';
+import { findCommand } from '../../command-line/reference/find-command.ts';
 import {
   type CommandReference,
   commandsOf,
   groupOf,
   referenceOf,
-} from '../../cli/reference/index.ts';
-import { verb } from '../../cli/verb.ts';
+} from '../../command-line/reference/index.ts';
+import { verb } from '../../command-line/verb.ts';
 import { field, type View } from '../../output/output.ts';
 
 const commandView: View<CommandReference> = {

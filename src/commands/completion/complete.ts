@@ -1,11 +1,17 @@
-import { type AnyCommand, about, isNamed, lastOption, type Option } from '../../cli/command.ts';
-import { valueOfArgument, valueOfFlag } from '../../cli/reference/completion-values.ts';
+import {
+  type AnyCommand,
+  about,
+  isNamed,
+  lastOption,
+  type Option,
+} from '../../command-line/command.ts';
+import { valueOfArgument, valueOfFlag } from '../../command-line/reference/completion-values.ts';
 import { SHELLS } from '../../completion/index.ts';
 import { openNames } from '../../completion/names.ts';
 import { questionOf } from '../../completion/reply.ts';
 import type { Answer, Candidate, CompletionValue, NameKind } from '../../completion/values.ts';
 import type { Host } from '../../context.ts';
-import { jobIdsIn } from '../../run-job/record/record.ts';
+import { jobIdsIn } from '../../jobs/record/record.ts';
 
 /** Builds the tree that runs, as far as the words of a command line need it. */
 type Build = (words: readonly string[]) => AnyCommand;

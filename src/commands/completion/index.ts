@@ -1,14 +1,14 @@
 import { basename } from 'node:path';
-import { Option } from '../../cli/command.ts';
-import { isFormatGiven } from '../../cli/globals.ts';
-import { oneOf } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import { Option } from '../../command-line/command.ts';
+import { isFormatGiven } from '../../command-line/globals.ts';
+import { oneOf } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import { SHELLS, type Shell } from '../../completion/index.ts';
 import { SCRIPTS } from '../../completion/scripts.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import type { CompletionScript } from '../../json-results/local.ts';
 import { field, type View } from '../../output/output.ts';
-import type { CompletionScript } from '../../results/local.ts';
 import { install, uninstall } from './install.ts';
 
 const completionView: View<CompletionScript> = {

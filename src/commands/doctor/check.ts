@@ -1,8 +1,8 @@
-import { hintOf } from '../../cli/hints.ts';
+import { hintOf } from '../../command-line/hints.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
-import type { DoctorCheck } from '../../results/local.ts';
+import type { DoctorCheck } from '../../json-results/local.ts';
 
 /** A check's result. */
 export type Finding = Omit<DoctorCheck, 'id'>;

@@ -1,9 +1,9 @@
-import { verb } from '../../cli/verb.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import type { DoctorCheck, DoctorReport } from '../../json-results/local.ts';
 import { field, type Section, type View } from '../../output/output.ts';
 import { withProfile } from '../../output/shell-line.ts';
-import type { DoctorCheck, DoctorReport } from '../../results/local.ts';
 import { LONGEST_TIMER } from '../../system/clock.ts';
 import { type Checks, type Finding, fail, failWith } from './check.ts';
 import { computerChecks } from './computer.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Drive } from '../../api/index.ts';
-import { confirm, onCancel } from '../../cli/confirm.ts';
-import { sendOnce, writeCreated } from '../../cli/creation.ts';
-import { brokenBy, checked, oneName, ruled } from '../../cli/parse.ts';
-import { unlessNoted } from '../../cli/several.ts';
-import { verb } from '../../cli/verb.ts';
+import { confirm, onCancel } from '../../command-line/confirm.ts';
+import { sendOnce, writeCreated } from '../../command-line/creation.ts';
+import { brokenBy, checked, oneName, ruled } from '../../command-line/parse.ts';
+import { unlessNoted } from '../../command-line/several.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { commandLines, gpucloud } from '../../output/shell-line.ts';

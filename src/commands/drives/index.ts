@@ -1,11 +1,11 @@
 import type { Api, Drive } from '../../api/index.ts';
-import { confirm } from '../../cli/confirm.ts';
-import type { Group } from '../../cli/group.ts';
-import { OR_STDIN } from '../../cli/input.ts';
-import { DRIVE, idOf } from '../../cli/lookup.ts';
-import { ruled, ruledEach } from '../../cli/parse.ts';
-import { printEach, unlessNoted } from '../../cli/several.ts';
-import { verb } from '../../cli/verb.ts';
+import { confirm } from '../../command-line/confirm.ts';
+import type { Group } from '../../command-line/group.ts';
+import { OR_STDIN } from '../../command-line/input.ts';
+import { DRIVE, idOf } from '../../command-line/lookup.ts';
+import { ruled, ruledEach } from '../../command-line/parse.ts';
+import { printEach, unlessNoted } from '../../command-line/several.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';

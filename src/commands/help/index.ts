@@ -1,9 +1,9 @@
-import { globals } from '../../cli/globals.ts';
-import { TOPICS, type Topic } from '../../cli/help.ts';
-import { ENVIRONMENT } from '../../cli/reference/environment.ts';
-import { findCommand } from '../../cli/reference/find-command.ts';
-import { EXIT_CODES } from '../../cli/reference/index.ts';
-import { verb } from '../../cli/verb.ts';
+import { globals } from '../../command-line/globals.ts';
+import { TOPICS, type Topic } from '../../command-line/help.ts';
+import { ENVIRONMENT } from '../../command-line/reference/environment.ts';
+import { findCommand } from '../../command-line/reference/find-command.ts';
+import { EXIT_CODES } from '../../command-line/reference/index.ts';
+import { verb } from '../../command-line/verb.ts';
 import { FORMATS, type Format } from '../../output/output.ts';
 import { labelledText } from '../../output/table/layout.ts';
 import { paragraph } from '../../output/width.ts';

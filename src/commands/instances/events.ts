@@ -1,15 +1,15 @@
 import type { InstanceEvent } from '../../api/index.ts';
-import { Option } from '../../cli/command.ts';
+import { Option } from '../../command-line/command.ts';
 import {
   ensureKnownStatus,
   noteUndocumented,
   typesOf,
   wordOf,
-} from '../../cli/documented-words.ts';
-import { OR_STDIN, severalGiven } from '../../cli/input.ts';
-import { noteOtherPages, pageView } from '../../cli/pagination.ts';
-import { ruled } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+} from '../../command-line/documented-words.ts';
+import { OR_STDIN, severalGiven } from '../../command-line/input.ts';
+import { noteOtherPages, pageView } from '../../command-line/pagination.ts';
+import { ruled } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { beginningAt, eachEvent } from '../../instances/event-log.ts';

@@ -1,14 +1,14 @@
 import type { CallOptions } from '../../api/index.ts';
-import { OR_STDIN } from '../../cli/input.ts';
-import { onlyTyped, printEach } from '../../cli/several.ts';
-import { verb } from '../../cli/verb.ts';
+import { OR_STDIN } from '../../command-line/input.ts';
+import { onlyTyped, printEach } from '../../command-line/several.ts';
+import { verb } from '../../command-line/verb.ts';
 import { usageError } from '../../errors.ts';
 import { idleTime } from '../../instances/deadlines/idle-time.ts';
 import { instanceIn, readInstance } from '../../instances/read.ts';
 import { instanceFinder } from '../../instances/resolve.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { noteNowhere } from '../../reach/sandbox-proxy.ts';
 import { isTerminated } from '../../rules/statuses.ts';
+import { noteNowhere } from '../../ssh/sandbox-proxy.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
 import { instanceView } from './view.ts';

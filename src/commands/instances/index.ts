@@ -1,4 +1,4 @@
-import type { Group } from '../../cli/group.ts';
+import type { Group } from '../../command-line/group.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { endpoints, open } from './connect/endpoints.ts';
 import { inventory } from './connect/inventory.ts';

@@ -1,4 +1,4 @@
-import { verb } from '../../cli/verb.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, throwAll, worstOf } from '../../errors.ts';
 import {

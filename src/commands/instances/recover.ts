@@ -1,13 +1,13 @@
-import { recoverLine } from '../../cli/hints.ts';
-import { verb } from '../../cli/verb.ts';
+import { recoverLine } from '../../command-line/hints.ts';
+import { verb } from '../../command-line/verb.ts';
 import { CliError, doubt, failuresOf, throwAll } from '../../errors.ts';
-import { overLimit } from '../../instances/max-price.ts';
-import { readableJournal } from '../../instances/pending.ts';
-import { type Resolution, reconcile } from '../../instances/reconcile.ts';
+import { readableJournal } from '../../instances/recover/pending.ts';
+import { type Resolution, reconcile } from '../../instances/recover/reconcile.ts';
+import { overLimit } from '../../instances/rent/max-price.ts';
 import type { OpenRequest } from '../../journal/index.ts';
+import type { Recovered } from '../../json-results/instances.ts';
 import { field, type View } from '../../output/output.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import type { Recovered } from '../../results/instances.ts';
 import { isSameName, isUuid } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 

@@ -1,7 +1,7 @@
+import type { TopRow } from '../../json-results/instances.ts';
 import type { Block, Cell, Column, Kind, View } from '../../output/output.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
-import type { TopRow } from '../../results/instances.ts';
 
 type Gpu = TopRow['gpus'][number];
 

@@ -1,11 +1,11 @@
-import { confirm } from '../../cli/confirm.ts';
-import { OR_STDIN, severalGiven } from '../../cli/input.ts';
-import { checked } from '../../cli/parse.ts';
-import { showDone } from '../../cli/several.ts';
-import { verb } from '../../cli/verb.ts';
+import { confirm } from '../../command-line/confirm.ts';
+import { OR_STDIN, severalGiven } from '../../command-line/input.ts';
+import { checked } from '../../command-line/parse.ts';
+import { showDone } from '../../command-line/several.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, MAY_BILL } from '../../errors.ts';
-import type { Changed } from '../../instances/outcome.ts';
+import type { Changed } from '../../instances/change/outcome.ts';
 import { findInstances } from '../../instances/resolve.ts';
 import type { KnownInstance, OpenRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';

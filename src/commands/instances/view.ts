@@ -1,14 +1,14 @@
 import type { Instance } from '../../api/index.ts';
 import { fieldOf, numberField, textField } from '../../api/open-fields.ts';
+import type { Changed } from '../../instances/change/outcome.ts';
 import { idleText } from '../../instances/deadlines/idle-time.ts';
-import type { Changed } from '../../instances/outcome.ts';
-import { requestLines } from '../../instances/request/planned.ts';
+import { requestLines } from '../../instances/rent/planned.ts';
+import type { Plan, ShownInstance } from '../../json-results/instances.ts';
 import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
-import { endpointLines } from '../../reach/endpoints.ts';
-import type { Plan, ShownInstance } from '../../results/instances.ts';
 import { clean } from '../../rules/clean.ts';
 import { SECRETS } from '../../rules/secrets.ts';
 import { mayBill } from '../../rules/statuses.ts';
+import { endpointLines } from '../../ssh/endpoints.ts';
 import { sshCommand } from '../../watch/ssh-endpoint.ts';
 
 const sections: readonly Section<ShownInstance>[] = [

@@ -1,16 +1,16 @@
-import type { Group } from '../../cli/group.ts';
-import { ruled } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import type { Group } from '../../command-line/group.ts';
+import { ruled } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import { failuresOf, throwAll } from '../../errors.ts';
-import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
+import { reportOption } from '../../jobs/report-option.ts';
+import { ensureReport } from '../../jobs/targets.ts';
+import { attachJob } from '../../jobs/verbs/attach.ts';
+import { printLogs } from '../../jobs/verbs/logs.ts';
+import { jobDetails, jobRows } from '../../jobs/verbs/rows.ts';
+import { stopJob } from '../../jobs/verbs/stop.ts';
 import { anyName } from '../../rules/names.ts';
 import { count } from '../../rules/numbers.ts';
-import { attachJob } from '../../run-job/jobs/attach.ts';
-import { printLogs } from '../../run-job/jobs/logs.ts';
-import { jobDetails, jobRows } from '../../run-job/jobs/rows.ts';
-import { stopJob } from '../../run-job/jobs/stop.ts';
-import { reportOption } from '../../run-job/report-option.ts';
-import { ensureReport } from '../../run-job/targets.ts';
+import { howToReach, withSignInFlags } from '../../ssh/ssh-flags.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { jobDetailsView, jobView } from './view.ts';
 

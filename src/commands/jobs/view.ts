@@ -1,6 +1,6 @@
+import type { JobDetails, JobRow } from '../../json-results/jobs.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
-import type { JobDetails, JobRow } from '../../results/jobs.ts';
 
 export const jobView: View<JobRow> = {
   columns: [

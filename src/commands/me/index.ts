@@ -1,8 +1,8 @@
 import type { SetPasswordBody, User } from '../../api/index.ts';
-import type { Group } from '../../cli/group.ts';
-import { readStdin } from '../../cli/input.ts';
-import { brokenBy, ruled } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import type { Group } from '../../command-line/group.ts';
+import { readStdin } from '../../command-line/input.ts';
+import { brokenBy, ruled } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';

@@ -1,8 +1,8 @@
-import { confirm } from '../../cli/confirm.ts';
-import type { Group } from '../../cli/group.ts';
-import { checked, oneOf, ruled } from '../../cli/parse.ts';
-import { unlessNoted } from '../../cli/several.ts';
-import { verb } from '../../cli/verb.ts';
+import { confirm } from '../../command-line/confirm.ts';
+import type { Group } from '../../command-line/group.ts';
+import { checked, oneOf, ruled } from '../../command-line/parse.ts';
+import { unlessNoted } from '../../command-line/several.ts';
+import { verb } from '../../command-line/verb.ts';
 import {
   keyFields,
   keyPlace,
@@ -20,8 +20,8 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { disarm } from '../../instances/deadlines/arm.ts';
 import { warnOfUnenforcedDeadlines } from '../../instances/deadlines/unenforced.ts';
+import type { ShownProfile } from '../../json-results/local.ts';
 import { shellLine } from '../../output/shell-line.ts';
-import type { ShownProfile } from '../../results/local.ts';
 import { baseUrl } from '../../rules/service.ts';
 import { maybeRunning } from './logout.ts';
 import {

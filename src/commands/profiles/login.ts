@@ -1,8 +1,8 @@
 import type { User } from '../../api/index.ts';
-import { Option } from '../../cli/command.ts';
-import { confirm } from '../../cli/confirm.ts';
-import { checked, oneOf, ruled } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import { Option } from '../../command-line/command.ts';
+import { confirm } from '../../command-line/confirm.ts';
+import { checked, oneOf, ruled } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import {
   type ConfigFile,
   keyFields,

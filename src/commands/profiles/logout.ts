@@ -1,5 +1,5 @@
-import { unlessNoted } from '../../cli/several.ts';
-import { verb } from '../../cli/verb.ts';
+import { unlessNoted } from '../../command-line/several.ts';
+import { verb } from '../../command-line/verb.ts';
 import { type ConfigFile, profileOf, SANDBOX, withProfile } from '../../config/file.ts';
 import { dropKey } from '../../config/keep-key.ts';
 import type { Context } from '../../context.ts';

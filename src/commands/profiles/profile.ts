@@ -1,4 +1,4 @@
-import { brokenBy, checkedAddress } from '../../cli/parse.ts';
+import { brokenBy, checkedAddress } from '../../command-line/parse.ts';
 import {
   type ConfigFile,
   keyPlace,
@@ -11,9 +11,9 @@ import { resolveSettings } from '../../config/index.ts';
 import type { KeptKey } from '../../config/keep-key.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import type { ShownProfile } from '../../json-results/local.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
-import type { ShownProfile } from '../../results/local.ts';
 import { nearest, nearestFirst } from '../../rules/nearest.ts';
 import { baseUrl } from '../../rules/service.ts';
 

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import type { User } from '../../api/index.ts';
-import { onCancel } from '../../cli/confirm.ts';
-import { readStdin, readText } from '../../cli/input.ts';
-import { brokenBy, checked, checkedSecret } from '../../cli/parse.ts';
+import { onCancel } from '../../command-line/confirm.ts';
+import { readStdin, readText } from '../../command-line/input.ts';
+import { brokenBy, checked, checkedSecret } from '../../command-line/parse.ts';
 import type { Store } from '../../config/file.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, isInterrupt, usageError } from '../../errors.ts';

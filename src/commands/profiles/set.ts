@@ -1,6 +1,6 @@
-import { ruled } from '../../cli/parse.ts';
-import { unlessNoted } from '../../cli/several.ts';
-import { verb } from '../../cli/verb.ts';
+import { ruled } from '../../command-line/parse.ts';
+import { unlessNoted } from '../../command-line/several.ts';
+import { verb } from '../../command-line/verb.ts';
 import { type Guards, SANDBOX, withProfile } from '../../config/file.ts';
 import { usageError } from '../../errors.ts';
 import { commandWords } from '../../rules/command-words.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { wantedText } from '../../instances/deadlines/deadline.ts';
-import { requestLines } from '../../instances/request/planned.ts';
+import { requestLines } from '../../instances/rent/planned.ts';
+import type { JobPlan } from '../../jobs/job.ts';
+import { filesText, largestText, leftOutText } from '../../jobs/phases.ts';
+import type { Planned } from '../../json-results/instances.ts';
 import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
-import type { Planned } from '../../results/instances.ts';
-import type { JobPlan } from '../../run-job/job.ts';
-import { filesText, largestText, leftOutText } from '../../run-job/phases.ts';
 
 /** The output of `--dry-run`. */
 export const planView: View<JobPlan & Planned> = {

@@ -1,5 +1,5 @@
-import { Option } from '../../cli/command.ts';
-import { ruled } from '../../cli/parse.ts';
+import { Option } from '../../command-line/command.ts';
+import { ruled } from '../../command-line/parse.ts';
 import { kopecksText, money, positiveMoney } from '../../rules/money.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
 import { broken, kept, type Verdict } from '../../rules/rule.ts';

@@ -1,8 +1,8 @@
 import { slug } from '../../catalog/index.ts';
-import { confirm } from '../../cli/confirm.ts';
-import type { Group } from '../../cli/group.ts';
-import { checked, oneOf, ruled } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import { confirm } from '../../command-line/confirm.ts';
+import type { Group } from '../../command-line/group.ts';
+import { checked, oneOf, ruled } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { commandLines } from '../../output/shell-line.ts';

@@ -1,7 +1,7 @@
-import { oneOf, repeated, ruled } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import { oneOf, repeated, ruled } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
-import type { ServedSandbox } from '../../results/local.ts';
+import type { ServedSandbox } from '../../json-results/local.ts';
 import type { Fault, RequestEntry } from '../../sandbox/index.ts';
 import { FAULT_NAMES, listeningPort, speed, stateOption } from './flags.ts';
 import { servedView } from './view.ts';

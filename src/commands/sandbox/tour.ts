@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import type { Rerun } from '../../cli/verb.ts';
-import { verb } from '../../cli/verb.ts';
+import type { Rerun } from '../../command-line/verb.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, INTERRUPTS } from '../../errors.ts';
+import type { ToldStep } from '../../json-results/local.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
-import type { ToldStep } from '../../results/local.ts';
 import { printedBy } from '../../ssh-keys/private-half.ts';
 import { inTemporaryFolder } from '../../system/temporary-folder.ts';
 import { FOLDER, INPUT, JOB, KEY, stepsWith, type TourStep } from './tour-steps.ts';

@@ -1,6 +1,6 @@
+import type { SandboxStatus, ServedSandbox } from '../../json-results/local.ts';
 import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
 import { local } from '../../output/time.ts';
-import type { SandboxStatus, ServedSandbox } from '../../results/local.ts';
 import { roublesText } from '../../rules/money.ts';
 import type { BaseImage, PricedOffer } from '../../sandbox/index.ts';
 

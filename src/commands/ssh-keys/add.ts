@@ -1,7 +1,7 @@
 import type { SshKey } from '../../api/index.ts';
-import { onCancel } from '../../cli/confirm.ts';
-import { brokenBy, refuseSecret } from '../../cli/parse.ts';
-import { verb } from '../../cli/verb.ts';
+import { onCancel } from '../../command-line/confirm.ts';
+import { brokenBy, refuseSecret } from '../../command-line/parse.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';

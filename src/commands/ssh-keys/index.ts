@@ -1,11 +1,11 @@
 import type { Api, SshKey } from '../../api/index.ts';
-import { confirm } from '../../cli/confirm.ts';
-import type { Group } from '../../cli/group.ts';
-import { OR_STDIN, severalGiven } from '../../cli/input.ts';
-import { findOne, SSH_KEY } from '../../cli/lookup.ts';
-import { refuseSecret } from '../../cli/parse.ts';
-import { printEach, showDone } from '../../cli/several.ts';
-import { verb } from '../../cli/verb.ts';
+import { confirm } from '../../command-line/confirm.ts';
+import type { Group } from '../../command-line/group.ts';
+import { OR_STDIN, severalGiven } from '../../command-line/input.ts';
+import { findOne, SSH_KEY } from '../../command-line/lookup.ts';
+import { refuseSecret } from '../../command-line/parse.ts';
+import { printEach, showDone } from '../../command-line/several.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';

@@ -1,13 +1,13 @@
 import type { CallOptions } from '../../api/index.ts';
-import { verb } from '../../cli/verb.ts';
+import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { readEnforcement } from '../../instances/deadlines/armed.ts';
+import { isRented, readJobs } from '../../jobs/record/record.ts';
+import type { Overview } from '../../json-results/money.ts';
 import { type AccountReading, assertWhole, readAccount } from '../../money/account.ts';
 import { lookAt } from '../../money/findings.ts';
 import type { Output } from '../../output/output.ts';
 import { gpucloudLine } from '../../output/shell-line.ts';
-import type { Overview } from '../../results/money.ts';
-import { isRented, readJobs } from '../../run-job/record/record.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
 import { mayBillIn, overviewOf, type Typed } from './overview.ts';

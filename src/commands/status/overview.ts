@@ -1,7 +1,7 @@
+import type { AccountDrive, AccountInstance, Overview } from '../../json-results/money.ts';
 import { burnJson, chargesJson, runwayJson } from '../../money/facts.ts';
 import { findingsOf, type Look } from '../../money/findings.ts';
 import { byPrice } from '../../money/rows.ts';
-import type { AccountDrive, AccountInstance, Overview } from '../../results/money.ts';
 import { typedName } from '../../rules/names.ts';
 
 /** Formats a command as a line to paste. */

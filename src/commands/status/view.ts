@@ -1,8 +1,8 @@
 import { idleText } from '../../instances/deadlines/idle-time.ts';
+import type { AccountDrive, AccountInstance, Overview } from '../../json-results/money.ts';
 import { byPrice } from '../../money/rows.ts';
 import { type Block, type Cell, type Fact, field, type View } from '../../output/output.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
-import type { AccountDrive, AccountInstance, Overview } from '../../results/money.ts';
 import { inRoubles, isAboveZero, priceIn, roublesText, zero } from '../../rules/money.ts';
 import { GONE, mayBill, UNKNOWN } from '../../rules/statuses.ts';
 import type { Typed } from './overview.ts';

@@ -1,11 +1,11 @@
 import type { Template, TemplateEndpoint, TemplateVariable } from '../../api/index.ts';
-import { isFormatGiven } from '../../cli/globals.ts';
-import type { Group } from '../../cli/group.ts';
-import { OR_STDIN } from '../../cli/input.ts';
-import { findOne, TEMPLATE } from '../../cli/lookup.ts';
-import { ruledEach } from '../../cli/parse.ts';
-import { onlyTyped, printEach } from '../../cli/several.ts';
-import { verb } from '../../cli/verb.ts';
+import { isFormatGiven } from '../../command-line/globals.ts';
+import type { Group } from '../../command-line/group.ts';
+import { OR_STDIN } from '../../command-line/input.ts';
+import { findOne, TEMPLATE } from '../../command-line/lookup.ts';
+import { ruledEach } from '../../command-line/parse.ts';
+import { onlyTyped, printEach } from '../../command-line/several.ts';
+import { verb } from '../../command-line/verb.ts';
 import { usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
 import {

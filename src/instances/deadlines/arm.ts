@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { type Heartbeat, heartbeatOf, removeHeartbeat } from '../../journal/index.ts';
+import type { ArmedStatus } from '../../json-results/instances.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
-import type { ArmedStatus } from '../../results/instances.ts';
 import { durationWord } from '../../rules/times.ts';
 import { commandLine } from '../scheduler/crontab.ts';
 import {

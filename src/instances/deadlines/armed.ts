@@ -12,7 +12,7 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
 import { CLOCKS } from '../../system/clock.ts';
 import { faultOf } from '../../system/error-code.ts';
-import { ownJournal } from '../pending.ts';
+import { ownJournal } from '../recover/pending.ts';
 import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/index.ts';
 
 /** Milliseconds between scheduled runs, unless --every sets them. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Option } from '../../cli/command.ts';
-import { ruled } from '../../cli/parse.ts';
+import { Option } from '../../command-line/command.ts';
+import { ruled } from '../../command-line/parse.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { Journal } from '../../journal/index.ts';
@@ -17,7 +17,7 @@ import {
   moment,
   positiveDuration,
 } from '../../rules/times.ts';
-import type { Changed } from '../outcome.ts';
+import type { Changed } from '../change/outcome.ts';
 import { instanceIn, readInstance } from '../read.ts';
 import type { Target } from '../resolve.ts';
 import { endsNeed, ensureArmed, type Feature } from './armed.ts';

@@ -1,6 +1,6 @@
 import type { KnownInstance } from '../../journal/index.ts';
+import type { IdleTime } from '../../json-results/instances.ts';
 import { spanText } from '../../output/time.ts';
-import type { IdleTime } from '../../results/instances.ts';
 
 /** Milliseconds. Older evidence is outdated, even for the longest interval of `reap`. */
 const OLD = 2 * 3_600_000;

@@ -3,11 +3,11 @@ import { profileOf } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { EventRecord, Journal } from '../../journal/index.ts';
+import type { Reaped } from '../../json-results/instances.ts';
 import { cleanLines } from '../../output/sanitise.ts';
 import { withProfile } from '../../output/shell-line.ts';
-import type { Reaped } from '../../results/instances.ts';
 import { faultOf } from '../../system/error-code.ts';
-import { ownJournal } from '../pending.ts';
+import { ownJournal } from '../recover/pending.ts';
 import type { Reaping } from './reap.ts';
 
 /** JSON input of the `--notify` command, without its time. */

@@ -1,17 +1,17 @@
-import { recoverLine } from '../../cli/hints.ts';
+import { recoverLine } from '../../command-line/hints.ts';
 import { AT_ONCE, createGate, type Gate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, doubt, failuresOf, isInterrupt } from '../../errors.ts';
 import type { Deadline, Journal } from '../../journal/index.ts';
+import type { Reaped } from '../../json-results/instances.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
-import type { Reaped } from '../../results/instances.ts';
 import { typedName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
-import { endHeld } from '../ending.ts';
-import { ownJournal } from '../pending.ts';
+import { endHeld } from '../change/ending.ts';
 import { readInstance } from '../read.ts';
+import { ownJournal } from '../recover/pending.ts';
 import { type ServiceTime, serviceTime, warnOfDifference } from './service-time.ts';
 
 /** A pass of `reap`: the service accepted the key, and its time is known. */

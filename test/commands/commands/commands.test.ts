@@ -3,7 +3,7 @@ import type {
   CommandReference,
   FlagReference,
   Reference,
-} from '../../../src/cli/reference/index.ts';
+} from '../../../src/command-line/reference/index.ts';
 import { FAILURES } from '../../../src/errors.ts';
 import { COMMANDS, commandsWhose } from '../../contract/tree.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';

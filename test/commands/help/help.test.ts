@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { globals } from '../../../src/cli/globals.ts';
-import { TOPICS } from '../../../src/cli/help.ts';
-import { ENVIRONMENT } from '../../../src/cli/reference/environment.ts';
+import { globals } from '../../../src/command-line/globals.ts';
+import { TOPICS } from '../../../src/command-line/help.ts';
+import { ENVIRONMENT } from '../../../src/command-line/reference/environment.ts';
 import { FAILURES } from '../../../src/errors.ts';
 import { FORMATS } from '../../../src/output/output.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { endpointsOf, fillTemplate } from '../../../src/reach/endpoints.ts';
+import { endpointsOf, fillTemplate } from '../../../src/ssh/endpoints.ts';
 import { fc } from '../../support/random.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { askDeadline } from '../../../src/run-job/ask.ts';
+import { askDeadline } from '../../../src/jobs/ask.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
 import { needs } from '../../support/needs.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';

@@ -1,16 +1,16 @@
-import { OR_STDIN } from '../../../cli/input.ts';
-import { forEach, onlyTyped, showDone } from '../../../cli/several.ts';
-import { verb } from '../../../cli/verb.ts';
+import { OR_STDIN } from '../../../command-line/input.ts';
+import { forEach, onlyTyped, showDone } from '../../../command-line/several.ts';
+import { verb } from '../../../command-line/verb.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import { instanceIn, readInstance } from '../../../instances/read.ts';
 import { findInstance, instanceFinder } from '../../../instances/resolve.ts';
+import type { Link } from '../../../json-results/instances.ts';
 import { type Column, field, type View } from '../../../output/output.ts';
 import { gpucloud } from '../../../output/shell-line.ts';
-import { openInBrowser } from '../../../reach/browser.ts';
-import { type Connection, connectionsOf, mainOf } from '../../../reach/endpoints.ts';
-import { noteNowhere, sandboxPage } from '../../../reach/sandbox-proxy.ts';
-import type { Link } from '../../../results/instances.ts';
+import { openInBrowser } from '../../../ssh/browser.ts';
+import { type Connection, connectionsOf, mainOf } from '../../../ssh/endpoints.ts';
+import { noteNowhere, sandboxPage } from '../../../ssh/sandbox-proxy.ts';
 
 const INSTANCE: Column<Connection> = {
   id: 'instance',

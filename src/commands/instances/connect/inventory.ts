@@ -1,24 +1,24 @@
-import { OR_STDIN } from '../../../cli/input.ts';
-import { oneOf } from '../../../cli/parse.ts';
-import { forEach } from '../../../cli/several.ts';
-import { verb } from '../../../cli/verb.ts';
+import { OR_STDIN } from '../../../command-line/input.ts';
+import { oneOf } from '../../../command-line/parse.ts';
+import { forEach } from '../../../command-line/several.ts';
+import { verb } from '../../../command-line/verb.ts';
 import type { Context } from '../../../context.ts';
 import { type CliError, throwAll, usageError } from '../../../errors.ts';
+import { asUserOfJob } from '../../../jobs/verbs/sign-in-of.ts';
+import type { InventoryRow } from '../../../json-results/instances.ts';
 import type { View } from '../../../output/output.ts';
+import { hasSsh } from '../../../rules/statuses.ts';
 import {
   gpusOf,
   INVENTORY_FORMATS,
   type InventoryFormat,
   type InventoryHost,
   inventoryText,
-} from '../../../reach/hosts/inventory.ts';
-import { type HostEntry, hostEntries, readEntries } from '../../../reach/hosts/ssh-config.ts';
-import { type HowToReach, inventoryHosts, reach } from '../../../reach/reach.ts';
-import { signInFinder } from '../../../reach/sign-in.ts';
-import { howToReach, withSignInFlags } from '../../../reach/ssh-flags.ts';
-import type { InventoryRow } from '../../../results/instances.ts';
-import { hasSsh } from '../../../rules/statuses.ts';
-import { asUserOfJob } from '../../../run-job/jobs/sign-in-of.ts';
+} from '../../../ssh/hosts/inventory.ts';
+import { type HostEntry, hostEntries, readEntries } from '../../../ssh/hosts/ssh-config.ts';
+import { type HowToReach, inventoryHosts, reach } from '../../../ssh/reach.ts';
+import { signInFinder } from '../../../ssh/sign-in.ts';
+import { howToReach, withSignInFlags } from '../../../ssh/ssh-flags.ts';
 
 const inventoryView: View<InventoryHost> = {
   columns: [

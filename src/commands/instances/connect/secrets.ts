@@ -1,10 +1,10 @@
 import { fieldOf } from '../../../api/open-fields.ts';
-import { verb } from '../../../cli/verb.ts';
+import { verb } from '../../../command-line/verb.ts';
 import { CliError } from '../../../errors.ts';
 import { instanceIn, readInstance } from '../../../instances/read.ts';
 import { findInstance } from '../../../instances/resolve.ts';
+import type { Secret } from '../../../json-results/instances.ts';
 import { field, type View } from '../../../output/output.ts';
-import type { Secret } from '../../../results/instances.ts';
 
 const secretView: View<Secret> = {
   columns: [

@@ -1,22 +1,22 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { verb } from '../../../cli/verb.ts';
+import { verb } from '../../../command-line/verb.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
+import { asUserOfJob } from '../../../jobs/verbs/sign-in-of.ts';
+import type { SshHost } from '../../../json-results/instances.ts';
 import type { View } from '../../../output/output.ts';
-import { inventoryText } from '../../../reach/hosts/inventory.ts';
+import { inventoryText } from '../../../ssh/hosts/inventory.ts';
 import {
   addInclude,
   type HostEntry,
   hostsFile,
   readEntries,
   writeHosts,
-} from '../../../reach/hosts/ssh-config.ts';
-import { inventoryHosts } from '../../../reach/reach.ts';
-import { signInFinder } from '../../../reach/sign-in.ts';
-import { howToReach } from '../../../reach/ssh-flags.ts';
-import type { SshHost } from '../../../results/instances.ts';
-import { asUserOfJob } from '../../../run-job/jobs/sign-in-of.ts';
+} from '../../../ssh/hosts/ssh-config.ts';
+import { inventoryHosts } from '../../../ssh/reach.ts';
+import { signInFinder } from '../../../ssh/sign-in.ts';
+import { howToReach } from '../../../ssh/ssh-flags.ts';
 
 const hostView: View<HostEntry> = {
   columns: [

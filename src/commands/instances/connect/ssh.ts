@@ -1,10 +1,10 @@
-import { verb } from '../../../cli/verb.ts';
-import { parseCopy } from '../../../reach/copy.ts';
-import { reach } from '../../../reach/reach.ts';
-import { runSsh } from '../../../reach/run-ssh.ts';
-import { scpArgv, sshArgv } from '../../../reach/ssh-argv.ts';
-import { howToReach, withSshFlags } from '../../../reach/ssh-flags.ts';
-import { asUserOfJob } from '../../../run-job/jobs/sign-in-of.ts';
+import { verb } from '../../../command-line/verb.ts';
+import { asUserOfJob } from '../../../jobs/verbs/sign-in-of.ts';
+import { parseCopy } from '../../../ssh/copy.ts';
+import { reach } from '../../../ssh/reach.ts';
+import { runSsh } from '../../../ssh/run-ssh.ts';
+import { scpArgv, sshArgv } from '../../../ssh/ssh-argv.ts';
+import { howToReach, withSshFlags } from '../../../ssh/ssh-flags.ts';
 import { commandView, printCommand } from './printed-command.ts';
 
 export const ssh = verb({

@@ -1,15 +1,15 @@
-import { Option } from '../../../cli/command.ts';
-import { verb } from '../../../cli/verb.ts';
+import { Option } from '../../../command-line/command.ts';
+import { verb } from '../../../command-line/verb.ts';
 import type { Context } from '../../../context.ts';
+import { asUserOfJob } from '../../../jobs/verbs/sign-in-of.ts';
 import { escapeUnseen, mask } from '../../../output/index.ts';
 import { field, type View } from '../../../output/output.ts';
-import { openInBrowser } from '../../../reach/browser.ts';
-import { type Reached, reach } from '../../../reach/reach.ts';
-import { tunnelArgv } from '../../../reach/ssh-argv.ts';
-import { howToReach, withSshFlags } from '../../../reach/ssh-flags.ts';
-import { holdTunnel } from '../../../reach/tunnel.ts';
-import { localPort, parsePorts, type RemoteEnd, remoteEnd } from '../../../reach/tunnel-ports.ts';
-import { asUserOfJob } from '../../../run-job/jobs/sign-in-of.ts';
+import { openInBrowser } from '../../../ssh/browser.ts';
+import { type Reached, reach } from '../../../ssh/reach.ts';
+import { tunnelArgv } from '../../../ssh/ssh-argv.ts';
+import { howToReach, withSshFlags } from '../../../ssh/ssh-flags.ts';
+import { holdTunnel } from '../../../ssh/tunnel.ts';
+import { localPort, parsePorts, type RemoteEnd, remoteEnd } from '../../../ssh/tunnel-ports.ts';
 import { printCommand } from './printed-command.ts';
 
 const tunnelView: View<Tunnel> = {

@@ -1,9 +1,10 @@
-import { OR_STDIN } from '../../../cli/input.ts';
-import { ruled } from '../../../cli/parse.ts';
-import { forEach, showDone } from '../../../cli/several.ts';
-import { verb } from '../../../cli/verb.ts';
+import { OR_STDIN } from '../../../command-line/input.ts';
+import { ruled } from '../../../command-line/parse.ts';
+import { forEach, showDone } from '../../../command-line/several.ts';
+import { verb } from '../../../command-line/verb.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
+import type { Changed } from '../../../instances/change/outcome.ts';
 import { endsNeed } from '../../../instances/deadlines/armed.ts';
 import {
   deadlineFrom,
@@ -12,8 +13,7 @@ import {
   type WantedDeadline,
 } from '../../../instances/deadlines/deadline.ts';
 import { warnUnenforced } from '../../../instances/deadlines/unenforced.ts';
-import type { Changed } from '../../../instances/outcome.ts';
-import { ownJournal } from '../../../instances/pending.ts';
+import { ownJournal } from '../../../instances/recover/pending.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
 import { field, type View } from '../../../output/output.ts';
 import { type ComingTime, idleTime, moment, positiveDuration } from '../../../rules/times.ts';

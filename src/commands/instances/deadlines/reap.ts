@@ -1,9 +1,10 @@
-import { Option } from '../../../cli/command.ts';
-import { ruled } from '../../../cli/parse.ts';
-import { verb } from '../../../cli/verb.ts';
+import { Option } from '../../../command-line/command.ts';
+import { ruled } from '../../../command-line/parse.ts';
+import { verb } from '../../../command-line/verb.ts';
 import { eachBounded, SSH_AT_ONCE } from '../../../concurrency.ts';
 import type { Context } from '../../../context.ts';
 import { type CliError, failuresOf, throwAll } from '../../../errors.ts';
+import { endIdle } from '../../../idle/end-idle.ts';
 import { arm, armedStatus, disarm } from '../../../instances/deadlines/arm.ts';
 import {
   beat,
@@ -20,14 +21,13 @@ import {
   reapAfterJob,
   reapOverdue,
 } from '../../../instances/deadlines/reap.ts';
+import type { JobRecord } from '../../../jobs/record/record.ts';
+import { finishJobs, openJobs } from '../../../jobs/verbs/finish.ts';
+import { createHandOver } from '../../../jobs/verbs/hand-over.ts';
 import { heartbeatOf } from '../../../journal/index.ts';
+import type { ArmedStatus, Reaped } from '../../../json-results/instances.ts';
 import { field, type View } from '../../../output/output.ts';
-import type { ArmedStatus, Reaped } from '../../../results/instances.ts';
 import { schedule } from '../../../rules/times.ts';
-import { finishJobs, openJobs } from '../../../run-job/jobs/finish.ts';
-import { createHandOver } from '../../../run-job/jobs/hand-over.ts';
-import type { JobRecord } from '../../../run-job/record/record.ts';
-import { endIdle } from '../../../usage/end-idle.ts';
 
 const reapedView: View<Reaped> = {
   columns: [

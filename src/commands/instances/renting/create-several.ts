@@ -1,14 +1,14 @@
 import type { Instance } from '../../../api/index.ts';
 import type { Context } from '../../../context.ts';
 import type { WantedEnds } from '../../../instances/deadlines/deadline.ts';
-import { ensureNotTaken, otherSettled } from '../../../instances/pending.ts';
-import { nothingCreated, runPreflight } from '../../../instances/preflight.ts';
-import { type Gates, obtain, waitEarly } from '../../../instances/rental/capacity.ts';
-import { numberedNames } from '../../../instances/rental/count.ts';
-import { type ObtainedOne, rentSeveral } from '../../../instances/rental/several.ts';
-import type { MadeRequest } from '../../../instances/request/body.ts';
-import { NOTHING_PLANNED, planRental } from '../../../instances/request/planned.ts';
-import type { Planned } from '../../../results/instances.ts';
+import { ensureNotTaken, otherSettled } from '../../../instances/recover/pending.ts';
+import type { MadeRequest } from '../../../instances/rent/body.ts';
+import { type Gates, obtain, waitEarly } from '../../../instances/rent/capacity.ts';
+import { numberedNames } from '../../../instances/rent/count.ts';
+import { NOTHING_PLANNED, planRental } from '../../../instances/rent/planned.ts';
+import { nothingCreated, runPreflight } from '../../../instances/rent/preflight.ts';
+import { type ObtainedOne, rentSeveral } from '../../../instances/rent/several.ts';
+import type { Planned } from '../../../json-results/instances.ts';
 import { plannedView } from '../view.ts';
 import {
   type CreateInput,

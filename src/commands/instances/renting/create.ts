@@ -1,15 +1,15 @@
-import { oneName, ruled } from '../../../cli/parse.ts';
-import { verb } from '../../../cli/verb.ts';
+import { oneName, ruled } from '../../../command-line/parse.ts';
+import { verb } from '../../../command-line/verb.ts';
 import type { Context } from '../../../context.ts';
 import type { WantedEnds } from '../../../instances/deadlines/deadline.ts';
-import { nothingCreated, runPreflight } from '../../../instances/preflight.ts';
-import { obtain } from '../../../instances/rental/capacity.ts';
-import { checkCount, countOption, minCountOption } from '../../../instances/rental/count.ts';
-import type { MadeRequest } from '../../../instances/request/body.ts';
-import { withRequestFlags } from '../../../instances/request/flags.ts';
-import { withFile } from '../../../instances/request/given.ts';
-import { manifestJsonSchema } from '../../../instances/request/manifest-json.ts';
-import { planRental } from '../../../instances/request/planned.ts';
+import type { MadeRequest } from '../../../instances/rent/body.ts';
+import { obtain } from '../../../instances/rent/capacity.ts';
+import { checkCount, countOption, minCountOption } from '../../../instances/rent/count.ts';
+import { withRequestFlags } from '../../../instances/rent/flags.ts';
+import { withFile } from '../../../instances/rent/given.ts';
+import { manifestJsonSchema } from '../../../instances/rent/manifest-json.ts';
+import { planRental } from '../../../instances/rent/planned.ts';
+import { nothingCreated, runPreflight } from '../../../instances/rent/preflight.ts';
 import { newInstanceName } from '../../../rules/names.ts';
 import {
   pollIntervalOption,

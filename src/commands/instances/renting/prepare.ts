@@ -1,6 +1,8 @@
 import type { CreateInstanceBody, Instance } from '../../../api/index.ts';
 import type { Context } from '../../../context.ts';
 import { CliError, isInterrupt } from '../../../errors.ts';
+import { type Asked, askRequest } from '../../../instances/ask/index.ts';
+import { nameFree } from '../../../instances/change/ending.ts';
 import {
   checkDeadline,
   type DeadlineFlags,
@@ -8,27 +10,25 @@ import {
   type WantedEnds,
   wantedText,
 } from '../../../instances/deadlines/deadline.ts';
-import { nameFree } from '../../../instances/ending.ts';
-import { OverMaxPrice, rentWithin } from '../../../instances/max-price.ts';
 import {
   ensureNoPending,
   ensureNotTaken,
   InFlight,
   otherSettled,
-} from '../../../instances/pending.ts';
-import { nothingCreated, runPreflight } from '../../../instances/preflight.ts';
-import { mayTryAnother } from '../../../instances/rental/capacity.ts';
-import { type CountFlags, numberedNames } from '../../../instances/rental/count.ts';
+} from '../../../instances/recover/pending.ts';
 import {
   keylessWarning,
   type MadeRequest,
   makeRequest,
   missingError,
   missingFlags,
-} from '../../../instances/request/body.ts';
-import type { CreateFlags, Given } from '../../../instances/request/given.ts';
-import { type Chosen, notePrice, warnIfDearer } from '../../../instances/request/hardware.ts';
-import { type Asked, askRequest } from '../../../instances/wizard/index.ts';
+} from '../../../instances/rent/body.ts';
+import { mayTryAnother } from '../../../instances/rent/capacity.ts';
+import { type CountFlags, numberedNames } from '../../../instances/rent/count.ts';
+import type { CreateFlags, Given } from '../../../instances/rent/given.ts';
+import { type Chosen, notePrice, warnIfDearer } from '../../../instances/rent/hardware.ts';
+import { OverMaxPrice, rentWithin } from '../../../instances/rent/max-price.ts';
+import { nothingCreated, runPreflight } from '../../../instances/rent/preflight.ts';
 import type { Money } from '../../../rules/money.ts';
 import type { Wait } from './rented.ts';
 

@@ -1,7 +1,7 @@
 import { sentence } from '../../../api/errors.ts';
 import type { Instance } from '../../../api/index.ts';
-import { writeCreated } from '../../../cli/creation.ts';
-import { calledBy } from '../../../cli/hints.ts';
+import { writeCreated } from '../../../command-line/creation.ts';
+import { calledBy } from '../../../command-line/hints.ts';
 import type { Context } from '../../../context.ts';
 import {
   CliError,
@@ -12,7 +12,7 @@ import {
   unforeseen,
 } from '../../../errors.ts';
 import { noteEnds, type WantedEnds } from '../../../instances/deadlines/deadline.ts';
-import type { OneOfSeveral } from '../../../instances/rental/several.ts';
+import type { OneOfSeveral } from '../../../instances/rent/several.ts';
 import { gpucloud } from '../../../output/shell-line.ts';
 import { typedName } from '../../../rules/names.ts';
 import { hasSsh, mayBill } from '../../../rules/statuses.ts';

@@ -1,6 +1,6 @@
 import { sentence } from '../../../api/errors.ts';
 import type { Instance } from '../../../api/index.ts';
-import { writeCreated } from '../../../cli/creation.ts';
+import { writeCreated } from '../../../command-line/creation.ts';
 import type { Context } from '../../../context.ts';
 import { CliError, unforeseen } from '../../../errors.ts';
 import {
@@ -9,13 +9,13 @@ import {
   wantedDeadline,
 } from '../../../instances/deadlines/deadline.ts';
 import { instanceIn, readInstance } from '../../../instances/read.ts';
-import type { Obtained } from '../../../instances/rental/capacity.ts';
-import { ensureUsable } from '../../../instances/request/existing.ts';
-import type { Given } from '../../../instances/request/given.ts';
-import { NOTHING_PLANNED } from '../../../instances/request/planned.ts';
+import type { Obtained } from '../../../instances/rent/capacity.ts';
+import { ensureUsable } from '../../../instances/rent/existing.ts';
+import type { Given } from '../../../instances/rent/given.ts';
+import { NOTHING_PLANNED } from '../../../instances/rent/planned.ts';
 import { waitFor } from '../../../instances/waiting.ts';
+import type { ShownInstance } from '../../../json-results/instances.ts';
 import { gpucloud } from '../../../output/shell-line.ts';
-import type { ShownInstance } from '../../../results/instances.ts';
 import { typedName } from '../../../rules/names.ts';
 import { hasSsh } from '../../../rules/statuses.ts';
 import type { WaitTimes } from '../../../watch/flags.ts';

@@ -1,6 +1,6 @@
-import { calledBy } from '../../../cli/hints.ts';
-import { checked, oneName } from '../../../cli/parse.ts';
-import { verb } from '../../../cli/verb.ts';
+import { calledBy } from '../../../command-line/hints.ts';
+import { checked, oneName } from '../../../command-line/parse.ts';
+import { verb } from '../../../command-line/verb.ts';
 import { CliError, usageError } from '../../../errors.ts';
 import {
   checkDeadline,
@@ -10,9 +10,9 @@ import {
   terminateAtOption,
   unenforcedOption,
 } from '../../../instances/deadlines/deadline.ts';
-import { maxPriceOption, rentWithin } from '../../../instances/max-price.ts';
-import { ensureNoPending } from '../../../instances/pending.ts';
-import { nothingCreated, reorderNote, runPreflight } from '../../../instances/preflight.ts';
+import { ensureNoPending } from '../../../instances/recover/pending.ts';
+import { maxPriceOption, rentWithin } from '../../../instances/rent/max-price.ts';
+import { nothingCreated, reorderNote, runPreflight } from '../../../instances/rent/preflight.ts';
 import { findInstance } from '../../../instances/resolve.ts';
 import { anyNewInstanceName, newInstanceName, typedName } from '../../../rules/names.ts';
 import {

@@ -1,0 +1,143 @@
+import { eachBounded, SSH_AT_ONCE } from '../concurrency.ts';
+import type { Context } from '../context.ts';
+import { CliError, isInterrupt } from '../errors.ts';
+import { endHeld } from '../instances/change/ending.ts';
+import { type Ended, endedRow } from '../instances/deadlines/reap.ts';
+import type { ServiceTime } from '../instances/deadlines/service-time.ts';
+import { instanceIn, readInstance } from '../instances/read.ts';
+import { ownJournal } from '../instances/recover/pending.ts';
+import { type JobRecord, mayHaveResults, readJobs } from '../jobs/record/record.ts';
+import { asItsJob } from '../jobs/verbs/sign-in-of.ts';
+import type { IdleRule as HeldRule, Journal } from '../journal/index.ts';
+import { lazy } from '../lazy.ts';
+import { type FindSignIn, signInFinder } from '../ssh/sign-in.ts';
+import { type IdleState, judge, NOTHING_KNOWN, type Signs, signsOf } from './idle-rule.ts';
+import { CARD_SAMPLES } from './probe-script.ts';
+import { readSample, withinLimit } from './read-sample.ts';
+
+/** Timeout for measuring one instance, in milliseconds. */
+const LIMIT = 20_000;
+
+/** Only an ACTIVE instance can be idle. */
+const RUNNING = 'ACTIVE';
+
+interface Pass {
+  readonly time: ServiceTime;
+  /** Milliseconds between two passes. */
+  readonly every: number;
+}
+
+interface Ruled {
+  readonly id: string;
+  readonly name: string;
+  readonly deadline: string | null;
+  readonly rule: HeldRule;
+}
+
+/**
+ * Terminates every instance of the account whose idle rule is met. An instance that can't be judged
+ * counts as in use, with a warning that gives the reason.
+ */
+export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
+  const journal = await ownJournal(context);
+  const ruled = (await journal.deadlines()).flatMap(({ id, name, deadline, if_idle: rule }) =>
+    rule === undefined ? [] : [{ id, name, deadline: deadline ?? null, rule }],
+  );
+  if (ruled.length === 0) return [];
+  const signIn = { identity: undefined, user: undefined, options: [], words: [] };
+  const jobs = lazy(() => readJobs(context));
+  const flags = { ...signIn, port: undefined, wait: undefined };
+  const find = signInFinder(flags, context, asItsJob(context, jobs));
+  const tools = { pass, find, jobs, journal, context };
+  const ended = await eachBounded(ruled, SSH_AT_ONCE, async (one) => {
+    try {
+      return await journal.withIdle(one.id, one.rule, (held) => judgeOne(one, held, tools));
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      if (isInterrupt(error)) return { error };
+      warnUnjudged(one, error.message, context);
+      return undefined;
+    }
+  });
+  return ended.filter((one) => one !== undefined);
+}
+
+interface Tools {
+  readonly pass: Pass;
+  readonly find: FindSignIn;
+  readonly jobs: () => Promise<readonly JobRecord[]>;
+  readonly journal: Journal;
+  readonly context: Context;
+}
+
+type Held = Parameters<Parameters<Journal['withIdle']>[2]>[0];
+
+/**
+ * Marks the evidence as incomplete during the check, and replaces it afterwards. If the process is
+ * killed, the mark stays and the idle time restarts, since the check may have seen use.
+ */
+async function judgeOne(
+  one: Ruled,
+  { found, write }: Held,
+  tools: Tools,
+): Promise<Ended | undefined> {
+  const { pass } = tools;
+  const before: IdleState = found === undefined || found.begun ? NOTHING_KNOWN : found;
+  const rule = { after: one.rule.after, every: pass.every };
+  await write({ begun: true, since: before.since, last: before.last });
+  const look = async () => {
+    const signs = await lookAt(one, tools);
+    return judge(before, signs, pass.time.now(), rule);
+  };
+  const first = await look();
+  // Terminates only after a second check with the same evidence.
+  const isSure = first.isDue && (await look()).isDue;
+  const ended = isSure && pass.time.isFresh() ? await terminate(one, tools) : undefined;
+  if (ended !== undefined && ended.error === undefined) return ended;
+  // If the service refused the termination, the next pass tries again.
+  const { since, last } = first.isDue && !isSure ? NOTHING_KNOWN : first.state;
+  await write({ begun: false, since, last });
+  return ended;
+}
+
+/** Returns undefined if the instance can't be judged now. */
+async function lookAt(
+  { id, name }: Ruled,
+  { find, jobs, context }: Tools,
+): Promise<Signs | undefined> {
+  try {
+    return await withinLimit(
+      LIMIT,
+      () => name,
+      context,
+      async (signal) => {
+        const instance = instanceIn(await readInstance(id, await context.api(), { signal }));
+        if (instance.status !== RUNNING) return undefined;
+        const sample = await readSample(instance, CARD_SAMPLES, { find, signal }, context);
+        const signs = signsOf(sample, instance);
+        if (typeof signs === 'string') throw new CliError('notUnderstood', `${signs}.`);
+        const itsJobs = (await jobs()).filter((job) => job.id === id);
+        return { ...signs, job: signs.job || itsJobs.some(mayHaveResults) };
+      },
+    );
+  } catch (error) {
+    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    warnUnjudged({ name }, error.message, context);
+    return undefined;
+  }
+}
+
+function warnUnjudged({ name }: Pick<Ruled, 'name'>, why: string, { err }: Context): void {
+  err.warn(
+    'probe_failed',
+    `Could not check whether ${name} is idle, so it counts as in use: ${why}`,
+  );
+}
+
+/** Returns undefined if the rule has changed since the check: the new rule applies. */
+function terminate(one: Ruled, { journal, context }: Tools): Promise<Ended | undefined> {
+  const { id, name, deadline, rule } = one;
+  const row = { id, name, deadline, overdue_seconds: 0, reason: 'idle', exit_code: null } as const;
+  const isDue = ({ if_idle }: { if_idle?: HeldRule | undefined }) => if_idle?.uid === rule.uid;
+  return endedRow(row, () => endHeld({ id, name }, isDue, journal, context));
+}

@@ -1,0 +1,135 @@
+import type { Context } from '../../context.ts';
+import { CliError, isInterrupt } from '../../errors.ts';
+import type { Choice, Prompts } from '../../prompts/prompts.ts';
+import { lockedKeyError } from '../../ssh-keys/private-half.ts';
+import { checkGiven, keylessWarning, type MadeRequest, makeRequest } from '../rent/body.ts';
+import { numberedNames } from '../rent/count.ts';
+import type { CreateFlags } from '../rent/given.ts';
+import { readLists } from './lists.ts';
+import { type Answer, OFFER, type Question, questionsFor } from './questions.ts';
+import { moneyRows, printCommand, printRows, type Wish } from './summary.ts';
+
+const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
+  { name: 'Yes, rent it now', value: 'rent' },
+  { name: 'Change an answer', value: 'change' },
+  { name: 'No, cancel', value: 'leave' },
+];
+
+/** The confirmed request, with a way to ask for another offer. */
+export interface Asked extends MadeRequest {
+  readonly flags: CreateFlags;
+  /** Asks for another offer after a refusal. Returns undefined if the user declines. */
+  another(refusal: CliError): Promise<Asked | undefined>;
+}
+
+/**
+ * Asks for missing values, shows the whole request and returns it after confirmation. If cancelled,
+ * prints the command that continues with the answers.
+ */
+export async function askRequest(wish: Wish, prompts: Prompts, context: Context): Promise<Asked> {
+  const { given, isJob, dryRun, count } = wish;
+  const { flags } = given;
+  await context.out.prepare();
+  await checkGiven(given, context);
+  const read = await readLists(context);
+  const mustSignIn = isJob && !wish.hasIdentity;
+  if (mustSignIn && read.usable.size === 0 && read.locked !== undefined) {
+    throw lockedKeyError(read.locked);
+  }
+  const sshKeys = mustSignIn ? read.sshKeys?.filter(({ id }) => read.usable.has(id)) : read.sshKeys;
+  const lists = { ...read, sshKeys };
+  const refused = new Set<string>();
+  const questions = questionsFor({ flags, lists, refused, isJob, dryRun, count, prompts, context });
+  const answers = new Map<Question, Answer>();
+  let isCommandShown = false;
+
+  const answered = (own: CreateFlags): CreateFlags =>
+    Object.assign({}, own, ...[...answers.values()].map((answer) => answer.flags));
+
+  async function askAll(): Promise<void> {
+    for (const question of questions) {
+      if (question.given !== undefined) continue;
+      answers.set(question, await question.ask(answers.get(question)));
+      isCommandShown = false;
+    }
+  }
+
+  function showCommand(): void {
+    printCommand(answered({ ...given.typed, name: given.flags.name }), wish, prompts, context);
+    isCommandShown = true;
+  }
+
+  function show(made: MadeRequest): void {
+    const rows = questions.map((question) => ({
+      label: question.label,
+      text: answers.get(question)?.text ?? question.given ?? '',
+    }));
+    prompts.print('');
+    prompts.print(dryRun ? 'This would be rented:' : 'You are about to rent:');
+    if (count !== undefined) {
+      const names = numberedNames(made.body.instance_name, count);
+      rows.splice(1, 0, { label: 'Count', text: `${count}: ${span(names)}` });
+    }
+    printRows([...rows, ...moneyRows(made, wish, lists.balance, context)], prompts, context);
+    const keyless = keylessWarning(made.body);
+    if (keyless !== undefined) prompts.print(`Warning: ${keyless}`);
+    prompts.print('');
+    prompts.print('Equivalent command:');
+    showCommand();
+    prompts.print('');
+  }
+
+  /** Asks until the user confirms the request. */
+  async function agree(ask: () => Promise<void>): Promise<Asked> {
+    try {
+      for (let next = ask; ; next = askAll) {
+        await next();
+        const all = answered(flags);
+        const made = await makeRequest({ ...given, flags: all }, context);
+        show(made);
+        const asked = {
+          ...made,
+          flags: all,
+          another: (refusal: CliError) => another(made, refusal),
+        };
+        if (dryRun || context.flags.yes === true) return asked;
+        const chosen = await prompts.choose('Rent it?', NEXT);
+        if (chosen === 'rent') return asked;
+        if (chosen === 'leave') throw new CliError('interrupted', 'Cancelled.');
+      }
+    } catch (error) {
+      if (!isInterrupt(error)) throw error;
+      const reason = error.failure === 'interrupted' ? 'Cancelled.' : error.message;
+      const left = error.with(`${reason} Nothing was rented.`, { silent: true });
+      prompts.print(left.message);
+      if (answers.size > 0 && !isCommandShown) {
+        prompts.print('To continue with your answers:');
+        showCommand();
+      }
+      throw left;
+    }
+  }
+
+  async function another(
+    { offers }: MadeRequest,
+    { message }: CliError,
+  ): Promise<Asked | undefined> {
+    for (const { id } of offers) refused.add(id);
+    prompts.print(message);
+    if (!(await prompts.confirm('Try another offer?', true))) return undefined;
+    const question = questions.find(({ label }) => label === OFFER);
+    return agree(async () => {
+      if (question === undefined) return;
+      answers.set(question, await question.ask(undefined));
+      isCommandShown = false;
+    });
+  }
+
+  return agree(askAll);
+}
+
+function span(names: readonly string[]): string {
+  const [first = '', ...others] = names;
+  const last = others.at(-1);
+  return last === undefined ? first : `${first} to ${last}`;
+}

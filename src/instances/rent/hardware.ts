@@ -1,0 +1,137 @@
+import type { Instance } from '../../api/index.ts';
+import { type CatalogEntry, describeEntry, fitting, type Kind } from '../../catalog/index.ts';
+import { brokenBy, brokenRule } from '../../command-line/parse.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
+import { local, relative } from '../../output/time.ts';
+import { inRoubles, priceIn } from '../../rules/money.ts';
+import { isUuid, resourceId, typedName } from '../../rules/names.ts';
+import { nearest } from '../../rules/nearest.ts';
+
+/** A requested offer or image: its ID, and its catalog entry if known. */
+export interface Chosen {
+  readonly id: string;
+  readonly known: CatalogEntry | undefined;
+}
+
+/**
+ * Finds an offer or image by its ID or catalog name. If no entry is known, accepts any text as an
+ * ID, since the document shows no format. Throws a usage error for an ambiguous name and for a text
+ * that can't be an ID.
+ */
+export async function findHardware(
+  kind: Kind,
+  typed: string,
+  flag: string,
+  context: Context,
+): Promise<Chosen> {
+  const entries = (await (await context.catalog()).known()).filter((one) => one.kind === kind);
+  const found = fitting(typed, entries);
+  const [known, second] = found;
+  if (second !== undefined) {
+    throw usageError(
+      `${flag} "${typed}" matches several ${kind}s: ${found.map(describeEntry).join(', ')}`,
+      `use an ID, or name an entry: ${gpucloud('catalog', 'add', kind, 'ID', '--name', 'NAME')}`,
+    );
+  }
+  const rule = brokenHardware(kind, typed, entries);
+  if (rule !== undefined) {
+    const near = nearest(
+      typed,
+      entries.flatMap(({ name }) => name ?? []),
+    );
+    const list = `list known ${kind}s: ${gpucloud('catalog', 'list')}`;
+    throw brokenRule(
+      flag,
+      typed,
+      rule,
+      near === undefined ? list : `did you mean ${near}? ${list}`,
+    );
+  }
+  if (known === undefined && !isUuid(typed)) {
+    context.err.note(`No known ${kind} is named "${typed}"; sending the text as an ID.`);
+  }
+  return { id: known?.id ?? typed, known };
+}
+
+/** Returns the rule that a name or ID of an offer or image breaks. */
+export function brokenHardware(
+  kind: Kind,
+  typed: string,
+  entries: readonly CatalogEntry[],
+): string | undefined {
+  const { length } = fitting(typed, entries);
+  if (length > 1) return `several ${kind}s have that name: use an ID`;
+  if (length === 1 || isUuid(typed)) return undefined;
+  // If all known IDs are UUIDs, assumes the same of the service's other IDs.
+  if (entries.length > 0 && entries.every(({ id }) => isUuid(id))) {
+    return `no known ${kind} has that name, and it is not an ID`;
+  }
+  const rule = brokenBy(resourceId)(typed);
+  return rule && `no known ${kind} has that name, and an ID ${rule}`;
+}
+
+/**
+ * Notes the last known price before renting, since the service shows the price only afterwards.
+ * `count` is the number of instances.
+ */
+export function notePrice(offer: Chosen, { clock, err }: Context, count = 1): void {
+  const name = offer.known?.name ?? 'This offer';
+  const price = knownPrice(offer, clock.now());
+  err.note(
+    price === undefined
+      ? 'Price per hour: unknown until created; --max-price sets a limit.'
+      : `${name}: ${count > 1 ? `${count} × ` : ''}${price}.`,
+  );
+  const day = offer.known?.in_stock === false ? stockDay(offer.known) : undefined;
+  if (day !== undefined) err.note(`${name} was out of stock when last seen, on ${day}.`);
+}
+
+/** Warns if the instance costs more than the last known price. */
+export function warnIfDearer(
+  { id, name, price_per_hour_snapshot }: Instance,
+  { known }: Chosen,
+  { err }: Context,
+): void {
+  const before = priceIn(known?.price_per_hour);
+  const now = priceIn(price_per_hour_snapshot);
+  if (before !== undefined && now?.gt(before)) {
+    err.warn(
+      'price',
+      `${name ?? id} costs ${inRoubles(now)} per hour, more than the ${inRoubles(before)} when the offer was last seen. To terminate it: ${gpucloud('instances', 'terminate', typedName(name, id))}`,
+    );
+  }
+}
+
+/** Whether the offer or image is the built-in sandbox's. */
+export function isOfSandbox({ known }: Pick<Chosen, 'known'>): boolean {
+  return known?.sources.includes('sandbox') === true;
+}
+
+/**
+ * Describes the last price seen: `89.90 ₽ per hour when last seen, on …`. Returns undefined if none
+ * was seen.
+ */
+export function knownPrice({ known }: Chosen, now: number): string | undefined {
+  const price = priceIn(known?.price_per_hour);
+  if (known === undefined || price === undefined) return undefined;
+  const hour = `${inRoubles(price)} per hour`;
+  const at = Date.parse(known.price_at ?? '');
+  if (isOfSandbox({ known })) {
+    return `${hour} of sandbox play money`;
+  }
+  const when = Number.isNaN(at) ? '' : `, on ${dayOf(at)} (${relative(at, now)})`;
+  return `${hour} when last seen${when}; the current price is unknown until created`;
+}
+
+/** Returns the day on which an offer's stock was last seen; undefined for the sandbox. */
+export function stockDay({ in_stock_at }: CatalogEntry): string | undefined {
+  const at = Date.parse(in_stock_at ?? '');
+  return Number.isNaN(at) ? undefined : dayOf(at);
+}
+
+/** Formats `2026-01-15` in local time. */
+export function dayOf(time: number): string {
+  return local(time).slice(0, 10);
+}

@@ -1,0 +1,73 @@
+import { onCancel } from '../command-line/confirm.ts';
+import type { Context } from '../context.ts';
+import { askRequest } from '../instances/ask/index.ts';
+import { flag } from '../instances/ask/summary.ts';
+import { type DeadlineFlags, wantedDeadline } from '../instances/deadlines/deadline.ts';
+import type { MadeRequest } from '../instances/rent/body.ts';
+import type { Given } from '../instances/rent/given.ts';
+import type { Prompts } from '../prompts/prompts.ts';
+import { durationWord, positiveDuration } from '../rules/times.ts';
+import type { JobInput, JobPlan } from './job.ts';
+
+/** Asks for a missing deadline, since every job needs one. */
+export async function askDeadline(ends: DeadlineFlags, prompts: Prompts): Promise<DeadlineFlags> {
+  if (wantedDeadline(ends) !== undefined) return ends;
+  const check = (typed: string) => {
+    const verdict = positiveDuration(typed.trim());
+    return verdict.ok ? undefined : verdict.rule;
+  };
+  const text = await onCancel('Nothing was rented.', () =>
+    prompts.text('Terminate the instance after', { initial: '4h', check }),
+  );
+  const verdict = positiveDuration(text.trim());
+  return verdict.ok ? { ...ends, terminateAfter: verdict.value } : ends;
+}
+
+/**
+ * Asks the questions of `instances create`, except template and drive. The SSH key must be able to
+ * sign in.
+ */
+export async function askJob(
+  input: JobInput & Pick<JobPlan, 'ends' | 'maxPrice'>,
+  given: Given,
+  dryRun: boolean,
+  prompts: Prompts,
+  context: Context,
+): Promise<MadeRequest> {
+  const { how, ends, maxPrice } = input;
+  // Suggests a new name each time, since names can't be reused.
+  const suggested = input.flags.name === undefined ? given.flags.name : undefined;
+  const command = {
+    start: (name?: string) => ['run', ...(name === suggested ? [] : flag('--name', name).flat())],
+    end: () => wordsAfter(input),
+  };
+  const job = { isJob: true, hasIdentity: how.identity !== undefined, count: input.here?.count };
+  return askRequest({ given, ends, maxPrice, dryRun, command, ...job }, prompts, context);
+}
+
+/** Lists the flags that only `run` has, and the command. */
+function wordsAfter(input: JobInput): string[][] {
+  const { sync, exclude, gitignore, fetch, fetchEvery, keepOnFailure, grace, report_file, detach } =
+    input;
+  const { how, command, passEnv, here } = input;
+  return [
+    ...(here === undefined ? [] : [['--here']]),
+    ...flag('--count', here?.count?.toString()),
+    ...flag('--min-count', here?.minCount?.toString()),
+    ...flag('--sync', sync),
+    ...flag('--exclude', ...exclude),
+    ...(gitignore ? [] : [['--no-gitignore']]),
+    ...flag('--fetch', ...fetch.map(({ remote, local }) => `${remote}:${local}`)),
+    ...(fetchEvery === undefined ? [] : [['--fetch-every', durationWord(fetchEvery)]]),
+    ...(keepOnFailure === undefined ? [] : [['--keep-on-failure', durationWord(keepOnFailure)]]),
+    ...(grace === undefined ? [] : [['--grace', durationWord(grace)]]),
+    ...flag('--report', report_file ?? undefined),
+    ...(detach ? [['--detach']] : []),
+    ...flag('--pass-env', ...passEnv),
+    ...flag('--identity', how.identity),
+    ...flag('--user', how.user),
+    ...flag('--ssh-option', ...how.options),
+    ...flag('--ssh-arg', ...how.words),
+    ['--', ...command],
+  ];
+}

@@ -1,0 +1,101 @@
+import { existsSync, statSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
+import type { Context } from '../context.ts';
+import { CliError, usageError } from '../errors.ts';
+import { environmentOf } from '../instances/rent/environment.ts';
+import type { Given } from '../instances/rent/given.ts';
+import { shellLine } from '../output/shell-line.ts';
+import { clamp } from '../output/width.ts';
+import { type EnvironmentVariable, variableName } from '../rules/container.ts';
+import { hider, SHORTEST_SECRET } from '../rules/secrets.ts';
+import type { JobRecord } from './record/record.ts';
+
+/**
+ * Describes a command to run on an instance. Variable values may be secrets, so gpucloud never stores or
+ * shows them.
+ */
+export interface Command {
+  readonly words: readonly string[];
+  readonly variables: readonly EnvironmentVariable[];
+}
+
+/** Variables that ssh, rsync and their child processes need. */
+const OF_PROGRAMS =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_.*|TMPDIR|SSH_AUTH_SOCK|SYSTEMROOT|USERPROFILE)$/i;
+
+/**
+ * Returns the command with the variables of `--pass-env`, and of `--env-file` if no container has
+ * them. Other programs that `run` starts don't get these variables. Throws a usage error.
+ */
+export async function commandOf(
+  words: readonly string[],
+  passEnv: readonly string[],
+  { flags, from }: Pick<Given, 'flags' | 'from'>,
+  context: Context,
+): Promise<Command> {
+  const missing = passEnv.filter((name) => context.env[name] === undefined);
+  if (missing.length > 0) {
+    throw usageError(`--pass-env ${missing.join(', ')}: not set in the environment`);
+  }
+  const { envFile, dockerImage } = flags;
+  if (dockerImage === undefined && flags.env !== undefined) {
+    throw usageError(
+      `${from('env')} sets variables of a container, but --docker-image is missing`,
+      'for COMMAND: --pass-env NAME, or --env-file FILE',
+    );
+  }
+  // Accepts any key, and checks the names below: --any-env-key is for containers.
+  const ownFlags = { envFile: dockerImage === undefined ? envFile : undefined, anyEnvKey: true };
+  const ofFile = await environmentOf({ flags: ownFlags, from }, context);
+  for (const { key, value } of ofFile) {
+    const name = variableName(key);
+    if (!name.ok) throw usageError(`--env-file, "${key}": ${name.rule}`);
+    if (value.includes('\0')) throw usageError(`--env-file, "${key}": has a NUL byte`);
+  }
+  const passed = new Map(ofFile.map(({ key, value }) => [key, value]));
+  for (const name of passEnv) passed.set(name, context.env[name] ?? '');
+  context.withhold([...passed.keys()].filter((name) => !OF_PROGRAMS.test(name)));
+  return { words, variables: [...passed].map(([key, value]) => ({ key, value })) };
+}
+
+/**
+ * Refuses a command line in one word: the instance would look for a program of that name. Throws a
+ * usage error.
+ */
+export function ensureWords(command: Command, folder: string): void {
+  const [word = '', ...more] = command.words;
+  if (more.length > 0 || !/\s/.test(word) || existsSync(resolve(folder, word))) return;
+  const [shown = ''] = shownWords(command);
+  throw usageError(
+    `COMMAND "${clamp(shown, 60)}" is a single word, and no file has this name`,
+    `run it in a shell: -- ${shellLine(['sh', '-c', shown], 'linux')}`,
+  );
+}
+
+/** Notes a file of the command that is only on this computer. */
+export function noteUncopied(words: readonly string[], { err }: Context): void {
+  const isHere = (word: string) =>
+    !isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true;
+  const file = words.find(isHere);
+  if (file === undefined) return;
+  err.note(`${file} is on this computer, but not copied to the instance: --sync . copies it`);
+}
+
+/** Masks the variables' values in the words, except short values, since those occur by chance. */
+export function shownWords({ words, variables }: Command): string[] {
+  const values = variables.map(({ value }) => value);
+  return words.map(hider(values.filter(({ length }) => length >= SHORTEST_SECRET)));
+}
+
+/**
+ * Returns the recorded command, for a process other than its `run`. Throws CliError('runFailed') if the
+ * command needs variables, since their values are not stored.
+ */
+export function recordedCommand({ command: words, variables = [] }: JobRecord): Command {
+  if (variables.length === 0) return { words, variables: [] };
+  throw new CliError(
+    'runFailed',
+    `The command was never started, and the values of ${variables.join(', ')} are not stored.`,
+    { hint: 'run the job again' },
+  );
+}

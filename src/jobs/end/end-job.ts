@@ -1,0 +1,204 @@
+import type { Context } from '../../context.ts';
+import { CliError, doubt, failuresOf, isInterrupt, MAY_BILL } from '../../errors.ts';
+import { endOne } from '../../instances/change/ending.ts';
+import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
+import { gpucloud } from '../../output/shell-line.ts';
+import { typedName } from '../../rules/names.ts';
+import type { Job } from '../job.ts';
+import { note, timeNow } from '../record/note.ts';
+import { isCollected, removeOldJobs } from '../record/record.ts';
+import { withoutExitCode } from '../stages/without-exit-code.ts';
+import { costAtMost } from './cost.ts';
+import { notifyOfEnd } from './notify.ts';
+import { type JobEnd, reportOf, writeReport } from './report.ts';
+
+/** Terminates the instance of a job, unless it existed before. */
+export async function endJob(job: Job, context: Context): Promise<JobEnd> {
+  const failure = failureOf(job);
+  const stage = failure === undefined ? 'done' : job.phases.current;
+  const end = { ...progressOf(job), stage, error: failure && runFailed(failure) } as const;
+  if (job.record.on) return { ...end, terminated: false, isOver: true };
+  await note(job, { ending_at: timeNow(context) }, context);
+  job.phases.begin('terminating');
+  const termination = await endOne(job.record, context);
+  job.phases.clear();
+  if (termination.kind !== 'ended') {
+    const { error } = termination;
+    return { ...end, stage: 'terminating', terminated: 'unknown', error };
+  }
+  const cost_at_most = costAtMost(termination.instance ?? job.instance, context.serviceClock.now());
+  return { ...end, terminated: true, cost_at_most };
+}
+
+/** Returns why a job failed; undefined if its command has exited and its results are here. */
+function failureOf({ failure, record, stops, by }: Job): CliError | undefined {
+  if (failure !== undefined) return failure;
+  const isStarted = record.command_started_at !== null;
+  const { reason }: { reason?: unknown } = isStarted ? stops.last : stops.any;
+  if (!isCollected(record) && reason instanceof CliError) return reason;
+  if (by === 'stop' || record.exit_code !== null) return undefined;
+  return withoutExitCode(stops, record);
+}
+
+/** Returns the end of a job whose instance has ended elsewhere. */
+export function endedElsewhere(job: Job, context: Context): JobEnd {
+  const { by, record, failure, phases } = job;
+  const isDone = record.exit_code !== null && isCollected(record);
+  const cost_at_most = record.on ? null : costAtMost(job.instance, context.serviceClock.now());
+  return {
+    ...progressOf(job),
+    stage: isDone ? 'done' : phases.current,
+    terminated: !record.on,
+    isOver: true,
+    cost_at_most,
+    error: isDone || by === 'stop' || failure === undefined ? undefined : runFailed(failure),
+  };
+}
+
+/** Returns how a job stands that goes on without this process. */
+export async function leftJob(job: Job, context: Context): Promise<JobEnd> {
+  const { by, record, stops, failure, phases } = job;
+  const rest = { ...progressOf(job), stage: phases.current, kept: record.kept };
+  if (record.kept !== null && !stops.interrupt.aborted) {
+    const stage = failure === undefined ? ('done' as const) : phases.current;
+    return { ...rest, stage, terminated: false, error: failure && runFailed(failure) };
+  }
+  const { reason }: { reason?: unknown } = stops.interrupt;
+  const cause = isInterrupt(reason)
+    ? reason
+    : (failure ?? new CliError('unreachable', 'it did not respond.'));
+  if (record.on) return { ...rest, terminated: false, isOver: false, error: leftOn(job, cause) };
+  const isOutOfReach = record.exit_code === null;
+  const left = async () =>
+    isOutOfReach ? outOfReach(job, cause) : await notCollected(job, cause, context);
+  const error = isInterrupt(cause) ? interrupted(job, cause) : by === 'stop' ? cause : await left();
+  return { ...rest, terminated: 'unknown', error };
+}
+
+async function notCollected(
+  { record: { id, name } }: Job,
+  cause: CliError,
+  context: Context,
+): Promise<CliError> {
+  const bills = await billsText(id, context);
+  const typed = typedName(name, id);
+  return new CliError(
+    'runFailed',
+    `${name}: ${withStop(cause.message)} The results are still on the instance, which ${bills}.`,
+    {
+      resource: id,
+      mayBeBilling: true,
+      hint: `fix the cause, then run: ${gpucloud('jobs', 'attach', typed)}; inspect the instance: ${gpucloud('instances', 'ssh', typed)}`,
+      cause,
+    },
+  );
+}
+
+/** Returns `bills until 08:58`, as an interrupted process also must. */
+function billsText(id: string, context: Context): Promise<string> {
+  return context.shielded(async (own) => {
+    const journal = await own.journal();
+    const account = await journal.account();
+    const { deadline } = await journal.ends(id);
+    return billsUntil(deadline, await readEnforcement({ account }, own));
+  });
+}
+
+function withStop(message: string): string {
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+}
+
+function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
+  const typed = typedName(name, id);
+  return doubt(
+    `Could not connect to ${name}, and its command may still run: ${withStop(cause.message)} ${MAY_BILL}`,
+    {
+      resource: id,
+      hint: `try again: ${gpucloud('jobs', 'attach', typed)}; or terminate it: ${gpucloud('instances', 'terminate', typed)}`,
+      cause,
+    },
+  );
+}
+
+function interrupted({ record: { id, name, exit_code } }: Job, cause: CliError): CliError {
+  const typed = typedName(name, id);
+  const what =
+    exit_code === null ? 'Its command still runs' : `Its command exited with ${exit_code}`;
+  return cause.with(`Stopped following ${name}. ${what}, and the instance bills.`, {
+    resource: id,
+    mayBeBilling: true,
+    hint: `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
+  });
+}
+
+/**
+ * Returns the error for a command of `--on` that may still run, or whose results are still on the
+ * instance.
+ */
+function leftOn({ record: { id, name, exit_code } }: Job, cause: CliError): CliError {
+  const typed = typedName(name, id);
+  const hint = `follow it again: ${gpucloud('jobs', 'attach', typed)}`;
+  const state =
+    exit_code === null ? 'Its command may still run' : `Its command exited with ${exit_code}`;
+  if (isInterrupt(cause)) {
+    const message = `Stopped following ${name}. ${state}.`;
+    return cause.with(message, { hint: `${hint}; stop it: ${gpucloud('jobs', 'stop', typed)}` });
+  }
+  const rest = exit_code === null ? state : 'Its results are still on the instance';
+  return new CliError('runFailed', `${name}: ${withStop(cause.message)} ${rest}.`, { hint, cause });
+}
+
+function progressOf({ record: { id, name, exit_code, fetch }, fetched, isOutputWhole }: Job) {
+  const before = fetch.flatMap(({ local, fetched_at }) => (fetched_at === null ? [] : local));
+  return {
+    command_exit_code: exit_code,
+    output_complete: isOutputWhole,
+    instance: { id, name },
+    fetched: [...new Set([...before, ...fetched])],
+    cost_at_most: null,
+    kept: null,
+  };
+}
+
+/** Stores how a job stands, writes its report, and sends its event. */
+export async function saveEnd(job: Job, end: JobEnd, context: Context): Promise<void> {
+  job.end = end;
+  const { terminated, error } = end;
+  const { isOver = terminated === true } = end;
+  const { record } = job;
+  const report = reportOf(end, record.started_at, context);
+  const why = (error ?? job.failure)?.message ?? null;
+  await note(
+    job,
+    {
+      ended_at: isOver ? timeNow(context) : null,
+      report: terminated === 'unknown' ? record.report : report,
+      reason: isOver && record.exit_code === null ? why : null,
+    },
+    context,
+  );
+  const [fault] = await failuresOf(removeOldJobs(context));
+  if (fault !== undefined) context.err.warn('local_storage', fault.message);
+  if (record.report_file !== null) {
+    const [unwritten] = await failuresOf(writeReport(record.report_file, report));
+    if (unwritten !== undefined) context.err.warn('local_storage', unwritten.message);
+  }
+  const isNews = isOver || (!record.on && (end.kept !== null || end.stage === 'terminating'));
+  if (isNews) await notifyOfEnd(end, record.started_at, context);
+}
+
+/** Returns the error with the exit code of a failed run. An interrupt keeps its own exit code. */
+export function runFailed(thrown: CliError): CliError {
+  const failure = withoutBill(thrown);
+  if (isInterrupt(failure)) return failure;
+  return new CliError('runFailed', failure.message, { hint: failure.hint, cause: failure });
+}
+
+/**
+ * Removes the wait's warning that the instance may still be billing, since the run terminates the
+ * instance.
+ */
+export function withoutBill(failure: CliError): CliError {
+  const { mayBeBilling, cause } = failure;
+  return mayBeBilling && cause instanceof CliError ? withoutBill(cause) : failure;
+}

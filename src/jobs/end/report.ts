@@ -1,0 +1,48 @@
+import { writeFile } from 'node:fs/promises';
+import type { Context } from '../../context.ts';
+import { CliError, FAILURES } from '../../errors.ts';
+import type { JobReport } from '../../json-results/jobs.ts';
+import { faultOf } from '../../system/error-code.ts';
+import type { JobRecord } from '../record/record.ts';
+
+/** How a job ended, for its report. */
+export interface JobEnd extends Omit<JobReport, 'fetched' | 'seconds' | 'exit_code' | 'error'> {
+  readonly fetched: readonly string[];
+  /** The run's error; undefined for the command's own exit code. */
+  readonly error: CliError | undefined;
+  /**
+   * For a job of `--on`: whether the job is complete. Other jobs are complete once their instance
+   * is terminated.
+   */
+  readonly isOver?: boolean;
+  /** Why the instance was kept; undefined if it was not. */
+  readonly kept?: JobRecord['kept'];
+}
+
+export function reportOf(end: JobEnd, started_at: string, { clock }: Context): JobReport {
+  const { command_exit_code, stage, instance, terminated, fetched, cost_at_most, error } = end;
+  const { output_complete } = end;
+  return {
+    command_exit_code,
+    stage,
+    instance,
+    terminated,
+    ...(output_complete === undefined ? {} : { output_complete }),
+    fetched: [...fetched],
+    seconds: Math.round((clock.now() - Date.parse(started_at)) / 1000),
+    cost_at_most,
+    exit_code: error?.exitCode ?? command_exit_code ?? FAILURES.runFailed.exit,
+    error: error?.message ?? null,
+  };
+}
+
+/** Throws CliError('storage'). */
+export async function writeReport(path: string, report: object): Promise<void> {
+  try {
+    await writeFile(path, `${JSON.stringify(report, null, 2)}\n`);
+  } catch (error) {
+    throw new CliError('storage', `Could not write --report "${path}" (${faultOf(error)}).`, {
+      cause: error,
+    });
+  }
+}

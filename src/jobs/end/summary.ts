@@ -1,0 +1,91 @@
+import { relative } from 'node:path';
+import type { Context } from '../../context.ts';
+import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
+import type { Target } from '../../instances/resolve.ts';
+import type { JobReport } from '../../json-results/jobs.ts';
+import type { View } from '../../output/output.ts';
+import { gpucloud, shellLine } from '../../output/shell-line.ts';
+import { minuteText, spanText } from '../../output/time.ts';
+import { clamp } from '../../output/width.ts';
+import { inRoubles, money } from '../../rules/money.ts';
+import { typedName } from '../../rules/names.ts';
+import { printJson } from '../output.ts';
+import type { RentedRecord } from '../record/record.ts';
+
+/** Prints a detached job's instance, since it keeps billing. */
+export async function noteStarted(
+  { id, name, on }: Pick<RentedRecord, 'id' | 'name' | 'on'>,
+  context: Context,
+): Promise<void> {
+  const { out, err } = context;
+  const typed = typedName(name, id);
+  const journal = await context.journal();
+  const { deadline } = await journal.ends(id);
+  const end = deadline == null ? 'its deadline' : minuteText(Date.parse(deadline));
+  if (on) {
+    err.note(
+      `The command runs on ${name}. See its output: ${gpucloud('jobs', 'logs', typed)}. To follow the job and copy its results: ${gpucloud('jobs', 'attach', typed)}`,
+    );
+    return out.item({ id, name }, startedView);
+  }
+  const account = await journal.account();
+  const enforcement = await readEnforcement({ account }, context);
+  err.warn(
+    'may_be_billing',
+    enforcement.job.isArmed
+      ? `When the command exits, "instances reap" fetches the results and terminates ${name}. The instance bills until then, at the latest until ${end}. See its output: ${gpucloud('jobs', 'logs', typed)}`
+      : `Even after its command exits, ${name} ${billsUntil(deadline, enforcement)}. To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
+  );
+  await out.item({ id, name }, startedView);
+}
+
+const startedView: View<Target> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: ({ name }) => name },
+    { id: 'id', header: 'ID', value: ({ id }) => id },
+  ],
+  id: ({ id }) => id,
+  empty: 'No jobs started.',
+};
+
+/** Prints the outcome of a job, its highest possible cost and the paths of the results. */
+export async function noteEnd(
+  command: readonly string[],
+  report: JobReport,
+  context: Context,
+): Promise<void> {
+  const { err, out } = context;
+  if (out.format === 'json' || out.format === 'jsonl') {
+    return printJson({ run: report }, context);
+  }
+  const { command_exit_code: code, seconds, instance, terminated, fetched, cost_at_most } = report;
+  if (code !== null) err.note(`${clamp(shellLine(command, 'linux'), 50)}: exit code ${code}`);
+  const explained = explainExit(code, command);
+  if (explained !== undefined) err.note(explained);
+  if (fetched.length > 0) err.note(`Fetched ${fetched.map(shortPath).join(', ')}`);
+  const cost = money(cost_at_most ?? '');
+  if (instance !== null && terminated === true) {
+    const atMost = cost.ok ? ` It cost at most ${inRoubles(cost.value)}.` : '';
+    err.note(`Terminated ${instance.name} after ${spanText(seconds)}.${atMost}`);
+  }
+}
+
+/** Explains an exit code of a command that could not start a program. */
+export function explainExit(
+  code: number | null,
+  [word = '', ...others]: readonly string[],
+): string | undefined {
+  if (code !== 126 && code !== 127) return undefined;
+  if (others.length === 0 && /\s/.test(word)) {
+    return `COMMAND is one word, so it was run as a file. To run a command line: -- sh -c ${shellLine([word], 'linux')}`;
+  }
+  return code === 126
+    ? 'Exit code 126: a file could not be executed. Check its mode (chmod +x) and its first line.'
+    : "Exit code 127: a program was not found. The command runs without a login shell, which may set another PATH: try -- bash -lc '...'";
+}
+
+/** Shortens a path below the current folder. */
+export function shortPath(path: string): string {
+  const short = relative('.', path);
+  return short === '' || short.startsWith('..') ? path : short;
+}

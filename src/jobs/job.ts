@@ -1,0 +1,103 @@
+import type { CreateInstanceBody, Instance } from '../api/index.ts';
+import type { CliError } from '../errors.ts';
+import type { DeadlineFlags } from '../instances/deadlines/deadline.ts';
+import type { CreateFlags } from '../instances/rent/given.ts';
+import type { Chosen } from '../instances/rent/hardware.ts';
+import type { Money } from '../rules/money.ts';
+import type { HowToReach } from '../ssh/reach.ts';
+import type { Command } from './command.ts';
+import type { JobEnd } from './end/report.ts';
+import type { Fetch } from './files/copy-out.ts';
+import type { FileList, Overview } from './files/files.ts';
+import type { Phases } from './phases.ts';
+import type { Received } from './received.ts';
+import type { Noted } from './record/note.ts';
+import type { RentedRecord } from './record/record.ts';
+import type { SignedIn } from './remote/probe.ts';
+import type { Driver, Observation } from './state.ts';
+import type { Stops } from './stops.ts';
+
+/** A job as given on the command line. */
+export interface JobInput {
+  readonly flags: CreateFlags;
+  /** Names given with `--pass-env`. */
+  readonly passEnv: readonly string[];
+  readonly command: readonly string[];
+  readonly sync: string | undefined;
+  readonly exclude: readonly string[];
+  /** Whether the .gitignore files in the `--sync` folder count. */
+  readonly gitignore: boolean;
+  readonly fetch: readonly Fetch[];
+  /** Milliseconds; `--fetch-every`. */
+  readonly fetchEvery: number | undefined;
+  /** Milliseconds. */
+  readonly keepOnFailure: number | undefined;
+  /** Milliseconds; `--grace`. */
+  readonly grace: number | undefined;
+  readonly how: HowToReach;
+  readonly detach: boolean;
+  /** The file of `--report`, as an absolute path. */
+  readonly report_file: string | null;
+  /** `--here`: the command runs on this computer and uses the instances. */
+  readonly here?: Here | undefined;
+}
+
+/** The number of instances for a command on this computer. */
+export interface Here {
+  /** undefined: one instance with exactly the given name. */
+  readonly count: number | undefined;
+  readonly minCount: number | undefined;
+}
+
+/** A fully prepared job, before any rental request. */
+export interface JobPlan extends JobInput {
+  /** The command's words, with the values of its variables masked. */
+  readonly command: readonly string[];
+  readonly toStart: Command;
+  readonly ends: DeadlineFlags;
+  readonly maxPrice: Money | undefined;
+  /** The request, with the name of the first instance. */
+  readonly request: CreateInstanceBody;
+  /** The names of all instances. */
+  readonly names: readonly string[];
+  /** Offers in the order of attempts. */
+  readonly offers: readonly Chosen[];
+  /** Milliseconds during which to retry refused offers. */
+  readonly retryFor: number | undefined;
+  readonly files: FileList | undefined;
+  readonly overview: Overview | undefined;
+}
+
+/** An instance on which scripts can run. */
+export interface Connected extends Pick<SignedIn, 'state' | 'exitCode' | 'shell'> {
+  /** Whether both sides have rsync. */
+  readonly hasRsync: boolean;
+}
+
+/** A job on its instance, with the progress of the process that drives it. */
+export interface Job extends Noted<RentedRecord> {
+  readonly how: HowToReach;
+  readonly stops: Stops;
+  readonly phases: Phases;
+  readonly by: Driver;
+  /** The command to start; undefined for the recorded one, which has no variables. */
+  readonly command: Command | undefined;
+  /** Why the wait for the new instance stopped early. */
+  readonly early: CliError | undefined;
+  /** The instance, once it has responded over SSH. */
+  there: Connected | undefined;
+  /** The output, if this process follows it. */
+  received: Received | undefined;
+  /** false if the instance's disk was full when the command exited. */
+  isOutputWhole: boolean;
+  /** Local paths copied by this process. */
+  fetched: readonly string[];
+  /** What the last look showed. */
+  seen: Observation;
+  /** Why the last step failed. */
+  failure: CliError | undefined;
+  /** The last state read of the instance. */
+  instance: Instance | undefined;
+  /** How the job stands, once this process is done with it. */
+  end: JobEnd | undefined;
+}

@@ -1,0 +1,149 @@
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { instanceIn, readInstance } from '../instances/read.ts';
+import { ownJournal } from '../instances/recover/pending.ts';
+import { withFile } from '../instances/rent/given.ts';
+import { findInstance, type Target } from '../instances/resolve.ts';
+import { gpucloud } from '../output/shell-line.ts';
+import { typedName } from '../rules/names.ts';
+import type { HowToReach } from '../ssh/reach.ts';
+import { signInFinder } from '../ssh/sign-in.ts';
+import { ensureUnlocked } from '../ssh-keys/private-half.ts';
+import { shownWords } from './command.ts';
+import { createJob, driveAndPrint } from './driver.ts';
+import type { JobInput } from './job.ts';
+import { newRecord } from './new-record.ts';
+import { checkInput } from './plan.ts';
+import { withJob } from './record/lock.ts';
+import { note, timeNow } from './record/note.ts';
+import { type JobRecord, readJobs, writeJob } from './record/record.ts';
+import { lastLine } from './remote/failed-ssh.ts';
+import type { Probed } from './remote/probe.ts';
+import type { RemoteShell } from './remote/remote-shell.ts';
+import { BUSY, FREE, RESET } from './remote/supervisor.ts';
+import { ensureWithoutAgent } from './sign-in.ts';
+import { graceFor } from './stops.ts';
+import { look } from './verbs/look.ts';
+import { asItsJob } from './verbs/sign-in-of.ts';
+
+/** Time to connect, in milliseconds. */
+const LOOK = 30_000;
+
+/** Runs a job on an existing instance, and leaves the instance running. */
+export async function runOnInstance(
+  typed: string,
+  input: JobInput,
+  context: Context,
+): Promise<void> {
+  const { toStart, files } = await checkInput(input, await withFile(input.flags, context), context);
+  // Loads the account first: otherwise the instance is not stored, and its job is not listed.
+  await ownJournal(context);
+  const target = await findInstance(typed, context, { changes: true });
+  const how = await howToSignIn(target, input, context);
+  const { home } = (await readJobs(context)).find(({ id }) => id === target.id) ?? {};
+  const seen = await look({ ...target, home }, how, LOOK, context);
+  if (seen.isOver) {
+    throw new CliError('wrongState', `${target.name} is ${seen.instance.status}.`, {
+      resource: target.id,
+    });
+  }
+  const name = seen.instance.name ?? target.name;
+  const instance = { id: target.id, name };
+  if (seen.state === 'running') throw busy(instance);
+  // Held for the instance, so that only one command is started there at a time.
+  await withJob({ uid: target.id, ...instance }, context, async () => {
+    await replaceJobs(instance.id, seen, context);
+    await reset(instance, seen.shell, context);
+    const ends = await (await context.journal()).ends(instance.id);
+    const deadline = ends.deadline ?? undefined;
+    const time =
+      deadline === undefined ? undefined : Date.parse(deadline) - context.serviceClock.now();
+    const { grace = graceFor(time) } = input;
+    const sync = files?.folder ?? null;
+    const given = { ...input, how, toStart, command: shownWords(toStart) };
+    const start = { ...instance, on: true, here: false, sync, grace };
+    const record = { ...(await newRecord(given, start, context)), id: instance.id };
+    const by = input.detach ? 'detach' : 'run';
+    await withJob(record, context, async () => {
+      await writeJob(record, context);
+      const driven = { record, how, by, command: toStart, deadline } as const;
+      await driveAndPrint(await createJob(driven, context), context);
+    });
+  });
+}
+
+/** Signs in as the previous job did, or with the private key of one of the instance's keys. */
+async function howToSignIn(
+  { id }: Target,
+  { how: given, detach }: JobInput,
+  context: Context,
+): Promise<HowToReach> {
+  const instance = instanceIn(await readInstance(id, await context.api()));
+  const { how, needs } = await signInFinder(given, context, asItsJob(context))(instance);
+  const { identity } = how;
+  ensureWithoutAgent({
+    needs: identity === undefined ? needs : await ensureUnlocked(identity, context),
+    detach,
+  });
+  return how;
+}
+
+/**
+ * Ends the earlier jobs of `--on`. Refuses a new job until the job that rented the instance has
+ * ended, since that job terminates the instance, and while results of the last job are not copied.
+ */
+async function replaceJobs(
+  id: string,
+  seen: Pick<Probed, 'state'>,
+  context: Context,
+): Promise<void> {
+  const all = await readJobs(context);
+  // The command of `run --here` may use `run --on`.
+  const open = all.filter((job) => job.id === id && job.ended_at === null && !job.here);
+  for (const job of open) ensureReplaceable(job, id, seen);
+  for (const record of open.filter(({ on }) => on)) {
+    const work = () =>
+      note(
+        { record, isUnsaved: false },
+        { ended_at: timeNow(context), reason: 'Another job replaced it.' },
+        context,
+      );
+    // A job of version 1 has the lock of its instance.
+    await (record.uid === id ? work() : withJob(record, context, work));
+  }
+}
+
+function ensureReplaceable(job: JobRecord, id: string, { state }: Pick<Probed, 'state'>): void {
+  const { name, on, kept } = job;
+  const typed = typedName(name, id);
+  if (!on && kept !== 'command') {
+    throw new CliError('wrongState', `The job that rented ${name} has not finished.`, {
+      resource: id,
+      hint: `see its output: ${gpucloud('jobs', 'logs', typed)}; finish the job: ${gpucloud('jobs', 'attach', typed)}`,
+    });
+  }
+  const isFetched = job.fetch.every(({ fetched_at }) => fetched_at !== null);
+  if (!on || state === 'none' || isFetched) return;
+  throw new CliError('wrongState', `The results of the last job on ${name} were not fetched.`, {
+    resource: id,
+    hint: `fetch them: ${gpucloud('jobs', 'attach', typed)}; discard them: ${gpucloud('jobs', 'stop', typed, '--no-fetch')}`,
+  });
+}
+
+/** Removes the state of the previous job. Throws CliError('wrongState') if that job still runs. */
+async function reset(instance: Target, shell: RemoteShell, context: Context): Promise<void> {
+  const { stdout, stderr, code } = await shell.run(RESET, '', context.signal);
+  const lines = stdout.split('\n');
+  if (lines.includes(BUSY)) throw busy(instance);
+  if (lines.includes(FREE)) return;
+  const reason = lastLine(stderr) || `exit code ${code}`;
+  throw new CliError('refused', `Could not remove the earlier job on ${instance.name}: ${reason}`);
+}
+
+function busy({ id, name }: Target): CliError {
+  const typed = typedName(name, id);
+  return new CliError('wrongState', `Another job runs on ${name}.`, {
+    resource: id,
+    hint: `see its output: ${gpucloud('jobs', 'logs', typed)}; stop it: ${gpucloud('jobs', 'stop', typed)}`,
+  });
+}

@@ -1,0 +1,158 @@
+import { resolve } from 'node:path';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import {
+  checkDeadline,
+  type DeadlineFlags,
+  wantedDeadline,
+} from '../instances/deadlines/deadline.ts';
+import { ensureNoPending } from '../instances/recover/pending.ts';
+import { makeRequest, missingError, missingFlags } from '../instances/rent/body.ts';
+import { checkCount, numberedNames } from '../instances/rent/count.ts';
+import { type Given, withFile } from '../instances/rent/given.ts';
+import { notePrice } from '../instances/rent/hardware.ts';
+import { askDeadline, askJob } from './ask.ts';
+import { commandOf, ensureWords, noteUncopied, shownWords } from './command.ts';
+import { type FileList, listFiles, type Overview, overviewOf } from './files/files.ts';
+import { localCommandOf } from './here/local-command.ts';
+import { fetchInto } from './here/member.ts';
+import type { Here, JobInput, JobPlan } from './job.ts';
+import { filesText, largestText, leftOutText } from './phases.ts';
+import { ensureSignIn, ensureSsh } from './sign-in.ts';
+import { ensureTargets } from './targets.ts';
+
+const NAMED = 5;
+
+/** Runs all possible checks before renting. Throws CliError. */
+export async function planJob(
+  input: JobInput,
+  { dryRun }: { readonly dryRun: boolean },
+  context: Context,
+): Promise<JobPlan> {
+  const read = await withFile(input.flags, context);
+  const { drive } = read.flags;
+  if (input.here !== undefined) checkCount(input.here, drive && read.from('drive'));
+  const { toStart, ...checked } = await checkInput(input, read, context);
+  const command = shownWords(toStart);
+  if (input.sync === undefined && input.here === undefined) noteUncopied(command, context);
+  const requested = await requestOf({ ...input, command }, read, dryRun, context);
+  const names = namesOf(requested.request.instance_name, input.here);
+  const how = await ensureSignIn(requested.request, input, context);
+  return { ...input, ...requested, names, command, toStart, how, ...checked };
+}
+
+/** Returns the names of all instances, numbered if there are several. */
+function namesOf(name: string, here: Here | undefined): string[] {
+  return here?.count === undefined ? [name] : numberedNames(name, here.count);
+}
+
+/** Checks the command, the copies and ssh on this computer. Throws CliError. */
+export async function checkInput(
+  { command, passEnv, sync, exclude, gitignore, fetch, fetchEvery, here, how }: JobInput,
+  read: Given,
+  context: Context,
+): Promise<Pick<JobPlan, 'toStart' | 'files' | 'overview'>> {
+  // An empty word comes from an unset variable of a script.
+  if ((command[0] ?? '') === '') {
+    throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
+  }
+  const toStart =
+    here === undefined
+      ? await commandOf(command, passEnv, read, context)
+      : await localCommandOf(command, read, context);
+  ensureWords(toStart, sync ?? '.');
+  if (fetchEvery !== undefined && fetch.length === 0)
+    throw usageError('--fetch-every needs --fetch');
+  // A generated name is new, so no folder with this name exists.
+  const names = namesOf(read.flags.name ?? 'new-run', here);
+  const targets = here === undefined ? fetch : names.flatMap((name) => fetchInto(fetch, name));
+  await ensureTargets(targets, context.host);
+  const files =
+    sync === undefined ? undefined : await listFiles(resolve(sync), { exclude, gitignore });
+  await ensureSsh(how, context);
+  const overview = files && (await overviewOf(files));
+  if (files !== undefined && overview !== undefined) noteFiles(files, overview, context);
+  return { toStart, files, overview };
+}
+
+type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offers' | 'retryFor'>;
+
+/**
+ * Builds the request for the instance, with its deadline. In a terminal, asks for missing values.
+ */
+async function requestOf(
+  input: JobInput,
+  read: Given,
+  dryRun: boolean,
+  context: Context,
+): Promise<Requested> {
+  const { dockerImage, envFile } = read.flags;
+  const flags = {
+    ...read.flags,
+    name: read.flags.name ?? defaultName(context),
+    // Without a container, the file belongs to the command.
+    envFile: dockerImage === undefined ? undefined : envFile,
+  };
+  const given = { ...read, flags };
+  const { maxPrice, retryFor } = flags;
+  const missing = missingFlags(flags);
+  if ((flags.sshKey ?? []).length === 0) missing.push('--ssh-key');
+  // If the file comes from stdin, stdin can't also provide answers.
+  const prompts = flags.file === '-' ? undefined : await context.prompts();
+  if (prompts === undefined) ensureComplete(missing, flags);
+  const ends = prompts === undefined ? flags : await askDeadline(flags, prompts);
+  // A detached job has no process to terminate its instance. `run` enforces its own deadline, but
+  // only `reap` enforces an idle rule.
+  const isLeft = input.detach || ends.ifIdle !== undefined;
+  if (isLeft) await checkDeadline(ends, context, input.detach ? ['job'] : []);
+  for (const name of namesOf(flags.name, input.here)) await ensureNoPending(name, context);
+  if (prompts === undefined || missing.length === 0) {
+    const { body: request, offers } = await makeRequest(given, context);
+    for (const offer of offers) notePrice(offer, context, input.here?.count);
+    return { ends, maxPrice, request, offers, retryFor };
+  }
+  const { body: request, offers } = await askJob(
+    { ...input, ends, maxPrice },
+    given,
+    dryRun,
+    prompts,
+    context,
+  );
+  return { ends, maxPrice, request, offers, retryFor };
+}
+
+/** Throws a usage error that names all missing values. */
+function ensureComplete(missing: readonly string[], ends: DeadlineFlags): void {
+  const hasDeadline = wantedDeadline(ends) !== undefined;
+  if (missing.length > 0) {
+    throw missingError([...missing, ...(hasDeadline ? [] : ['--terminate-after'])], 'run');
+  }
+  if (!hasDeadline) {
+    throw usageError(
+      '--terminate-after is missing: run terminates the instance after this time, such as 4h',
+    );
+  }
+}
+
+/** Names are unique in an account, and two runs within a minute are common. */
+function defaultName({ clock }: Context): string {
+  const time = new Date(clock.now()).toISOString();
+  const [, month, day, hour, minute] = /^\d+-(\d+)-(\d+)T(\d+):(\d+)/.exec(time) ?? [];
+  const mark = Math.floor(clock.random() * 36 ** 4)
+    .toString(36)
+    .padStart(4, '0');
+  return `run-${month}${day}-${hour}${minute}-${mark}`;
+}
+
+function noteFiles(files: FileList, overview: Overview, { err }: Context): void {
+  err.note(`To copy: ${filesText(files)} from ${files.folder}`);
+  const [largest, leftOut] = [largestText(overview), leftOutText(files, overview)];
+  if (largest !== null) err.note(`Largest: ${largest}`);
+  if (leftOut !== null) err.note(`Left out: ${leftOut}`);
+  if (files.special.length > 0) {
+    err.warn(
+      'copy',
+      `Not copied (a socket, pipe, device, or a name that is not UTF-8): ${files.special.slice(0, NAMED).join(', ')}${files.special.length > NAMED ? ` and ${files.special.length - NAMED} more` : ''}`,
+    );
+  }
+}

@@ -1,0 +1,164 @@
+import type { Instance } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import { CliError, doubt, unforeseen, usageError } from '../errors.ts';
+import { endOne, hasTriedToEnd } from '../instances/change/ending.ts';
+import { readEnforcement } from '../instances/deadlines/armed.ts';
+import { deadlineField } from '../instances/deadlines/deadline.ts';
+import { ownJournal } from '../instances/recover/pending.ts';
+import { type Gates, obtain } from '../instances/rent/capacity.ts';
+import { type Chosen, warnIfDearer } from '../instances/rent/hardware.ts';
+import { OverMaxPrice, rentWithin } from '../instances/rent/max-price.ts';
+import { nothingCreated, runPreflight } from '../instances/rent/preflight.ts';
+import { gpucloud } from '../output/shell-line.ts';
+import { costAtMost } from './end/cost.ts';
+import { runFailed } from './end/end-job.ts';
+import { type JobEnd, reportOf } from './end/report.ts';
+import type { JobPlan } from './job.ts';
+import { namesText } from './phases.ts';
+import { type Noted, note, timeNow } from './record/note.ts';
+import { removeJob, stopAsked } from './record/record.ts';
+import { createStops, graceFor, type Stops } from './stops.ts';
+
+/** A rented instance, whose deadline counts from its request. */
+export interface Rented {
+  readonly instance: Instance;
+  /** By the service's clock (ISO 8601). */
+  readonly deadline: string;
+  readonly stops: Stops;
+  /** Why the wait for the instance stopped early. */
+  readonly early: CliError | undefined;
+}
+
+/**
+ * Rents the instance of a job from the first offer that the service accepts. Stores each request
+ * before it is sent, and the ID as soon as it is known.
+ */
+export async function rentFor(
+  job: Noted,
+  plan: JobPlan,
+  context: Context,
+  gates?: Gates,
+): Promise<Rented> {
+  const { request, offers, retryFor, how } = plan;
+  const { timeout = 0, interval = 0 } = how.wait ?? {};
+  let stops: Stops | undefined;
+  let deadline: string | undefined;
+  try {
+    const { instance, early } = await obtain(
+      {
+        name: request.instance_name,
+        offers,
+        retryFor,
+        // With only one offer, the job itself waits for the instance.
+        until: offers.length === 1 && retryFor === undefined ? undefined : 'ACTIVE',
+        times: { timeout, interval },
+        ...(gates === undefined ? {} : { gates }),
+        signal: () => stops?.any,
+        async rent(offer) {
+          stops?.close();
+          stops = undefined;
+          const sent = await rentFrom(offer, job, plan, context);
+          deadline = sent.deadline;
+          const { id } = sent.instance;
+          job.record = { ...job.record, id };
+          await note(job, { rented_at: timeNow(context) }, context);
+          const isAsked = await stopAsked(job.record.uid, context);
+          const { grace } = job.record;
+          stops = createStops({ id, deadline, grace, leaves: false, isAsked }, context);
+          return sent.instance;
+        },
+      },
+      context,
+    );
+    if (stops === undefined || deadline === undefined) throw new Error('an instance has a request');
+    return { instance, deadline, stops, early };
+  } catch (error) {
+    stops?.close();
+    throw error;
+  }
+}
+
+/** Counts the deadline from the request: that may be sent hours after gpucloud started. */
+async function rentFrom(offer: Chosen, job: Noted, plan: JobPlan, context: Context) {
+  const body = { ...plan.request, offer_id: offer.id };
+  const asked = await runPreflight(context, nothingCreated, () =>
+    deadlineField(plan.ends, context),
+  );
+  const { deadline } = asked;
+  if (deadline === undefined) throw usageError('--terminate-after is missing');
+  const time = Date.parse(deadline) - context.serviceClock.now();
+  const { grace = graceFor(time) } = plan;
+  if (grace >= time) throw usageError('--grace must be shorter than the time until the deadline');
+  const { instance_name: name, offer_id } = body;
+  const request = { operation: 'create', name, offer_id, body, ...asked } as const;
+  job.record = { ...job.record, id: null };
+  await note(job, { grace, requested_at: timeNow(context), rented_at: null }, context);
+  const instance = await rentWithin(plan.maxPrice, request, context, (api, options) =>
+    api.instances.create(body, options),
+  );
+  warnIfDearer(instance, offer, context);
+  return { instance, deadline };
+}
+
+/** Only warns, since a run enforces its own deadline. */
+export function warnIfUnarmed({ names, ends }: JobPlan, context: Context): Promise<void> {
+  return runPreflight(context, nothingCreated, async () => {
+    if (ends.unenforced === true) return;
+    const journal = await ownJournal(context);
+    const account = await journal.account();
+    if ((await readEnforcement({ account }, context)).deadline.isArmed) return;
+    const its = names.length === 1 ? 'its deadline' : 'their deadlines';
+    context.err.warn(
+      'deadline_unenforced',
+      `If this run is killed, nothing terminates ${namesText(names)} at ${its}. Schedule termination: ${gpucloud('instances', 'reap', '--install')}`,
+    );
+  });
+}
+
+/** Finishes a job without a usable instance. Terminates the instance if it was created. */
+export async function endUnusable(
+  thrown: unknown,
+  { request: { instance_name: name } }: Pick<JobPlan, 'request'>,
+  context: Context,
+): Promise<JobEnd> {
+  const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
+  const { message, hint, mayBeBilling, resource: id, httpStatus = 0 } = error;
+  const start = {
+    command_exit_code: null,
+    stage: 'renting',
+    fetched: [],
+    cost_at_most: null,
+  } as const;
+  if (error instanceof OverMaxPrice) {
+    const { instance } = error;
+    const cost_at_most = costAtMost(instance, context.serviceClock.now());
+    const rented = { id: instance.id, name };
+    return { ...start, instance: rented, terminated: true, cost_at_most, error: runFailed(error) };
+  }
+  if (!mayBeBilling) return { ...start, instance: null, terminated: false, error };
+  // An ID in a refusal may belong to an instance of another request. Without an ID, `resource` is
+  // the name.
+  const isMade = httpStatus < 400 && id !== name;
+  if (!isMade || id === undefined) {
+    const unknown = { ...start, instance: { id: null, name }, terminated: 'unknown' } as const;
+    if (error.failure === 'outcomeUnknown') return { ...unknown, error };
+    return { ...unknown, error: doubt(message, { hint, resource: id, cause: error }) };
+  }
+  const instance = { id, name };
+  if (hasTriedToEnd(error)) return { ...start, instance, terminated: 'unknown', error };
+  const end = await endOne(instance, context);
+  if (end.kind !== 'ended') return { ...start, instance, terminated: 'unknown', error: end.error };
+  const cost_at_most = costAtMost(end.instance, context.serviceClock.now());
+  return { ...start, instance, terminated: true, cost_at_most, error: runFailed(error) };
+}
+
+/** Stores the end of a job without a usable instance. Removes a job that rented nothing. */
+export async function saveUnrented(end: JobEnd, job: Noted, context: Context): Promise<void> {
+  const { instance, terminated, error } = end;
+  const { uid, started_at } = job.record;
+  if (instance === null) return removeJob(uid, context);
+  job.record = { ...job.record, id: instance.id };
+  const reason = error?.message ?? null;
+  const ended = { ended_at: timeNow(context), report: reportOf(end, started_at, context), reason };
+  await note(job, terminated === true ? ended : { reason }, context);
+}

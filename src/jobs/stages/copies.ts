@@ -1,0 +1,154 @@
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { copyIn } from '../files/copy-in.ts';
+import type { CopyingOut } from '../files/copy-out.ts';
+import { copyOutEach, worstOf } from '../files/copy-out-each.ts';
+import { listFiles } from '../files/files.ts';
+import type { Connected, Job } from '../job.ts';
+import type { JobOutput } from '../output.ts';
+import { filesText } from '../phases.ts';
+import { note, timeNow } from '../record/note.ts';
+import type { StoredFetch } from '../record/record.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
+import { ensureRunning } from './follow-to-end.ts';
+import { repeated } from './repeated.ts';
+
+/** Copies the folder of `--sync` to the instance. */
+export async function copyFiles(
+  job: Job,
+  { shell, hasRsync }: Connected,
+  context: Context,
+): Promise<void> {
+  const { sync, exclude, gitignore = true, on: isAgain } = job.record;
+  if (sync === null) return;
+  // Lists the files again, since they may have changed while the instance started.
+  const files = await listFiles(sync, { exclude, gitignore });
+  job.phases.begin('copying', filesText(files));
+  const { startPiped, clock } = context;
+  const copying = {
+    shell,
+    signal: job.stops.any,
+    onChanged: (what: string) => context.err.warn('copy', `Changed during the copy: ${what}`),
+    onProgress: job.phases.bytes,
+    hasRsync,
+    isAgain,
+    startPiped,
+    clock,
+  };
+  const work = async () => {
+    try {
+      await copyIn(files, copying);
+    } catch (error) {
+      if (error instanceof CliError && error.retryable) {
+        await ensureRunning(job.record, context);
+      }
+      throw error;
+    }
+  };
+  await repeated(work, copying.signal, clock);
+}
+
+/**
+ * Copies the results that are not on this computer yet, as many as possible. Then throws the first
+ * failure, preferably not a missing path. `isOver`: the command can't change them any more.
+ */
+export async function fetchAll(
+  job: Job,
+  { shell }: Pick<Connected, 'shell'>,
+  output: JobOutput | undefined,
+  isOver: boolean,
+  context: Context,
+): Promise<void> {
+  const { record, stops, phases } = job;
+  const { interrupts, err } = context;
+  const explain = () => {
+    if (stops.last.aborted) return;
+    const ends = record.on ? 'leaves' : 'terminates';
+    err.note(`Still fetching results. Ctrl-C again ${ends} ${record.name} and skips the rest.`);
+  };
+  const copying: CopyingOut = {
+    ...copyingFrom(shell, stops.last, (what) => err.warn('copy', what), context),
+    onProgress: phases.bytes,
+  };
+  if (job.by === 'run') interrupts.first.addEventListener('abort', explain);
+  try {
+    await fetchEach(job, copying, { isOver, onCut: patienceOf(job, context) }, context);
+  } finally {
+    interrupts.first.removeEventListener('abort', explain);
+    output?.endLine();
+  }
+}
+
+/** Returns options for copying results that print its warnings. */
+export function copyingFrom(
+  shell: RemoteShell,
+  signal: AbortSignal,
+  warn: (what: string) => void,
+  { host }: Context,
+): Omit<CopyingOut, 'onProgress'> {
+  return {
+    shell,
+    signal,
+    home: host.home,
+    onChanged: (what) => warn(`Changed during the copy: ${what}`),
+    onSkipped(named, count) {
+      const more = count > named.length ? ` and ${count - named.length} more` : '';
+      warn(
+        `Not fetched (devices, pipes, sockets, links out of the folder, or duplicate names): ${named.join(', ')}${more}`,
+      );
+    },
+    onLack: warn,
+  };
+}
+
+interface HowToFetch {
+  /** Whether the command can't change the results any more. */
+  readonly isOver: boolean;
+  /** Throws if no further attempt can succeed. Without it, a few attempts are made. */
+  readonly onCut: ((error: CliError) => Promise<void>) | undefined;
+}
+
+/** Copies each path, then throws the failure that decides, preferably not a missing path. */
+export async function fetchEach(
+  job: Job,
+  copying: CopyingOut,
+  { isOver, onCut }: HowToFetch,
+  context: Context,
+): Promise<void> {
+  const { phases } = job;
+  const results = await copyOutEach(job.record.fetch, {
+    ...copying,
+    clock: context.clock,
+    onBegin: ({ remote }) => phases.begin('fetching', remote),
+    async onFetched({ remote, local }) {
+      job.fetched = [...new Set([...job.fetched, local])];
+      if (!isOver) return;
+      const fetched_at = timeNow(context);
+      const isIt = (one: StoredFetch) => one.remote === remote && one.local === local;
+      const fetch = job.record.fetch.map((one) => (isIt(one) ? { ...one, fetched_at } : one));
+      await note(job, { fetch }, context);
+    },
+    onCut,
+  });
+  const worst = worstOf(results);
+  if (worst !== undefined) throw worst.fault;
+}
+
+/**
+ * Retries after a lost connection until the deadline. `reap` does not retry, since it runs again
+ * later.
+ */
+function patienceOf({ record, by }: Job, context: Context) {
+  if (by === 'reap') return undefined;
+  let last: string | undefined;
+  return async ({ message }: CliError) => {
+    await ensureRunning(record, context, last === undefined);
+    if (message !== last) {
+      context.err.warn(
+        'connection',
+        `${message}. The results are still on the instance; trying again.`,
+      );
+    }
+    last = message;
+  };
+}

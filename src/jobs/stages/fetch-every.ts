@@ -1,0 +1,63 @@
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { copyOut } from '../files/copy-out.ts';
+import type { Job } from '../job.ts';
+import type { JobOutput } from '../output.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
+import { copyingFrom } from './copies.ts';
+
+/**
+ * Copies the paths of `--fetch` repeatedly while the command runs, each file completely or not at all. Only
+ * warns about a failure, since the results are copied again at the end. Returns a function that stops
+ * copying and waits for the current copy.
+ */
+export function fetchEvery(
+  job: Job,
+  shell: RemoteShell,
+  output: JobOutput,
+  context: Context,
+): () => Promise<void> {
+  const { fetch, fetch_every: every } = job.record;
+  if (every === null) return async () => undefined;
+  const done = new AbortController();
+  const signal = AbortSignal.any([done.signal, job.stops.last]);
+  const warned = new Set<string>();
+  const warn = (message: string) => {
+    if (warned.has(message) || signal.aborted) return;
+    warned.add(message);
+    job.phases.clear();
+    output.endLine();
+    context.err.warn('copy', message);
+  };
+  const copying = {
+    ...copyingFrom(shell, signal, warn, context),
+    onProgress: () => undefined,
+  };
+  async function copyAll(): Promise<void> {
+    for (const one of fetch) {
+      try {
+        await copyOut(one, copying);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof CliError)) throw error;
+        warn(`${error.message}. The command is still running; trying again.`);
+      }
+    }
+  }
+  const { clock } = context;
+  async function copyAgainAndAgain(time: number): Promise<void> {
+    for (;;) {
+      await clock.sleep(time, signal);
+      await copyAll();
+    }
+  }
+  const ended = copyAgainAndAgain(every).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  // The caller gets the error when it stops the copies.
+  ended.catch(() => undefined);
+  return async () => {
+    done.abort(new CliError('interrupted', 'The command has ended.'));
+    await ended;
+  };
+}

@@ -1,0 +1,73 @@
+import type { Context } from '../../context.ts';
+import { CliError, unforeseen } from '../../errors.ts';
+import { deadlineFrom, setDeadline } from '../../instances/deadlines/deadline.ts';
+import { ownJournal } from '../../instances/recover/pending.ts';
+import type { Target } from '../../instances/resolve.ts';
+import { gpucloud } from '../../output/shell-line.ts';
+import { minuteText } from '../../output/time.ts';
+import { typedName } from '../../rules/names.ts';
+import type { JobRecord, RentedRecord } from '../record/record.ts';
+
+/** Milliseconds to keep an instance whose results could not be copied. */
+export const FOR_RESULTS = 30 * 60_000;
+
+type Why = NonNullable<JobRecord['kept']>;
+
+/**
+ * Sets the deadline of an instance that is kept after its command, unless it has an earlier one. If
+ * that fails, the old deadline stands. `isArmed`: a scheduled `reap` ends the instance, so this
+ * process need not stay.
+ */
+export function keep(
+  record: RentedRecord,
+  why: Why,
+  isArmed: boolean,
+  context: Context,
+): Promise<void> {
+  const { name, keep_on_failure: time } = record;
+  return context.shielded(async (own) => {
+    const { what, next } = keptText(record, why);
+    try {
+      const until = await setEarlier(record, time ?? FOR_RESULTS, own);
+      const ends = minuteText(Date.parse(until));
+      const how = isArmed
+        ? `it bills until ${ends}.`
+        : `it bills until ${ends}. Nothing else terminates it then, so gpucloud waits${why === 'results' ? ', tries again every minute' : ''} and terminates it. Ctrl-C terminates it now.`;
+      own.err.warn('may_be_billing', `Kept ${what}: ${how} ${next}`);
+    } catch (error) {
+      const { message } = error instanceof CliError ? error : unforeseen(error);
+      own.err.warn(
+        'may_be_billing',
+        `Kept ${what} until its old deadline, since no other could be set for ${name}: ${message} ${next}`,
+      );
+    }
+  });
+}
+
+/** Returns the deadline that now applies (ISO 8601). */
+export async function setEarlier(
+  { id, name }: Target,
+  time: number,
+  context: Context,
+): Promise<string> {
+  const journal = await ownJournal(context);
+  const wanted = await deadlineFrom({ after: time }, context);
+  const { deadline: before } = await journal.ends(id);
+  if (before != null && Date.parse(before) <= Date.parse(wanted)) return before;
+  await setDeadline({ id, name }, { deadline: wanted }, journal, context);
+  return wanted;
+}
+
+function keptText({ id, name }: Target, why: Why) {
+  const typed = typedName(name, id);
+  const ssh = gpucloud('instances', 'ssh', typed);
+  return why === 'results'
+    ? {
+        what: `${name} with its results`,
+        next: `Fix the cause, then fetch and terminate: ${gpucloud('jobs', 'attach', typed)}. Connect: ${ssh}`,
+      }
+    : {
+        what: name,
+        next: `Connect: ${ssh}. Terminate it: ${gpucloud('instances', 'terminate', typed)}`,
+      };
+}

@@ -1,0 +1,322 @@
+import type { Context } from '../context.ts';
+import { CliError, isInterrupt, unforeseen } from '../errors.ts';
+import { readEnforcement } from '../instances/deadlines/armed.ts';
+import { BRIEFLY, readInstance } from '../instances/read.ts';
+import { shellLine } from '../output/shell-line.ts';
+import { clamp } from '../output/width.ts';
+import type { Failed, Steps } from './drive.ts';
+import { endedElsewhere, endJob, saveEnd } from './end/end-job.ts';
+import type { Connected, Job } from './job.ts';
+import { createJobOutput } from './output.ts';
+import { note, timeNow } from './record/note.ts';
+import { isCollected, readEnded, stopAsked } from './record/record.ts';
+import { probe } from './remote/probe.ts';
+import { collect } from './stages/collect.ts';
+import { connect } from './stages/connect.ts';
+import { fetchEvery } from './stages/fetch-every.ts';
+import { Ended, followToEnd, interruptCommand } from './stages/follow-to-end.ts';
+import { keep } from './stages/keep.ts';
+import { receiveOutput } from './stages/receive.ts';
+import { repeated } from './stages/repeated.ts';
+import { start } from './stages/start.ts';
+import { stopCommand } from './stages/stop-command.ts';
+import type { Observation, Situation } from './state.ts';
+import { look } from './verbs/look.ts';
+
+export interface HowToDrive {
+  /** `jobs stop --no-fetch`. */
+  readonly skipsResults?: boolean;
+  /** For `reap`: how long the instance has until its deadline. */
+  readonly time?: Situation['time'];
+  /** For `reap`: reports a lost command. */
+  reportLost?(): Promise<void>;
+}
+
+/** Milliseconds for one look over SSH, by a person and by `reap`. */
+const [LOOK, REAP] = [30_000, 20_000];
+/** Milliseconds between two attempts to copy the results of a kept instance, and between looks. */
+const [STAY, SLICE] = [60_000, 1_000];
+/** Milliseconds between two looks of `reap` at a command, before and after SIGINT. */
+const [BEFORE, AFTER] = [10_000, 2_000];
+
+/** What each driver can do to a job. Each step stores what happened. */
+export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
+  const { stops, phases, by } = job;
+  const { interrupts, clock, err } = context;
+  const plain = createJobOutput(context, stops.last);
+  const outputOf = () => job.received?.output ?? plain;
+  const events = [interrupts.first, interrupts.second, stops.near, stops.half, stops.last];
+  let known: readonly AbortSignal[] = [];
+  let [isInterrupted, hasFollowed] = [false, false];
+  /** Aborts at the next change of the situation that the driver was told. */
+  const change = () => AbortSignal.any(events.filter((event) => !known.includes(event)));
+  const saw = (seen: Observation) => {
+    job.seen = seen;
+    return seen;
+  };
+  const there = (): Connected => {
+    if (job.there === undefined) throw new Error('no connection to the instance');
+    return job.there;
+  };
+  const isArmed = () =>
+    context.shielded(async (own) => {
+      try {
+        return (await readEnforcement({ account: await (await own.journal()).account() }, own)).job
+          .isArmed;
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error;
+        return false;
+      }
+    });
+
+  function timeOf(): Situation['time'] {
+    if (how.time === 'past' || stops.isPast()) return 'past';
+    if (stops.half.aborted) return 'half';
+    return stops.near.aborted ? 'near' : (how.time ?? 'early');
+  }
+
+  async function lookNow(): Promise<Observation> {
+    try {
+      if (by === 'attach') job.there = await connect(job, context);
+      else {
+        const time = by === 'reap' ? REAP : LOOK;
+        const seen = await look(job.record, job.how, time, context);
+        job.instance = seen.instance;
+        if (seen.isOver) throw new Ended(job.record, seen.instance);
+        job.there = seen;
+        await note(job, { home: seen.home }, context);
+      }
+      return observed(job.there);
+    } catch (error) {
+      return unseen(error);
+    }
+  }
+
+  async function unseen(error: unknown): Promise<Observation> {
+    const fault = error instanceof CliError ? error : unforeseen(error);
+    job.failure ??= fault;
+    if (by === 'reap' && isInterrupt(fault)) throw fault;
+    if (by === 'reap' && context.flags.debug === true) err.debug(fault.message);
+    if (error instanceof Ended) return { kind: 'gone', isOver: error.isOver };
+    if (isInterrupt(error)) return { kind: 'unreachable' };
+    try {
+      const reading = await readInstance(job.record.id, await context.api(), BRIEFLY);
+      if (reading.kind === 'there') {
+        job.instance = reading.instance;
+        const ended = new Ended(job.record, reading.instance);
+        const isError = reading.instance.status === 'ERROR';
+        if (ended.isOver || isError) {
+          job.failure = ended;
+          return { kind: 'gone', isOver: ended.isOver };
+        }
+      }
+    } catch (unread) {
+      if (!(unread instanceof CliError)) throw unread;
+    }
+    return { kind: 'unreachable' };
+  }
+
+  async function noteExit(seen: Observation): Promise<void> {
+    if (seen.kind !== 'exited' || job.record.exit_code !== null) return;
+    await note(job, { exit_code: seen.code, exited_at: timeNow(context) }, context);
+  }
+
+  /** Follows the command for `reap`, which prints nothing. */
+  async function poll(changed: AbortSignal): Promise<Observation> {
+    for (;;) {
+      changed.throwIfAborted();
+      const found = await probe(there().shell, stops.last);
+      if (typeof found !== 'string' && found.state !== 'running') return observed(found);
+      await clock.sleep(isInterrupted ? AFTER : BEFORE, changed);
+    }
+  }
+
+  async function follow(changed: AbortSignal): Promise<Observation> {
+    if (by === 'reap') return poll(changed);
+    const { shell } = there();
+    if (phases.current !== 'running') {
+      phases.begin('running', clamp(shellLine(job.record.command, 'linux'), 50));
+    }
+    job.received ??= await receiveOutput(job, context);
+    const { received } = job;
+    const endFetching = fetchEvery(job, shell, received.output, context);
+    try {
+      const code = await followToEnd(job, shell, received, changed, context);
+      return code === undefined ? { kind: 'lost' } : { kind: 'exited', code };
+    } finally {
+      await endFetching();
+    }
+  }
+
+  return {
+    async happened() {
+      const { record } = job;
+      const isAsked = await stopAsked(record.uid, context);
+      return {
+        on: record.on,
+        started: record.command_started_at !== null,
+        exit_code: record.exit_code,
+        collected: isCollected(record),
+        lostReported: record.lost_at !== null,
+        kept: record.kept,
+        stopRequested: isAsked(),
+        ending: record.ending_at !== null,
+        ended: record.ended_at !== null || (await readEnded(record.uid, context)) !== undefined,
+      };
+    },
+
+    async situation() {
+      const armed = await isArmed();
+      const { keep_on_failure: kept } = job.record;
+      known = events.filter(({ aborted }) => aborted);
+      return {
+        time: timeOf(),
+        interrupt: interruptOf(context),
+        isArmed: armed,
+        skipsResults: how.skipsResults === true,
+        keepsOnFailure: (kept ?? 0) > 0,
+        keepsForResults: kept !== 0,
+      };
+    },
+
+    async look() {
+      return saw(await lookNow());
+    },
+
+    async start() {
+      const failed = await start(job, context);
+      if (failed === 'none') saw({ kind: 'running' });
+      return failed;
+    },
+
+    async follow() {
+      const changed = change();
+      try {
+        const seen = await follow(changed);
+        hasFollowed = true;
+        job.failure = undefined;
+        return { seen: saw(seen), failed: 'none' };
+      } catch (error) {
+        if (changed.aborted) return { seen: saw({ kind: 'running' }), failed: 'none' };
+        job.failure = error instanceof CliError ? error : unforeseen(error);
+        return { seen: saw(await unseen(error)), failed: 'follow' };
+      }
+    },
+
+    async interrupt() {
+      if (by === 'reap') {
+        const near = AbortSignal.any([stops.near, stops.last]);
+        const isOver = await poll(near).then(
+          () => true,
+          () => false,
+        );
+        if (isOver || stops.last.aborted) return;
+      }
+      isInterrupted = true;
+      phases.clear();
+      outputOf().endLine(!stops.near.aborted);
+      const { name, on } = job.record;
+      if (stops.near.aborted && by !== 'reap') {
+        err.warn(
+          'deadline_near',
+          `Interrupting the command to fetch results before ${name}'s deadline.`,
+        );
+      } else if (by !== 'reap') {
+        const ends = on ? 'leaves' : 'terminates';
+        err.note(`Interrupting the command. Ctrl-C again ${ends} ${name} without copying results.`);
+      }
+      interruptInBackground(job, there(), context);
+    },
+
+    async stop() {
+      try {
+        await stopCommand(job.record, there().shell, context);
+        return 'none';
+      } catch (error) {
+        job.failure = error instanceof CliError ? error : unforeseen(error);
+        return 'stop';
+      }
+    },
+
+    async collect(seen) {
+      await noteExit(seen);
+      try {
+        // Prints the rest of the output of a command that exited without this process.
+        if (by === 'attach' && !hasFollowed) await follow(stops.last);
+        hasFollowed = true;
+        const out = by === 'reap' ? undefined : outputOf();
+        await collect(job, there(), out, seen.kind !== 'running', context);
+        job.failure = plain.lost;
+        return 'none';
+      } catch (error) {
+        job.failure = error instanceof CliError ? error : unforeseen(error);
+        return failedOf(job.failure);
+      }
+    },
+
+    async keep(why) {
+      await keep(job.record, why, await isArmed(), context);
+      await note(job, { kept: why }, context);
+    },
+
+    async stay() {
+      const changed = change();
+      const isAsked = await stopAsked(job.record.uid, context);
+      const until = clock.monotonic() + STAY;
+      while (clock.monotonic() < until && !changed.aborted && !isAsked()) {
+        // An event ends the wait.
+        await clock.sleep(SLICE, changed).catch(() => undefined);
+      }
+    },
+
+    async end(seen) {
+      await noteExit(seen);
+      stops.close();
+      const end = await endJob(job, context);
+      await saveEnd(job, end, context);
+    },
+
+    async report() {
+      await saveEnd(job, endedElsewhere(job, context), context);
+    },
+
+    async reportLost() {
+      await how.reportLost?.();
+    },
+  };
+}
+
+function observed({ state, exitCode }: Pick<Connected, 'state' | 'exitCode'>): Observation {
+  switch (state) {
+    case 'none':
+      return { kind: 'absent' };
+    case 'exited':
+      return exitCode === undefined ? { kind: 'lost' } : { kind: 'exited', code: exitCode };
+    default:
+      return { kind: state };
+  }
+}
+
+function interruptOf({ interrupts: { first, second } }: Context): Situation['interrupt'] {
+  const { reason }: { reason?: unknown } = second.aborted ? second : first;
+  if (!first.aborted && !second.aborted) return 'none';
+  const failure = reason instanceof CliError ? reason.failure : undefined;
+  if (failure === 'hungUp') return 'hangUp';
+  return second.aborted || failure !== 'interrupted' ? 'last' : 'first';
+}
+
+/** Classifies why results could not be copied. */
+function failedOf({ failure }: CliError): Failed {
+  if (failure === 'notFound') return 'missing';
+  return failure === 'storage' ? 'here' : 'cut';
+}
+
+/** Repeats the interrupt over cut connections, while the output is followed. */
+function interruptInBackground({ stops }: Job, { shell }: Connected, context: Context): void {
+  const { clock, err } = context;
+  repeated(() => interruptCommand(shell, stops.last), stops.last, clock).catch((error: unknown) => {
+    if (stops.last.aborted) return;
+    const { message } = error instanceof CliError ? error : unforeseen(error);
+    err.warn('connection', message);
+  });
+}

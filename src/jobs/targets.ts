@@ -1,0 +1,126 @@
+import { constants, statSync } from 'node:fs';
+import { access, realpath, truncate } from 'node:fs/promises';
+import { basename, dirname, posix, resolve, sep } from 'node:path';
+import { type CliError, usageError } from '../errors.ts';
+import { errorCode, faultOf } from '../system/error-code.ts';
+import type { Fetch } from './files/copy-out.ts';
+import { isFolder, placeOf } from './files/local-file.ts';
+import { contains } from './files/merge.ts';
+import { isPattern, matcherOf } from './files/pattern.ts';
+
+/** Checks before renting that the results can be written. Throws a usage error. */
+export async function ensureTargets(
+  fetch: readonly Fetch[],
+  { home }: { readonly home: string | undefined },
+): Promise<void> {
+  const taken = new Map<string, string>();
+  const patterns: Merged[] = [];
+  for (const { remote, local } of fetch) {
+    const what = `--fetch "${remote}"`;
+    if (isPattern(remote)) {
+      patterns.push({ remote, folder: await ensureFolder(absolute(local), what, home) });
+      continue;
+    }
+    const { path, kind } = await placeOf(absolute(local), basename(remote));
+    if (kind === 'dangling link')
+      throw usageError(`${what}: "${path}" is a link to a missing file`);
+    if (kind === 'other') {
+      throw usageError(
+        `${what}: "${path}" is not a regular file`,
+        'fetch to a file or a folder, then print it',
+      );
+    }
+    await ensureWritable(folderOf(path), what);
+    const other = taken.get(path);
+    if (other !== undefined) throw bothInto(path, other, remote);
+    taken.set(path, remote);
+  }
+  ensureApart(patterns, taken);
+}
+
+/** A pattern, and the folder for its matches. */
+interface Merged {
+  readonly remote: string;
+  readonly folder: string;
+}
+
+/** Refuses a pattern that could replace files of another fetch. */
+function ensureApart(patterns: readonly Merged[], taken: ReadonlyMap<string, string>): void {
+  for (const [at, { remote, folder }] of patterns.entries()) {
+    // Allows patterns in the same remote folder: matching the same file is not a conflict.
+    const before = patterns.slice(0, at).filter((other) => other.folder === folder);
+    const other = before.find((one) => !isOneFolder(one.remote, remote));
+    if (other !== undefined) throw bothInto(folder, other.remote, remote);
+    const fits = matcherOf(remote);
+    for (const [path, single] of taken) {
+      if (dirname(path) === folder && fits(basename(path))) throw bothInto(path, single, remote);
+    }
+  }
+}
+
+function isOneFolder(one: string, other: string): boolean {
+  const folder = posix.dirname(one);
+  return folder === posix.dirname(other) && !isPattern(folder);
+}
+
+function bothInto(path: string, one: string, other: string): CliError {
+  return usageError(
+    `--fetch "${one}" and "${other}" would both be written to "${path}"`,
+    `give each its own path: --fetch 'REMOTE:LOCAL'`,
+  );
+}
+
+/** Checks the folder for a pattern's matches, and returns its path without symlinks. */
+async function ensureFolder(path: string, what: string, home: string | undefined): Promise<string> {
+  const found = await realpath(path).catch(() => undefined);
+  if (found === undefined) {
+    await ensureWritable(path, what);
+    return resolve(path);
+  }
+  if (home !== undefined && contains(found, await realpath(home))) {
+    throw usageError(
+      `${what}: "${path}" contains your home folder`,
+      `name a folder for the files: --fetch 'REMOTE:LOCAL'`,
+    );
+  }
+  await ensureWritable(`${found}${sep}`, what);
+  return found;
+}
+
+/**
+ * Checks that the `--report` file is writable. Empties an older report, so that a script can't
+ * mistake it for this run's. Throws a usage error.
+ */
+export async function ensureReport(
+  path: string,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<void> {
+  const what = `--report "${path}"`;
+  if (await isFolder(path)) throw usageError(`${what} is a folder`);
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) await access(folderOf(path), constants.W_OK);
+    // Doesn't empty a pipe or device, such as /dev/stderr.
+    else if (found.isFile() && !dryRun) await truncate(path);
+  } catch (error) {
+    throw usageError(`${what} can't be written (${faultOf(error)})`);
+  }
+}
+
+/** A trailing slash means a folder, whether it exists or not. */
+export function absolute(local: string): string {
+  return local.endsWith('/') || local.endsWith(sep) ? `${resolve(local)}${sep}` : resolve(local);
+}
+
+/** Missing folders are created later, in the nearest existing folder. */
+async function ensureWritable(path: string, what: string): Promise<void> {
+  await access(path, constants.W_OK).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return ensureWritable(folderOf(path), what);
+    throw usageError(`${what}: "${path}" can't be written (${faultOf(error)})`);
+  });
+}
+
+/** The trailing separator makes the check fail if the path is a file. */
+function folderOf(path: string): string {
+  return `${dirname(path)}${sep}`;
+}

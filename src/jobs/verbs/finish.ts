@@ -1,0 +1,166 @@
+import { AT_ONCE, eachBounded } from '../../concurrency.ts';
+import type { Context } from '../../context.ts';
+import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
+import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
+import { notify } from '../../instances/deadlines/notify.ts';
+import type { Reaped } from '../../json-results/instances.ts';
+import { gpucloud } from '../../output/shell-line.ts';
+import { typedName } from '../../rules/names.ts';
+import { createJob, driveJob } from '../driver.ts';
+import type { JobEnd } from '../end/report.ts';
+import type { Job } from '../job.ts';
+import { withJob } from '../record/lock.ts';
+import { note, timeNow } from '../record/note.ts';
+import {
+  isRented,
+  type JobRecord,
+  type RentedRecord,
+  readAllJobs,
+  readJob,
+} from '../record/record.ts';
+import { SignInRefused } from '../remote/failed-ssh.ts';
+import type { Situation } from '../state.ts';
+import { adopt } from './adopt.ts';
+import { LAST_TRY } from './hand-over.ts';
+import { sameSignIn } from './sign-in-of.ts';
+
+interface Finished {
+  readonly row?: Reaped;
+  readonly error?: CliError | undefined;
+}
+
+interface Unfinished {
+  readonly open: readonly JobRecord[];
+  /** Milliseconds until the next run of `reap`; 0 if unknown. */
+  readonly every: number;
+}
+
+/** Returns the account's jobs that have not ended, and an error for each newer record. */
+export async function openJobs(context: Context) {
+  const { jobs, newer } = await readAllJobs(context);
+  return { open: jobs.filter(({ ended_at }) => ended_at === null), newer };
+}
+
+/**
+ * Drives each job that no process follows, as far as `reap` may. One failure does not stop the
+ * others.
+ */
+export async function finishJobs(
+  { open, every }: Unfinished,
+  context: Context,
+  onFinished: (finished: Finished) => void,
+): Promise<void> {
+  await eachBounded(open, AT_ONCE, async (job) => {
+    const held = async () =>
+      onFinished(await finishOne(await readJob(job.uid, context), every, context));
+    const [error] = await failuresOf(withJob(job, context, held, 0));
+    if (error === undefined) return;
+    if (isInterrupt(error)) throw error;
+    // Another process follows the job.
+    if (error.failure !== 'wrongState') onFinished({ error });
+  });
+}
+
+async function finishOne(found: JobRecord, every: number, context: Context): Promise<Finished> {
+  const record = await adopt(found, context);
+  if (record.ended_at !== null || !isRented(record)) return {};
+  const { time, after } = await timeOf(record, every, context);
+  const how = sameSignIn(record);
+  const job = await createJob({ record, how, by: 'reap', after }, context);
+  let lost: Finished | undefined;
+  const reportLost = async () => {
+    lost = await noteLost(job, context);
+  };
+  const end = await driveJob(job, { time, reportLost }, context);
+  if (lost !== undefined) return lost;
+  if (job.failure instanceof SignInRefused) {
+    await note(job, { sign_in_refused: job.failure.message }, context);
+    if (end === undefined) return refusedBy(job, job.failure, context);
+  } else if (record.sign_in_refused != null && job.there !== undefined) {
+    await note(job, { sign_in_refused: null }, context);
+  }
+  if (end === undefined) return {};
+  const row = await rowOf(job.record, outcomeOf(end, job), end.command_exit_code, context);
+  return { row, error: isGone(job) ? undefined : end.error };
+}
+
+/** Reports a refused sign-in at every pass, since the deadline would take the results. */
+async function refusedBy(
+  { record }: Job,
+  { message }: SignInRefused,
+  context: Context,
+): Promise<Finished> {
+  const { id, name, on } = record;
+  const error = new CliError('runFailed', `Could not finish the job of ${name}: ${message}`, {
+    resource: id,
+    mayBeBilling: !on,
+    hint: `finish it where its key works: ${gpucloud('jobs', 'attach', typedName(name, id))}`,
+  });
+  return { row: await rowOf(record, 'refused', null, context), error };
+}
+
+/** Whether the instance ended elsewhere. That is not a failure of `reap`. */
+function isGone({ seen }: Job): boolean {
+  return seen.kind === 'gone' && seen.isOver;
+}
+
+function outcomeOf({ terminated, stage }: JobEnd, job: Job): Reaped['outcome'] {
+  if (isGone(job)) return 'already_ended';
+  if (terminated === true) return 'terminated';
+  if (terminated === false) return 'kept';
+  // At any other stage, nothing was sent to terminate the instance.
+  return stage === 'terminating' ? 'unknown' : 'refused';
+}
+
+/** Least milliseconds to copy results after the deadline. */
+const LEAST = 2 * 60_000;
+
+/**
+ * Returns how long the instance has until its deadline, and how long after it results may be copied:
+ * this computer may have slept past the deadline.
+ */
+async function timeOf(
+  { id, grace }: RentedRecord,
+  every: number,
+  context: Context,
+): Promise<{ time: Situation['time']; after: number }> {
+  const { deadline } = await (await context.journal()).ends(id);
+  if (deadline == null) return { time: 'early', after: 0 };
+  const left = Date.parse(deadline) - context.serviceClock.now();
+  if (left <= 0) return { time: 'past', after: Math.min(Math.max(grace, LEAST), LAST_TRY) - left };
+  // The next run would be too late to interrupt the command and fetch its results.
+  return { time: grace > 0 && left <= grace + every ? 'near' : 'early', after: 0 };
+}
+
+/**
+ * Reports a lost job once. Keeps its instance until the deadline, so that a person can inspect it.
+ */
+async function noteLost(job: Job, context: Context): Promise<Finished> {
+  const { id, name, on, started_at } = job.record;
+  await note(job, { lost_at: timeNow(context) }, context);
+  const typed = typedName(name, id);
+  const journal = await context.journal();
+  const enforcement = await readEnforcement({ account: await journal.account() }, context);
+  const { deadline } = await journal.ends(id);
+  const bills = on ? '' : ` The instance ${billsUntil(deadline, enforcement)}.`;
+  const ends = on ? '' : ' and terminate';
+  const what = `The command on ${name} disappeared without an exit code, perhaps after a restart.`;
+  const error = new CliError('runFailed', `${what}${bills}`, {
+    resource: id,
+    mayBeBilling: !on,
+    hint: `fetch the results${ends}: ${gpucloud('jobs', 'stop', typed)}; inspect: ${gpucloud('instances', 'ssh', typed)}`,
+  });
+  const { message } = error;
+  await notify({ event: 'job_ended', id, name, message, exit_code: null }, started_at, context);
+  return { row: await rowOf(job.record, 'lost', null, context), error };
+}
+
+async function rowOf(
+  { id, name }: RentedRecord,
+  outcome: Reaped['outcome'],
+  exit_code: number | null,
+  context: Context,
+): Promise<Reaped> {
+  const { deadline = null } = await (await context.journal()).ends(id);
+  return { id, name, deadline, overdue_seconds: 0, outcome, reason: 'job', exit_code };
+}

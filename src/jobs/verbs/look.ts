@@ -1,0 +1,49 @@
+import type { Instance } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { instanceIn, readInstance } from '../../instances/read.ts';
+import type { Target } from '../../instances/resolve.ts';
+import { instanceStatus, leadsTo } from '../../rules/statuses.ts';
+import { type HowToReach, sshOptions } from '../../ssh/reach.ts';
+import { signInFinder } from '../../ssh/sign-in.ts';
+import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
+import { ensureSameHost, ensureUser, isKeyRefused, SignInRefused } from '../remote/failed-ssh.ts';
+import { type SignedIn, signIn } from '../remote/probe.ts';
+import { within } from '../remote/within.ts';
+
+/** An instance that responded over SSH, or is terminating or terminated. */
+export type Seen =
+  | { readonly isOver: true; readonly instance: Instance }
+  | (SignedIn & { readonly isOver: false; readonly instance: Instance });
+
+/** Checks a job once, with a time limit in milliseconds. Throws CliError if the check fails. */
+export async function look(
+  job: Target & { readonly home?: string | null | undefined },
+  how: HowToReach,
+  time: number,
+  context: Context,
+): Promise<Seen> {
+  const { id, name } = job;
+  const { clock, signal: outer } = context;
+  const late = () =>
+    new CliError('unreachable', `${name} did not respond within ${time / 1000} s.`);
+  return within({ time, late, signal: outer }, clock, async (signal) => {
+    const instance = instanceIn(await readInstance(id, await context.api(), { signal }));
+    const { status } = instance;
+    if (leadsTo('TERMINATED', status)) return { isOver: true, instance };
+    // SSH may still work in ERROR.
+    const isWithout = instanceStatus(status).ssh === 'no' || instance.ip_address == null;
+    if (isWithout) throw new CliError('wrongState', `${name} is ${status}.`);
+    const { how: way } = await signInFinder(how, context)(instance);
+    const endpoint = sshEndpoint(instance, way);
+    const ssh = await sshOptions(id, way, context);
+    const found = await signIn({ endpoint, ssh, home: job.home ?? undefined }, context, signal);
+    if (typeof found === 'string') {
+      ensureSameHost(found, job);
+      ensureUser(found, job);
+      if (isKeyRefused(found)) throw new SignInRefused({ id, name }, found);
+      throw new CliError('unreachable', `Could not connect to ${name}: ${found}`);
+    }
+    return { isOver: false, instance, ...found };
+  });
+}

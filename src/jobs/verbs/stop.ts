@@ -1,0 +1,79 @@
+import type { Context } from '../../context.ts';
+import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
+import type { HowToReach } from '../../ssh/reach.ts';
+import { createJob, driveJob, printEnd } from '../driver.ts';
+import { ensureOpen, findJob } from '../record/find-job.ts';
+import { withJob } from '../record/lock.ts';
+import { askToStop, isRented, type JobRecord, readJob } from '../record/record.ts';
+import { stopCommand } from '../stages/stop-command.ts';
+import { adopted } from './adopt.ts';
+import { look } from './look.ts';
+import { signInOf } from './sign-in-of.ts';
+
+/** Milliseconds to connect. */
+const LOOK = 30_000;
+/** Milliseconds between two looks at a job that another process follows. */
+const PAUSE = 2_000;
+
+interface Stopping {
+  /** Copies the results and the output before the instance is terminated. */
+  readonly fetches: boolean;
+}
+
+/**
+ * Stops a job, copies its results and terminates its instance. If another process follows the job,
+ * stops the command and waits until that process has completed the job.
+ */
+export async function stopJob(
+  typed: string,
+  { fetches }: Stopping,
+  given: HowToReach,
+  context: Context,
+): Promise<void> {
+  const found = ensureOpen(await findJob(typed, context, { changes: true }), context);
+  await askToStop(found.uid, context);
+  for (let isDone = false; !isDone; ) {
+    const job = await readJob(found.uid, context);
+    const own = async () => {
+      isDone = true;
+      await stopOwn(job, fetches, given, context);
+    };
+    const [fault] = await failuresOf(withJob(job, context, own, 0));
+    if (isDone && fault !== undefined) throw fault;
+    if (isDone) break;
+    // The command of `run --here` runs on this computer, beside its terminal.
+    if (fault?.failure !== 'wrongState' || job.here) throw fault;
+    await stopFollowed(job, given, context);
+    await context.clock.sleep(PAUSE, context.signal);
+  }
+  // Stopping succeeded, regardless of the command's exit code.
+  context.endWith(0);
+}
+
+async function stopOwn(
+  { uid }: JobRecord,
+  fetches: boolean,
+  given: HowToReach,
+  context: Context,
+): Promise<void> {
+  // Another process that followed the job has completed it.
+  if ((await readJob(uid, context)).ended_at !== null) return;
+  const record = await adopted(uid, context);
+  const job = await createJob({ record, how: signInOf(record, given), by: 'stop' }, context);
+  const end = await driveJob(job, { skipsResults: !fetches }, context);
+  if (end !== undefined) await printEnd(end, job.record, context);
+}
+
+/** Stops the command of a job that another process follows. That process fetches the results. */
+async function stopFollowed(job: JobRecord, given: HowToReach, context: Context): Promise<void> {
+  // Before the command, that process stops by itself.
+  if (!isRented(job) || job.command_started_at === null || job.exit_code !== null) return;
+  try {
+    const seen = await look(job, signInOf(job, given), LOOK, context);
+    if (!seen.isOver && seen.state === 'running') await stopCommand(job, seen.shell, context);
+  } catch (error) {
+    // The next look may succeed.
+    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    context.err.warn('connection', error.message);
+  }
+}

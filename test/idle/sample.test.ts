@@ -1,0 +1,325 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { PROBE_SCRIPT } from '../../src/idle/probe-script.ts';
+import { parseSample, type Sample } from '../../src/idle/sample.ts';
+import { PARTS, probeOutput } from './probe-output.ts';
+
+const parse = (text: string) => parseSample(text, 3);
+
+test('parses every part of a sample', () => {
+  expect(parse(probeOutput())).toMatchObject({
+    uptime: { value: 5000.25 },
+    booted: { value: 1768473400 },
+    boot: 'b1e2\n42',
+    cpu: {
+      value: [
+        { used: 1520, total: 91820 },
+        { used: 1570, total: 92020 },
+      ],
+    },
+    traffic: { value: 5000 },
+    memory: { value: { used_mib: 5120, total_mib: 64000 } },
+    disk: { value: 61 },
+    input: { value: Number.POSITIVE_INFINITY },
+    job: { value: false },
+    cards: { value: [{ length: 1 }, { length: 1 }, { length: 1 }] },
+  });
+});
+
+test('parses missing values of the GPU driver as null', () => {
+  const line =
+    '1, NVIDIA A100-SXM4-40GB MIG 1g.5gb, [N/A], [Not Supported], 40960, N/A, [Unknown Error]';
+  const { cards } = parseSample(probeOutput({ cards1: line }), 1);
+  expect(cards).toEqual({
+    value: [
+      [
+        {
+          index: 1,
+          name: 'NVIDIA A100-SXM4-40GB MIG 1g.5gb',
+          utilization_percent: null,
+          memory_used_mib: null,
+          memory_total_mib: 40960,
+          temperature_c: null,
+          power_w: null,
+        },
+      ],
+    ],
+  });
+});
+
+/** Faults of each part, with the message in the sample. */
+const FAULTS: readonly (readonly [
+  string,
+  keyof Sample,
+  Parameters<typeof probeOutput>[0],
+  string,
+])[] = [
+  ['a missing program', 'cards', { cards1: { code: 127 } }, 'nvidia-smi is missing'],
+  [
+    'a hanging program',
+    'cards',
+    { cards2: { code: 137 } },
+    'nvidia-smi did not respond within 4 s',
+  ],
+  ...[1, 2, 3, 6, 9, 12, 15, 126, 255].map(
+    (code) =>
+      [
+        `exit code ${code}`,
+        'cards',
+        { cards3: { code, text: PARTS.cards1 ?? '' } },
+        `nvidia-smi failed with exit code ${code}`,
+      ] as const,
+  ),
+  ['no card', 'cards', { cards1: '' }, 'nvidia-smi printed unexpected output'],
+  [
+    'decimals of another language',
+    'cards',
+    { cards1: '0, H100, 0, 5, 81559, 31, 69,95' },
+    'nvidia-smi printed unexpected output',
+  ],
+  [
+    'a message between the cards',
+    'cards',
+    { cards1: `${PARTS.cards1}\nUnable to determine the device handle` },
+    'nvidia-smi printed unexpected output',
+  ],
+  [
+    'half a line',
+    'cards',
+    { cards1: '0, NVIDIA H100 80GB HBM3, 0, 5' },
+    'nvidia-smi printed unexpected output',
+  ],
+  [
+    'a load above 100',
+    'cards',
+    { cards1: '0, H100, 101, 5, 81559, 31, 69.95' },
+    'nvidia-smi printed unexpected output',
+  ],
+  [
+    'a negative load',
+    'cards',
+    { cards1: '0, H100, -1, 5, 81559, 31, 69.95' },
+    'nvidia-smi printed unexpected output',
+  ],
+  [
+    'binary output',
+    'cards',
+    { cards1: '\u007fELF\u0002\u0001\u0000\u00ff, \u0000' },
+    'nvidia-smi printed unexpected output',
+  ],
+  [
+    'a control sequence as a name',
+    'cards',
+    { cards1: '0, \u001b[2J, 0, 5, 81559, 31, 69.95' },
+    'nvidia-smi printed unexpected output',
+  ],
+  ['a missing file', 'cpu', { cpu1: { code: 1 } }, '/proc/stat failed with exit code 1'],
+  ['another file', 'cpu', { cpu2: 'cpu  all of it' }, '/proc/stat printed unexpected output'],
+  ['a short file', 'traffic', { net: 'Inter-|' }, '/proc/net/dev printed unexpected output'],
+  [
+    'a line in another format',
+    'traffic',
+    { net: `${PARTS.net}\n  eth1: many` },
+    '/proc/net/dev printed unexpected output',
+  ],
+  [
+    'an uptime with a comma',
+    'uptime',
+    { uptime: '5000,25' },
+    '/proc/uptime printed unexpected output',
+  ],
+  ['a who without idle times', 'input', { terminals: { code: 1 } }, 'who failed with exit code 1'],
+  [
+    'a terminal of unknown age',
+    'input',
+    { terminals: 'root     pts/0        Jan 15 10:00   ?          1234 (10.0.0.1)' },
+    'who printed unexpected output',
+  ],
+  ['no stat', 'input', { ptys: { code: 127 } }, 'stat of /dev/pts is missing'],
+  [
+    'a stat without formats',
+    'input',
+    { ptys: { code: 1, text: '900 1000' } },
+    'stat of /dev/pts failed with exit code 1',
+  ],
+  ...['1010 1000', '900.5 1000', '900', '900 1000\n? 1000', '900 '].map(
+    (ptys) =>
+      [
+        `a terminal with the times ${JSON.stringify(ptys)}`,
+        'input',
+        { ptys },
+        'stat of /dev/pts printed unexpected output',
+      ] as const,
+  ),
+  [
+    'an unknown state',
+    'job',
+    { job: 'gpucloud-run paused\ngpucloud-run ready' },
+    'the state of the job printed unexpected output',
+  ],
+  [
+    'a truncated state',
+    'job',
+    { job: 'gpucloud-run exited' },
+    'the state of the job printed unexpected output',
+  ],
+];
+
+test.each(FAULTS)('rejects a sample with %s', (_what, part, change, fault) => {
+  expect(parse(probeOutput(change))[part]).toEqual({ fault });
+});
+
+test('rejects a part of a sample that is truncated or ends within a line', () => {
+  const whole = probeOutput();
+  const cut = whole.slice(0, whole.indexOf('gpucloud-probe end cards2'));
+  expect(parse(cut).cards).toEqual({ fault: 'nvidia-smi did not finish' });
+  expect(parse(cut).disk).toEqual({ value: 61 });
+  const inLine = whole.replace('\ngpucloud-probe end cards1 0', 'gpucloud-probe end cards1 0');
+  expect(parse(inLine).cards).toEqual({ fault: 'nvidia-smi did not finish' });
+  for (const text of ['', '\n', 'Welcome', 'gpucloud-probe begin', '\u0000\u00ff'.repeat(1000)]) {
+    expect(parse(text).uptime).toEqual({ fault: '/proc/uptime did not finish' });
+  }
+});
+
+test('never parses a truncated part as complete', () => {
+  const whole = probeOutput();
+  for (let end = 0; end < whole.length - 1; end += 1) {
+    const { cards, cpu } = parse(whole.slice(0, end));
+    const isAfter = (name: string) =>
+      end >= whole.indexOf(`gpucloud-probe end ${name} 0`) + `gpucloud-probe end ${name} 0`.length;
+    expect('value' in cards).toBe(isAfter('cards3'));
+    expect('value' in cpu).toBe(isAfter('cpu2'));
+  }
+});
+
+test.each([
+  ['root     pts/0        Jan 15 10:00   .          1234 (10.0.0.1)', 0],
+  ['root     pts/0        2026-01-15 10:00 00:05        1234 (10.0.0.1)', 300],
+  ['root     pts/0        Jan 15 10:00 23:59        1234', 86_340],
+  ['root     pts/0        Jan 15 10:00  old         1234 (tmux(77).%0)', 86_400],
+  ['a pts/0 Jan 1 10:00 old 1 (x)\nb pts/1 Jan 1 10:00 00:07 2 (y)', 420],
+])('reads the last input in a sample with %j', (terminals, seconds) => {
+  expect(parse(probeOutput({ terminals })).input).toEqual({ value: seconds });
+});
+
+test.each([
+  ['', '900 1000', 100],
+  ['', '900 1000\n998 1001\n0 1001', 3],
+  ['a pts/0 Jan 1 10:00 00:07 1 (x)', '900 1000', 100],
+  ['a pts/0 Jan 1 10:00 . 1 (x)', '900 1000', 0],
+  ['a pts/0 Jan 1 10:00 00:07 1 (x)', '', 420],
+])('uses the most recent input of who %j and the terminals %j', (terminals, ptys, seconds) => {
+  expect(parse(probeOutput({ terminals, ptys })).input).toEqual({ value: seconds });
+});
+
+test.each([
+  ['gpucloud-run running\ngpucloud-run ready', true],
+  ['gpucloud-run exited 0\ngpucloud-run rsync\ngpucloud-run ready', false],
+  ['gpucloud-run lost\ngpucloud-run ready', false],
+])('reads the state of the job from %j', (job, value) => {
+  expect(parse(probeOutput({ job })).job).toEqual({ value });
+});
+
+describe('the probe script', () => {
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'gpucloud-probe-'));
+    mkdirSync(join(home, 'bin'));
+    mkdirSync(join(home, 'proc', 'net'), { recursive: true });
+    write('proc/stat', `${PARTS.cpu1}\n`);
+    write('proc/uptime', `${PARTS.uptime}\n`);
+    write('proc/meminfo', `${PARTS.memory}\n`);
+    write('proc/net/dev', `${PARTS.net}\n`);
+    // Only the time limit really elapses; other sleeps return at once.
+    program('sleep', 'case $1 in 1) ;; *) exec /bin/sleep 0.3 ;; esac');
+    program('who', '');
+    program('nvidia-smi', `echo "${PARTS.cards1}"`);
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  const write = (name: string, text: string, mode = 0o644) =>
+    writeFileSync(join(home, name), text, { mode });
+  const program = (name: string, script: string) =>
+    write(`bin/${name}`, `#!/bin/sh\n${script}\n`, 0o755);
+  const probe = (samples = 1) =>
+    parseSample(
+      execFileSync('sh', ['-c', PROBE_SCRIPT, 'sh', String(samples)], {
+        cwd: home,
+        env: {
+          PATH: `${home}/bin:/usr/bin:/bin`,
+          GPUCLOUD_PROC: join(home, 'proc'),
+          LC_ALL: 'de_DE.UTF-8',
+        },
+        encoding: 'latin1',
+        timeout: 10_000,
+      }),
+      samples,
+    );
+
+  test('reads every part of a sample and deletes its files', () => {
+    const before = readdirSync(home, { recursive: true });
+    const sample = probe(3);
+    for (const part of Object.values(sample))
+      if (typeof part === 'object') expect(part).toHaveProperty('value');
+    expect(sample.cards).toMatchObject({ value: { length: 3 } });
+    expect(readdirSync(home, { recursive: true })).toEqual(before);
+  });
+
+  test('reports a missing program and stops a hanging one', () => {
+    program('who', 'exec /bin/sleep 30');
+    program('nvidia-smi', 'exit 127');
+    const sample = probe();
+    expect(sample.input).toEqual({ fault: 'who did not respond within 4 s' });
+    expect(sample.cards).toEqual({ fault: 'nvidia-smi is missing' });
+    expect(sample.traffic).toEqual({ value: 5000 });
+  });
+
+  /** Adds a terminal that was last read this many seconds ago. */
+  const terminal = (name: string, ago: number) => {
+    mkdirSync(join(home, 'proc', 'pts'), { recursive: true });
+    write(`proc/pts/${name}`, '');
+    const at = Math.floor(Date.now() / 1000) - ago;
+    utimesSync(join(home, 'proc', 'pts', name), at, at - 5000);
+  };
+
+  test('reports input in a terminal that who does not list', () => {
+    terminal('ptmx', 0);
+    expect(probe().input).toEqual({ value: Number.POSITIVE_INFINITY });
+    terminal('0', 7200);
+    terminal('12', 600);
+    const { input } = probe();
+    const seconds = 'value' in input ? input.value : Number.NaN;
+    expect(seconds).toBeGreaterThanOrEqual(600);
+    expect(seconds).toBeLessThan(660);
+  });
+
+  test.each([
+    ['is missing', 'exit 127', 'stat of /dev/pts is missing'],
+    ['fails', 'echo 0; exit 1', 'stat of /dev/pts failed with exit code 1'],
+    ['prints unexpected output', 'echo 900.5', 'stat of /dev/pts printed unexpected output'],
+  ])('reports that stat %s only if a terminal is open', (_what, script, fault) => {
+    program('stat', script);
+    expect(probe().input).toEqual({ value: Number.POSITIVE_INFINITY });
+    terminal('0', 7200);
+    const sample = probe();
+    expect(sample.input).toEqual({ fault });
+    expect(sample.cards).toMatchObject({ value: { length: 1 } });
+  });
+
+  test('reports a running job in a sample', () => {
+    mkdirSync(join(home, 'gpucloud-run', 'started'), { recursive: true });
+    expect(probe().job).toEqual({ value: true });
+    write('gpucloud-run/exit', '000\n');
+    expect(probe().job).toEqual({ value: false });
+  });
+
+  test('reports missing files and reads the other parts', () => {
+    rmSync(join(home, 'proc'), { recursive: true });
+    const sample = probe();
+    expect(sample.cpu).toEqual({ fault: '/proc/stat failed with exit code 1' });
+    expect(sample.cards).toMatchObject({ value: { length: 1 } });
+  });
+});

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { copyOut } from '../../src/jobs/files/copy-out.ts';
+import { WORK } from '../../src/jobs/remote/supervisor.ts';
+import { errorCode } from '../../src/system/error-code.ts';
+import { needs } from '../support/needs.ts';
+import { localShell } from './local-shell.ts';
+
+let home: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'gpucloud-fetch-'));
+  await mkdir(join(home, WORK), { recursive: true });
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+/** Fetches a file, and returns the reported progress. */
+async function fetchFile(remote: string, local: string, shell = localShell(home, ['sh'])) {
+  const seen: [number, number | undefined][] = [];
+  await copyOut(
+    { remote, local },
+    {
+      shell,
+      signal: new AbortController().signal,
+      home: undefined,
+      onChanged: () => undefined,
+      onSkipped: () => undefined,
+      onLack: () => undefined,
+      onProgress: (bytes, total) => seen.push([bytes, total]),
+    },
+  );
+  return seen;
+}
+
+test("reports a file's fetched and total bytes", async () => {
+  await writeFile(join(home, WORK, 'model.bin'), Buffer.alloc(300_000, 'x'));
+  const local = join(home, 'here.bin');
+  const seen = await fetchFile('model.bin', local);
+  expect(seen.at(-1)).toEqual([300_000, 300_000]);
+  expect((await readFile(local)).length).toBe(300_000);
+});
+
+/** Node opens files in this many threads. */
+const THREADS = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
+
+/** Opens the pipe repeatedly until every reader has opened it, since a reader may start late. */
+async function releaseReaders(pipe: string, readers: readonly Promise<unknown>[]): Promise<void> {
+  const timer = setInterval(() => {
+    try {
+      closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+    } catch (error) {
+      // ENXIO: no reader has the pipe open yet.
+      if (errorCode(error) !== 'ENXIO') throw error;
+    }
+  }, 2);
+  await Promise.all(readers);
+  clearInterval(timer);
+}
+
+test(
+  'keeps every byte if the remote program exits before the local file is open',
+  needs('POSIX'),
+  async () => {
+    await writeFile(join(home, WORK, 'small'), 'content');
+    const pipe = join(home, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const shell = localShell(home, ['sh']);
+    const busy: Promise<unknown>[] = [];
+    const start: typeof shell.start = async (script, args, signal) => {
+      const running = await shell.start(script, args, signal);
+      if (!script.includes('exec cat')) return running;
+      // Each read blocks a thread until the pipe has a writer.
+      busy.push(...Array.from({ length: THREADS }, () => readFile(pipe)));
+      void running.ended.then(() => releaseReaders(pipe, busy));
+      return running;
+    };
+    const local = join(home, 'here');
+    await fetchFile('small', local, { ...shell, start });
+    await Promise.all(busy);
+    expect(busy).toHaveLength(THREADS);
+    expect(await readFile(local, 'utf8')).toBe('content');
+  },
+);

@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest';
+import { drive, type Failed, type Steps } from '../../src/jobs/drive.ts';
+import type { Driver, Happened, Observation, Situation } from '../../src/jobs/state.ts';
+import { fc, randomNumbers, runs } from '../support/random.ts';
+
+/** Thrown by any step to end its driver, as kill -9 does. */
+class Killed extends Error {}
+
+const PATHS = ['a', 'b'] as const;
+
+/** One job on one instance, with a clock that each step moves. */
+class World {
+  status: 'ACTIVE' | 'TERMINATED' = 'ACTIVE';
+  remote: 'absent' | 'running' | 'exited' | 'lost' = 'absent';
+  starts = 0;
+  /** How often each path was copied whole. */
+  readonly copies = new Map<string, number>();
+  /** Copyable results that an end threw away. */
+  thrown: string[] = [];
+  /** Whether a driver gave the results up, since it was interrupted or the deadline had passed. */
+  isGivenUp = false;
+  left = 100;
+  code = 0;
+  job: Happened & { readonly fetched: readonly string[] };
+  isArmed: boolean;
+  readonly keepsOnFailure: boolean;
+
+  constructor(
+    readonly random: () => number,
+    { on, isArmed, keepsOnFailure }: { on: boolean; isArmed: boolean; keepsOnFailure: boolean },
+  ) {
+    this.isArmed = isArmed;
+    this.keepsOnFailure = keepsOnFailure;
+    this.job = {
+      on,
+      started: false,
+      exit_code: null,
+      collected: false,
+      lostReported: false,
+      kept: null,
+      stopRequested: false,
+      ending: false,
+      ended: false,
+      fetched: [],
+    };
+  }
+
+  chance(share: number): boolean {
+    return this.random() < share;
+  }
+
+  /** Lets time pass, and the instance live on its own. */
+  pass(): void {
+    this.left -= Math.floor(this.random() * 4);
+    if (this.remote === 'running') {
+      if (this.chance(0.1)) this.exit(this.chance(0.5) ? 0 : 3);
+      else if (this.chance(0.02)) this.remote = this.chance(0.5) ? 'lost' : 'absent';
+    }
+    if (this.status === 'ACTIVE' && this.chance(0.005)) {
+      this.status = 'TERMINATED';
+    }
+  }
+
+  exit(code: number): void {
+    this.remote = 'exited';
+    this.code = code;
+  }
+}
+
+function stepsOf(world: World, driver: Driver, killsAt: number, faults: number): Steps {
+  let writes = 0;
+  let interrupt: Situation['interrupt'] = 'none';
+  const write = (change: Partial<World['job']>) => {
+    writes += 1;
+    if (writes === killsAt) throw new Killed();
+    world.job = { ...world.job, ...change };
+  };
+  const isFaulty = () => world.chance(faults);
+  const observe = (): Observation => {
+    world.pass();
+    if (world.status === 'TERMINATED') return { kind: 'gone', isOver: true };
+    if (isFaulty()) return { kind: 'unreachable' };
+    return world.remote === 'exited'
+      ? { kind: 'exited', code: world.code }
+      : { kind: world.remote };
+  };
+  return {
+    happened: async () => world.job,
+    async situation() {
+      if (interrupt === 'none' && driver !== 'reap' && world.chance(0.03)) interrupt = 'first';
+      else if (interrupt === 'first' && world.chance(0.1)) interrupt = 'last';
+      const { left } = world;
+      return {
+        time: left <= 0 ? 'past' : left <= 10 ? 'half' : left <= 20 ? 'near' : 'early',
+        interrupt,
+        isArmed: world.isArmed,
+        skipsResults: false,
+        keepsOnFailure: world.keepsOnFailure,
+        keepsForResults: true,
+      };
+    },
+    async look() {
+      return observe();
+    },
+    async start() {
+      world.pass();
+      if (world.status === 'TERMINATED' || isFaulty()) return 'start';
+      write({ started: true });
+      if (writes + 1 === killsAt) throw new Killed();
+      world.starts += 1;
+      world.remote = 'running';
+      if (writes + 2 === killsAt) throw new Killed();
+      return 'none';
+    },
+    async follow() {
+      return { seen: observe(), failed: 'none' };
+    },
+    async interrupt() {
+      if (world.remote === 'running' && world.chance(0.6)) world.exit(130);
+    },
+    async stop() {
+      if (isFaulty()) return 'stop';
+      if (world.remote === 'running') world.exit(137);
+      return 'none';
+    },
+    async collect(seen) {
+      if (seen.kind === 'exited') write({ exit_code: seen.code });
+      for (const path of PATHS) {
+        if (world.job.fetched.includes(path)) continue;
+        world.pass();
+        if (world.status === 'TERMINATED' || isFaulty()) return 'cut' satisfies Failed;
+        if (isFaulty()) return 'here';
+        if (seen.kind === 'running') continue;
+        write({ fetched: [...world.job.fetched, path] });
+        // After a kill between the copy and this, a later driver copies the path again.
+        world.copies.set(path, (world.copies.get(path) ?? 0) + 1);
+      }
+      if (seen.kind !== 'running') write({ collected: true });
+      return 'none';
+    },
+    async keep(kept) {
+      world.left = Math.min(world.left, 40);
+      write({ kept });
+    },
+    async stay() {
+      world.pass();
+    },
+    async end() {
+      const isCopyable = world.remote === 'exited' && world.status === 'ACTIVE';
+      world.isGivenUp ||= world.left <= 10 || interrupt !== 'none';
+      if (isCopyable && !world.job.collected && !world.isGivenUp) world.thrown.push(driver);
+      write({ ending: true });
+      // The service may refuse, except in the last passes.
+      if (faults < 1 && isFaulty() && !world.job.on) return;
+      if (!world.job.on) world.status = 'TERMINATED';
+      write({ ended: true });
+    },
+    async report() {
+      write({ ended: true });
+    },
+    async reportLost() {
+      write({ lostReported: true });
+    },
+  };
+}
+
+const OTHERS: readonly Driver[] = ['attach', 'stop', 'reap'];
+
+describe('drivers that take turns on one job', () => {
+  test('start once, copy once, throw no result away, and end each instance', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({ on: fc.boolean(), isArmed: fc.boolean(), keepsOnFailure: fc.boolean() }),
+        fc.constantFrom<Driver>('run', 'detach'),
+        fc.array(fc.tuple(fc.constantFrom(...OTHERS), fc.integer({ min: 1, max: 12 })), {
+          maxLength: 6,
+        }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.constantFrom(0, 0.05, 0.3),
+        fc.nat(),
+        async (kind, first, others, killsAt, faults, seed) => {
+          const world = new World(randomNumbers(seed), kind);
+          for (const [driver, at] of [[first, killsAt], ...others] as const) {
+            try {
+              const how = await drive(driver, stepsOf(world, driver, at, faults));
+              // A run that leaves a rented instance relies on reap, or is asked to leave.
+              const isLeft = how === 'left' && !world.job.on && world.status === 'ACTIVE';
+              if (driver === 'run' && isLeft) expect(world.isArmed).toBe(true);
+            } catch (error) {
+              if (!(error instanceof Killed)) throw error;
+            }
+          }
+          expect(world.starts).toBeLessThanOrEqual(1);
+          for (const count of world.copies.values()) expect(count).toBe(1);
+          expect(world.thrown).toEqual([]);
+          // A schedule ends what is left, at the deadline at the latest.
+          if (kind.isArmed && !kind.on) {
+            world.left = 0;
+            // Even if the instance never responds again.
+            for (let pass = 0; pass < 3 && world.status === 'ACTIVE'; pass += 1) {
+              await drive('reap', stepsOf(world, 'reap', 0, seed % 2));
+            }
+            expect(world.status).toBe('TERMINATED');
+          }
+        },
+      ),
+      { numRuns: runs(4000) },
+    );
+  });
+});

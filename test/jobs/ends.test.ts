@@ -1,0 +1,311 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { CliError } from '../../src/errors.ts';
+import { ownJournal } from '../../src/instances/recover/pending.ts';
+import { costAtMost } from '../../src/jobs/end/cost.ts';
+import { notifyOfEnd } from '../../src/jobs/end/notify.ts';
+import type { JobPlan } from '../../src/jobs/job.ts';
+import { newRecord } from '../../src/jobs/new-record.ts';
+import type { Noted } from '../../src/jobs/record/note.ts';
+import { endUnusable, rentFor } from '../../src/jobs/rent.ts';
+import { createStops } from '../../src/jobs/stops.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import { atTerminal } from '../support/at-terminal.ts';
+import { RentingService } from '../support/renting-service.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { no, ok } from '../support/service.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+
+/** A job that has rented nothing yet. */
+async function jobOf(context: Context): Promise<Noted> {
+  const given = { command: ['true'], toStart: { words: ['true'], variables: [] } };
+  const rest = { exclude: [], fetch: [], how: { options: [], words: [] }, report_file: null };
+  const start = { id: null, name: 'job', on: false, here: false, sync: null, grace: 0 };
+  const plan = { ...given, ...rest } as unknown as JobPlan;
+  return { record: await newRecord(plan, start, context), isUnsaved: false };
+}
+
+describe('the cost of a job', () => {
+  const start = Date.UTC(2026, 0, 15, 10);
+  const instance = {
+    id: ID,
+    status: 'TERMINATING',
+    created_at: '2026-01-15T10:00:00.000Z',
+    price_per_hour_snapshot: '89.90',
+  };
+
+  test.each([
+    [0, '89.90'],
+    [3_600_000, '89.90'],
+    [3_600_001, '179.80'],
+    [7_100_000, '179.80'],
+  ])('charges every started hour of a job, after %i ms', (passed, cost) => {
+    expect(costAtMost(instance, start + passed)).toBe(cost);
+  });
+});
+
+describe("the notification of a job's end", () => {
+  const instance = { id: ID, name: 'job' };
+  const ended = { stage: 'done', instance, fetched: [], cost_at_most: null } as const;
+  const failed = (failure: 'outcomeUnknown' | 'refused' | 'interrupted') =>
+    new CliError('outcomeUnknown', 'Could not terminate job.', {
+      cause: new CliError(failure, 'Why.'),
+    });
+  let world: World;
+  beforeEach(async () => {
+    world = await createWorld({ handler: () => no(500, 'unexpected') });
+    await mkdir(join(world.home, 'config'), { recursive: true });
+    const notify = ['sh', '-c', `cat >>${join(world.home, 'heard')}`];
+    const profiles = { work: { base_url: world.service.url, notify } };
+    const path = join(world.home, 'config', 'config.json');
+    await writeFile(path, JSON.stringify({ current: 'work', profiles }), { mode: 0o600 });
+  });
+  afterEach(() => world.close());
+
+  test.each([
+    [
+      'terminated',
+      { terminated: true, error: undefined },
+      'job_ended',
+      'exited with 3. Terminated',
+    ],
+    [
+      'kept',
+      { terminated: false, error: undefined },
+      'job_ended',
+      'exited with 3. Kept job: it bills',
+    ],
+    ['in doubt', { terminated: 'unknown', error: failed('outcomeUnknown') }, 'outcome_unknown', ''],
+    ['refused', { terminated: 'unknown', error: failed('refused') }, 'terminate_failed', ''],
+  ] as const)("reports the job's outcome to --notify: %s", async (_how, end, event, message) => {
+    const { context } = atTerminal(world, []);
+    await notifyOfEnd({ ...ended, ...end, command_exit_code: 3 }, 'now', context);
+    await notifyOfEnd({ ...ended, ...end, command_exit_code: 3 }, 'now', context);
+    const heard = JSON.parse(await readFile(join(world.home, 'heard'), 'utf8'));
+    expect(heard).toMatchObject({ event, id: ID, name: 'job', exit_code: 3 });
+    expect(heard.message).toContain(message);
+  });
+
+  test('skips the job_ended notification after the third Ctrl-C or if nothing was rented', async () => {
+    const { context } = atTerminal(world, []);
+    const left = { terminated: 'unknown', error: failed('interrupted') } as const;
+    await notifyOfEnd({ ...ended, ...left, command_exit_code: null }, 'now', context);
+    const none = { terminated: false, error: failed('refused'), instance: null } as const;
+    await notifyOfEnd({ ...ended, ...none, command_exit_code: null }, 'now', context);
+    expect(existsSync(join(world.home, 'heard'))).toBe(false);
+  });
+});
+
+describe('a job that ends early', () => {
+  let world: World;
+  let context: Context;
+  beforeEach(async () => {
+    world = await createWorld({ handler: () => no(500, 'unexpected') });
+    ({ context } = atTerminal(world, []));
+  });
+  afterEach(() => world.close());
+
+  test('does not send a request for an instance known only by name', async () => {
+    const interrupted = new CliError('interrupted', 'Interrupted.', {
+      mayBeBilling: true,
+      resource: 'job',
+    });
+    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
+    const end = await endUnusable(interrupted, { request }, context);
+    expect(end).toMatchObject({ instance: { id: null, name: 'job' }, terminated: 'unknown' });
+    expect(world.service.requests).toEqual([]);
+  });
+
+  test('does not terminate the instance that a 409 response names', async () => {
+    const refused = new CliError('refused', 'Taken.', {
+      httpStatus: 409,
+      mayBeBilling: true,
+      resource: ID,
+    });
+    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
+    const end = await endUnusable(refused, { request }, context);
+    expect(end).toMatchObject({ instance: { id: null }, terminated: 'unknown' });
+    expect(world.service.requests).toEqual([]);
+  });
+
+  test.each([
+    ['terminates the instance if its ID is known', [], true, 'runFailed'],
+    [
+      'reports an unknown outcome if the service refuses to terminate',
+      Array.from({ length: 20 }),
+      'unknown',
+      'outcomeUnknown',
+    ],
+  ])('%s', async (_what, refusals, terminated, failure) => {
+    const renting = new RentingService();
+    renting.rent(ID, 'job', { status: 'ACTIVE' });
+    renting.terminations = refusals.map(() => () => no(403, 'Forbidden'));
+    await world.close();
+    world = await createWorld({ handler: renting.handler });
+    ({ context } = atTerminal(world, []));
+    const full = new CliError('storage', 'The disk is full.', { mayBeBilling: true, resource: ID });
+    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
+    const end = await endUnusable(full, { request }, context);
+    expect(end).toMatchObject({ instance: { id: ID, name: 'job' }, terminated, stage: 'renting' });
+    expect(end.error).toMatchObject({ failure });
+    expect(renting.instances.get(ID)?.status).toBe(terminated === true ? 'TERMINATING' : 'ACTIVE');
+  });
+
+  test('reports an unexpected error as a CliError without an instance', async () => {
+    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
+    const end = await endUnusable(new Error('a bug'), { request }, context);
+    expect(end).toMatchObject({ instance: null, terminated: false });
+    expect(end.error).toBeInstanceOf(CliError);
+  });
+
+  test('stops immediately if Ctrl-C was already pressed twice', () => {
+    const interrupts = {
+      first: AbortSignal.abort(new CliError('interrupted', 'first')),
+      second: AbortSignal.abort(new CliError('interrupted', 'second')),
+    };
+    const stops = createStops({ id: ID, grace: 0, leaves: false }, { ...context, interrupts });
+    expect(stops.last.reason).toMatchObject({ message: 'second' });
+    stops.close();
+    const once = { ...interrupts, second: new AbortController().signal };
+    const first = createStops(
+      { id: ID, grace: 0, leaves: false },
+      { ...context, interrupts: once },
+    );
+    expect([first.any.aborted, first.interrupt.aborted, first.last.aborted]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    first.close();
+    const leaving = createStops(
+      { id: ID, grace: 0, leaves: true },
+      { ...context, interrupts: once },
+    );
+    expect(leaving.last.aborted).toBe(true);
+    leaving.close();
+  });
+
+  test.each([
+    ['terminated', true],
+    ['hungUp', true],
+    ['interrupted', false],
+  ] as const)('skips the copy at the first %s signal: %s', (failure, isLast) => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const interrupts = { first: first.signal, second: second.signal };
+    const stops = createStops({ id: ID, grace: 0, leaves: false }, { ...context, interrupts });
+    first.abort(new CliError(failure, 'stopped'));
+    expect({ any: stops.any.aborted, last: stops.last.aborted }).toEqual({
+      any: true,
+      last: isLast,
+    });
+    second.abort(new CliError(failure, 'stopped'));
+    expect(stops.last.aborted).toBe(true);
+    stops.close();
+  });
+});
+
+describe('the deadline of a job', () => {
+  const MINUTE = 60_000;
+  let world: World;
+  let isDown: boolean;
+  let context: Context;
+  beforeEach(async () => {
+    isDown = false;
+    const user = { id: 'user-1' };
+    world = await createWorld({ handler: () => (isDown ? no(503, 'Down.') : ok(user)) });
+    ({ context } = atTerminal(world, []));
+  });
+  afterEach(() => world.close());
+
+  const later = (minutes: number) =>
+    new Date(Date.UTC(2026, 0, 15, 12) + minutes * MINUTE).toISOString();
+  const set = async (deadline: string | undefined) =>
+    (await ownJournal(context)).withDeadline(ID, (held) =>
+      held.set('job', deadline === undefined ? {} : { deadline }),
+    );
+  const minutes = () => Math.round((world.clock.now() - Date.UTC(2026, 0, 15, 12)) / MINUTE);
+  const aborted = (signal: AbortSignal) =>
+    new Promise<number>((resolve) =>
+      signal.addEventListener('abort', () => resolve(minutes()), { once: true }),
+    );
+  const stopsFor = (deadline: string, clock: Clock = world.clock) =>
+    createStops({ id: ID, deadline, grace: 4 * MINUTE, leaves: false }, { ...context, clock });
+
+  test('interrupts the command before the stored deadline if it is later than the original', async () => {
+    await set(later(60));
+    const { near, half, last, close } = stopsFor(later(10));
+    const times = await Promise.all([near, half, last].map(aborted));
+    close();
+    expect(times).toEqual([56, 58, 60]);
+  });
+
+  test('interrupts the command before the original deadline if no other deadline is stored', async () => {
+    const { near, half, last, close } = stopsFor(later(10));
+    const times = await Promise.all([near, half, last].map(aborted));
+    close();
+    expect(times).toEqual([6, 8, 10]);
+  });
+
+  test("waits until the service's clock can be read before it interrupts the command", async () => {
+    isDown = true;
+    const { near, last, close } = stopsFor(later(10));
+    while (minutes() < 15 && !last.aborted) await new Promise((resolve) => setImmediate(resolve));
+    expect({ near: near.aborted, last: last.aborted }).toEqual({ near: false, last: false });
+    // Allows at most three tries every ten seconds.
+    expect(world.service.requests.length).toBeLessThanOrEqual(15 * 6 * 3);
+    isDown = false;
+    await aborted(last);
+    close();
+    expect(last.reason).toMatchObject({ failure: 'deadline' });
+  });
+
+  test('skips the final stop after the deadline is removed', async () => {
+    await set(later(60));
+    let removed = Promise.resolve();
+    // Waits for the removal to reach the disk before time passes.
+    const sleep: Clock['sleep'] = async (milliseconds, signal) => {
+      await removed;
+      await world.clock.sleep(milliseconds, signal);
+    };
+    const { near, last, close } = stopsFor(later(60), { ...world.clock, sleep });
+    near.addEventListener('abort', () => {
+      removed = set(undefined);
+    });
+    while (minutes() < 65 && !last.aborted) await new Promise((resolve) => setImmediate(resolve));
+    expect({ near: near.aborted, last: last.aborted }).toEqual({ near: true, last: false });
+    close();
+  });
+
+  test('warns if the instance costs more than its offer when last seen', async () => {
+    const renting = new RentingService();
+    renting.shows = () => ({ price_per_hour_snapshot: '89.90' });
+    const own = await createWorld({ handler: renting.handler });
+    const terminal = atTerminal(own, []);
+    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
+    const ends = { terminateAfter: 60 * MINUTE, unenforced: true } as const;
+    const offers = [{ id: 'a-1', known: { price_per_hour: '80.00' } }];
+    const plan = { request, offers, ends, names: ['job'], how: {} } as unknown as JobPlan;
+    const { stops } = await rentFor(await jobOf(terminal.context), plan, terminal.context);
+    stops.close();
+    expect(terminal.stderr()).toMatch(
+      /^warning: job costs 89\.90 ₽ per hour, more than the 80\.00 ₽/m,
+    );
+    await own.close();
+  });
+
+  test('rejects a --grace that equals --terminate-after', async () => {
+    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
+    const ends = { terminateAfter: 60 * MINUTE, unenforced: true } as const;
+    const offers = [{ id: 'a-1', known: undefined }];
+    const job = { names: ['job'], how: {}, grace: 60 * MINUTE };
+    const plan = { request, offers, ends, ...job } as unknown as JobPlan;
+    await expect(rentFor(await jobOf(context), plan, context)).rejects.toMatchObject({
+      failure: 'usage',
+      message: expect.stringContaining('--grace'),
+    });
+  });
+});

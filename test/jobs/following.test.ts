@@ -1,0 +1,361 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { probe } from '../../src/jobs/remote/probe.ts';
+import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
+import { NEW } from '../support/renting-service.ts';
+import { until } from '../support/ssh-world.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ctrlC, exited, followed, hanging, heard, LASTS, notifying, started } from './stories.ts';
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+const HOST_KEY = 'Host key verification failed.';
+
+/** Waits for the file `go` in the command's working folder. */
+const UNTIL_GO = 'touch up; until [ -e go ]; do sleep 0.1; done';
+const go = () => writeFileSync(join(world.job, 'work', 'go'), '');
+
+const shown = async (...words: string[]) => {
+  const { stdout, stderr } = await world.gpucloud(['jobs', ...words, '--json']);
+  return JSON.parse(stdout || stderr);
+};
+
+describe('a cut connection', () => {
+  test('prints each byte once after a cut connection, and keeps the exit code', async () => {
+    const ended = world.run(`printf one; printf err >&2; ${UNTIL_GO}; echo two; exit 3`, []);
+    await followed(world);
+    await until(() => world.record().printed.out === 3);
+    let tries = 0;
+    world.ssh.refuse = () => (tries++ < 2 ? 'Connection refused' : undefined);
+    world.ssh.cut();
+    await until(() => tries > 2);
+    go();
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: 'onetwo\n' });
+    expect(stderr.match(/The connection to job was lost/g)).toHaveLength(1);
+    expect(stderr.match(/Still no connection to job/g)).toHaveLength(1);
+    expect(stderr.match(/Reconnected to job/g)).toHaveLength(1);
+    expect(stderr).toContain('err');
+  });
+
+  test("prints a command's long output in order", async () => {
+    const lines = 'head -c 60000 /dev/zero | tr "\\0"';
+    const ended = world.run(`${lines} a; ${UNTIL_GO}; ${lines} b; ${lines} c; exit 3`, []);
+    await followed(world);
+    await until(() => world.record().printed.out === 60_000);
+    world.ssh.cut();
+    go();
+    const { code, stdout, stderr } = await ended;
+    expect(code, stderr).toBe(3);
+    expect(stdout).toBe(['a', 'b', 'c'].map((letter) => letter.repeat(60_000)).join(''));
+  });
+
+  test('exits with 125 and terminates the instance if its host key changed', async () => {
+    const ended = world.run(LASTS, []);
+    await followed(world);
+    world.ssh.refuse = () => HOST_KEY;
+    world.ssh.cut();
+    const { code, stderr } = await ended;
+    expect({ code, status: world.status() }).toEqual({ code: 125, status: 'TERMINATING' });
+    expect(stderr).toContain('job has a new host key');
+  });
+
+  test('runs the command once if its first start is cut off', async () => {
+    let starts = 0;
+    world.ssh.refuse = (script) =>
+      script.includes('eval') && starts++ === 0 ? 'Connection reset by peer' : undefined;
+    const { code, stdout } = await world.run('echo ran', []);
+    expect({ code, stdout, starts }).toEqual({ code: 0, stdout: 'ran\n', starts: 2 });
+  });
+
+  test('follows a command after an unconfirmed start', async () => {
+    let isCut = false;
+    const programs: typeof world.ssh = {
+      ...world.ssh,
+      async startPiped(program, platform) {
+        const running = await world.ssh.startPiped(program, platform);
+        if (isCut || !program.args.at(-1)?.includes('eval')) return running;
+        isCut = true;
+        // The supervisor reads stdin next, and starts the command.
+        return {
+          ...running,
+          stdout: new PassThrough().end(),
+          ended: exited(world).then(() => 255),
+        };
+      },
+    };
+    const { code, stdout, stderr } = await world.run('echo ran; exit 3', [], { programs });
+    expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: 'ran\n' });
+  });
+
+  test('exits with 125 and runs nothing if another job has just started on the instance', async () => {
+    world.ssh.refuse = (script) => {
+      if (script.includes('eval')) mkdirSync(join(world.job, 'started/other'), { recursive: true });
+      return undefined;
+    };
+    const { code, stdout, stderr } = await world.run('echo ran', []);
+    expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
+    expect(stderr).toContain('Could not start the command: another job was started there.');
+  });
+});
+
+test('passes --pass-env variables to the command and shows their values nowhere else', async () => {
+  const flags = ['--pass-env', 'TOKEN', '--pass-env', 'COUNT'];
+  const env = { TOKEN: "it's secret", COUNT: '2' };
+  const { code, stdout, stderr } = await world.run('echo "$TOKEN, $COUNT"', flags, { env });
+  expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: "it's secret, 2\n" });
+  const shown = JSON.stringify([stderr, world.ssh.scripts, world.record()]);
+  expect(shown).not.toContain('secret');
+});
+
+describe('signing in', () => {
+  test('retries signing in until the instance accepts the key', async () => {
+    let tries = 0;
+    world.ssh.refuse = () =>
+      tries++ < 2 ? 'root@127.0.0.1: Permission denied (publickey).' : undefined;
+    expect(await world.run('exit 3', [])).toMatchObject({ code: 3 });
+  });
+});
+
+describe('jobs attach', () => {
+  test('exits with 130 on Ctrl-C and leaves the job running', async () => {
+    await world.detach(LASTS);
+    await started(world);
+    const { interrupts, press } = ctrlC();
+    const report = world.local('report.json');
+    const argv = ['jobs', 'attach', 'job', '--report', report];
+    const attached = world.gpucloud(argv, { interrupts });
+    await followed(world);
+    press();
+    const { code, stderr } = await attached;
+    expect(code, stderr).toBe(130);
+    expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({
+      stage: 'running',
+      command_exit_code: null,
+      terminated: 'unknown',
+      exit_code: 130,
+    });
+    expect(stderr).toContain(
+      'Stopped following job. Its command still runs, and the instance bills.',
+    );
+    expect(world.terminations()).toBe(0);
+    expect(await shown('get', 'job')).toMatchObject({
+      status: 'RUNNING',
+      ended_at: null,
+      report: null,
+      ends_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    });
+  });
+
+  test('exits with 7 and leaves an unreachable job running', async () => {
+    await world.detach(LASTS);
+    world.ssh.refuse = () => HOST_KEY;
+    const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
+    expect(code, stderr).toBe(7);
+    expect(stderr).toContain('its command may still run');
+    expect(world.terminations()).toBe(0);
+  });
+
+  test('interrupts the command near its deadline', async () => {
+    await world.detach(`trap 'exit 9' INT; ${LASTS}`);
+    await started(world);
+    world.advance(55 * 60_000);
+    const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
+    expect(code, stderr).toBe(9);
+    expect(stderr).toContain("Interrupting the command to fetch results before job's deadline.");
+  });
+
+  test('prints the output, fetches the results and terminates the instance', async () => {
+    await world.detach(
+      'echo out; mkdir out; echo x >out/r; exit 4',
+      '--fetch',
+      `out:${world.local('out')}`,
+    );
+    await exited(world);
+    const { code, stdout, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
+    expect({ code, stdout }, stderr).toEqual({ code: 4, stdout: 'out\n' });
+    expect(readFileSync(world.local('out/r'), 'utf8')).toBe('x\n');
+    expect(world.status()).toBe('TERMINATING');
+    expect(await shown('get', 'job')).toMatchObject({
+      status: 'EXITED',
+      exit_code: 4,
+      fetched: [world.local('out')],
+      cost_at_most: '89.90',
+    });
+  });
+});
+
+describe('jobs logs', () => {
+  test('prints the kept output after another process stopped the job', async () => {
+    await world.detach(`echo one; ${UNTIL_GO}; echo two`);
+    await started(world);
+    const ended = world.gpucloud(['jobs', 'logs', 'job', '--follow']);
+    await followed(world);
+    const before = world.ssh.scripts.length;
+    world.ssh.refuse = (script) =>
+      script.includes('idle=0') && !script.includes('once') ? 'cut' : undefined;
+    go();
+    await exited(world);
+    world.ssh.refuse = () => undefined;
+    await world.gpucloud(['jobs', 'stop', 'job']);
+    expect(world.ssh.scripts.length).toBeGreaterThan(before);
+    world.ssh.refuse = () => 'Connection refused';
+    world.ssh.cut();
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'one\ntwo\n' });
+  });
+
+  test('exits with 130 on Ctrl-C without a message and leaves the job running', async () => {
+    await world.detach(`echo one; ${LASTS}`);
+    await started(world);
+    const { interrupts, press } = ctrlC();
+    const ended = world.gpucloud(['jobs', 'logs', 'job', '-f'], { interrupts });
+    await followed(world);
+    press();
+    expect(await ended).toMatchObject({ code: 130, stderr: '' });
+    expect(await shown('get', 'job')).toMatchObject({ status: 'RUNNING' });
+  });
+
+  test('exits with 130 on Ctrl-C while the instance does not respond', async () => {
+    await world.detach(LASTS);
+    const { interrupts, press } = ctrlC();
+    const startPiped: typeof world.ssh.startPiped = async () => {
+      setImmediate(press);
+      return hanging();
+    };
+    const programs = { start: world.ssh.start, startPiped };
+    const logs = await world.gpucloud(['jobs', 'logs', 'job'], { interrupts, programs });
+    expect(logs).toMatchObject({ code: 130, stdout: '', stderr: '' });
+  });
+
+  test('exits with 0 at the next output once stdout is closed, and leaves the job running', async () => {
+    await world.detach(`${UNTIL_GO}; while :; do echo more; sleep 0.1; done`);
+    await started(world);
+    const closed = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    const stdout = new Writable({ write: (_chunk, _encoding, done) => done(closed) });
+    const ended = world.gpucloud(['jobs', 'logs', 'job', '--follow'], { stdout });
+    await followed(world);
+    go();
+    expect(await ended).toMatchObject({ code: 0, stderr: '' });
+    expect(await shown('get', 'job')).toMatchObject({ status: 'RUNNING', ended_at: null });
+    expect(world.terminations()).toBe(0);
+  });
+
+  test("exits with 9 if kept output can't be written", async () => {
+    await world.run('echo one', []);
+    const full = Object.assign(new Error('ENOSPC: write'), { code: 'ENOSPC' });
+    const stdout = new Writable({ write: (_chunk, _encoding, done) => done(full) });
+    expect(await world.gpucloud(['jobs', 'logs', 'job'], { stdout })).toMatchObject({ code: 9 });
+  });
+
+  test('prints the last lines of long kept output with --tail', async () => {
+    await world.run('i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo $i; done', []);
+    const { code, stdout } = await world.gpucloud(['jobs', 'logs', 'job', '--tail', '2']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '19999\n20000\n' });
+    const most = await world.gpucloud(['jobs', 'logs', 'job', '--tail', '15000']);
+    expect(most.stdout.split('\n')[0]).toBe('5001');
+  });
+});
+
+describe('run --on', () => {
+  beforeEach(() => {
+    world.renting.rent(NEW, 'dev');
+  });
+
+  test('leaves the instance running and sends job_ended after jobs stop', async () => {
+    await notifying(world);
+    const detached = await world.runOn(LASTS, '--detach');
+    expect(detached, detached.stderr).toMatchObject({ code: 0 });
+    expect(await shown('get', 'dev')).toMatchObject({ status: 'RUNNING', cost_at_most: null });
+    // Stores the grace period, since a deadline may be set later.
+    expect(world.record().grace).toBe(2 * 60_000);
+    expect(await world.runOn('true')).toMatchObject({ code: 5 });
+    await started(world);
+    const { interrupts, press } = ctrlC();
+    const attached = world.gpucloud(['jobs', 'attach', 'dev'], { interrupts });
+    await followed(world);
+    press();
+    expect(await attached).toMatchObject({ code: 130 });
+    expect(heard(world)).toEqual([]);
+    expect(await world.gpucloud(['jobs', 'stop', 'dev'])).toMatchObject({ code: 0 });
+    expect(world.terminations()).toBe(0);
+    expect(heard(world)).toMatchObject([{ event: 'job_ended', name: 'dev' }]);
+  });
+});
+
+describe('run --on while another job runs on the instance', () => {
+  const fetch = () => ['--fetch', `up:${world.local('up')}`];
+  beforeEach(async () => {
+    world.renting.rent(NEW, 'dev');
+    expect(await world.runOn(LASTS, '--detach', ...fetch())).toMatchObject({ code: 0 });
+    await started(world);
+  });
+  const refused = {
+    code: 5,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /error: Another job runs on dev\.\nhint: .*jobs logs dev; .*jobs stop dev\n$/,
+    ),
+  };
+
+  test('exits with 5 and leaves the other job running', async () => {
+    const before = world.record();
+    expect(await world.runOn('echo ran')).toMatchObject(refused);
+    expect(world.record()).toEqual(before);
+    expect(await shown('get', 'dev')).toMatchObject({ status: 'RUNNING' });
+  });
+
+  test('exits with 5 if the other job starts after the first check', async () => {
+    // Simulates a job that another computer started.
+    rmSync(world.jobFile('json'));
+    const away = `${world.job}.away`;
+    renameSync(world.job, away);
+    world.ssh.refuse = (script) => {
+      if (script.includes('rm -rf started')) renameSync(away, world.job);
+      return undefined;
+    };
+    expect(await world.runOn('echo ran')).toMatchObject(refused);
+    expect(existsSync(join(world.job, 'started'))).toBe(true);
+    expect(existsSync(join(world.job, 'exit'))).toBe(false);
+  });
+});
+
+test('accepts an instance kept by --keep-on-failure for run --on', async () => {
+  await world.gpucloud(['instances', 'reap', '--every', '5m']);
+  await world.run('exit 3', ['--keep-on-failure', '30m']);
+  const { code, stdout, stderr } = await world.runOn('echo again');
+  expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'again\n' });
+  expect(world.status()).toBe('ACTIVE');
+});
+
+test('exits with 2 for run --detach if nothing enforces the deadline', async () => {
+  const { code, stderr } = await world.run('true', ['--detach']);
+  expect(code, stderr).toBe(2);
+  expect(world.renting.instances.size).toBe(0);
+});
+
+test('exits with 5 for jobs attach and jobs stop of an ended job', async () => {
+  await world.run('exit 3', []);
+  for (const verb of ['attach', 'stop']) {
+    const { code, stderr } = await world.gpucloud(['jobs', verb, 'job']);
+    expect(code, stderr).toBe(5);
+    expect(stderr).toContain('The job on job ended');
+    expect(stderr).toContain('gpucloud jobs logs job');
+  }
+});
+
+test('uses tar instead of rsync if the login shell prints a greeting', async () => {
+  const run = async (stdout: string) => ({ code: 0, stdout, stderr: '' });
+  const found = (printed: string) =>
+    probe({ run: () => run(printed) } as unknown as RemoteShell, new AbortController().signal);
+  const own =
+    'gpucloud-run none\ngpucloud-run home /root\ngpucloud-run rsync\ngpucloud-run tar\ngpucloud-run ready\n';
+  expect(await found(own)).toMatchObject({ state: 'none', hasRsync: true, hasTar: true });
+  expect(await found(`Welcome\n${own}`)).toMatchObject({ hasRsync: false, hasTar: true });
+});

@@ -1,0 +1,241 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { CliError } from '../../src/errors.ts';
+import { cutOf, keptOutput, openKept } from '../../src/jobs/kept.ts';
+import { createPrinter } from '../../src/jobs/printer.ts';
+import { fc, runs } from '../support/random.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const MB = 1024 * 1024;
+const job = { uid: ID, name: 'job', cut: { out: 0, err: 0 } };
+const never = new AbortController().signal;
+
+let state: string;
+let context: Context;
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'gpucloud-kept-'));
+  context = { folders: async () => ({ state }) } as unknown as Context;
+});
+afterEach(() => rm(state, { recursive: true }));
+
+const opened = (out = 0) => openKept(job, { out, err: 0 }, context);
+const names = async () =>
+  (await readdir(join(state, 'jobs'))).filter((name) => name.includes('.out')).sort();
+
+/** Each 4 bytes are their own offset. */
+function bytesAt(at: number, count: number): Uint8Array {
+  const words = Buffer.alloc(count + 8);
+  const first = at - (at % 4);
+  for (let word = 0; word + 4 <= words.length; word += 4) words.writeUInt32LE(first + word, word);
+  return words.subarray(at % 4, (at % 4) + count);
+}
+
+async function read(): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of keptOutput(job, 'out', {}, context)) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
+}
+
+describe('kept output', () => {
+  test('is in files of 32 MB, of which the oldest go once 64 MB are printed after them', async () => {
+    const kept = await opened();
+    for (let at = 0; at < 130 * MB; at += 10 * MB) {
+      expect(kept.append('out', bytesAt(at, 10 * MB))).toBe(10 * MB);
+    }
+    const all = [0, 32, 64, 96, 128].map((at) => `${ID}.out.${at * MB}`).sort();
+    expect(await names()).toEqual(all);
+    kept.dropBefore('out', 96 * MB - 1);
+    expect(await names()).toEqual(all);
+    kept.dropBefore('out', 96 * MB);
+    expect(await names()).toEqual(all.filter((name) => !name.endsWith('.0')));
+    kept.close();
+    expect(await cutOf(job, 'out', context)).toBe(32 * MB);
+    expect((await read()).equals(bytesAt(32 * MB, 98 * MB))).toBe(true);
+    for (const name of await names()) {
+      expect((await stat(join(state, 'jobs', name))).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  test.each([
+    ['at its end', 6, 6, ['0']],
+    ['inside of it', 3, 6, ['0']],
+    ['after a gap', 7, 7, ['7']],
+  ])('continues %s', async (_where, at, end, files) => {
+    const first = await opened();
+    first.append('out', bytesAt(0, 6));
+    first.close();
+    const kept = await opened(at);
+    expect(kept.end).toEqual({ out: end, err: 0 });
+    expect(await names()).toEqual(files.map((name) => `${ID}.out.${name}`));
+    kept.close();
+  });
+
+  test('begins again before its first byte', async () => {
+    (await opened(5)).close();
+    const kept = await opened(2);
+    expect(kept.end.out).toBe(2);
+    expect(await names()).toEqual([`${ID}.out.2`]);
+    kept.close();
+  });
+
+  test('of an older gpucloud is one file, whose offset is in the record', async () => {
+    await mkdir(join(state, 'jobs'));
+    await writeFile(join(state, 'jobs', `${ID}.out`), bytesAt(8, 8));
+    const old = { ...job, cut: { out: 8, err: 0 } };
+    expect(await cutOf(old, 'out', context)).toBe(8);
+    const kept = await openKept(old, { out: 16, err: 0 }, context);
+    expect(kept.end.out).toBe(16);
+    kept.append('out', bytesAt(16, 4));
+    kept.close();
+    expect(readFileSync(join(state, 'jobs', `${ID}.out`)).equals(bytesAt(8, 12))).toBe(true);
+  });
+
+  test('is missing if it was never kept, and empty if the command printed nothing', async () => {
+    await expect(read()).rejects.toMatchObject({ failure: 'notFound' });
+    (await opened()).close();
+    expect(await read()).toHaveLength(0);
+  });
+
+  test('begins after the last gap', async () => {
+    await mkdir(join(state, 'jobs'));
+    for (const [at, size] of [
+      [0, 4],
+      [8, 4],
+      [12, 4],
+    ] as const) {
+      await writeFile(join(state, 'jobs', `${ID}.out.${at}`), bytesAt(at, size));
+    }
+    expect((await read()).equals(bytesAt(8, 8))).toBe(true);
+  });
+
+  test('reports why it could not be stored', async () => {
+    await writeFile(join(state, 'jobs'), '');
+    const kept = await opened(3);
+    expect(kept.append('out', bytesAt(3, 4))).toBe(0);
+    expect(kept.end.out).toBe(3);
+    expect(kept.fault).toMatchObject({ failure: 'storage' });
+  });
+});
+
+describe('the printer', () => {
+  test('prints each byte once, whatever the pace of the reader and the process', async () => {
+    const step = fc.record({
+      count: fc.integer({ min: 1, max: 200_000 }),
+      pause: fc.integer({ min: 0, max: 2 }),
+      // The process is killed, and another one continues.
+      isKilled: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        await rm(join(state, 'jobs'), { recursive: true, force: true });
+        const printed: Buffer[] = [];
+        let position = { out: 0, err: 0 };
+        let sent = 0;
+        const begin = async () => {
+          let isAlive = true;
+          const kept = await openKept(job, position, context);
+          const printer = createPrinter({
+            kept,
+            start: position,
+            async print(_from, bytes) {
+              await new Promise((resolve) => setImmediate(resolve));
+              if (!isAlive) return new Promise(() => undefined);
+              printed.push(Buffer.from(bytes));
+            },
+            onPrinted: () => {
+              position = { ...printer.printed };
+            },
+            onFault: (fault) => {
+              throw fault;
+            },
+          });
+          return { kept, printer, kill: () => (isAlive = false) };
+        };
+        let now = await begin();
+        for (const { count, pause, isKilled } of steps) {
+          await now.printer.receive('out', bytesAt(sent, count), never);
+          sent += count;
+          for (let at = 0; at < pause; at += 1) {
+            await new Promise((resolve) => setTimeout(resolve, 1));
+          }
+          if (!isKilled) continue;
+          now.kill();
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          now = await begin();
+          expect(now.kept.end.out).toBe(sent);
+        }
+        await now.printer.finish(never);
+        now.kept.close();
+        expect(Buffer.concat(printed).equals(bytesAt(0, sent))).toBe(true);
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+
+  test('passes on what could not be kept, in order, and reports the fault once', async () => {
+    await writeFile(join(state, 'jobs'), '');
+    const kept = await opened();
+    const printed: Buffer[] = [];
+    const faults: Error[] = [];
+    const printer = createPrinter({
+      kept,
+      start: { out: 0, err: 0 },
+      print: async (_from, bytes) => void printed.push(Buffer.from(bytes)),
+      onPrinted: () => undefined,
+      onFault: (fault) => faults.push(fault),
+    });
+    await printer.receive('out', bytesAt(0, 5), never);
+    await printer.receive('out', bytesAt(5, 5), never);
+    expect(Buffer.concat(printed).equals(bytesAt(0, 10))).toBe(true);
+    expect(faults).toHaveLength(1);
+    expect(printer.printed.out).toBe(10);
+  });
+
+  test('receives no more than the limit before its reader', async () => {
+    const kept = await opened();
+    let read: () => void = () => undefined;
+    const printer = createPrinter(
+      {
+        kept,
+        start: { out: 0, err: 0 },
+        print: () => new Promise((resolve) => (read = resolve)),
+        onPrinted: () => undefined,
+        onFault: () => undefined,
+      },
+      8,
+    );
+    await printer.receive('out', bytesAt(0, 8), never);
+    let isReceived = false;
+    const received = printer.receive('out', bytesAt(8, 4), never).then(() => {
+      isReceived = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(isReceived).toBe(false);
+    read();
+    await received;
+    expect(printer.printed.out).toBe(8);
+    kept.close();
+  });
+
+  test('waits for a reader no longer than its signal', async () => {
+    const kept = await opened();
+    const stop = new AbortController();
+    const reason = new CliError('interrupted', 'Interrupted.');
+    const printer = createPrinter({
+      kept,
+      start: { out: 0, err: 0 },
+      print: () => new Promise(() => undefined),
+      onPrinted: () => undefined,
+      onFault: () => undefined,
+    });
+    await printer.receive('out', bytesAt(0, 5), never);
+    const finished = printer.finish(stop.signal);
+    stop.abort(reason);
+    await expect(finished).rejects.toBe(reason);
+    kept.close();
+  });
+});

@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JobRecord } from '../../src/jobs/record/record.ts';
+import type { Outcome } from '../support/program.ts';
+import { NEW, RentingService } from '../support/renting-service.ts';
+import { type Service, startService } from '../support/service.ts';
+import { endCommand } from './end-command.ts';
+import { type FastRun, runFast } from './fast-run.ts';
+import { IMAGE, KEY_ID, OFFER } from './job-world.ts';
+import { type LoopbackSsh, loopbackSsh } from './loopback-ssh.ts';
+import { type PassingClock, passingClock } from './passing-clock.ts';
+
+/** Divides the supervisor's pauses by five. */
+const SLEEP = `#!/bin/sh
+case $1 in 0.2) exec /bin/sleep 0.04 ;; 1) exec /bin/sleep 0.2 ;; *) exec /bin/sleep "$1" ;; esac
+`;
+
+/** Omits a default flag that the test overrides, since a flag may be given only once. */
+const unlessIn = (flags: readonly string[], ...word: readonly [string, string]) =>
+  flags.includes(word[0]) ? [] : word;
+
+/** Runs jobs in one process, with an ssh that starts shells on this computer. */
+export interface LoopbackWorld {
+  readonly renting: RentingService;
+  readonly service: Service;
+  readonly ssh: LoopbackSsh;
+  /** The folder of the job on the instance. */
+  readonly job: string;
+  /** The home folder on the instance with this ID. */
+  there(id: string): string;
+  /** A file in the home folder on this computer. */
+  local(name: string): string;
+  /** The path of a stored file of the only job, such as its `json`. */
+  jobFile(kind: string): string;
+  /** Reads the stored record of the only job. */
+  record(): JobRecord;
+  /** The clock of this computer and the service. */
+  readonly clock: PassingClock;
+  /** Moves the clock. */
+  advance(milliseconds: number): void;
+  gpucloud(argv: readonly string[], how?: FastRun): Promise<Outcome>;
+  /** Starts a job with --detach. */
+  detach(command: string, ...flags: string[]): Promise<void>;
+  /** Runs a shell script, or these words instead. */
+  run(
+    script: string,
+    flags: readonly string[],
+    how?: FastRun,
+    words?: readonly string[],
+  ): Promise<Outcome>;
+  /** Runs a command on the rented instance with `run --on`. */
+  runOn(command: string, ...flags: string[]): Promise<Outcome>;
+  /** The number of terminate requests. */
+  terminations(): number;
+  status(): string | undefined;
+  close(): Promise<void>;
+}
+
+export async function createLoopbackWorld(): Promise<LoopbackWorld> {
+  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-loop-'));
+  const [bin, home] = [join(folder, 'bin'), join(folder, 'home')];
+  for (const path of [bin, home]) await mkdir(path);
+  const there = (id: string) => join(folder, id);
+  await writeFile(join(bin, 'sleep'), SLEEP, { mode: 0o755 });
+  const path = `${bin}:${process.env.PATH}`;
+  const ssh = loopbackSsh({ home: there, path });
+  const key = join(home, 'key');
+  await writeFile(key, '');
+  const banner = createServer((socket) => socket.end('SSH-2.0-test\r\n')).listen(0, '127.0.0.1');
+  await once(banner, 'listening');
+  const renting = new RentingService();
+  const clock = passingClock(5);
+  renting.clock = clock;
+  const rent = renting.rent.bind(renting);
+  renting.rent = (id, name, more) => {
+    mkdirSync(there(id), { recursive: true });
+    return rent(id, name, {
+      status: 'ACTIVE',
+      price_per_hour_snapshot: '89.90',
+      ip_address: '127.0.0.1',
+      ssh_username: 'root',
+      ssh_port: (banner.address() as AddressInfo).port,
+      ...more,
+    } as object);
+  };
+  const service = await startService(renting.handler, renting.clock);
+  const computer = {
+    home,
+    env: {
+      PATH: path,
+      HOME: home,
+      GPUCLOUD_CONFIG_DIR: join(home, 'config'),
+      GPUCLOUD_STATE_DIR: join(home, 'state'),
+    },
+  };
+  const env = { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' };
+  const hardware = ['--offer', OFFER, '--image', IMAGE, '--ssh-key', KEY_ID];
+  const words = [...hardware, '--identity', key];
+  const started: Promise<Outcome>[] = [];
+  const gpucloud = (argv: readonly string[], how?: FastRun) => {
+    const outcome = runFast({ computer, env }, argv, {
+      ...(how?.speed === undefined ? { clock } : {}),
+      programs: ssh,
+      ...how,
+    });
+    started.push(outcome);
+    return outcome;
+  };
+  const run: LoopbackWorld['run'] = (script, flags, how, command = ['sh', '-c', script]) =>
+    gpucloud(
+      [
+        'run',
+        ...words,
+        ...unlessIn(flags, '--name', 'job'),
+        ...unlessIn(flags, '--terminate-after', '1h'),
+        ...flags,
+        '--',
+        ...command,
+      ],
+      how,
+    );
+  const runOn = (command: string, ...flags: string[]) =>
+    gpucloud(['run', '--on', NEW, '--identity', key, ...flags, '--', 'sh', '-c', command]);
+  const job = join(there(NEW), 'gpucloud-run');
+  const jobFile = (kind: string) => {
+    const jobs = join(home, 'state', 'jobs');
+    const [name = ''] = readdirSync(jobs).filter((one) => one.endsWith('.json'));
+    return join(jobs, name.replace(/json$/, kind));
+  };
+  return {
+    renting,
+    service,
+    ssh,
+    job,
+    there,
+    local: (name) => join(home, name),
+    jobFile,
+    record: () => JSON.parse(readFileSync(jobFile('json'), 'utf8')),
+    clock,
+    advance: clock.advance,
+    gpucloud,
+    run,
+    runOn,
+    async detach(command, ...flags) {
+      const { code, stderr } = await run(command, ['--detach', '--unenforced', ...flags]);
+      if (code !== 0) throw new Error(stderr);
+    },
+    terminations: () => service.requests.filter(({ path }) => path.endsWith('/terminate')).length,
+    status: () => renting.instances.get(NEW)?.status,
+    async close() {
+      endCommand(join(job, 'pid'));
+      // Waits for every run, which could otherwise write to the removed folder.
+      await Promise.allSettled(started);
+      await service.close();
+      banner.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { createPhases, progressText } from '../../src/jobs/phases.ts';
+import { createMessages } from '../../src/output/messages.ts';
+import { manualClock } from '../support/clock.ts';
+
+test.each([
+  ['of an unknown total', { count: 5_000 }, '5.0 KB'],
+  ['of an unknown total with its speed', { count: 50_000, seconds: 10 }, '50 KB, 5.0 KB/s'],
+  ['at once', { count: 0, total: 2_700_000_000 }, '0 % of 2.7 GB'],
+  [
+    'with the time left',
+    { count: 1e9, total: 4e9, seconds: 100 },
+    '25 % of 4.0 GB, 10 MB/s, 5 min left',
+  ],
+  [
+    'of this attempt only',
+    { count: 1e9, total: 4e9, seconds: 100, since: 5e8 },
+    '25 % of 4.0 GB, 5.0 MB/s, 10 min left',
+  ],
+  ['of a stalled copy', { count: 1e9, total: 4e9, seconds: 99, since: 1e9 }, '25 % of 4.0 GB'],
+  ['beyond the estimate', { count: 3_000, total: 2_000, seconds: 1 }, '3.0 KB'],
+])('formats the progress %s', (_what, copied, text) => {
+  expect(progressText({ total: 0, seconds: 0, since: 0, ...copied })).toBe(text);
+});
+
+test.each([
+  [false, 'Fetching out\nFetching out  50 % of 2.0 GB, 16 MB/s, 1 min left\n'],
+  [true, ''],
+])('prints a line per minute of a copy without a terminal, none with json: %s', (json, text) => {
+  const [stderr, clock] = [new PassThrough(), manualClock()];
+  let time = 0;
+  const passing = { ...clock, monotonic: () => time };
+  const err = createMessages({ stderr, clock: passing, colour: false, json });
+  const host = { stderr } as unknown as Context['host'];
+  const phases = createPhases('job', { err, host, clock: passing } as unknown as Context);
+  phases.begin('fetching', 'out');
+  for (const [seconds, bytes] of [
+    [0, 1e7],
+    [59, 9e8],
+    [62, 1e9],
+    [63, 1.1e9],
+  ] as const) {
+    time = seconds * 1000;
+    phases.bytes(bytes, 2e9);
+  }
+  phases.clear();
+  expect(`${stderr.read() ?? ''}`).toBe(text);
+});

@@ -1,0 +1,268 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import type { JobPlan } from '../../src/jobs/job.ts';
+import { keptOutput } from '../../src/jobs/kept.ts';
+import { newRecord } from '../../src/jobs/new-record.ts';
+import { filesText, sizeText } from '../../src/jobs/phases.ts';
+import { note } from '../../src/jobs/record/note.ts';
+import {
+  askToStop,
+  type JobRecord,
+  readAllJobs,
+  readEnded,
+  readJob,
+  readJobs,
+  removeJob,
+  removeOldJobs,
+  stopAsked,
+  writeJob,
+} from '../../src/jobs/record/record.ts';
+
+const START = Date.UTC(2026, 0, 15);
+const uidOf = (at: number) => `3f0c5d9e-1111-4222-8333-${String(at).padStart(12, '0')}`;
+const SERVICE = 'https://api.example';
+
+let state: string;
+let context: Context;
+let account: string | undefined;
+const warnings: string[] = [];
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'gpucloud-record-'));
+  await mkdir(join(state, 'jobs'));
+  account = 'user-1';
+  warnings.length = 0;
+  context = {
+    folders: async () => ({ state }),
+    settings: async () => ({ baseUrl: { value: SERVICE } }),
+    journal: async () => ({
+      account: async () => account,
+      instance: async (id: string) => ({ kind: id === 'stranger' ? 'none' : 'known' }),
+    }),
+    err: { warn: (_code: string, text: string) => warnings.push(text) },
+    clock: { now: () => START },
+  } as unknown as Context;
+});
+afterEach(() => rm(state, { recursive: true }));
+
+/** Builds the record of a job that began that many minutes after the first. */
+async function job(at: number, change: Partial<JobRecord> = {}): Promise<JobRecord> {
+  const plan = {
+    command: ['true'],
+    toStart: { words: ['true'], variables: [{ key: 'TOKEN', value: 'secret' }] },
+    exclude: [],
+    fetch: [{ remote: 'out', local: '/out/' }],
+    report_file: null,
+    how: { identity: undefined, user: 'root', options: [], words: ['-4'] },
+  } as unknown as JobPlan;
+  const start = { id: null, name: `job-${at}`, on: false, here: false, sync: null, grace: 0 };
+  const started_at = new Date(START + at * 60_000).toISOString();
+  return { ...(await newRecord(plan, start, context)), uid: uidOf(at), started_at, ...change };
+}
+const path = (at: number, kind = 'json') => join(state, 'jobs', `${uidOf(at)}.${kind}`);
+const names = async () => (await readJobs(context)).map(({ name }) => name);
+
+test('stores a job without the values of its variables', async () => {
+  await writeJob(await job(1), context);
+  const [stored] = await readJobs(context);
+  expect(stored).toEqual(await job(1));
+  expect(stored).toMatchObject({
+    service: SERVICE,
+    account: 'user-1',
+    variables: ['TOKEN'],
+    fetch: [{ remote: 'out', local: '/out/', fetched_at: null }],
+    fetch_every: null,
+    keep_on_failure: null,
+    identity: null,
+    user: 'root',
+    ssh_words: ['-4'],
+  });
+});
+
+test("lists only the account's jobs, newest first", async () => {
+  for (const at of [2, 1, 3]) await writeJob(await job(at), context);
+  await writeJob(await job(4, { account: 'user-2' }), context);
+  await writeJob(await job(5, { service: 'sandbox' }), context);
+  expect(await names()).toEqual(['job-3', 'job-2', 'job-1']);
+  account = undefined;
+  expect(await names()).toEqual(['job-4', 'job-3', 'job-2', 'job-1']);
+  await rm(join(state, 'jobs'), { recursive: true });
+  expect(await names()).toEqual([]);
+  await writeFile(join(state, 'jobs'), '');
+  await expect(names()).rejects.toMatchObject({ failure: 'storage' });
+});
+
+test.each([
+  ['a text instead of a number', { grace: 'x' }],
+  ['no command', { command: [] }],
+  ['a negative position', { printed: { out: -1, err: 0 } }],
+  ['a result without its state', { fetch: [{ remote: 'a', local: '/a' }] }],
+  ['an unknown reason to keep the instance', { kept: 'why' }],
+])('warns about a record with %s, and lists the others', async (_what, change) => {
+  await writeJob(await job(1), context);
+  await writeJob(await job(2, change as object), context);
+  expect(await names()).toEqual(['job-1']);
+  expect(warnings).toEqual([expect.stringContaining(`Could not read the job: ${state}`)]);
+});
+
+test('names a record of a newer gpucloud, and lists the others', async () => {
+  await writeJob(await job(1), context);
+  await writeFile(path(2), '{"version": 3, "anything": true}');
+  const { jobs, newer } = await readAllJobs(context);
+  expect(jobs).toMatchObject([{ name: 'job-1' }]);
+  expect(newer).toMatchObject([{ failure: 'storage', message: expect.stringContaining(path(2)) }]);
+  // A process that drives the job must not replace the newer record.
+  await expect(readJob(uidOf(2), context)).rejects.toMatchObject({ failure: 'storage' });
+});
+
+/** A record as version 1 wrote it, in a file with its instance's ID. */
+const OLD = {
+  version: 1,
+  id: uidOf(7),
+  name: 'old',
+  on: false,
+  command: ['true'],
+  sync: null,
+  exclude: [],
+  fetch: [{ remote: 'out', local: '/out' }],
+  fetch_every: null,
+  keep_on_failure: null,
+  grace: 1000,
+  report_file: null,
+  identity: null,
+  user: null,
+  ssh_options: [],
+  ssh_words: [],
+  started_at: '2026-01-15T00:00:00.000Z',
+  printed: { out: 5, err: 0 },
+  cut: { out: 0, err: 0 },
+  exit_code: null,
+  kept: null,
+  lost_at: null,
+  ended_at: null,
+  report: null,
+};
+const REPORT = {
+  command_exit_code: null,
+  stage: 'copying',
+  instance: { id: uidOf(7), name: 'old' },
+  terminated: false,
+  fetched: [],
+  seconds: 1,
+  cost_at_most: null,
+  exit_code: 125,
+  error: 'No space.',
+};
+
+test.each([
+  ['a running job', {}, { command_started_at: OLD.started_at, printed: { out: 5, err: 0 } }],
+  ['a job that failed before its command', { report: REPORT }, { command_started_at: null }],
+  ['a failed job', { report: { ...REPORT, stage: 'running' } }, { reason: 'No space.' }],
+  ['a job with copied results', { fetched: true }, { fetch: [{ fetched_at: OLD.started_at }] }],
+  ['a job without copied results', { fetched: false }, { fetch: [{ fetched_at: null }] }],
+])('reads a record of version 1: %s', async (_what, change, expected) => {
+  await writeFile(path(7), JSON.stringify({ ...OLD, ...change }));
+  const found = await readJob(uidOf(7), context);
+  expect(found).toMatchObject({ version: 2, uid: uidOf(7), id: uidOf(7), ...expected });
+  // The next change stores it as version 2, in the same file.
+  await note({ record: found, isUnsaved: false }, { exit_code: 3 }, context);
+  expect(JSON.parse(await readFile(path(7), 'utf8'))).toMatchObject({ version: 2, exit_code: 3 });
+  expect(await readdir(join(state, 'jobs'))).toHaveLength(1);
+});
+
+test("lists a job of version 1 only if the account's journal has its instance", async () => {
+  await writeFile(path(7), JSON.stringify(OLD));
+  expect(await names()).toEqual(['old']);
+  await writeFile(path(7), JSON.stringify({ ...OLD, id: 'stranger' }));
+  expect(await names()).toEqual([]);
+});
+
+test('writes nothing over a job that another process has ended', async () => {
+  const ended_at = new Date(START).toISOString();
+  const held = { record: await job(1), isUnsaved: false };
+  await writeJob(held.record, context);
+  expect(await readEnded(uidOf(1), context)).toBeUndefined();
+  await writeJob(await job(1, { ended_at }), context);
+  await note(held, { exit_code: 5 }, context);
+  expect(await readEnded(uidOf(1), context)).toMatchObject({ ended_at, exit_code: null });
+});
+
+test('warns once if what happened to a job cannot be stored', async () => {
+  await rm(join(state, 'jobs'), { recursive: true });
+  await writeFile(join(state, 'jobs'), '');
+  const held = { record: await job(1), isUnsaved: false };
+  await note(held, { exit_code: 5 }, context);
+  await note(held, { kept: 'results' }, context);
+  expect(held.record).toMatchObject({ exit_code: 5, kept: 'results' });
+  expect(warnings).toEqual([expect.stringContaining('Could not save the job')]);
+});
+
+test('asks the process that follows a job to stop it', async () => {
+  const isAsked = await stopAsked(uidOf(1), context);
+  expect(isAsked()).toBe(false);
+  await askToStop(uidOf(1), context);
+  expect(isAsked()).toBe(true);
+  await removeJob(uidOf(1), context);
+  expect(isAsked()).toBe(false);
+});
+
+test('keeps the last 100 ended jobs and every open job', async () => {
+  for (let at = 0; at < 103; at += 1) {
+    const ended_at = at === 1 ? null : new Date(START).toISOString();
+    await writeFile(path(at), JSON.stringify(await job(at, { ended_at })));
+    await writeFile(path(at, 'out'), '');
+  }
+  await removeOldJobs(context);
+  const left = (await names()).length;
+  expect({ left, files: (await readdir(join(state, 'jobs'))).length }).toEqual({
+    left: 101,
+    files: 202,
+  });
+  for (const at of [0, 2]) expect(await names()).not.toContain(`job-${at}`);
+  expect(await names()).toContain('job-1');
+});
+
+test('reads the last lines of kept output across 64 KiB blocks', async () => {
+  const blocks = 64 * 1024;
+  const texts = [
+    '',
+    'one',
+    'one\n',
+    '\n\n',
+    'a\nb\nc',
+    'a\nb\nc\n',
+    `${'x'.repeat(blocks - 1)}\ny\n`,
+    `${'x'.repeat(blocks)}\ny`,
+    `x\n${'y'.repeat(2 * blocks)}\n`,
+    'line\n'.repeat(40_000),
+  ];
+  const record = await job(1);
+  for (const text of texts) {
+    await writeFile(path(1, 'out'), text);
+    const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+    for (const count of [1, 2, 3, 30_000]) {
+      let read = '';
+      for await (const chunk of keptOutput(record, 'out', { lines: count }, context)) read += chunk;
+      expect(read === lines.slice(-count).join(''), `${count} of ${text.length}`).toBe(true);
+    }
+  }
+});
+
+test.each([
+  [0, '0 bytes'],
+  [1, '1 byte'],
+  [999, '999 bytes'],
+  [1_000, '1.0 KB'],
+  [9_940, '9.9 KB'],
+  [10_000, '10 KB'],
+  [83_400_000, '83 MB'],
+  [2_500_000_000, '2.5 GB'],
+  [4e12, '4.0 TB'],
+  [4e15, '4000 TB'],
+])('prints %i bytes as %s', (bytes, text) => {
+  expect(sizeText(bytes)).toBe(text);
+  expect(filesText({ count: 1, bytes })).toBe(`1 file (${text})`);
+  expect(filesText({ count: 1_204, bytes })).toBe(`1,204 files (${text})`);
+});

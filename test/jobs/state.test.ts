@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type Driver,
+  type Happened,
+  type JobState,
+  next,
+  type Observation,
+  type Situation,
+  type Step,
+  stateOf,
+} from '../../src/jobs/state.ts';
+
+/** A job of `run` whose command was started. */
+const JOB: Happened = {
+  on: false,
+  started: true,
+  exit_code: null,
+  collected: false,
+  lostReported: false,
+  kept: null,
+  stopRequested: false,
+  ending: false,
+  ended: false,
+};
+const FRESH: Happened = { ...JOB, started: false };
+const DONE: Happened = { ...JOB, exit_code: 0, collected: true };
+const NOW: Situation = {
+  time: 'early',
+  interrupt: 'none',
+  isArmed: false,
+  isInterrupted: false,
+  isCopied: false,
+  skipsResults: false,
+  keepsOnFailure: false,
+  keepsForResults: true,
+  isKept: false,
+  failed: 'none',
+};
+const ABSENT: Observation = { kind: 'absent' };
+const RUNNING: Observation = { kind: 'running' };
+const LOST: Observation = { kind: 'lost' };
+const AWAY: Observation = { kind: 'unreachable' };
+const OVER: Observation = { kind: 'gone', isOver: true };
+const ERROR: Observation = { kind: 'gone', isOver: false };
+const exited = (code: number): Observation => ({ kind: 'exited', code });
+
+describe('the state of a job', () => {
+  test.each<[string, Happened, Observation, JobState]>([
+    ['before the start', FRESH, ABSENT, { kind: 'preparing' }],
+    ["beside another job's folder", FRESH, exited(0), { kind: 'preparing' }],
+    ['after the folder was emptied', JOB, ABSENT, { kind: 'lost' }],
+    ['with a running command', JOB, RUNNING, { kind: 'running' }],
+    ['without a supervisor', JOB, LOST, { kind: 'lost' }],
+    ['out of reach', JOB, AWAY, { kind: 'unreachable' }],
+    ['after an exit', JOB, exited(3), { kind: 'exited', code: 3, isReachable: true }],
+    ['with a stored code', DONE, LOST, { kind: 'exited', code: 0, isReachable: true }],
+    ['with a stored code, away', DONE, AWAY, { kind: 'exited', code: 0, isReachable: false }],
+    ['after an end elsewhere', DONE, OVER, OVER as JobState],
+    ['in ERROR', FRESH, ERROR, ERROR as JobState],
+    ['after its end', { ...JOB, ended: true }, RUNNING, { kind: 'ended' }],
+  ])('is known %s', (_what, job, seen, state) => {
+    expect(stateOf(job, seen)).toEqual(state);
+  });
+});
+
+type Row = [string, Driver, Happened, Observation, Partial<Situation>, Step];
+
+describe('the next step', () => {
+  test.each<Row>([
+    ['starts a new job', 'run', FRESH, ABSENT, {}, 'start'],
+    ['starts the job of a killed run', 'attach', FRESH, ABSENT, {}, 'start'],
+    ['ends the instance of a killed run', 'reap', FRESH, ABSENT, {}, 'end'],
+    ['ends it after a failed start', 'run', FRESH, ABSENT, { failed: 'start' }, 'end'],
+    ['ends it on Ctrl-C', 'run', FRESH, ABSENT, { interrupt: 'first' }, 'end'],
+    ['obeys jobs stop', 'run', { ...FRESH, stopRequested: true }, ABSENT, {}, 'end'],
+    ['leaves a new job on Ctrl-C', 'attach', FRESH, ABSENT, { interrupt: 'first' }, 'leave'],
+    ['never starts twice', 'attach', JOB, ABSENT, {}, 'collect'],
+  ])('before the command %s: %s', (_what, driver, job, seen, now, step) => {
+    expect(next(job, stateOf(job, seen), driver, { ...NOW, ...now })).toBe(step);
+  });
+
+  test.each<Row>([
+    ['follows', 'run', JOB, RUNNING, {}, 'follow'],
+    ['leaves a detached job', 'detach', JOB, RUNNING, {}, 'leave'],
+    ['leaves a running job', 'reap', JOB, RUNNING, {}, 'leave'],
+    ['stops the command', 'stop', JOB, RUNNING, {}, 'stop'],
+    ['interrupts near the deadline', 'reap', JOB, RUNNING, { time: 'near' }, 'interrupt'],
+    ['interrupts on Ctrl-C', 'run', JOB, RUNNING, { interrupt: 'first' }, 'interrupt'],
+    ['leaves on Ctrl-C', 'attach', JOB, RUNNING, { interrupt: 'first' }, 'leave'],
+    ['copies what exists', 'run', JOB, RUNNING, { time: 'half' }, 'collect'],
+    ['copies once after the deadline', 'reap', JOB, RUNNING, { time: 'past' }, 'collect'],
+    ['ends at the deadline', 'run', JOB, RUNNING, { time: 'past' }, 'end'],
+    ['ends if the terminal closes', 'run', JOB, RUNNING, { interrupt: 'hangUp' }, 'end'],
+    [
+      'leaves it to a schedule',
+      'run',
+      JOB,
+      RUNNING,
+      { interrupt: 'hangUp', isArmed: true },
+      'leave',
+    ],
+    ['waits for the link', 'run', JOB, AWAY, {}, 'follow'],
+    ['ends without hope for the link', 'run', JOB, AWAY, { failed: 'follow' }, 'end'],
+    ['leaves an unreachable job', 'reap', JOB, AWAY, {}, 'leave'],
+    ['ends it after the deadline', 'reap', JOB, AWAY, { time: 'past' }, 'end'],
+    ['reports a lost command once', 'reap', JOB, LOST, {}, 'reportLost'],
+    ['leaves it then', 'reap', { ...JOB, lostReported: true }, LOST, {}, 'leave'],
+    ['copies from it before the end', 'reap', JOB, LOST, { time: 'near' }, 'collect'],
+  ])('during the command %s', (_what, driver, job, seen, now, step) => {
+    expect(next(job, stateOf(job, seen), driver, { ...NOW, ...now })).toBe(step);
+  });
+
+  test.each<Row>([
+    ['copies the results', 'run', JOB, exited(0), {}, 'collect'],
+    ['tries once after the deadline', 'reap', JOB, exited(0), { time: 'past' }, 'collect'],
+    ['ends then', 'reap', JOB, exited(0), { time: 'past', failed: 'cut' }, 'end'],
+    ['ends', 'run', DONE, exited(0), {}, 'end'],
+    ['skips the results', 'stop', JOB, exited(0), { skipsResults: true }, 'end'],
+    ['ends after a success', 'reap', DONE, exited(3), { keepsOnFailure: true }, 'end'],
+    [
+      'keeps a failed command',
+      'run',
+      { ...DONE, exit_code: 3 },
+      exited(3),
+      { keepsOnFailure: true },
+      'keep',
+    ],
+    ['stays beside it', 'run', { ...DONE, kept: 'command' }, exited(3), {}, 'stay'],
+    [
+      'leaves it to a schedule',
+      'run',
+      { ...DONE, kept: 'command' },
+      exited(3),
+      { isArmed: true },
+      'leave',
+    ],
+    [
+      'ends it on Ctrl-C',
+      'run',
+      { ...DONE, kept: 'command' },
+      exited(3),
+      { interrupt: 'first' },
+      'end',
+    ],
+    ['leaves it to a person', 'reap', { ...DONE, kept: 'command' }, exited(3), {}, 'leave'],
+    ['ends it for a person', 'attach', { ...DONE, kept: 'command' }, exited(3), {}, 'end'],
+    ['keeps it out of reach', 'attach', { ...DONE, kept: 'command' }, AWAY, {}, 'leave'],
+    ['keeps missing results', 'run', JOB, exited(0), { failed: 'missing' }, 'keep'],
+    ['keeps them too', 'reap', JOB, exited(0), { failed: 'missing' }, 'keep'],
+    ['keeps no results', 'run', JOB, exited(0), { failed: 'here', keepsForResults: false }, 'end'],
+    ['tries in the next pass', 'reap', JOB, exited(0), { failed: 'here' }, 'leave'],
+    ['copies kept results again', 'run', { ...JOB, kept: 'results' }, exited(0), {}, 'collect'],
+    [
+      'stays beside kept results',
+      'run',
+      { ...JOB, kept: 'results' },
+      exited(0),
+      { failed: 'here' },
+      'stay',
+    ],
+    [
+      'hands them to jobs stop',
+      'run',
+      { ...JOB, kept: 'results', stopRequested: true },
+      exited(0),
+      { failed: 'here' },
+      'leave',
+    ],
+    [
+      'fetches nothing after an uncertain end',
+      'reap',
+      { ...JOB, ending: true },
+      exited(0),
+      {},
+      'end',
+    ],
+    ['reports an end elsewhere', 'reap', JOB, OVER, {}, 'report'],
+    ['leaves ERROR to the deadline', 'reap', JOB, ERROR, {}, 'leave'],
+    ['ends ERROR', 'run', JOB, ERROR, {}, 'end'],
+    ['leaves an ended job', 'attach', { ...JOB, ended: true }, RUNNING, {}, 'leave'],
+  ])('after the command %s: %s', (_what, driver, job, seen, now, step) => {
+    expect(next(job, stateOf(job, seen), driver, { ...NOW, ...now })).toBe(step);
+  });
+
+  const on = { on: true } as const;
+  test.each<Row>([
+    ['ends without a start', 'run', { ...FRESH, ...on }, ABSENT, { failed: 'start' }, 'end'],
+    ['leaves at the deadline', 'run', { ...JOB, ...on }, RUNNING, { time: 'past' }, 'leave'],
+    ['leaves results', 'run', { ...JOB, ...on }, exited(0), { failed: 'here' }, 'leave'],
+    ['ends without results', 'run', { ...JOB, ...on }, exited(0), { failed: 'missing' }, 'end'],
+    ['ends', 'reap', { ...DONE, ...on }, exited(0), {}, 'end'],
+  ])('on an existing instance %s', (_what, driver, job, seen, now, step) => {
+    expect(next(job, stateOf(job, seen), driver, { ...NOW, ...now })).toBe(step);
+  });
+});

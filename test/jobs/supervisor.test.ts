@@ -1,0 +1,255 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { follow } from '../../src/jobs/remote/follow.ts';
+import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
+import {
+  BUSY,
+  FOLDER,
+  FREE,
+  INTERRUPT,
+  RESET,
+  START,
+  STARTED,
+  supervisorOf,
+} from '../../src/jobs/remote/supervisor.ts';
+import type { EnvironmentVariable } from '../../src/rules/container.ts';
+import { needs } from '../support/needs.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
+import { localShell } from './local-shell.ts';
+
+const SHELLS = {
+  sh: ['sh'],
+  dash: ['dash'],
+  busybox: ['busybox', 'sh'],
+  bash: ['bash', '--posix'],
+};
+
+const never = new AbortController().signal;
+let home: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'gpucloud-run-'));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+async function started(
+  shell: RemoteShell,
+  command: readonly string[],
+  variables: readonly EnvironmentVariable[] = [],
+  job = 'job',
+): Promise<void> {
+  const running = await shell.start(START, [], never);
+  running.stdin.end(supervisorOf({ words: command, variables }, job));
+  for await (const chunk of running.stdout) {
+    expect(String(chunk)).toBe(`${STARTED}\n`);
+    return;
+  }
+  throw new Error('the supervisor printed nothing');
+}
+
+async function followed(shell: RemoteShell, offsets = { out: 0, err: 0 }, signal = never) {
+  const printed = { out: '', err: '' };
+  const end = await follow({
+    shell,
+    offsets,
+    signal,
+    clock: { sleep: async () => undefined, now: () => 0, monotonic: () => 0, random: () => 0 },
+    async print(from, bytes) {
+      printed[from] += Buffer.from(bytes).toString('latin1');
+    },
+    onCut: async ({ reason }) => {
+      throw new Error(`the link was cut: ${reason}`);
+    },
+    onBack: () => undefined,
+  });
+  return { ...printed, ...end };
+}
+
+describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
+  const own = name === 'busybox' ? 'busybox' : 'POSIX';
+  const here = needs(own);
+  const disk = needs(own, 'the right to mount');
+
+  test('separates stdout from stderr and returns the exit code', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['sh', '-c', 'echo "it' + "'" + 's out"; echo err >&2; exit 3']);
+    expect(await followed(shell)).toEqual({ out: "it's out\n", err: 'err\n', exitCode: 3 });
+  });
+
+  test('starts the command once for repeated requests', here, async () => {
+    const shell = localShell(home, sh);
+    const command = ['sh', '-c', 'echo ran >>ran; sleep 0.3'];
+    await Promise.all([started(shell, command), started(shell, command)]);
+    await followed(shell);
+    await started(shell, command);
+    expect(await readFile(join(home, FOLDER, 'work', 'ran'), 'utf8')).toBe('ran\n');
+  });
+
+  test('passes variables of any bytes without storing them in a file', here, async () => {
+    const shell = localShell(home, sh);
+    const value = `it's "$HOME" \\ \`x\`\n\u{1f511} é\x81\x88${String.fromCharCode(1, 127)}end`;
+    const variables = [
+      { key: 'TOKEN', value },
+      { key: 'EMPTY', value: '' },
+    ];
+    await started(
+      shell,
+      ['sh', '-c', 'printf %s "$TOKEN" | wc -c; echo "${EMPTY-unset}"'],
+      variables,
+    );
+    const bytes = Buffer.byteLength(value);
+    expect(await followed(shell)).toEqual({ out: `${bytes}\n\n`, err: '', exitCode: 0 });
+    await rm(home, { recursive: true });
+    await mkdir(home);
+    await started(shell, ['printenv', 'TOKEN'], variables);
+    const { out } = await followed(shell);
+    expect(out).toBe(Buffer.from(`${value}\n`).toString('latin1'));
+    const files = await readdir(join(home, FOLDER), { recursive: true });
+    const own = ['err', 'exit', 'full', 'out', 'pid', 'since', 'started', 'started/job', 'work'];
+    expect(files.sort()).toEqual(own);
+  });
+
+  test('starts a second job only after the first has ended', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['sh', '-c', 'echo first; while [ ! -e go ]; do sleep 0.1; done']);
+    await expect(started(shell, ['echo', 'second'], [], 'other')).rejects.toThrow(
+      'printed nothing',
+    );
+    expect((await shell.run(RESET, '', never)).stdout).toBe(`${BUSY}\n`);
+    await writeFile(join(home, FOLDER, 'work', 'go'), 'x\n');
+    expect(await followed(shell)).toMatchObject({ out: 'first\n', exitCode: 0 });
+    expect((await shell.run(RESET, '', never)).stdout).toBe(`${FREE}\n`);
+    await started(shell, ['cat', 'go'], [], 'other');
+    expect(await followed(shell)).toEqual({ out: 'x\n', err: '', exitCode: 0 });
+  });
+
+  test('sends the command SIGINT and keeps its exit code', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, [
+      'sh',
+      '-c',
+      'trap "echo caught; exit 9" INT; echo up; while :; do sleep 0.1; done',
+    ]);
+    const ending = followed(shell);
+    await until(async () => (await readFile(join(home, FOLDER, 'out'), 'utf8')) === 'up\n');
+    expect((await shell.run(INTERRUPT, '', never)).code).toBe(0);
+    expect(await ending).toEqual({ out: 'up\ncaught\n', err: '', exitCode: 9 });
+  });
+
+  test('reports exit code 127 for a missing command', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['gpucloud-no-such-program']);
+    const { exitCode, err } = await followed(shell);
+    expect(exitCode).toBe(127);
+    expect(err).toContain('gpucloud-no-such-program');
+  });
+
+  test('sends every byte after the offset exactly once', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['sh', '-c', 'head -c 3000000 /dev/urandom | tee copy']);
+    const whole = (await followed(shell)).out;
+    const copy = await readFile(join(home, FOLDER, 'work', 'copy'), 'latin1');
+    expect(whole === copy).toBe(true);
+    for (const out of [1, 65_535, 65_536, 65_537, 1_048_576, 2_999_999, 3_000_000]) {
+      const rest = await followed(shell, { out, err: 0 });
+      expect(rest.out === copy.slice(out)).toBe(true);
+    }
+  });
+
+  test('resumes following after ssh failed to start once', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['sh', '-c', 'echo whole; exit 4']);
+    const reasons: string[] = [];
+    let isMissing = true;
+    const start: typeof shell.start = (...given) => {
+      if (!isMissing) return shell.start(...given);
+      isMissing = false;
+      throw new CliError('refused', 'ssh is not on PATH.');
+    };
+    let out = '';
+    const { exitCode } = await follow({
+      shell: { ...shell, start },
+      offsets: { out: 0, err: 0 },
+      signal: never,
+      clock: { sleep: async () => undefined, now: () => 0, monotonic: () => 0, random: () => 0 },
+      async print(_from, bytes) {
+        out += Buffer.from(bytes).toString();
+      },
+      onCut: async ({ reason }) => void reasons.push(reason),
+      onBack: () => undefined,
+    });
+    expect({ out, exitCode, reasons }).toEqual({
+      out: 'whole\n',
+      exitCode: 4,
+      reasons: ['ssh is not on PATH.'],
+    });
+  });
+
+  test(
+    'keeps the exit code if the command fills the disk, and reports the full disk',
+    disk,
+    async () => {
+      const small = await mountSmallDisk('64k');
+      try {
+        const shell = localShell(small.path, sh);
+        await started(shell, ['sh', '-c', 'cat /dev/zero >fill; exit 3']);
+        expect(await followed(shell)).toMatchObject({ exitCode: 3, isDiskFull: true });
+      } finally {
+        await small.remove();
+      }
+    },
+  );
+
+  test('ends with the command although its child writes on', here, async () => {
+    const shell = localShell(home, sh);
+    const script = 'while [ -d . ] && [ ! -e stop ]; do echo x; done & echo up; sleep 0.3; exit 4';
+    await started(shell, ['sh', '-c', script]);
+    const { out, exitCode } = await followed(shell);
+    await writeFile(join(home, FOLDER, 'work', 'stop'), '');
+    expect(exitCode).toBe(4);
+    expect(out).toContain('up\n');
+  });
+
+  test("starts nothing if the supervisor's script is cut off", here, async () => {
+    const shell = localShell(home, sh);
+    const running = await shell.start(START, [], never);
+    const words = ['touch', 'ran'];
+    running.stdin.end(supervisorOf({ words, variables: [] }, 'job').slice(0, -10));
+    running.stdout.resume();
+    expect(await running.ended).not.toBe(0);
+    expect(await readdir(join(home, FOLDER))).not.toContain('started');
+  });
+
+  test('reports a job whose folder was removed as lost', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['true']);
+    await followed(shell);
+    await rm(join(home, FOLDER), { recursive: true });
+    expect((await followed(shell)).exitCode).toBeUndefined();
+  });
+
+  test("runs the command with the login's umask", here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['sh', '-c', 'umask']);
+    const { out } = await followed(shell);
+    expect(Number.parseInt(out, 8)).toBe(process.umask());
+  });
+
+  test('reports a killed supervisor as lost', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['sleep', '30']);
+    const pid = Number(await readFile(join(home, FOLDER, 'pid'), 'utf8'));
+    process.kill(-pid, 'SIGKILL');
+    expect((await followed(shell)).exitCode).toBeUndefined();
+  });
+});
+
+async function until(fits: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await fits()); tries += 1) {
+    if (tries > 500) throw new Error('what was waited for did not come');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

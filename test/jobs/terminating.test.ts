@@ -1,0 +1,287 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { graceFor } from '../../src/jobs/stops.ts';
+import { NEW } from '../support/renting-service.ts';
+import { no } from '../support/service.ts';
+import { until } from '../support/ssh-world.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ctrlC, exited, followed, killSupervisor, LASTS, reap, started } from './stories.ts';
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+describe('terminating the instance', () => {
+  test('retries a termination after a 409 response', async () => {
+    world.renting.terminations = [() => no(409, 'The instance is busy.')];
+    expect(await world.run('true', [])).toMatchObject({ code: 0 });
+    expect(world.status()).toBe('TERMINATING');
+    expect(world.terminations()).toBe(2);
+  });
+
+  test('stores the exit code before it terminates the instance', async () => {
+    let stored: unknown;
+    world.renting.terminations = [
+      (id) => {
+        stored = world.record().exit_code;
+        return world.renting.terminate(id);
+      },
+    ];
+    expect(await world.run('exit 3', [])).toMatchObject({ code: 3 });
+    expect(stored).toBe(3);
+  });
+
+  test("rents nothing if this computer can't store the job", async () => {
+    await mkdir(world.local('state'));
+    await writeFile(world.local('state/jobs'), 'in the way');
+    const { code, stderr } = await world.run('true', []);
+    expect(code, stderr).toBe(9);
+    expect(world.status()).toBeUndefined();
+  });
+
+  test('fetches results first if the command was killed', async () => {
+    const ended = world.run(LASTS, ['--fetch', `up:${world.local('up')}`]);
+    await followed(world);
+    await killSupervisor(world);
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('The command was killed together with its supervisor.');
+    expect(existsSync(world.local('up'))).toBe(true);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('follows a killed command even if its PID was reused', async () => {
+    const ended = world.run(LASTS, []);
+    await followed(world);
+    const pidFile = join(world.job, 'pid');
+    const killed = -Number(readFileSync(pidFile, 'utf8'));
+    const other = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+    writeFileSync(pidFile, String(other.pid));
+    process.kill(killed, 'SIGKILL');
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('The command was killed together with its supervisor.');
+    expect(world.status()).toBe('TERMINATING');
+    expect(other.exitCode).toBe(null);
+  });
+
+  test('uses the known price if the service does not respond afterwards', async () => {
+    let reads = 0;
+    world.renting.onRead = async (id) => {
+      if (world.status() === 'TERMINATING') reads += 1;
+      if (reads > 0) world.renting.failing.add(`/instances/${id}`);
+    };
+    const { code, stderr } = await world.run('exit 3', []);
+    expect({ code, reads }, stderr).toEqual({ code: 3, reads: 1 });
+    expect(stderr).toContain('It cost at most 89.90 ₽.');
+  });
+
+  test('reports an instance that somebody else has terminated', async () => {
+    const ended = world.run(LASTS, []);
+    await followed(world);
+    world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
+    world.ssh.refuse = () => 'Connection refused';
+    world.ssh.cut();
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toMatch(
+      /\nTerminated job after \d+ s\. .*\nerror: job is TERMINATED, so its job has ended\.\n$/,
+    );
+    expect(stderr).not.toContain('may still be billing');
+  });
+});
+
+describe('an instance in ERROR', () => {
+  const fail = () =>
+    world.renting.rent(NEW, 'job', { status: 'ERROR', failure_reason: 'disk failed' } as object);
+
+  test('still gives its results while SSH responds', async () => {
+    const command = 'echo x >out; touch up; until [ -e go ]; do sleep 0.1; done; exit 3';
+    const ended = world.run(command, ['--fetch', `out:${world.local('out')}`]);
+    await followed(world);
+    fail();
+    world.ssh.cut();
+    writeFileSync(join(world.job, 'work', 'go'), '');
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(3);
+    expect(readFileSync(world.local('out'), 'utf8')).toBe('x\n');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('is terminated with its reason once SSH is gone', async () => {
+    const ended = world.run(LASTS, []);
+    await followed(world);
+    fail();
+    world.ssh.refuse = () => 'Connection refused';
+    world.ssh.cut();
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('job is ERROR (disk failed), so its job has ended.');
+    expect(world.status()).toBe('TERMINATING');
+  });
+});
+
+describe('--keep-on-failure', () => {
+  const endsAt = async () => {
+    const { stdout } = await world.gpucloud(['instances', 'get', NEW, '--json']);
+    return Date.parse(JSON.parse(stdout).ends_at);
+  };
+
+  test('keeps the instance for the time in --keep-on-failure', async () => {
+    await world.gpucloud(['instances', 'reap', '--every', '5m']);
+    const { stderr } = await world.run('exit 3', ['--keep-on-failure', '30m']);
+    expect(stderr).toMatch(/^warning: Kept job: it bills until [^.]*\. Connect: /m);
+    expect(await endsAt()).toBeLessThan(Date.now() + 31 * 60_000);
+    await world.gpucloud(['jobs', 'stop', 'job', '--no-fetch']);
+  });
+
+  test('never extends the deadline with --keep-on-failure', async () => {
+    await world.gpucloud(['instances', 'reap', '--every', '5m']);
+    await world.run('exit 3', ['--keep-on-failure', '3h']);
+    expect(await endsAt()).toBeLessThan(Date.now() + 61 * 60_000);
+    expect(world.status()).toBe('ACTIVE');
+  });
+
+  test('exits with 130 and terminates the instance on Ctrl-C', async () => {
+    const { interrupts, press } = ctrlC();
+    const ended = world.run(LASTS, ['--keep-on-failure', '30m'], { interrupts });
+    await followed(world);
+    press();
+    expect(await ended).toMatchObject({ code: 130 });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('keeps an instance with missing results until jobs attach or stop', async () => {
+    await world.gpucloud(['instances', 'reap', '--every', '5m']);
+    const flags = ['--fetch', `missing:${world.local('x')}`, '--keep-on-failure', '30m'];
+    expect(await world.run('true', flags)).toMatchObject({ code: 125 });
+    expect(await reap(world)).toMatchObject({ rows: [{ outcome: 'kept' }] });
+    expect(world.status()).toBe('ACTIVE');
+  });
+});
+
+test("stores a job's kept output with mode 0600", async () => {
+  await world.run('echo out; echo err >&2', []);
+  for (const kind of ['out.0', 'err.0', 'json']) {
+    expect(statSync(world.jobFile(kind)).mode & 0o777).toBe(0o600);
+  }
+});
+
+test.each([
+  [undefined, 2],
+  [1, 0.5],
+  [10, 2],
+  [60, 6],
+  [600, 15],
+])('interrupts a job of %s minutes %s minutes before its deadline', (time, grace) => {
+  const minute = 60_000;
+  expect(graceFor(time === undefined ? undefined : time * minute)).toBe(grace * minute);
+});
+
+describe('jobs stop', () => {
+  test('does not terminate the instance if another process has ended the job', async () => {
+    await world.detach('exit 5');
+    await exited(world);
+    let isFirst = true;
+    world.renting.onRead = async () => {
+      if (!isFirst) return;
+      isFirst = false;
+      const path = world.jobFile('json');
+      const job = world.record();
+      writeFileSync(path, JSON.stringify({ ...job, ended_at: job.started_at, exit_code: 5 }));
+    };
+    const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
+    expect(code, stderr).toBe(0);
+    expect(world.terminations()).toBe(0);
+  });
+
+  test('closes a job whose instance is already terminated', async () => {
+    await world.detach(LASTS);
+    world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
+    const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
+    expect(code, stderr).toBe(0);
+    expect(world.record().ended_at).not.toBeNull();
+  });
+});
+
+describe('reap', () => {
+  test('interrupts a command near its deadline, and fetches its results', async () => {
+    const command = `trap 'mkdir out; echo x >out/r; exit 7' INT; ${LASTS}`;
+    await world.detach(command, '--grace', '10m', '--fetch', `out:${world.local('out')}`);
+    await started(world);
+    expect(await reap(world, '--every', '5m')).toMatchObject({ code: 0, rows: [] });
+    // The next run of `reap` would be too late for the grace period.
+    world.advance(46 * 60_000);
+    const { scripts } = world.ssh;
+    const before = scripts.length;
+    const reaped = reap(world, '--every', '5m');
+    await until(() => scripts.length >= before + 2);
+    world.advance(5 * 60_000);
+    expect((await reaped).rows).toMatchObject([{ outcome: 'terminated', exit_code: 7 }]);
+    expect(readFileSync(world.local('out/r'), 'utf8')).toBe('x\n');
+  });
+
+  test('skips a job that another process follows', async () => {
+    const ended = world.run('until [ -e go ]; do sleep 0.1; done; exit 3', []);
+    await until(() => existsSync(join(world.job, 'pid')));
+    expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
+    writeFileSync(join(world.job, 'work', 'go'), '');
+    expect(await ended).toMatchObject({ code: 3 });
+  });
+
+  test('exits with 125 for a command whose folder disappeared', async () => {
+    await world.detach('true');
+    await exited(world);
+    rmSync(world.job, { recursive: true });
+    const { code, rows } = await reap(world);
+    expect({ code, rows }).toMatchObject({ code: 125, rows: [{ outcome: 'lost' }] });
+    expect(world.status()).toBe('ACTIVE');
+  });
+
+  test('terminates an instance on which no command was started', async () => {
+    await world.detach('true');
+    await exited(world);
+    rmSync(world.job, { recursive: true });
+    const record = { ...world.record(), command_started_at: null };
+    writeFileSync(world.jobFile('json'), JSON.stringify(record));
+    const { code, rows, stderr } = await reap(world);
+    expect({ code, rows }).toMatchObject({ code: 125, rows: [{ outcome: 'terminated' }] });
+    expect(stderr).toContain('The command was never started.');
+    expect(world.status()).toBe('TERMINATING');
+    const { stdout } = await world.gpucloud(['jobs', 'list', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ status: 'EXITED', exit_code: null }]);
+  });
+});
+
+test('exits with 143 on SIGTERM without fetching results', async () => {
+  const { interrupts, press } = ctrlC(new CliError('terminated', 'Terminated.'));
+  const ended = world.run(`mkdir out; ${LASTS}`, ['--fetch', `out:${world.local('out')}`], {
+    interrupts,
+  });
+  await followed(world);
+  press();
+  const { code, stderr } = await ended;
+  expect({ code, status: world.status() }).toEqual({ code: 143, status: 'TERMINATING' });
+  expect(existsSync(world.local('out'))).toBe(false);
+  expect(stderr).not.toContain('Interrupting the command');
+});
+
+describe('the warning about an unenforced deadline', () => {
+  test('reports the instance with an unenforced deadline, and suggests reap --install', async () => {
+    const { stderr } = await world.run('true', []);
+    expect(stderr).toMatch(
+      /killed, nothing terminates job at its deadline\..*gpucloud instances reap --install/s,
+    );
+  });
+
+  test('omits the warning about an unenforced deadline with --unenforced', async () => {
+    const { stderr } = await world.run('true', ['--unenforced']);
+    expect(stderr).not.toContain('reap --install');
+  });
+});

@@ -1,0 +1,316 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { shellLine } from '../../src/output/shell-line.ts';
+import { hostBlock, hostEntries } from '../../src/ssh/hosts/ssh-config.ts';
+import { probeArgv, scpArgv, sshArgv, tunnelArgv } from '../../src/ssh/ssh-argv.ts';
+import { knownSshEndpoint, sshEndpoint } from '../../src/watch/ssh-endpoint.ts';
+import { needs, programAt } from '../support/needs.ts';
+import { anyText, fc, runs } from '../support/random.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const SSH = { knownHosts: '/state/ssh/known_hosts', options: [], words: [] };
+
+/** Words that a hostile or broken service could send. */
+const HOSTILE = [
+  '-oProxyCommand=touch${IFS}/tmp/x',
+  '-oProxyCommand=id',
+  '-l',
+  '--',
+  '127.0.0.1 -oProxyCommand=id',
+  '127.0.0.1\n  ProxyCommand id',
+  '127.0.0.1\r\nHost *',
+  '127.0.0.1\u2028Host *',
+  '127.0.0.1\0x',
+  '$(id)',
+  '`id`',
+  ';id',
+  '%h',
+  '%%',
+  'root@evil.example',
+  'evil.example:22',
+  '[::1]',
+  'fe80::1%eth0',
+  '1',
+  '2130706433',
+  '0x7f.1',
+  '127.1',
+  '010.0.0.1',
+  'ro ot',
+  "ro'ot",
+  'ro"ot',
+  'root#',
+  '*',
+  '!x',
+  '?',
+  '~/.ssh',
+  '',
+  ' ',
+  'a'.repeat(300),
+  '\u202eroot',
+];
+
+const GOOD = [
+  '203.0.113.7',
+  '2001:db8::5',
+  '0:0:0:0:0:0:0:1',
+  'gpu-1.example.com',
+  'Trainer.Example.COM',
+  'root',
+  'ubuntu',
+  'my_user-1',
+];
+
+const piece = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...HOSTILE) },
+  { weight: 1, arbitrary: anyText({ maxLength: 20 }) },
+  // Generates mostly valid characters, to probe the edges of the rules.
+  {
+    weight: 2,
+    arbitrary: fc
+      .array(fc.constantFrom(...'ab1.-_:@%$ \n\t"\'=/\\'), { maxLength: 12 })
+      .map((letters) => letters.join('')),
+  },
+);
+/** Generates valid texts, invalid texts and mixtures of both. */
+const text = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...GOOD) },
+  { weight: 3, arbitrary: piece },
+  { weight: 1, arbitrary: fc.tuple(piece, piece).map((two) => two.join('')) },
+  { weight: 1, arbitrary: fc.tuple(fc.constantFrom(...GOOD), piece).map((two) => two.join('')) },
+  { weight: 1, arbitrary: fc.constantFrom(null, undefined) },
+);
+const port = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: 1, max: 65_535 }) },
+  fc.constantFrom(0, -1, 22.5, 65_536, 1e21, null, undefined),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
+const instance = fc.record({
+  id: fc.constant(ID),
+  ip_address: text,
+  ssh_username: text,
+  ssh_port: port,
+});
+
+const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/;
+const USER = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
+
+/** The options of every ssh command, before the port. */
+const OURS = [
+  '-o',
+  `HostKeyAlias=${ID}`,
+  '-o',
+  'UserKnownHostsFile=/state/ssh/known_hosts',
+  '-o',
+  'StrictHostKeyChecking=accept-new',
+  '-o',
+  'CheckHostIP=no',
+];
+
+describe('an SSH endpoint from the service', () => {
+  test("passes no option or argument from the service's endpoint to ssh, scp or a tunnel", () => {
+    let entered = 0;
+    fc.assert(
+      fc.property(instance, (sent) => {
+        const endpoint = knownSshEndpoint(sent);
+        if (endpoint === undefined) return;
+        entered += 1;
+        expect(endpoint.host).toMatch(HOST);
+        expect(endpoint.user).toMatch(USER);
+        expect(endpoint.port).toBe(sent.ssh_port);
+        const destination = `${endpoint.user}@${endpoint.host}`;
+        expect(sshArgv(endpoint, SSH, { command: ['-x'] })).toEqual([
+          'ssh',
+          ...OURS,
+          '-p',
+          String(endpoint.port),
+          '--',
+          destination,
+          '-x',
+        ]);
+        const place = endpoint.host.includes(':')
+          ? `${endpoint.user}@[${endpoint.host}]`
+          : destination;
+        expect(scpArgv(endpoint, SSH, { sources: ['-a'], target: 'b', from: 'here' })).toEqual([
+          'scp',
+          ...OURS,
+          '-P',
+          String(endpoint.port),
+          '--',
+          './-a',
+          `${place}:b`,
+        ]);
+        expect(tunnelArgv(endpoint, SSH, { local: 1, remote: 2 }).slice(-6)).toEqual(
+          [
+            '-N',
+            '-L',
+            '127.0.0.1:1:localhost:2',
+            '-p',
+            String(endpoint.port),
+            '--',
+            destination,
+          ].slice(-6),
+        );
+        expect(probeArgv(endpoint, SSH).slice(-4)).toEqual([
+          '-p',
+          String(endpoint.port),
+          '--',
+          destination,
+        ]);
+      }),
+      { numRuns: runs(20_000) },
+    );
+    expect(entered).toBeGreaterThan(100);
+  });
+
+  test('rejects an invalid SSH endpoint with a one-line message', () => {
+    fc.assert(
+      fc.property(instance, (sent) => {
+        try {
+          sshEndpoint(sent);
+        } catch (error) {
+          expect(error).toBeInstanceOf(CliError);
+          if (!(error instanceof CliError)) return;
+          expect(['wrongState', 'notUnderstood']).toContain(error.failure);
+          // Messages quote values as JSON, which escapes line breaks.
+          expect(error.message).not.toMatch(/[\n\r\0]/);
+        }
+      }),
+      { numRuns: runs(5_000) },
+    );
+  });
+
+  test('adds only the expected lines to the ssh config', () => {
+    const LINES = [
+      /^Host (?:gpucloud-[A-Za-z0-9][A-Za-z0-9_.-]* )?gpucloud-[0-9a-f-]{36}$/,
+      new RegExp(`^ {2}HostName ${HOST.source.slice(1, -1)}$`),
+      /^ {2}Port \d{1,5}$/,
+      new RegExp(`^ {2}User ${USER.source.slice(1, -1)}$`),
+      new RegExp(`^ {2}HostKeyAlias ${ID}$`),
+      /^ {2}UserKnownHostsFile "\/with blank\/known_hosts"$/,
+      /^ {2}StrictHostKeyChecking accept-new$/,
+      /^ {2}CheckHostIP no$/,
+      /^$/,
+    ];
+    fc.assert(
+      fc.property(instance, text, (sent, name) => {
+        const [entry] = hostEntries([{ ...sent, name, status: 'ACTIVE' }]);
+        if (entry === undefined) return;
+        const lines = hostBlock(entry, {
+          knownHosts: '/with blank/known_hosts',
+          options: [],
+        }).split('\n');
+        expect(lines).toHaveLength(LINES.length);
+        for (const [at, line] of lines.entries()) expect(line).toMatch(LINES[at] ?? /(?!)/);
+      }),
+      { numRuns: runs(20_000) },
+    );
+  });
+
+  test('uses only an ID as the ssh host if two instances share a name', () => {
+    const box = {
+      name: 'box',
+      status: 'ACTIVE',
+      ip_address: '203.0.113.7',
+      ssh_username: 'root',
+      ssh_port: 22,
+    };
+    const entries = hostEntries([
+      { ...box, id: ID },
+      { ...box, id: 'other' },
+    ]);
+    expect(entries.map(({ hosts }) => hosts)).toEqual([[`gpucloud-${ID}`], ['gpucloud-other']]);
+  });
+});
+
+describe('ssh -G', needs('ssh'), () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gpucloud-endpoint-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Returns the settings that `ssh -G` prints, such as `hostname 203.0.113.7`. */
+  function understood(args: readonly string[]): Map<string, string> {
+    const told = execFileSync(programAt('ssh') ?? '', ['-G', ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return new Map(
+      told.split('\n').map((line) => {
+        const at = line.indexOf(' ');
+        return [line.slice(0, at), line.slice(at + 1)];
+      }),
+    );
+  }
+
+  /** Shortens an IPv6 address and lowercases a name, as ssh does. */
+  function canonical(host: string): string {
+    return host.includes(':')
+      ? new URL(`http://[${host}]/`).hostname.slice(1, -1)
+      : host.toLowerCase();
+  }
+
+  test('reads the same ssh settings from the command line and the config file', {
+    timeout: 120_000,
+  }, () => {
+    fc.assert(
+      fc.property(instance, text, (sent, name) => {
+        const endpoint = knownSshEndpoint(sent);
+        fc.pre(endpoint !== undefined);
+        if (endpoint === undefined) return;
+        const ssh = { ...SSH, knownHosts: '/st ate/100%/known_hosts' };
+        const [, ...args] = sshArgv(endpoint, ssh, { command: ['-oProxyCommand=id'] });
+        const file = join(folder, 'config');
+        const [entry] = hostEntries([{ ...sent, name, status: 'ACTIVE' }]);
+        if (entry === undefined) throw new Error('an instance with an endpoint has an entry');
+        writeFileSync(file, hostBlock(entry, { knownHosts: ssh.knownHosts, options: [] }), {
+          mode: 0o600,
+        });
+        const asked = [['-F', 'none', ...args], ...entry.hosts.map((host) => ['-F', file, host])];
+        for (const words of asked) {
+          const told = understood(words);
+          expect(told.get('hostname')).toBe(canonical(endpoint.host));
+          expect(told.get('user')).toBe(endpoint.user);
+          expect(told.get('port')).toBe(String(endpoint.port));
+          expect(told.get('hostkeyalias')).toBe(ID);
+          expect(told.get('stricthostkeychecking')).toBe('accept-new');
+          expect(told.get('proxycommand')).toBeUndefined();
+          expect(told.get('localcommand')).toBeUndefined();
+        }
+      }),
+      { numRuns: runs(150) },
+    );
+  });
+});
+
+describe('shellLine', () => {
+  test('quotes words so that bash reads them back unchanged', { timeout: 60_000 }, () => {
+    const word = fc.oneof(
+      fc.constantFrom(...HOSTILE.filter((one) => !one.includes('\0'))),
+      fc.string({ unit: 'grapheme', maxLength: 12 }),
+      fc.string({ unit: 'binary-ascii', maxLength: 12 }),
+    );
+    const words = fc.array(
+      word.map((one) => one.replaceAll('\0', '').toWellFormed?.() ?? one.replaceAll('\0', '')),
+      { minLength: 1, maxLength: 40 },
+    );
+    // Passes many lines to one bash, since starting bash is slow.
+    const lines = fc.array(words, { minLength: 15, maxLength: 15 });
+    fc.assert(
+      fc.property(lines, (given) => {
+        const input = given.map((line) => `printf '%s\\0' ${shellLine(line, 'linux')}\n`).join('');
+        const read = execFileSync('bash', { encoding: 'utf8', input });
+        expect(read.split('\0').slice(0, -1)).toEqual(given.flat());
+      }),
+      { numRuns: runs(20) },
+    );
+  });
+
+  test('quotes words for PowerShell on Windows', () => {
+    expect(shellLine(['ssh', 'a b', "it's", 'C:\\x'], 'win32')).toBe("ssh 'a b' 'it''s' 'C:\\x'");
+  });
+});
