@@ -340,9 +340,9 @@ describe('--max-price with an unusable response', () => {
     });
   });
 
-  test("terminates an instance whose price can't be read", async () => {
+  test("terminates an instance whose price can't be read, and exits with 7 without a read of its end", async () => {
     const { code, stderr, sent } = await create(400);
-    expect({ code, sent }).toEqual({ code: 1, sent: ['create', 'terminate'] });
+    expect({ code, sent }).toEqual({ code: 7, sent: ['create', 'terminate'] });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error.message).toContain(
       'has an unreadable price',
     );

@@ -279,12 +279,12 @@ describe('instances wait during an outage', () => {
 
   test.each([
     [['instances', 'wait', boxId(1)], true],
-    [['instances', 'terminate', boxId(1), '--yes', '--wait'], false],
+    [['instances', 'stop', boxId(1), '--wait'], false],
   ])('sets retryable of a wait error after %j to %s', async (argv, retryable) => {
     const near = await createWorld({
       handler: ({ method }) =>
         method === 'POST'
-          ? instance(boxId(1), 'TERMINATING')
+          ? instance(boxId(1), 'STOPPING')
           : { status: 429, headers: { 'retry-after': '9999' }, body: {} },
     });
     const { code, stderr } = await near.cli([...argv, '--json']);
