@@ -106,7 +106,7 @@ describe('schemas/results.json', () => {
 
   test('names the part of each command', () => {
     for (const command of Object.keys(RESULTS)) {
-      const { $ref } = before.properties[command] ?? {};
+      const { $ref } = now.properties[command] ?? {};
       expect(resultSchemaOf(command.split(' '))).toBe(`schemas/results.json${$ref}`);
     }
   });
