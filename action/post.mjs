@@ -9,6 +9,9 @@ const PAUSES = [1_000, 5_000, 15_000];
 /** Limits each request, since GitHub stops a cancelled job after five minutes. */
 const TIMEOUT = '15s';
 
+/** Milliseconds after which no other attempt begins: `terminate` itself tries for about a minute. */
+const LATEST = 60_000;
+
 const { STATE_name: name = '', STATE_ended: ended = '', STATE_settings: settings } = process.env;
 
 function gpucloud(...words) {
@@ -47,9 +50,10 @@ function listed() {
 }
 
 async function endAtLast() {
+  const begun = Date.now();
   for (const pause of PAUSES) {
     const outcome = end();
-    if (outcome !== 'unknown') return outcome;
+    if (outcome !== 'unknown' || Date.now() - begun > LATEST) return outcome;
     process.stdout.write(`Trying again in ${pause / 1000} s.\n`);
     await sleep(pause);
   }

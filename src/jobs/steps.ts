@@ -214,7 +214,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       }
       isInterrupted = true;
       phases.clear();
-      outputOf().endLine(!stops.near.aborted);
+      // Following has ended the line of an echoed ^C.
+      outputOf().endLine();
       const { name, on } = job.record;
       if (stops.near.aborted && by !== 'reap') {
         err.warn(

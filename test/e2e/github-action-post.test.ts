@@ -118,7 +118,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
   });
 
   test('prints the instance ID in the post step if the network is down', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);

@@ -130,6 +130,7 @@ echo '${version}'
   });
 
   test('reports a pipe, and fetches the other files', async () => {
+    await world.arm();
     const { home } = world.computer;
     const words = [`--fetch=pipe:${home}/pipe`, `--fetch=log:${home}/log`];
     const done = await job(words, 'mkfifo pipe; echo log >log');
@@ -167,6 +168,7 @@ echo '${version}'
     'reports the file if the disk fills up during the fetch of %s, and removes the partial file',
     needs('the right to mount'),
     async (_what, remote) => {
+      await world.arm();
       const disk = await mountSmallDisk('64k');
       try {
         const done = await job(

@@ -76,6 +76,7 @@ describe('gpucloud run', needs('ssh'), () => {
   });
 
   test('keeps the instance for 30 minutes if a result is missing, for jobs attach', async () => {
+    await world.arm();
     const { code, stderr } = await world.run(['--fetch', 'missing'], ['true']);
     expect({ code, status: world.status() }).toEqual({ code: 125, status: 'ACTIVE' });
     expect(stderr).toContain('missing does not exist on the instance');

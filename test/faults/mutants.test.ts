@@ -43,7 +43,7 @@ const MUTANTS: readonly Case[] = [
   },
   {
     name: 'the id is not taken from the raw response',
-    file: 'instances/rent.ts',
+    file: 'instances/rent/rent.ts',
     from: 'responseId(text)',
     to: 'responseId("")',
     check: through('cut: half answer'),
@@ -95,7 +95,7 @@ const MUTANTS: readonly Case[] = [
   },
   {
     name: 'a lost response counts as not sent',
-    file: 'instances/rent.ts',
+    file: 'instances/rent/rent.ts',
     from: 'return isNo && REFUSED.includes(failure);',
     to: 'return isNo || failure === "outcomeUnknown";',
     check: through('cut: acted'),
