@@ -180,8 +180,12 @@ function ofRunning(driver: Driver, now: Situation): Step {
   if (driver !== 'reap' && now.time === 'past') return 'end';
   // The command ignores SIGINT, so copy what exists.
   if (!isBefore('half', now)) return now.isCopied || now.failed !== 'none' ? 'end' : 'collect';
-  const isDue = now.time === 'near' || now.interrupt === 'first';
-  return isDue && !now.isInterrupted ? 'interrupt' : 'follow';
+  return isDue(now) ? 'interrupt' : 'follow';
+}
+
+/** Whether the command is to be interrupted now. */
+function isDue({ time, interrupt, isInterrupted }: Situation): boolean {
+  return (time === 'near' || interrupt === 'first') && !isInterrupted;
 }
 
 /** `run` tries again until the deadline. Other drivers leave the job to it. */
@@ -190,7 +194,9 @@ function ofUnreachable(driver: Driver, now: Situation): Step {
   if (driver !== 'run') return 'leave';
   if (now.failed === 'follow') return 'end';
   if (now.interrupt === 'hangUp') return now.isArmed ? 'leave' : 'end';
-  return now.interrupt === 'last' ? 'end' : 'follow';
+  if (now.interrupt === 'last') return 'end';
+  // The command may run although nothing shows it, as after Ctrl-C during its start.
+  return isDue(now) ? 'interrupt' : 'follow';
 }
 
 /** The command is over: copy its results, then end or keep the instance. */
@@ -210,6 +216,8 @@ function ofOver(job: Happened, isFailure: boolean, driver: Driver, now: Situatio
     // `reap` tries once even after the deadline, since the computer may have slept.
     return now.time === 'past' && driver !== 'reap' ? 'end' : 'collect';
   }
+  // A missing path never appears, and the user asked for the end.
+  if (driver === 'stop' && now.failed === 'missing') return 'end';
   if (job.kept !== null || now.time === 'past' || now.interrupt !== 'none')
     return ofKept(job, driver, now);
   // Before the next pass, this computer and the connection may change, but no missing path appears.

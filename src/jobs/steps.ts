@@ -262,7 +262,9 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 
     async stay() {
       const changed = change();
-      const isAsked = await stopAsked(job.record.uid, context);
+      // `jobs stop` itself asks, and a later `attach` finds what it asked.
+      const isOwner = by === 'run' || by === 'detach';
+      const isAsked = isOwner ? await stopAsked(job.record.uid, context) : () => false;
       const until = clock.monotonic() + STAY;
       while (clock.monotonic() < until && !changed.aborted && !isAsked()) {
         // An event ends the wait.

@@ -35,6 +35,14 @@ interface FastWorld {
 
 const never = new AbortController().signal;
 
+function signalGroup(group: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(-group, signal);
+  } catch {
+    return false;
+  }
+}
+
 /** Runs the program's code in this process. Divides its pauses and time limits by `speed`. */
 export async function runFast(
   { computer, env: address }: FastWorld,
@@ -65,6 +73,7 @@ export async function runFast(
     pid: process.pid,
     uid: process.geteuid?.(),
     isAlive: () => true,
+    signalGroup,
     interrupts,
     ...programs,
     self: () => SELF,

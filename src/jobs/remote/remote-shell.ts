@@ -59,6 +59,8 @@ export function createRemoteShell(
     });
     const stop = () => running.kill();
     signal.addEventListener('abort', stop, { once: true });
+    // The signal may have aborted while the program started.
+    if (signal.aborted) stop();
     void running.ended.then(() => signal.removeEventListener('abort', stop));
     return running;
   }

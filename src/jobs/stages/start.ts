@@ -16,6 +16,7 @@ import { startCommand } from './start-command.ts';
 export async function start(job: Job, context: Context): Promise<Failed> {
   const { stops, phases } = job;
   job.failure = undefined;
+  let attempts = 0;
   try {
     stops.any.throwIfAborted();
     if (job.early !== undefined) throw job.early;
@@ -31,14 +32,17 @@ export async function start(job: Job, context: Context): Promise<Failed> {
     job.record = { ...record, command_started_at: timeNow(context) };
     await writeJob(job.record, context);
     const { shell } = job.there;
-    const begin = () => startCommand(shell, command, record.started_at, stops.any);
+    const begin = async () => {
+      attempts += 1;
+      await startCommand(shell, command, record.started_at, stops.any);
+    };
     await repeated(begin, stops.any, context.clock);
     return 'none';
   } catch (error) {
     job.failure = error instanceof CliError ? error : unforeseen(error);
     const { failure, retryable } = job.failure;
-    // The instance certainly did not start the command.
-    const isRefused = failure === 'refused' && !retryable && !stops.any.aborted;
+    // The instance certainly did not start the command. An earlier attempt that was cut may have.
+    const isRefused = failure === 'refused' && !retryable && !stops.any.aborted && attempts <= 1;
     if (isRefused) await note(job, { command_started_at: null }, context);
     return 'start';
   }
