@@ -216,7 +216,7 @@ function ofOver(job: Happened, isFailure: boolean, driver: Driver, now: Situatio
     // `reap` tries once even after the deadline, since the computer may have slept.
     return now.time === 'past' && driver !== 'reap' ? 'end' : 'collect';
   }
-  // A missing path never appears, and the user asked for the end.
+  // A missing path never appears, and `jobs stop` requests the end.
   if (driver === 'stop' && now.failed === 'missing') return 'end';
   if (job.kept !== null || now.time === 'past' || now.interrupt !== 'none')
     return ofKept(job, driver, now);

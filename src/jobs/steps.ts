@@ -48,7 +48,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   const events = [interrupts.first, interrupts.second, stops.near, stops.half, stops.last];
   let known: readonly AbortSignal[] = [];
   let [isInterrupted, hasFollowed] = [false, false];
-  /** Aborts at the next change of the situation that the driver was told. */
+  /** Aborts at the next change of the situation since the driver last read it. */
   const change = () => AbortSignal.any(events.filter((event) => !known.includes(event)));
   const saw = (seen: Observation) => {
     job.seen = seen;

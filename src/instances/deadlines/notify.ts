@@ -31,7 +31,7 @@ function keyOf({ event, id, name }: NotifyEvent, since: string): string {
 
 type Keyed = NotifyEvent & Pick<EventRecord, 'key'>;
 
-/** Tells these events, and with `again` all events whose notification has failed so far. */
+/** Sends these events, and with `again` all events whose notification has failed so far. */
 async function tellAll(
   events: readonly Keyed[],
   context: Context,
