@@ -27,9 +27,9 @@ export function deadlineOf(folder: string, id: string): DeadlineRecord | undefin
 
 /** Returns when to terminate an instance of an account. */
 export function endsOf(folder: string, id: string): Ends {
-  const record = deadlineOf(folder, id);
-  if (record !== undefined) return record;
-  return { deadline: exists(deadlinePath(folder, id)) ? undefined : null };
+  const path = deadlinePath(folder, id);
+  const text = readText(path);
+  return parseRecord('deadline', path, text) ?? { deadline: text === undefined ? null : undefined };
 }
 
 type KeptDeadline = Pick<DeadlineRecord, 'id' | 'name'> & Ends;

@@ -12,8 +12,8 @@ interface FoundFile {
   readonly path: string;
   /** The file name without `.json`. */
   readonly name: string;
-  /** The content; undefined if the file is unreadable. */
-  readonly text: string | undefined;
+  /** The content; null if the file is unreadable. */
+  readonly text: string | null;
 }
 
 /**
@@ -29,7 +29,7 @@ export async function filesIn(folder: string): Promise<FoundFile[]> {
     const path = join(folder, file);
     const text = readText(path);
     // Skips a file if another process has moved it since the folder was read.
-    if (text !== undefined || exists(path)) found.push({ path, name: file.slice(0, -5), text });
+    if (text !== undefined) found.push({ path, name: file.slice(0, -5), text });
   }
   return found;
 }
@@ -71,13 +71,16 @@ export function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Returns a journal file's text, or undefined if it is missing or unreadable. */
-export function readText(path: string): string | undefined {
+/**
+ * Returns a journal file's text; undefined if it is missing, and null if it is unreadable. One read
+ * decides both: another process may create the file between a read and a second look.
+ */
+export function readText(path: string): string | null | undefined {
   try {
     const bytes = readPlain(path, LARGEST);
-    return bytes && textOfUtf8(bytes);
-  } catch {
-    return undefined;
+    return (bytes && textOfUtf8(bytes)) ?? null;
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' ? undefined : null;
   }
 }
 

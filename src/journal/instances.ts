@@ -7,7 +7,7 @@ import { errorCode } from '../system/error-code.ts';
 import { privateFolder } from '../system/files.ts';
 import type { Ends, KnownInstance } from './contract.ts';
 import { deadlinePath, idleOf, removeIdle } from './deadlines.ts';
-import { exists, fileName, filesIn, keepUnreadable, readText, writeRecord } from './files.ts';
+import { fileName, filesIn, keepUnreadable, readText, writeRecord } from './files.ts';
 import {
   type InstanceRecord,
   LAST_VERSION,
@@ -54,9 +54,10 @@ export function findInstance(
   for (const folder of folders) {
     for (const place of ['instances', 'archive'] as const) {
       const path = join(folder, place, `${name}.json`);
-      const kept = keptInstance(folder, place, path, name, readText(path));
+      const text = readText(path);
+      const kept = keptInstance(folder, place, path, name, text);
       if (kept !== undefined) return kept;
-      isUnreadable ||= exists(path);
+      isUnreadable ||= text !== undefined;
     }
   }
   return isUnreadable ? 'unreadable' : undefined;
@@ -67,7 +68,7 @@ function keptInstance(
   place: Place,
   path: string,
   name: string,
-  text: string | undefined,
+  text: string | null | undefined,
 ): KeptInstance | undefined {
   const record = parseRecord('instance', path, text);
   if (record === undefined || fileName(record.id) !== name) return undefined;
@@ -86,7 +87,7 @@ export async function writeInstance(
 ): Promise<void> {
   const isOver = isTerminated(record.last?.status) || record.untracked_at !== undefined;
   const path = join(folder, isOver ? 'archive' : 'instances', `${fileName(record.id)}.json`);
-  if (before === undefined && exists(path)) keepIfUnreadable(path);
+  if (before === undefined) keepIfUnreadable(path);
   if (before !== undefined && before.path !== path) {
     await privateFolder(dirname(path));
     moved(before.path, path);
@@ -99,7 +100,8 @@ export async function writeInstance(
 
 /** Keeps a copy of the content, unless another process has just written the instance. */
 function keepIfUnreadable(path: string): void {
-  if (parseRecord('instance', path, readText(path)) === undefined) keepUnreadable(path);
+  const text = readText(path);
+  if (text !== undefined && parseRecord('instance', path, text) === undefined) keepUnreadable(path);
 }
 
 /**

@@ -166,7 +166,7 @@ export type Operation = RequestRecord['operation'];
 export function parseRecord<K extends keyof Schemas>(
   kind: K,
   path: string,
-  json: string | undefined,
+  json: string | null | undefined,
 ): z.infer<Schemas[K]> | undefined {
   const found = jsonIn(json);
   const last = fieldOf(found, 'last');
@@ -205,7 +205,7 @@ function ofVersion1({ price_per_hour, offer_name, facts, ...last }: Record<strin
   };
 }
 
-function jsonIn(json: string | undefined): unknown {
+function jsonIn(json: string | null | undefined): unknown {
   try {
     return JSON.parse(json ?? '');
   } catch {

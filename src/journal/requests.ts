@@ -113,7 +113,7 @@ export async function requestsIn(
   const files = await filesIn(join(folder, 'requests'));
   const kept = files.flatMap(({ path, name, text }) => {
     const request = keptRequest(folder, path, name, text, alive);
-    if (request === undefined && exists(path)) spoil(path);
+    if (request === undefined) spoil(path);
     return request ?? [];
   });
   return kept.sort((a, b) => Date.parse(a.asked_at) - Date.parse(b.asked_at));
@@ -122,11 +122,10 @@ export async function requestsIn(
 /** Throws CliError('storage') for an unreadable file, since its request may have rented. */
 export function requestNamed(folder: string, name: string, alive: Alive): KeptRequest | undefined {
   for (const path of [mainPath(folder, name), ...olderPaths(folder, name)]) {
-    const read = () => keptRequest(folder, path, basename(path, '.json'), readText(path), alive);
-    // Reads again, since another process may have created the file after the first read.
-    const request = read() ?? (exists(path) ? read() : undefined);
+    const text = readText(path);
+    if (text === undefined) continue;
+    const request = keptRequest(folder, path, basename(path, '.json'), text, alive);
     if (request !== undefined) return request;
-    if (!exists(path)) continue;
     throw new CliError('storage', `Could not read the earlier request for ${name}: ${path}`, {
       hint: 'check your instances in the web console, then delete the file',
       mayBeBilling: true,
@@ -139,7 +138,7 @@ function keptRequest(
   folder: string,
   path: string,
   name: string,
-  text: string | undefined,
+  text: string | null,
   { clock, isAlive }: Alive,
 ): KeptRequest | undefined {
   const record = parseRecord('request', path, text);

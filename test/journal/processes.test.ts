@@ -1,10 +1,13 @@
+import { once } from 'node:events';
 import fs from 'node:fs';
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type Journal, type JournalSettings, openJournal } from '../../src/journal/index.ts';
+import { requestNamed } from '../../src/journal/requests.ts';
 import { manualClock } from '../support/clock.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -59,6 +62,24 @@ test('reserves a name for one of several requests, without hard links', async ()
   const opened = await Promise.all([1, 2, 3].map(() => journal().open(request, NOBODY)));
   expect(opened.filter((one) => one !== undefined)).toHaveLength(1);
   expect(await journal().requests()).toMatchObject([{ name: 'trainer', offer_id: 'offer-1' }]);
+});
+
+test('finds a name free or taken while other processes create and resolve its request', async () => {
+  await journal().open(request, NOBODY);
+  const path = requestPath('trainer');
+  await rename(path, `${path}.whole`);
+  const other = new Worker(
+    `const { linkSync, rmSync } = require('node:fs');
+    const { path } = require('node:worker_threads').workerData;
+    for (;;) { linkSync(path + '.whole', path); rmSync(path); }`,
+    { eval: true, workerData: { path } },
+  );
+  onTestFinished(async () => void (await other.terminate()));
+  await once(other, 'online');
+  const alive = { clock, isAlive: () => false };
+  const folder = dirname(dirname(path));
+  const found = Array.from({ length: 20_000 }, () => requestNamed(folder, 'trainer', alive)?.name);
+  expect(new Set(found)).toEqual(new Set([undefined, 'trainer']));
 });
 
 test('hides a resolved request while another request is in flight', async () => {
