@@ -29,7 +29,7 @@ export const journal = [
       ],
       [
         'an unreadable request is not reported',
-        'if (request === undefined && exists(path)) spoil(path);',
+        'if (request === undefined) spoil(path);',
         '',
       ],
       [
@@ -104,7 +104,7 @@ export const journal = [
       ],
       [
         'an unreadable file is written over',
-        'if (before === undefined && exists(path)) keepIfUnreadable(path);',
+        'if (before === undefined) keepIfUnreadable(path);',
         '',
       ],
     ],
