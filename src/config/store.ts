@@ -81,8 +81,10 @@ async function readConfig(path: string): Promise<ConfigFile> {
 function statOf(path: string): Stats | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
-    if (found !== undefined || lstatSync(path, { throwIfNoEntry: false }) === undefined)
-      return found;
+    if (found !== undefined) return found;
+    // Another process may have created the file since. Only a link is still missing its file.
+    const created = lstatSync(path, { throwIfNoEntry: false });
+    if (created?.isSymbolicLink() !== true) return created;
   } catch (error) {
     throw unusable(path, `it can't be read: ${meaning(error)}`, error);
   }

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { truncateSync } from 'node:fs';
 import {
   chmod,
@@ -15,6 +16,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import Conf from 'conf';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { ConfigFile } from '../../src/config/file.ts';
@@ -303,6 +305,29 @@ test('keeps all of twenty concurrent changes in one process', async () => {
     ),
   );
   expect(Object.keys((await config.read()).profiles)).toHaveLength(20);
+});
+
+test('reads a file or none while another process creates it', async () => {
+  const folders = Array.from({ length: 200 }, (_, at) => join(folder, String(at)));
+  for (const one of folders) await mkdir(one, { recursive: true });
+  const turn = new Int32Array(new SharedArrayBuffer(4));
+  const other = new Worker(
+    `const { renameSync, writeFileSync } = require('node:fs');
+    const { folders, turn } = require('node:worker_threads').workerData;
+    for (const [at, one] of folders.entries()) {
+      while (Atomics.load(turn, 0) < at);
+      writeFileSync(one + '/new', '{"profiles":{}}', { mode: 0o600 });
+      renameSync(one + '/new', one + '/config.json');
+    }`,
+    { eval: true, workerData: { folders, turn } },
+  );
+  onTestFinished(async () => void (await other.terminate()));
+  await once(other, 'online');
+  for (const [at, one] of folders.entries()) {
+    const config = openConfig(one);
+    Atomics.store(turn, 0, at);
+    for (let time = 0; time < 20; time += 1) expect((await config.read()).profiles).toEqual({});
+  }
 });
 
 test("keeps the config file's owner when root changes the file", needs('root'), async () => {

@@ -27,11 +27,7 @@ export const journal = [
         'age < timeout_ms + GRACE && isAlive(pid)',
         'age < timeout_ms + GRACE',
       ],
-      [
-        'an unreadable request is not reported',
-        'if (request === undefined) spoil(path);',
-        '',
-      ],
+      ['an unreadable request is not reported', 'if (request === undefined) spoil(path);', ''],
       [
         'a request given up counts as in flight',
         'textOfRecord({ ...record, pid: null })',
