@@ -10,6 +10,7 @@ import { type Chosen, warnIfDearer } from '../instances/rent/hardware.ts';
 import { OverMaxPrice, rentWithin } from '../instances/rent/max-price.ts';
 import { nothingCreated, runPreflight } from '../instances/rent/preflight.ts';
 import { gpucloud } from '../output/shell-line.ts';
+import { isSameName } from '../rules/names.ts';
 import { costAtMost } from './end/cost.ts';
 import { runFailed } from './end/end-job.ts';
 import { type JobEnd, reportOf } from './end/report.ts';
@@ -138,8 +139,8 @@ export async function endUnusable(
   if (!mayBeBilling) return { ...start, instance: null, terminated: false, error };
   // An ID in a refusal may belong to an instance of another request. Without an ID, `resource` is
   // the name.
-  const isMade = httpStatus < 400 && id !== name;
-  if (!isMade || id === undefined) {
+  const isMade = httpStatus < 400 && id !== undefined && !isSameName(id, name);
+  if (!isMade) {
     const unknown = { ...start, instance: { id: null, name }, terminated: 'unknown' } as const;
     if (error.failure === 'outcomeUnknown') return { ...unknown, error };
     return { ...unknown, error: doubt(message, { hint, resource: id, cause: error }) };

@@ -275,4 +275,21 @@ describe('create --count --if-not-exists', () => {
     expect(code).toBe(0);
     expect(shown).toMatchObject([{ id, name: 'gpu-1' }]);
   });
+
+  test('never terminates an unusable instance that another process created meanwhile', async () => {
+    const id = '33333333-1111-4222-8333-444455550001';
+    rig.service.posts = [
+      async () => {
+        rig.service.rent(id, 'gpu-1', { status: 'ERROR' });
+        await rig.world.cli(['instances', 'track', id]);
+        return no(409, 'taken');
+      },
+    ];
+    const { code, errors } = await rig.create([
+      ...['--count', '1', '--min-count', '1', '--if-not-exists'],
+    ]);
+    expect(code).toBe(12);
+    expect(errors).toMatchObject([{ code: 'other_end', resource: id, may_be_billing: true }]);
+    expect(rig.statuses()).toEqual({ 'gpu-1': 'ERROR' });
+  });
 });

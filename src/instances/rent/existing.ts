@@ -9,9 +9,12 @@ import { mayBill } from '../../rules/statuses.ts';
 import type { Given } from './given.ts';
 import { findHardware } from './hardware.ts';
 
+/** An existing instance can't be used. It bills, but no command may terminate it for that. */
+export class UnusableExisting extends CliError {}
+
 /**
- * Checks that an existing instance matches the request. Throws CliError('otherEnd') for ERROR, and
- * CliError('wrongState') with code `name_taken` and the differences.
+ * Checks that an existing instance matches the request. Throws UnusableExisting: 'otherEnd' for
+ * ERROR, and 'wrongState' with code `name_taken` and the differences.
  */
 export async function ensureUsable(found: Instance, given: Given, context: Context): Promise<void> {
   const { id, name, status } = found;
@@ -20,7 +23,7 @@ export async function ensureUsable(found: Instance, given: Given, context: Conte
   const details = { resource: id, mayBeBilling: mayBill(status) };
   const again = `to create it again, terminate it first: ${gpucloud('instances', 'terminate', typed)}`;
   if (status === 'ERROR') {
-    throw new CliError('otherEnd', `${is}, but its status is ERROR. Nothing was sent.`, {
+    throw new UnusableExisting('otherEnd', `${is}, but its status is ERROR. Nothing was sent.`, {
       ...details,
       hint: `see what happened: ${gpucloud('instances', 'events', typed)}; ${again}`,
     });
@@ -31,11 +34,15 @@ export async function ensureUsable(found: Instance, given: Given, context: Conte
     ...overPrice(found, given),
   ];
   if (different.length === 0) return;
-  throw new CliError('wrongState', `${is}, but ${different.join(', and ')}. Nothing was sent.`, {
-    ...details,
-    code: 'name_taken',
-    hint: `see it: ${gpucloud('instances', 'get', typed)}; ${again}; or choose another name`,
-  });
+  throw new UnusableExisting(
+    'wrongState',
+    `${is}, but ${different.join(', and ')}. Nothing was sent.`,
+    {
+      ...details,
+      code: 'name_taken',
+      hint: `see it: ${gpucloud('instances', 'get', typed)}; ${again}; or choose another name`,
+    },
+  );
 }
 
 /** Returns the difference in hardware, or none if the response does not show the hardware. */

@@ -8,6 +8,7 @@ import { isSameName, typedName } from '../../rules/names.ts';
 import { endEach, hasTriedToEnd } from '../change/ending.ts';
 import type { Target } from '../resolve.ts';
 import type { Gates, Obtained } from './capacity.ts';
+import { UnusableExisting } from './existing.ts';
 
 export interface ObtainedOne extends Obtained {
   /** Whether the instance existed before (`--if-not-exists`). This command never terminates it. */
@@ -77,6 +78,7 @@ function targetOf(one: OneOfSeveral): Target | undefined {
     const { id, status: last } = one.instance;
     return one.isExisting === true || hasTriedToEnd(one.early) ? undefined : { id, name, last };
   }
+  if (one.error instanceof UnusableExisting) return undefined;
   // A request with an unknown outcome has only a name.
   const { mayBeBilling, resource: id } = one.error;
   const isTried = hasTriedToEnd(one.error);
@@ -129,7 +131,7 @@ function ended(error: CliError, { id, name }: Target): CliError {
 function withDoubt(one: OneOfSeveral): OneOfSeveral {
   if ('instance' in one || !one.error.mayBeBilling) return one;
   const { error } = one;
-  if (error.failure === 'outcomeUnknown') return one;
+  if (error.failure === 'outcomeUnknown' || error instanceof UnusableExisting) return one;
   const { name, code: _code, ...details } = error;
   return { name: one.name, error: doubt(error.message, { ...details, cause: error }) };
 }
