@@ -33,8 +33,8 @@ export interface Steps {
   reportLost(): Promise<void>;
 }
 
-/** How a driver finished: `left` if the job goes on without it. */
-export type Finish = 'ended' | 'reported' | 'left';
+/** How a driver finished: `left` and `handedOver` if the job goes on without it. */
+export type Finish = 'ended' | 'reported' | 'left' | 'handedOver';
 
 /**
  * Moves a job on until nothing is left for this driver. The caller holds the job's lock, so only
@@ -86,6 +86,8 @@ export async function drive(driver: Driver, steps: Steps): Promise<Finish> {
       case 'reportLost':
         await steps.reportLost();
         return 'left';
+      case 'handOver':
+        return 'handedOver';
       case 'leave':
         return 'left';
     }

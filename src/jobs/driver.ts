@@ -1,11 +1,22 @@
 import type { Context } from '../context.ts';
-import { CliError, failuresOf, throwAll, unforeseen } from '../errors.ts';
+import {
+  CliError,
+  doubt,
+  failuresOf,
+  isInterrupt,
+  MAY_BILL,
+  throwAll,
+  unforeseen,
+} from '../errors.ts';
+import { gpucloud } from '../output/shell-line.ts';
+import { typedName } from '../rules/names.ts';
 import { drive } from './drive.ts';
 import { leftJob, runFailed, saveEnd } from './end/end-job.ts';
 import { type JobEnd, reportOf } from './end/report.ts';
 import { noteEnd, noteStarted } from './end/summary.ts';
 import type { Job } from './job.ts';
 import { createPhases } from './phases.ts';
+import { isFollowed } from './record/lock.ts';
 import { isCollected, type JobRecord, readEnded, stopAsked } from './record/record.ts';
 import { type HowToDrive, stepsOf } from './steps.ts';
 import { createStops, type Stops } from './stops.ts';
@@ -49,6 +60,7 @@ export async function createJob(
     failure: undefined,
     instance: given.instance,
     end: undefined,
+    isHandedOver: false,
   };
 }
 
@@ -66,6 +78,7 @@ export async function driveJob(
   phases.begin('starting');
   try {
     const finish = await drive(by, steps);
+    job.isHandedOver = finish === 'handedOver';
     if (finish === 'left') return await leave(job, record.kept, context);
   } catch (error) {
     // A bug must not leave a rented instance without a process that ends it.
@@ -105,10 +118,52 @@ function endOf({ id, name, on, exit_code, report, reason }: JobRecord): JobEnd {
   return { ...rest, command_exit_code: exit_code, instance: { id, name }, terminated: !on, error };
 }
 
+/** Milliseconds between two looks whether `jobs stop` has ended the job, and how many in vain. */
+const [LOOK, IN_VAIN] = [1_000, 15];
+
+/**
+ * Waits while `jobs stop` has the job, and prints how it ends the job. The caller has released the
+ * job's lock.
+ */
+export async function printHandedOver(job: Job, context: Context): Promise<void> {
+  const { uid, id, name } = job.record;
+  const { clock, err, interrupts } = context;
+  const typed = typedName(name, id);
+  err.note(`${gpucloud('jobs', 'stop', typed)} takes over. Waiting until it has ended the job.`);
+  let done: JobRecord | undefined;
+  for (let left = IN_VAIN; left > 0 && !interrupts.first.aborted; left -= 1) {
+    if (await isFollowed(job.record, context)) left = IN_VAIN;
+    done = await readEnded(uid, context);
+    if (done !== undefined) break;
+    // An interrupt ends the wait.
+    await clock.sleep(LOOK, interrupts.first).catch(() => undefined);
+  }
+  if (done !== undefined) return printDriven(endOf(done), job, context);
+  const left = await leftJob(job, context);
+  const error = isInterrupt(left.error) ? left.error : notStopped(job.record);
+  await printDriven({ ...left, terminated: 'unknown', error }, job, context);
+}
+
+function notStopped({ id, name }: Job['record']): CliError {
+  const typed = typedName(name, id);
+  return doubt(
+    `${gpucloud('jobs', 'stop', typed)} took over, but has not terminated ${name}. ${MAY_BILL}`,
+    {
+      resource: id,
+      hint: `finish the job: ${gpucloud('jobs', 'attach', typed)}; or terminate the instance: ${gpucloud('instances', 'terminate', typed)}`,
+    },
+  );
+}
+
 /** Drives a job, and exits with the exit code of its command or of the error. */
 export async function driveAndPrint(job: Job, context: Context): Promise<void> {
   const end = await driveJob(job, {}, context);
+  if (job.isHandedOver) return;
   if (end === undefined) return noteStarted(job.record, context);
+  await printDriven(end, job, context);
+}
+
+async function printDriven(end: JobEnd, job: Job, context: Context): Promise<void> {
   // Only the reader is left to wait for.
   const unread = await failuresOf(job.received?.finish() ?? Promise.resolve());
   const { lost } = job.received?.output ?? {};

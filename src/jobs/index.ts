@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { failuresOf } from '../errors.ts';
-import { createJob, driveAndPrint, printEnd } from './driver.ts';
+import { createJob, driveAndPrint, printEnd, printHandedOver } from './driver.ts';
 import { notifyOfEnd } from './end/notify.ts';
 import { type JobEnd, reportOf, writeReport } from './end/report.ts';
 import type { JobPlan } from './job.ts';
@@ -19,7 +19,7 @@ export async function runJob(plan: JobPlan, context: Context): Promise<void> {
   const start = { id: null, name, on: false, here: false, sync, grace: 0 };
   await warnIfUnarmed(plan, context);
   const job: Noted = { record: await newRecord(plan, start, context), isUnsaved: false };
-  await withJob(job.record, context, async () => {
+  const handedOver = await withJob(job.record, context, async () => {
     // On disk before the request: if this process is killed, another one finds the job.
     await writeJob(job.record, context);
     const phases = createPhases(name, context);
@@ -29,14 +29,18 @@ export async function runJob(plan: JobPlan, context: Context): Promise<void> {
       rented = await rentFor(job, plan, context).finally(phases.clear);
     } catch (error) {
       const end = await endUnusable(error, plan, context);
-      return finishUnrented(end, job, context);
+      await finishUnrented(end, job, context);
+      return undefined;
     }
     const { record } = job;
     if (!isRented(record)) throw new Error('a rented instance has an ID');
     const by = detach ? 'detach' : 'run';
     const driven = { ...rented, record, how, by, command } as const;
-    await driveAndPrint(await createJob(driven, context), context);
+    const rentedJob = await createJob(driven, context);
+    await driveAndPrint(rentedJob, context);
+    return rentedJob.isHandedOver ? rentedJob : undefined;
   });
+  if (handedOver !== undefined) await printHandedOver(handedOver, context);
 }
 
 /** Stores and prints the end of a job that has no usable instance. */

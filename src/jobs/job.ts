@@ -100,4 +100,6 @@ export interface Job extends Noted<RentedRecord> {
   instance: Instance | undefined;
   /** How the job stands, once this process is done with it. */
   end: JobEnd | undefined;
+  /** `jobs stop` takes over: from then on, only that process writes the record. */
+  isHandedOver: boolean;
 }

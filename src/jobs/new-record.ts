@@ -58,6 +58,7 @@ export async function newRecord(given: Given, start: Start, context: Context): P
     signed_in_at: null,
     copied_at: null,
     command_started_at: null,
+    shown_at: null,
     exited_at: null,
     // The output of `--here` goes to this terminal only.
     output_kept_at: start.here ? started_at : null,

@@ -20,6 +20,8 @@ export interface Happened {
    * never start twice: a start whose response was lost counts too.
    */
   readonly started: boolean;
+  /** Whether the instance has shown that the command was started. */
+  readonly shown: boolean;
   /** null until the exit code is known. */
   readonly exit_code: number | null;
   /** Whether all results and the whole output are on this computer. */
@@ -47,11 +49,12 @@ export type JobState =
 /**
  * Combines what the record says with what one look showed. The record says first whether a command
  * was started, so that an empty instance never means "not started yet". An exit code never changes.
+ * If the instance has never shown the command, and has no trace of it, nothing of the job is there.
  */
 export function stateOf(job: Happened, seen: Observation): JobState {
   if (job.ended) return { kind: 'ended' };
   if (seen.kind === 'gone') return seen;
-  if (!job.started) return { kind: 'preparing' };
+  if (!job.started || (!job.shown && seen.kind === 'absent')) return { kind: 'preparing' };
   const code = job.exit_code ?? (seen.kind === 'exited' ? seen.code : null);
   if (code !== null) return { kind: 'exited', code, isReachable: seen.kind !== 'unreachable' };
   if (seen.kind === 'running' || seen.kind === 'unreachable') return { kind: seen.kind };
@@ -113,6 +116,8 @@ export type Step =
   | 'report'
   /** Report once that the command disappeared, and leave the instance to its deadline. */
   | 'reportLost'
+  /** Let `jobs stop` take over, and report how it ends the job. */
+  | 'handOver'
   | 'leave';
 
 /**
@@ -164,7 +169,8 @@ function isBefore(time: Situation['time'], now: Situation): boolean {
 function ofPreparing(job: Happened, driver: Driver, now: Situation): Step {
   const isOwner = driver === 'run' || driver === 'detach';
   if (!isOwner && now.interrupt !== 'none') return 'leave';
-  const starts = isOwner || driver === 'attach';
+  // A start that was stored may have left this computer, so the command is not started again.
+  const starts = !job.started && (isOwner || driver === 'attach');
   const isStopped = job.stopRequested || now.interrupt !== 'none' || now.failed === 'start';
   return starts && !isStopped && isBefore('near', now) ? 'start' : 'end';
 }
@@ -227,8 +233,7 @@ function ofOver(job: Happened, isFailure: boolean, driver: Driver, now: Situatio
 
 /** A kept instance ends at its deadline, by `reap` or else by this process. */
 function ofKept(job: Happened, driver: Driver, now: Situation): Step {
-  // `jobs stop` takes over.
-  if (job.stopRequested && (driver === 'run' || driver === 'detach')) return 'leave';
+  if (job.stopRequested && (driver === 'run' || driver === 'detach')) return 'handOver';
   if (now.time === 'past' || now.interrupt !== 'none') return 'end';
   return driver === 'reap' || now.isArmed ? 'leave' : 'stay';
 }

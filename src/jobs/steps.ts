@@ -9,8 +9,8 @@ import { endedElsewhere, endJob, saveEnd } from './end/end-job.ts';
 import type { Connected, Job } from './job.ts';
 import { createJobOutput } from './output.ts';
 import { note, timeNow } from './record/note.ts';
-import { isCollected, readEnded, stopAsked } from './record/record.ts';
-import { probe } from './remote/probe.ts';
+import { happenedIn, isShown, readEnded, stopAsked } from './record/record.ts';
+import { observed, probe } from './remote/probe.ts';
 import { collect } from './stages/collect.ts';
 import { connect } from './stages/connect.ts';
 import { fetchEvery } from './stages/fetch-every.ts';
@@ -150,19 +150,12 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 
   return {
     async happened() {
-      const { record } = job;
-      const isAsked = await stopAsked(record.uid, context);
-      return {
-        on: record.on,
-        started: record.command_started_at !== null,
-        exit_code: record.exit_code,
-        collected: isCollected(record),
-        lostReported: record.lost_at !== null,
-        kept: record.kept,
-        stopRequested: isAsked(),
-        ending: record.ending_at !== null,
-        ended: record.ended_at !== null || (await readEnded(record.uid, context)) !== undefined,
-      };
+      const { uid } = job.record;
+      const isAsked = await stopAsked(uid, context);
+      const happened = { ...happenedIn(job.record), stopRequested: isAsked() };
+      return (await readEnded(uid, context)) === undefined
+        ? happened
+        : { ...happened, ended: true };
     },
 
     async situation() {
@@ -180,7 +173,10 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     },
 
     async look() {
-      return saw(await lookNow());
+      const seen = await lookNow();
+      const isThere = seen.kind === 'running' || seen.kind === 'exited' || seen.kind === 'lost';
+      if (isThere && !isShown(job.record)) await note(job, { shown_at: timeNow(context) }, context);
+      return saw(seen);
     },
 
     async start() {
@@ -256,7 +252,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     },
 
     async keep(why) {
-      await keep(job.record, why, await isArmed(), context);
+      const isEmpty = job.seen.kind === 'absent';
+      await keep(job.record, { why, isEmpty, isArmed: await isArmed() }, context);
       await note(job, { kept: why }, context);
     },
 
@@ -274,6 +271,10 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 
     async end(seen) {
       await noteExit(seen);
+      // The start was stored, but never reached the instance.
+      if (seen.kind === 'absent' && !isShown(job.record)) {
+        await note(job, { command_started_at: null }, context);
+      }
       stops.close();
       const end = await endJob(job, context);
       await saveEnd(job, end, context);
@@ -287,17 +288,6 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       await how.reportLost?.();
     },
   };
-}
-
-function observed({ state, exitCode }: Pick<Connected, 'state' | 'exitCode'>): Observation {
-  switch (state) {
-    case 'none':
-      return { kind: 'absent' };
-    case 'exited':
-      return exitCode === undefined ? { kind: 'lost' } : { kind: 'exited', code: exitCode };
-    default:
-      return { kind: state };
-  }
 }
 
 function interruptOf({ interrupts: { first, second } }: Context): Situation['interrupt'] {

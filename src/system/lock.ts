@@ -16,11 +16,18 @@ export const UNTIL_ABANDONED = ABANDONED + 3_000;
 interface LockOptions<T> {
   /** Milliseconds to wait for the lock. */
   readonly patience?: number;
+  /** Gives up with {@link HolderLives} once the holder refreshes the lock: it may need it for hours. */
+  readonly yields?: boolean;
   /**
    * Runs instead of `work` without a lock: another process holds it (`isHeld`), or it can't be
    * created (a full disk, a read-only folder). Without this callback, throws the error.
    */
   otherwise?(error: unknown, isHeld: boolean): Promise<T>;
+}
+
+/** The holder of a lock has just refreshed it, so its process lives. */
+export class HolderLives extends Error {
+  readonly code = 'ELOCKED';
 }
 
 /**
@@ -36,13 +43,13 @@ interface LockOptions<T> {
 export async function withLock<T>(
   path: string,
   work: () => Promise<T>,
-  { patience = PATIENCE, otherwise }: LockOptions<T> = {},
+  { patience = PATIENCE, yields = false, otherwise }: LockOptions<T> = {},
 ): Promise<T> {
   let lost: Error | undefined;
   let release: () => Promise<void>;
   try {
     await privateFolder(dirname(path));
-    release = await patiently(`${path}.lock`, patience, () =>
+    release = await patiently(`${path}.lock`, { patience, yields }, () =>
       lockfile.lock(path, {
         realpath: false,
         stale: ABANDONED,
@@ -70,16 +77,22 @@ export async function withLock<T>(
  * Retries without the library: it would also retry hopeless attempts, such as in a read-only
  * folder.
  */
-async function patiently<T>(lock: string, patience: number, acquire: () => Promise<T>): Promise<T> {
+async function patiently<T>(
+  lock: string,
+  { patience, yields }: { readonly patience: number; readonly yields: boolean },
+  acquire: () => Promise<T>,
+): Promise<T> {
   const started = performance.now();
-  const isRefreshed = refreshesOf(lock);
+  const refreshOf = refreshesOf(lock);
   for (let pause = 2; ; pause = Math.min(pause * 1.5, 50)) {
     try {
       return await acquire();
     } catch (error) {
       const held = errorCode(error) === 'ELOCKED';
       if (!held || performance.now() - started > patience) throw error;
-      if (!isRefreshed()) expire(lock);
+      const { isNew, age } = refreshOf();
+      if (isNew && yields) throw new HolderLives('The lock is held.', { cause: error });
+      if (age >= ABANDONED) expire(lock);
     }
     // Random pauses, so that no process loses every time.
     await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
@@ -87,17 +100,19 @@ async function patiently<T>(lock: string, patience: number, acquire: () => Promi
 }
 
 /**
- * Checks whether the holder refreshes its lock. The library compares the lock's time with the
- * clock. If the clock is set back by a day, it would respect an abandoned lock for a day.
+ * Returns how long ago the holder refreshed its lock, and whether it did so since the last call. The
+ * library compares the lock's time with the clock. If the clock is set back by a day, it would
+ * respect an abandoned lock for a day.
  */
-function refreshesOf(lock: string): () => boolean {
+function refreshesOf(lock: string): () => { readonly isNew: boolean; readonly age: number } {
   let time: number | undefined;
   let since = performance.now();
   return () => {
     const now = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+    const isNew = time !== undefined && now !== undefined && now !== time;
     if (now !== time) since = performance.now();
     time = now;
-    return performance.now() - since < ABANDONED;
+    return { isNew, age: performance.now() - since };
   };
 }
 

@@ -91,7 +91,7 @@ describe('a run before its command', needs('ssh'), () => {
     await until(() => world.rentals() === 1);
     await kill(started);
     // The outcome of the request is unknown, so its job stays.
-    expect(await list()).toMatchObject([{ id: null, status: 'RUNNING', phase: 'renting' }]);
+    expect(await list()).toMatchObject([{ id: null, status: 'UNKNOWN', phase: 'renting' }]);
     const { code, stderr } = await gpucloud('jobs', 'attach', 'job');
     expect(code, stderr).toBe(7);
     await gpucloud('instances', 'untrack', 'job', '--yes');

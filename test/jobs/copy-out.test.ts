@@ -30,6 +30,7 @@ async function fetchFile(remote: string, local: string, shell = localShell(home,
       onChanged: () => undefined,
       onSkipped: () => undefined,
       onLack: () => undefined,
+      onUnplaced: () => undefined,
       onProgress: (bytes, total) => seen.push([bytes, total]),
     },
   );

@@ -34,6 +34,7 @@ class World {
     this.job = {
       on,
       started: false,
+      shown: false,
       exit_code: null,
       collected: false,
       lostReported: false,
@@ -89,6 +90,7 @@ function stepsOf(world: World, driver: Driver, killsAt: number, faults: number):
     async situation() {
       if (interrupt === 'none' && driver !== 'reap' && world.chance(0.03)) interrupt = 'first';
       else if (interrupt === 'first' && world.chance(0.1)) interrupt = 'last';
+      if (driver === 'run' && world.chance(0.05)) write({ stopRequested: true });
       const { left } = world;
       return {
         time: left <= 0 ? 'past' : left <= 10 ? 'half' : left <= 20 ? 'near' : 'early',
@@ -100,7 +102,10 @@ function stepsOf(world: World, driver: Driver, killsAt: number, faults: number):
       };
     },
     async look() {
-      return observe();
+      const seen = observe();
+      const isThere = seen.kind === 'running' || seen.kind === 'exited' || seen.kind === 'lost';
+      if (isThere && !world.job.shown) write({ shown: true });
+      return seen;
     },
     async start() {
       world.pass();
@@ -109,7 +114,7 @@ function stepsOf(world: World, driver: Driver, killsAt: number, faults: number):
       if (writes + 1 === killsAt) throw new Killed();
       world.starts += 1;
       world.remote = 'running';
-      if (writes + 2 === killsAt) throw new Killed();
+      write({ shown: true });
       return 'none';
     },
     async follow() {

@@ -63,7 +63,8 @@ export async function fetchFile(
 ) {
   const skipped: string[] = [];
   const onSkipped = (named: readonly string[]) => void skipped.push(...named);
-  await copyOut({ remote, local: to }, copying(home, signal, sh, onSkipped));
+  const onUnplaced = () => undefined;
+  await copyOut({ remote, local: to }, { ...copying(home, signal, sh, onSkipped), onUnplaced });
   return { skipped };
 }
 

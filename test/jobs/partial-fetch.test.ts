@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
+import type { Unplaced } from '../../src/jobs/files/copy-out.ts';
 import { copyOutEach, worstOf } from '../../src/jobs/files/copy-out-each.ts';
 import { WORK } from '../../src/jobs/remote/supervisor.ts';
 import { manualClock } from '../support/clock.ts';
@@ -44,6 +45,7 @@ const EACH = {
   clock: manualClock(),
   onBegin: () => undefined,
   onFetched: async () => undefined,
+  onUnplaced: async () => undefined,
   onCut: undefined,
 };
 
@@ -245,6 +247,31 @@ describe('the paths of a job', needs('POSIX'), () => {
     expect(worstOf(results.slice(0, 2))).toBeUndefined();
     expect(stored).toEqual(['a', 'b']);
     expect(await treeOf(local)).toEqual({ a: 'there', b: 'there', edited: 'mine' });
+  });
+
+  test('never moves received files into the home folder in a later attempt', async () => {
+    await writeFile(join(base, WORK, 'results', '.bashrc'), 'foreign');
+    const one = { remote: 'results', local };
+    const left: Unplaced[] = [];
+    const options = {
+      ...copying(local),
+      ...EACH,
+      async onUnplaced(_one: object, unplaced: Unplaced) {
+        left.push(unplaced);
+      },
+    };
+    const [first] = await copyOutEach([one], options);
+    const [unplaced] = left;
+    expect(unplaced).toMatchObject({ isWhole: true });
+    const [second] = await copyOutEach([{ ...one, unplaced }], options);
+    for (const result of [first, second]) {
+      expect(result).toMatchObject({
+        kind: 'here',
+        fault: { message: expect.stringContaining('which contains your home folder') },
+      });
+    }
+    expect(left).toHaveLength(1);
+    expect(await readdir(local)).not.toContain('.bashrc');
   });
 
   test('reports a path as cut after the last attempt', async () => {

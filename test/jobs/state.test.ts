@@ -14,6 +14,7 @@ import {
 const JOB: Happened = {
   on: false,
   started: true,
+  shown: true,
   exit_code: null,
   collected: false,
   lostReported: false,
@@ -22,7 +23,9 @@ const JOB: Happened = {
   ending: false,
   ended: false,
 };
-const FRESH: Happened = { ...JOB, started: false };
+const FRESH: Happened = { ...JOB, started: false, shown: false };
+/** A job whose driver was killed beside the request that starts the command. */
+const HALF: Happened = { ...JOB, shown: false };
 const DONE: Happened = { ...JOB, exit_code: 0, collected: true };
 const NOW: Situation = {
   time: 'early',
@@ -49,6 +52,10 @@ describe('the state of a job', () => {
     ['before the start', FRESH, ABSENT, { kind: 'preparing' }],
     ["beside another job's folder", FRESH, exited(0), { kind: 'preparing' }],
     ['after the folder was emptied', JOB, ABSENT, { kind: 'lost' }],
+    ['after a start that never arrived', HALF, ABSENT, { kind: 'preparing' }],
+    ['after a start without a response', HALF, RUNNING, { kind: 'running' }],
+    ['after it and a restart', HALF, LOST, { kind: 'lost' }],
+    ['after it, out of reach', HALF, AWAY, { kind: 'unreachable' }],
     ['with a running command', JOB, RUNNING, { kind: 'running' }],
     ['without a supervisor', JOB, LOST, { kind: 'lost' }],
     ['out of reach', JOB, AWAY, { kind: 'unreachable' }],
@@ -75,6 +82,10 @@ describe('the next step', () => {
     ['obeys jobs stop', 'run', { ...FRESH, stopRequested: true }, ABSENT, {}, 'end'],
     ['leaves a new job on Ctrl-C', 'attach', FRESH, ABSENT, { interrupt: 'first' }, 'leave'],
     ['never starts twice', 'attach', JOB, ABSENT, {}, 'collect'],
+    ['never starts what may have left', 'attach', HALF, ABSENT, {}, 'end'],
+    ['nor does the run itself', 'run', HALF, ABSENT, {}, 'end'],
+    ['ends an instance without a start', 'reap', HALF, ABSENT, {}, 'end'],
+    ['follows a start without a response', 'attach', HALF, RUNNING, {}, 'follow'],
   ])('before the command %s: %s', (_what, driver, job, seen, now, step) => {
     expect(next(job, stateOf(job, seen), driver, { ...NOW, ...now })).toBe(step);
   });
@@ -175,7 +186,7 @@ describe('the next step', () => {
       { ...JOB, kept: 'results', stopRequested: true },
       exited(0),
       { failed: 'here' },
-      'leave',
+      'handOver',
     ],
     [
       'fetches nothing after an uncertain end',

@@ -2,7 +2,13 @@ import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { withLock } from '../../src/system/lock.ts';
+import { HolderLives, withLock } from '../../src/system/lock.ts';
+
+const failuresOfLock = (locked: Promise<unknown>) =>
+  locked.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 
 let folder: string;
 beforeEach(async () => {
@@ -85,6 +91,29 @@ test('waits while another process refreshes the lock', async () => {
   } finally {
     vi.useRealTimers();
   }
+});
+
+test('gives up on a living holder, and waits for a dead one', async () => {
+  const file = join(folder, 'state.json');
+  const yields = { yields: true };
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  try {
+    let release = () => {};
+    const held = withLock(file, () => new Promise<void>((resolve) => (release = resolve)));
+    await vi.waitFor(() => stat(`${file}.lock`));
+    const second = failuresOfLock(withLock(file, async () => 'second', yields));
+    const end = setInterval(() => vi.advanceTimersByTime(100), 1);
+    expect(await second).toBeInstanceOf(HolderLives);
+    clearInterval(end);
+    release();
+    await held;
+  } finally {
+    vi.useRealTimers();
+  }
+  await mkdir(`${file}.lock`);
+  const long = new Date(Date.now() - 9_900);
+  await utimes(`${file}.lock`, long, long);
+  expect(await withLock(file, async () => 'done', yields)).toBe('done');
 });
 
 test("throws immediately if the lock can't be created", async () => {

@@ -24,8 +24,9 @@ export const jobs: Group = {
       view: jobView,
       notes:
         'Reads the state of unfinished jobs over SSH, for at most 5 s.\n\n' +
-        'STATUS is RUNNING, EXITED, LOST if the command disappeared without an exit code, or ' +
-        'UNREACHABLE. Stores the last 100 finished jobs.',
+        'STATUS is RUNNING, EXITED, LOST if the command disappeared without an exit code, ' +
+        'UNREACHABLE, or UNKNOWN if the run was killed while it rented and may have rented an ' +
+        'instance. Stores the last 100 finished jobs.',
       examples: ['gpucloud jobs list', 'gpucloud jobs list --json'],
       takes: (command) => command,
       async run(context) {

@@ -2,12 +2,15 @@ import { CliError } from '../../errors.ts';
 import type { Clock } from '../../system/clock.ts';
 import type { Failed } from '../drive.ts';
 import { repeated } from '../stages/repeated.ts';
-import { type CopyingOut, copyOut, type Fetch } from './copy-out.ts';
+import { type CopyingOut, copyOut, type Fetch, type Unplaced } from './copy-out.ts';
+import { placeAgain, removeStaging } from './merge.ts';
 
 /** A path of `--fetch` in a job's record. */
 export interface Wanted extends Fetch {
   /** When it was completely copied. It is not copied again. */
   readonly fetched_at?: string | null | undefined;
+  /** What an earlier attempt has left beside the path. */
+  readonly unplaced?: Unplaced | null | undefined;
 }
 
 /** What became of one path. */
@@ -15,11 +18,13 @@ export type Fetched =
   | { readonly kind: 'fetched' }
   | { readonly kind: Exclude<Failed, 'none' | 'start' | 'stop'>; readonly fault: CliError };
 
-interface CopyingEach extends CopyingOut {
+interface CopyingEach extends Omit<CopyingOut, 'onUnplaced'> {
   readonly clock: Clock;
   onBegin(one: Wanted): void;
   /** Stores that a path is complete, before the next one is copied. */
   onFetched(one: Wanted): Promise<void>;
+  /** Stores what this attempt has left, so that the next one does not receive it again. */
+  onUnplaced(one: Wanted, left: Unplaced): Promise<void>;
   /** Allows further attempts after a lost connection, or throws. */
   readonly onCut: ((error: CliError) => Promise<void>) | undefined;
 }
@@ -38,7 +43,7 @@ export async function copyOutEach(
     if ((one.fetched_at ?? null) === null) {
       onBegin(one);
       try {
-        await repeated(() => copyOut(one, copying), signal, clock, onCut);
+        await repeated(() => copyOrPlace(one, copying), signal, clock, onCut);
         await onFetched(one);
       } catch (error) {
         // An interrupt takes precedence over the failure of the copy that it interrupted.
@@ -51,6 +56,28 @@ export async function copyOutEach(
     results.push({ kind: 'fetched' });
   }
   return results;
+}
+
+/**
+ * Copies a path, unless an earlier attempt has received all of it: then only moves the files. At
+ * most one attempt leaves files beside the path.
+ */
+async function copyOrPlace(one: Wanted, copying: CopyingEach): Promise<void> {
+  const { unplaced } = one;
+  if (unplaced?.isWhole === true && (await placeAgain(unplaced.staging, copying.home))) return;
+  let left: Unplaced | undefined;
+  const onUnplaced = (received: Unplaced) => {
+    left = received;
+  };
+  try {
+    await copyOut(one, { ...copying, onUnplaced });
+  } catch (error) {
+    if (left === undefined) throw error;
+    await copying.onUnplaced(one, left);
+    if (unplaced != null) await removeStaging(unplaced.staging);
+    throw error;
+  }
+  if (unplaced != null) await removeStaging(unplaced.staging);
 }
 
 /** Returns why a copy failed: on the instance, on this computer, or by the connection. */

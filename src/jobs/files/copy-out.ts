@@ -1,4 +1,4 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { CliError, failuresOf, usageError } from '../../errors.ts';
@@ -7,7 +7,7 @@ import { lastOf } from '../remote/remote-shell.ts';
 import { copyFailed, notStored, programFailed, unwritable } from './copy-failed.ts';
 import type { Copying } from './copy-in.ts';
 import { ensureRoom, lackOfRoom, type Place, placeOf, writeNew } from './local-file.ts';
-import { contains, inStaging, makeLinks, moveInto } from './merge.ts';
+import { ensureApart, inStaging, makeLinks, moveInto } from './merge.ts';
 import { ensurePlain, isPattern, matcherOf } from './pattern.ts';
 import {
   BEGIN,
@@ -55,6 +55,16 @@ export interface CopyingOut extends Copying {
   onSkipped(named: readonly string[], count: number): void;
   /** Reports that some of the results can't be fetched. */
   onLack(what: string): void;
+  /** Reports received files that could not be moved to their place. */
+  onUnplaced(received: Unplaced): void;
+}
+
+/** Received files of a path that could not be moved to their place. */
+export interface Unplaced {
+  /** The folder in which they are, beside their place. */
+  readonly staging: string;
+  /** Whether everything was received, so that they need not be received again. */
+  readonly isWhole: boolean;
 }
 
 /** Matches GNU tar's message, with exit code 1, about files that changed during the read. */
@@ -193,6 +203,11 @@ async function receiveFolder(
       await makeLinks(local, into.links, into.onSkipped);
       if (unmoved !== undefined) throw unmoved;
     },
+    (staging) => {
+      const isWhole =
+        !signal.aborted && missing.cut === undefined && missing.unwritten === undefined;
+      copying.onUnplaced({ staging, isWhole });
+    },
   );
   [missing.unmoved] = await failuresOf(staged);
   const fault = faultOf(missing, into, local);
@@ -239,15 +254,6 @@ function partsOf({ at, files }: Unpacking, local: string | undefined): string[] 
   ];
 }
 
-/**
- * Refuses to merge a folder into the home folder or a folder above it. This could replace files
- * that a shell or ssh reads. The instance decides whether it sends a file or a folder.
- */
-async function ensureApart(local: string, home: string | undefined): Promise<void> {
-  if (home === undefined || !contains(await realpath(local), await realpath(home))) return;
-  throw notStored(`can't merge a folder into ${local}, which contains your home folder`);
-}
-
 async function receiveFile(
   path: string,
   size: number,
@@ -268,6 +274,7 @@ async function receiveFile(
       await receiveWhole(path, (bytes) => writeNew(file, bytes, { mode: 0o666 }), copying);
     },
     (staging) => moveInto(folder, staging),
+    (staging) => copying.onUnplaced({ staging, isWhole: true }),
   );
 }
 

@@ -24,6 +24,7 @@ export async function inStaging(
   parent: string,
   receive: (staging: string) => Promise<void>,
   place: (staging: string) => Promise<void>,
+  onUnplaced: (staging: string) => void,
 ): Promise<void> {
   const staging = await mkdtemp(join(parent, '.gpucloud-')).catch((error: unknown) => {
     throw unwritable(parent, error);
@@ -31,17 +32,42 @@ export async function inStaging(
   try {
     await receive(staging);
   } catch (error) {
-    await rm(staging, { recursive: true, force: true });
+    await removeStaging(staging);
     throw error;
   }
   try {
     await place(staging);
   } catch (error) {
-    const fault = error instanceof CliError ? error : unwritable(parent, error);
+    onUnplaced(staging);
     // Keeps files that could not be moved, since the instance may be terminated soon.
-    throw fault.with(`${fault.message}; files that were not moved are in ${staging}`);
+    throw unplaced(staging, error);
   }
   await rmdir(staging);
+}
+
+function unplaced(staging: string, error: unknown): CliError {
+  const fault = error instanceof CliError ? error : unwritable(dirname(staging), error);
+  return fault.with(`${fault.message}; files that were not moved are in ${staging}`);
+}
+
+/**
+ * Moves the files that an earlier attempt has received but could not move, beside their folder.
+ * Returns whether they were still there.
+ */
+export async function placeAgain(staging: string, home: string | undefined): Promise<boolean> {
+  if ((await kindAt(staging)) !== 'folder') return false;
+  try {
+    await ensureApart(dirname(staging), home);
+    await moveInto(dirname(staging), staging);
+  } catch (error) {
+    throw unplaced(staging, error);
+  }
+  await rmdir(staging);
+  return true;
+}
+
+export function removeStaging(staging: string): Promise<void> {
+  return rm(staging, { recursive: true, force: true });
 }
 
 /**
@@ -168,6 +194,15 @@ async function staysInside(root: string, path: string, target: string): Promise<
   if (target === '' || isAbsolute(target) || parts.lastIndexOf('..') > first) return false;
   const place = join(dirname(path), ...parts);
   return place.split('/')[0] !== '..' && contains(root, await endOf(join(root, place)));
+}
+
+/**
+ * Refuses to merge a folder into the home folder or a folder above it. This could replace files
+ * that a shell or ssh reads. The instance decides whether it sends a file or a folder.
+ */
+export async function ensureApart(local: string, home: string | undefined): Promise<void> {
+  if (home === undefined || !contains(await realpath(local), await realpath(home))) return;
+  throw notStored(`can't merge a folder into ${local}, which contains your home folder`);
 }
 
 /** Whether a path is a folder or below it. Doesn't follow links. */

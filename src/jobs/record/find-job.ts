@@ -77,11 +77,14 @@ async function ensureMeant(
 
 /** Throws CliError('wrongState') for an ended job. */
 export function ensureOpen(job: JobRecord, context: Pick<Context, 'clock'>): JobRecord {
-  const { id, name, ended_at } = job;
+  const { id, name, ended_at, reason } = job;
   if (ended_at === null) return job;
   const when = relative(Date.parse(ended_at), context.clock.now());
-  throw new CliError('wrongState', `The job on ${name} ended ${when}.`, {
+  const why = reason === null ? '' : ` ${reason}`;
+  throw new CliError('wrongState', `The job on ${name} ended ${when}.${why}`, {
     resource: id ?? name,
-    hint: `see its output: ${gpucloud('jobs', 'logs', typedName(name, id ?? name))}`,
+    ...(id === null
+      ? {}
+      : { hint: `see its output: ${gpucloud('jobs', 'logs', typedName(name, id))}` }),
   });
 }

@@ -7,6 +7,8 @@ export interface Noted<R extends JobRecord = JobRecord> {
   record: R;
   /** Whether the last change could not be written, for example on a full disk. */
   isUnsaved: boolean;
+  /** Another process writes the record from now on. */
+  readonly isHandedOver?: boolean;
 }
 
 type Change = Partial<Omit<JobRecord, 'id' | 'uid' | 'version'>>;
@@ -21,6 +23,7 @@ export async function note<R extends JobRecord>(
   context: Context,
 ): Promise<void> {
   job.record = { ...job.record, ...change };
+  if (job.isHandedOver === true) return;
   if ((await readEnded(job.record.uid, context)) !== undefined) return;
   const [fault] = await failuresOf(writeJob(job.record, context));
   if (fault !== undefined && !job.isUnsaved) context.err.warn('local_storage', fault.message);

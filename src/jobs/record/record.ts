@@ -8,6 +8,7 @@ import { lazy } from '../../lazy.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
 import { privateFolder, replaceFile } from '../../system/files.ts';
 import * as z from '../../zod.ts';
+import type { Happened } from '../state.ts';
 
 /**
  * A stored job: what was asked, what happened, and how it ended. Only the process that holds the
@@ -66,6 +67,11 @@ export interface JobRecord {
   readonly copied_at: string | null;
   /** When the command was about to be started. It must never start twice. */
   readonly command_started_at: string | null;
+  /**
+   * When the instance first showed that the command was started. Missing in an older record, which
+   * counts as shown.
+   */
+  readonly shown_at?: string | null | undefined;
   readonly exited_at: string | null;
   readonly output_kept_at: string | null;
   /** When gpucloud found that the command disappeared without an exit code. */
@@ -111,6 +117,8 @@ export interface StoredFetch {
   readonly local: string;
   /** When it was completely copied after the command. */
   readonly fetched_at: string | null;
+  /** Received files that could not be moved to `local` yet. */
+  readonly unplaced?: { readonly staging: string; readonly isWhole: boolean } | null | undefined;
 }
 
 /** Bytes of the command's stdout and stderr. */
@@ -141,7 +149,14 @@ const schema = lazy(() => {
     sync: maybeText,
     exclude: z.array(text),
     gitignore: z.optional(z.boolean()),
-    fetch: z.array(z.object({ remote: text, local: text, fetched_at: maybeText })),
+    fetch: z.array(
+      z.object({
+        remote: text,
+        local: text,
+        fetched_at: maybeText,
+        unplaced: z.optional(z.nullable(z.object({ staging: text, isWhole: z.boolean() }))),
+      }),
+    ),
     fetch_every: maybeNumber,
     keep_on_failure: maybeNumber,
     grace: z.number(),
@@ -159,6 +174,7 @@ const schema = lazy(() => {
     signed_in_at: maybeText,
     copied_at: maybeText,
     command_started_at: maybeText,
+    shown_at: z.optional(maybeText),
     exited_at: maybeText,
     output_kept_at: maybeText,
     lost_at: maybeText,
@@ -205,9 +221,30 @@ function upgraded(old: Readonly<Record<string, unknown>>): Record<string, unknow
   };
 }
 
+/** Whether the instance has shown that the command was started. */
+export function isShown({ shown_at }: Pick<JobRecord, 'shown_at'>): boolean {
+  return shown_at !== null;
+}
+
 /** Whether all results and the whole output of a job are on this computer. */
 export function isCollected({ fetch, output_kept_at }: JobRecord): boolean {
   return output_kept_at !== null && fetch.every(({ fetched_at }) => fetched_at !== null);
+}
+
+/** Returns the part of a record that decides what to do next. */
+export function happenedIn(record: JobRecord): Omit<Happened, 'stopRequested'> {
+  const { on, exit_code, kept } = record;
+  return {
+    on,
+    started: record.command_started_at !== null,
+    shown: isShown(record),
+    exit_code,
+    collected: isCollected(record),
+    lostReported: record.lost_at !== null,
+    kept,
+    ending: record.ending_at !== null,
+    ended: record.ended_at !== null,
+  };
 }
 
 /** Saves a job's record to disk. Throws CliError('storage'). */

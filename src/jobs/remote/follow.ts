@@ -5,7 +5,7 @@ import { afterLine } from './after-line.ts';
 import { isCut, lastLine } from './failed-ssh.ts';
 import { type CommandEnd, readFrames } from './frames.ts';
 import { lastOf, type RemoteShell } from './remote-shell.ts';
-import { FOLLOW, FOLLOWING, OFFSETS } from './supervisor.ts';
+import { FOLLOW, FOLLOWING, GONE, OFFSETS } from './supervisor.ts';
 
 /** Bytes of each output printed so far. */
 export interface Offsets {
@@ -144,6 +144,9 @@ export async function offsetsOf(
     (from) => new RegExp(`^gpucloud-run ${from} (\\d+)$`, 'm').exec(printed)?.[1],
   );
   if (out !== undefined && err !== undefined) return { out: Number(out), err: Number(err) };
+  if (printed.split('\n').includes(GONE)) {
+    throw new CliError('notFound', "The command's output is no longer on the instance.");
+  }
   const reason = lastLine(words) || `exit code ${code}`;
   throw new CliError('refused', `Could not read the output: ${reason}`, {
     retryable: isCut(code, words),

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { storeHostKey } from '../../ssh/known-hosts.ts';
 import type { SshOptions } from '../../ssh/ssh-argv.ts';
 import type { SshEndpoint } from '../../watch/ssh-endpoint.ts';
+import type { Observation } from '../state.ts';
 import { lastLine } from './failed-ssh.ts';
 import { createRemoteShell, type RemoteShell } from './remote-shell.ts';
 import { PROBE } from './supervisor.ts';
@@ -41,6 +42,18 @@ export async function probe(
     hasRsync: stdout.startsWith('gpucloud-run ') && lines.includes('gpucloud-run rsync'),
     hasTar: lines.includes('gpucloud-run tar'),
   };
+}
+
+/** Returns what a sign-in showed of a job. */
+export function observed({ state, exitCode }: Pick<Probed, 'state' | 'exitCode'>): Observation {
+  switch (state) {
+    case 'none':
+      return { kind: 'absent' };
+    case 'exited':
+      return exitCode === undefined ? { kind: 'lost' } : { kind: 'exited', code: exitCode };
+    default:
+      return { kind: state };
+  }
 }
 
 /** An instance on which scripts can run. */

@@ -21,6 +21,8 @@ export const WORK = `${FOLDER}/work`;
 /** The first line of a script's own output. A login shell may print before it. */
 export const STARTED = 'gpucloud-run started';
 export const FOLLOWING = 'gpucloud-run follows';
+/** Nothing of the job is there. */
+export const GONE = 'gpucloud-run gone';
 
 /** Exit code of a script that can't enter a folder: the same as ssh's own. */
 const FAULT = 255;
@@ -164,7 +166,8 @@ if alive 2>/dev/null; then echo '${BUSY}'; exit; fi
 rm -rf started && rm -f pid since out err full exit exit.new && echo '${FREE}'`;
 
 /** Prints where the last $2 bytes (\`$1\` is -c) or lines (-n) of each output begin. */
-export const OFFSETS = `cd ${FOLDER} || exit ${FAULT}
+export const OFFSETS = `[ -d ${FOLDER} ] || { echo '${GONE}'; exit; }
+cd ${FOLDER} || exit ${FAULT}
 for from in out err; do
   echo "gpucloud-run $from $(($(wc -c <$from) - $(tail $1 "$2" $from | wc -c)))"
 done`;

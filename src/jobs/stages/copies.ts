@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { copyIn } from '../files/copy-in.ts';
 import type { CopyingOut } from '../files/copy-out.ts';
-import { copyOutEach, worstOf } from '../files/copy-out-each.ts';
+import { copyOutEach, type Wanted, worstOf } from '../files/copy-out-each.ts';
 import { listFiles } from '../files/files.ts';
 import type { Connected, Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
@@ -66,7 +66,7 @@ export async function fetchAll(
     const ends = record.on ? 'leaves' : 'terminates';
     err.note(`Still fetching results. Ctrl-C again ${ends} ${record.name} and skips the rest.`);
   };
-  const copying: CopyingOut = {
+  const copying: Copying = {
     ...copyingFrom(shell, stops.last, (what) => err.warn('copy', what), context),
     onProgress: phases.bytes,
   };
@@ -79,13 +79,15 @@ export async function fetchAll(
   }
 }
 
+type Copying = Omit<CopyingOut, 'onUnplaced'>;
+
 /** Returns options for copying results that print its warnings. */
 export function copyingFrom(
   shell: RemoteShell,
   signal: AbortSignal,
   warn: (what: string) => void,
   { host }: Context,
-): Omit<CopyingOut, 'onProgress'> {
+): Omit<Copying, 'onProgress'> {
   return {
     shell,
     signal,
@@ -111,22 +113,27 @@ interface HowToFetch {
 /** Copies each path, then throws the failure that decides, preferably not a missing path. */
 export async function fetchEach(
   job: Job,
-  copying: CopyingOut,
+  copying: Copying,
   { isOver, onCut }: HowToFetch,
   context: Context,
 ): Promise<void> {
   const { phases } = job;
+  const noteFetch = async ({ remote, local }: Wanted, change: Partial<StoredFetch>) => {
+    const isIt = (one: StoredFetch) => one.remote === remote && one.local === local;
+    const fetch = job.record.fetch.map((one) => (isIt(one) ? { ...one, ...change } : one));
+    await note(job, { fetch }, context);
+  };
   const results = await copyOutEach(job.record.fetch, {
     ...copying,
     clock: context.clock,
     onBegin: ({ remote }) => phases.begin('fetching', remote),
-    async onFetched({ remote, local }) {
-      job.fetched = [...new Set([...job.fetched, local])];
-      if (!isOver) return;
-      const fetched_at = timeNow(context);
-      const isIt = (one: StoredFetch) => one.remote === remote && one.local === local;
-      const fetch = job.record.fetch.map((one) => (isIt(one) ? { ...one, fetched_at } : one));
-      await note(job, { fetch }, context);
+    async onFetched(one) {
+      job.fetched = [...new Set([...job.fetched, one.local])];
+      if (isOver) await noteFetch(one, { fetched_at: timeNow(context), unplaced: null });
+    },
+    async onUnplaced(one, unplaced) {
+      // A command that still runs changes its results.
+      if (isOver) await noteFetch(one, { unplaced });
     },
     onCut,
   });

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { copyOut } from '../files/copy-out.ts';
+import { copyOut, type Unplaced } from '../files/copy-out.ts';
+import { removeStaging } from '../files/merge.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
@@ -33,15 +34,24 @@ export function fetchEvery(
     ...copyingFrom(shell, signal, warn, context),
     onProgress: () => undefined,
   };
+  /** What the last copy of each path could not move to its place. */
+  const left = new Map<object, string>();
   async function copyAll(): Promise<void> {
     for (const one of fetch) {
+      const before = left.get(one);
+      const onUnplaced = ({ staging }: Unplaced) => left.set(one, staging);
+      let isCopied = false;
       try {
-        await copyOut(one, copying);
+        await copyOut(one, { ...copying, onUnplaced });
+        isCopied = true;
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof CliError)) throw error;
         warn(`${error.message}. The command is still running; trying again.`);
       }
+      if (before === undefined || (!isCopied && left.get(one) === before)) continue;
+      await removeStaging(before);
+      if (isCopied) left.delete(one);
     }
   }
   const { clock } = context;

@@ -11,22 +11,26 @@ import type { JobRecord, RentedRecord } from '../record/record.ts';
 /** Milliseconds to keep an instance whose results could not be copied. */
 export const FOR_RESULTS = 30 * 60_000;
 
-type Why = NonNullable<JobRecord['kept']>;
+interface Keeping {
+  readonly why: NonNullable<JobRecord['kept']>;
+  /** Whether nothing of the job is left on the instance. */
+  readonly isEmpty: boolean;
+  /** Whether a scheduled `reap` ends the instance, so that this process need not stay. */
+  readonly isArmed: boolean;
+}
 
 /**
  * Sets the deadline of an instance that is kept after its command, unless it has an earlier one. If
- * that fails, the old deadline stands. `isArmed`: a scheduled `reap` ends the instance, so this
- * process need not stay.
+ * that fails, the old deadline stands.
  */
 export function keep(
   record: RentedRecord,
-  why: Why,
-  isArmed: boolean,
+  { why, isEmpty, isArmed }: Keeping,
   context: Context,
 ): Promise<void> {
   const { name, keep_on_failure: time } = record;
   return context.shielded(async (own) => {
-    const { what, next } = keptText(record, why);
+    const { what, next } = keptText(record, why, isEmpty);
     try {
       const until = await setEarlier(record, time ?? FOR_RESULTS, own);
       const ends = minuteText(Date.parse(until));
@@ -58,9 +62,14 @@ export async function setEarlier(
   return wanted;
 }
 
-function keptText({ id, name }: Target, why: Why) {
+function keptText({ id, name }: Target, why: Keeping['why'], isEmpty: boolean) {
   const typed = typedName(name, id);
   const ssh = gpucloud('instances', 'ssh', typed);
+  if (isEmpty) {
+    const stop = gpucloud('jobs', 'stop', typed);
+    const what = `${name}, although its job's folder is gone, so that you can look for the results`;
+    return { what, next: `Connect: ${ssh}. Terminate it: ${stop}` };
+  }
   return why === 'results'
     ? {
         what: `${name} with its results`,

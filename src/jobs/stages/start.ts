@@ -37,6 +37,7 @@ export async function start(job: Job, context: Context): Promise<Failed> {
       await startCommand(shell, command, record.started_at, stops.any);
     };
     await repeated(begin, stops.any, context.clock);
+    await note(job, { shown_at: timeNow(context) }, context);
     return 'none';
   } catch (error) {
     job.failure = error instanceof CliError ? error : unforeseen(error);

@@ -9,7 +9,7 @@ import { typedName } from '../../rules/names.ts';
 import { createJob, driveJob } from '../driver.ts';
 import type { JobEnd } from '../end/report.ts';
 import type { Job } from '../job.ts';
-import { withJob } from '../record/lock.ts';
+import { Followed, withJob } from '../record/lock.ts';
 import { note, timeNow } from '../record/note.ts';
 import {
   isRented,
@@ -53,11 +53,11 @@ export async function finishJobs(
   await eachBounded(open, AT_ONCE, async (job) => {
     const held = async () =>
       onFinished(await finishOne(await readJob(job.uid, context), every, context));
-    const [error] = await failuresOf(withJob(job, context, held, 0));
-    if (error === undefined) return;
+    // Waits until the lock of a process that was killed a few seconds ago expires.
+    const [error] = await failuresOf(withJob(job, context, held, { yields: true }));
+    if (error === undefined || error instanceof Followed) return;
     if (isInterrupt(error)) throw error;
-    // Another process follows the job.
-    if (error.failure !== 'wrongState') onFinished({ error });
+    onFinished({ error });
   });
 }
 

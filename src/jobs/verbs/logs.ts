@@ -5,7 +5,13 @@ import { cutOf, keptOutput } from '../kept.ts';
 import { createJobOutput, type JobOutput } from '../output.ts';
 import { sizeText } from '../phases.ts';
 import { findJob } from '../record/find-job.ts';
-import { isRented, type JobRecord, type RentedRecord, readJob } from '../record/record.ts';
+import {
+  happenedIn,
+  isRented,
+  type JobRecord,
+  type RentedRecord,
+  readJob,
+} from '../record/record.ts';
 import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { follow, type Offsets, offsetsOf } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
@@ -56,7 +62,10 @@ async function printAll(
   const seen = await look(job, signInOf(job, given), LOOK, context);
   // Another process may have just completed the job.
   if (seen.isOver) return printKept(await readJob(job.uid, context), wanted, output, context);
-  if (seen.state === 'none') return noteNone(job, context);
+  if (seen.state === 'none') {
+    const { started, shown } = happenedIn(job);
+    return started && shown ? warnLost(job, context) : noteNone(job, context);
+  }
   await printRemote(job, wanted, seen.shell, output, context);
 }
 

@@ -4,14 +4,18 @@ import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { JobDetails, JobRow } from '../../json-results/jobs.ts';
 import { costAtMost } from '../end/cost.ts';
 import { findJob } from '../record/find-job.ts';
-import { withJob } from '../record/lock.ts';
-import { isRented, type JobRecord, readAllJobs, readJob } from '../record/record.ts';
+import { Followed, withJob } from '../record/lock.ts';
+import { happenedIn, isRented, type JobRecord, readAllJobs, readJob } from '../record/record.ts';
+import { observed } from '../remote/probe.ts';
+import { type Observation, stateOf } from '../state.ts';
 import { adopt } from './adopt.ts';
 import { look, type Seen } from './look.ts';
 import { sameSignIn } from './sign-in-of.ts';
 
 /** Timeout for one instance, in milliseconds. */
 const LOOK = 5_000;
+/** Milliseconds in which a process that rents an instance shows that it lives. */
+const GLANCE = 4_000;
 
 /**
  * Returns the account's jobs, newest first, and an error for each newer record. Checks the instance
@@ -20,29 +24,36 @@ const LOOK = 5_000;
 export async function jobRows(context: Context) {
   const { jobs, newer } = await readAllJobs(context);
   const rows = await eachBounded(jobs, SSH_AT_ONCE, async (job) =>
-    rowOf(await adoptedIfLeft(job, context), context),
+    rowOf(await adoptIfLeft(job, context), context),
   );
   return { rows, newer };
 }
 
 export async function jobDetails(typed: string, context: Context): Promise<JobDetails> {
-  const job = await adoptedIfLeft(await findJob(typed, context), context);
-  return { ...(await rowOf(job, context)), reason: job.reason, report: job.report };
+  const found = await adoptIfLeft(await findJob(typed, context), context);
+  const { reason, report } = found.job;
+  return { ...(await rowOf(found, context)), reason, report };
+}
+
+interface Found {
+  readonly job: JobRecord;
+  /** Whether a living process rents the instance. */
+  readonly isRenting: boolean;
 }
 
 /** Finds the instance of a job whose process was killed while it rented. */
-async function adoptedIfLeft(job: JobRecord, context: Context): Promise<JobRecord> {
-  if (isRented(job) || job.ended_at !== null) return job;
+async function adoptIfLeft(job: JobRecord, context: Context): Promise<Found> {
+  if (isRented(job) || job.ended_at !== null) return { job, isRenting: false };
   const found: JobRecord[] = [];
   const work = async () => {
     found.push(await adopt(await readJob(job.uid, context), context));
   };
-  // Another process rents the instance, or the record can't be written.
-  await failuresOf(withJob(job, context, work, 0));
-  return found[0] ?? job;
+  const how = { patience: GLANCE, yields: true };
+  const [fault] = await failuresOf(withJob(job, context, work, how));
+  return { job: found[0] ?? job, isRenting: fault instanceof Followed && fault.isAlive };
 }
 
-async function rowOf(job: JobRecord, context: Context): Promise<JobRow> {
+async function rowOf({ job, isRenting }: Found, context: Context): Promise<JobRow> {
   const { id, name, on, command, started_at, ended_at, report } = job;
   const fetched = job.fetch.flatMap(({ local, fetched_at }) => (fetched_at === null ? [] : local));
   const given = {
@@ -68,7 +79,7 @@ async function rowOf(job: JobRecord, context: Context): Promise<JobRow> {
   const { deadline = null } = id === null ? {} : await (await context.journal()).ends(id);
   return {
     ...given,
-    ...stateNow(job, seen),
+    ...stateNow(job, isRenting, seen),
     seconds: secondsTo(context.clock.now(), job),
     cost_at_most: on ? null : costAtMost(seen?.instance, context.serviceClock.now()),
     ends_at: seen?.isOver === true ? null : deadline,
@@ -106,16 +117,30 @@ function overState({ exit_code, command_started_at }: JobRecord): State {
   return { status: isLost ? 'LOST' : 'EXITED', exit_code };
 }
 
-function stateNow(job: JobRecord, seen: Seen | undefined): State {
-  // Keeps a stored exit code, since it never changes.
-  if (job.exit_code !== null) return overState(job);
-  const isLocal = job.here || !isRented(job);
-  if (isLocal) return { status: job.lost_at === null ? 'RUNNING' : 'LOST', exit_code: null };
-  if (seen === undefined) return { status: 'UNREACHABLE', exit_code: null };
-  if (seen.isOver) return overState(job);
-  if (seen.state === 'exited') return { status: 'EXITED', exit_code: seen.exitCode ?? null };
-  // Before the start, the job's process may still copy files.
-  const isLost =
-    seen.state === 'lost' || (seen.state === 'none' && job.command_started_at !== null);
-  return { status: isLost ? 'LOST' : 'RUNNING', exit_code: null };
+function stateNow(job: JobRecord, isRenting: boolean, seen: Seen | undefined): State {
+  const exit_code = null;
+  if (job.here && job.exit_code === null) {
+    return { status: job.lost_at === null ? 'RUNNING' : 'LOST', exit_code };
+  }
+  if (!isRented(job)) return { status: isRenting ? 'RUNNING' : 'UNKNOWN', exit_code };
+  const state = stateOf({ ...happenedIn(job), stopRequested: false }, observationOf(seen));
+  switch (state.kind) {
+    case 'exited':
+      return { status: 'EXITED', exit_code: state.code };
+    case 'lost':
+      return { status: 'LOST', exit_code };
+    case 'unreachable':
+      return { status: 'UNREACHABLE', exit_code };
+    case 'gone':
+    case 'ended':
+      return overState(job);
+    // Before the start, the job's process may still copy files.
+    default:
+      return { status: 'RUNNING', exit_code };
+  }
+}
+
+function observationOf(seen: Seen | undefined): Observation {
+  if (seen === undefined) return { kind: 'unreachable' };
+  return seen.isOver ? { kind: 'gone', isOver: true } : observed(seen);
 }

@@ -3,7 +3,7 @@ import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { HowToReach } from '../../ssh/reach.ts';
 import { createJob, driveJob, printEnd } from '../driver.ts';
 import { ensureOpen, findJob } from '../record/find-job.ts';
-import { withJob } from '../record/lock.ts';
+import { Followed, withJob } from '../record/lock.ts';
 import { askToStop, isRented, type JobRecord, readJob } from '../record/record.ts';
 import { stopCommand } from '../stages/stop-command.ts';
 import { adopted } from './adopt.ts';
@@ -38,11 +38,11 @@ export async function stopJob(
       isDone = true;
       await stopOwn(job, fetches, given, context);
     };
-    const [fault] = await failuresOf(withJob(job, context, own, 0));
+    const [fault] = await failuresOf(withJob(job, context, own, { patience: 0 }));
     if (isDone && fault !== undefined) throw fault;
     if (isDone) break;
     // The command of `run --here` runs on this computer, beside its terminal.
-    if (fault?.failure !== 'wrongState' || job.here) throw fault;
+    if (!(fault instanceof Followed) || job.here) throw fault;
     await stopFollowed(job, given, context);
     await context.clock.sleep(PAUSE, context.signal);
   }

@@ -1,0 +1,223 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NEW } from '../support/renting-service.ts';
+import { no } from '../support/service.ts';
+import { until } from '../support/ssh-world.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ctrlC, exited, LASTS, reap, started } from './stories.ts';
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+const stop = (...flags: string[]) => world.gpucloud(['jobs', 'stop', 'job', ...flags]);
+const attach = () => world.gpucloud(['jobs', 'attach', 'job']);
+const list = async () => JSON.parse((await world.gpucloud(['jobs', 'list', '--json'])).stdout);
+const isKept = () => until(() => existsSync(world.job) && world.record().kept !== null);
+/** Changes fields of the stored job record. */
+function store(change: object): void {
+  const record = JSON.stringify({ ...world.record(), ...change });
+  writeFileSync(world.jobFile('json'), record);
+}
+/** The folders of results that could not be moved to their place. */
+const staged = (folder: string) =>
+  readdirSync(folder).filter((name) => name.startsWith('.gpucloud-'));
+/** How often the files of a folder were sent. */
+const copies = () => world.ssh.scripts.filter((script) => script.includes('exec tar -cf')).length;
+
+describe('jobs stop of a kept job whose run stays', () => {
+  test('ends the job, and its run reports that', async () => {
+    const ran = world.run('exit 3', ['--keep-on-failure', '30m']);
+    await isKept();
+    const stopped = await stop();
+    expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
+    const { code, stderr } = await ran;
+    expect(code, stderr).toBe(3);
+    expect(stderr).toContain('gpucloud jobs stop job takes over.');
+    expect(stderr).toMatch(/\nTerminated job after \d+ s\. It cost at most 89\.90 ₽\.\n$/);
+    expect({ status: world.status(), sent: world.terminations() }).toEqual({
+      status: 'TERMINATING',
+      sent: 1,
+    });
+  });
+
+  test('makes its run exit with 7 if the instance may not end', async () => {
+    world.renting.terminations = Array.from({ length: 50 }, () => () => no(409, 'Not now'));
+    const ran = world.run('exit 3', ['--keep-on-failure', '30m']);
+    await isKept();
+    expect(await world.gpucloud(['jobs', 'stop', 'job'], { speed: 100 })).toMatchObject({
+      code: 7,
+    });
+    world.advance(20_000);
+    const { code, stderr } = await ran;
+    expect(code, stderr).toBe(7);
+    expect(stderr).toContain(
+      'error: gpucloud jobs stop job took over, but has not terminated job. It may still be billing.\n',
+    );
+    expect(world.status()).toBe('ACTIVE');
+  });
+
+  test('leaves its run to Ctrl-C, which reports that the instance bills', async () => {
+    const { interrupts, press } = ctrlC();
+    let isHeld = true;
+    world.renting.terminations = [
+      async (id) => {
+        await until(() => !isHeld);
+        return world.renting.terminate(id);
+      },
+    ];
+    const ran = world.run('exit 3', ['--keep-on-failure', '30m'], { interrupts });
+    await isKept();
+    const stopped = stop();
+    await until(() => world.terminations() === 1);
+    press();
+    const { code, stderr } = await ran;
+    expect(code, stderr).toBe(130);
+    expect(stderr).toContain('Its command exited with 3, and the instance bills.');
+    isHeld = false;
+    expect(await stopped).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a start that was stored but never arrived', () => {
+  beforeEach(async () => {
+    await world.detach(LASTS, '--fetch', `up:${world.local('up')}`);
+    await started(world);
+    await stop('--no-fetch');
+    // As after kill -9 between the stored start and its request.
+    rmSync(world.job, { recursive: true });
+    world.renting.rent(NEW, 'job');
+    const open = { ended_at: null, ending_at: null, exit_code: null, shown_at: null };
+    store({ ...open, report: null, reason: null, output_kept_at: null });
+    rmSync(world.jobFile('stop'), { force: true });
+  });
+
+  test('ends its instance at jobs attach, and never starts the command', async () => {
+    expect(await list()).toMatchObject([{ status: 'RUNNING', exit_code: null }]);
+    const { code, stderr } = await attach();
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('error: The command was never started.\n');
+    expect(stderr).not.toContain('Kept');
+    expect({ status: world.status(), isThere: existsSync(world.job) }).toEqual({
+      status: 'TERMINATING',
+      isThere: false,
+    });
+    expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: null }]);
+  });
+
+  test('ends its instance at the next reap', async () => {
+    const { code, rows } = await reap(world);
+    expect({ code, rows }).toMatchObject({ code: 125, rows: [{ outcome: 'terminated' }] });
+    expect(world.status()).toBe('TERMINATING');
+  });
+});
+
+test('follows a command whose start was cut and then refused', async () => {
+  let starts = 0;
+  const { startPiped } = world.ssh;
+  world.ssh.refuse = (script) => {
+    if (!script.includes('script=$(cat)')) return undefined;
+    starts += 1;
+    return starts === 1 ? undefined : 'Host key verification failed.';
+  };
+  // The first start succeeds, but its response is lost.
+  world.ssh.startPiped = async (...given) => {
+    const running = await startPiped(...given);
+    if (starts !== 1 || !(given[0].args.at(-1) ?? '').includes('script=$(cat)')) return running;
+    const stdout = new PassThrough();
+    const ended = until(() => existsSync(join(world.job, 'pid'))).then(() => {
+      running.kill();
+      stdout.end();
+      return 255;
+    });
+    return { ...running, stdout, ended };
+  };
+  const { code, stderr } = await world.run('sleep 1; exit 3', []);
+  expect({ code, starts }, stderr).toEqual({ code: 3, starts: 2 });
+  expect(world.status()).toBe('TERMINATING');
+});
+
+test('keeps an instance whose job folder is gone, and says why', async () => {
+  await world.detach('true', '--fetch', `out:${world.local('out')}`);
+  await exited(world);
+  rmSync(world.job, { recursive: true });
+  await world.gpucloud(['instances', 'reap', '--every', '5m']);
+  const { code, stderr } = await attach();
+  expect(code, stderr).toBe(125);
+  expect(stderr).toMatch(
+    /^warning: Kept job, although its job's folder is gone, so that you can look for the results: it bills until .*\. Connect: gpucloud instances ssh job\. Terminate it: gpucloud jobs stop job$/m,
+  );
+  const stopped = await stop();
+  expect(stopped.code, stopped.stderr).toBe(125);
+  expect(stopped.stderr).toContain('out does not exist on the instance');
+  expect(world.status()).toBe('TERMINATING');
+});
+
+describe('results that cannot be moved to their place', () => {
+  const command = 'mkdir out; echo x >out/a; echo y >out/b';
+  let out: string;
+  beforeEach(() => {
+    out = world.local('out');
+    // A folder here, but a file on the instance.
+    mkdirSync(join(out, 'a'), { recursive: true });
+  });
+
+  test('are received once while run stays, and placed once they can be', async () => {
+    const ran = world.run(command, ['--fetch', `out:${out}`]);
+    await isKept();
+    const [folder = ''] = staged(out);
+    world.advance(61_000);
+    world.advance(61_000);
+    expect({ copies: copies(), staged: staged(out) }).toEqual({ copies: 1, staged: [folder] });
+    expect(readFileSync(join(out, 'b'), 'utf8')).toBe('y\n');
+    rmSync(join(out, 'a'), { recursive: true });
+    world.advance(61_000);
+    const { code, stderr } = await ran;
+    expect(code, stderr).toBe(0);
+    expect({ copies: copies(), staged: staged(out) }).toEqual({ copies: 1, staged: [] });
+    expect(readFileSync(join(out, 'a'), 'utf8')).toBe('x\n');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('are received once by several reaps', async () => {
+    await world.detach(command, '--fetch', `out:${out}`);
+    await exited(world);
+    for (let pass = 0; pass < 3; pass += 1) {
+      const reaped = await reap(world);
+      expect(reaped, reaped.stderr).toMatchObject({ code: 125, rows: [{ outcome: 'refused' }] });
+      expect({ copies: copies(), count: staged(out).length }).toEqual({ copies: 1, count: 1 });
+    }
+    rmSync(join(out, 'a'), { recursive: true });
+    expect(await reap(world)).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
+    expect({ copies: copies(), staged: staged(out) }).toEqual({ copies: 1, staged: [] });
+    expect(readFileSync(join(out, 'a'), 'utf8')).toBe('x\n');
+  });
+
+  test('are received again if somebody has removed them', async () => {
+    await world.detach(command, '--fetch', `out:${out}`);
+    await exited(world);
+    await reap(world);
+    for (const name of staged(out)) rmSync(join(out, name), { recursive: true });
+    rmSync(join(out, 'a'), { recursive: true });
+    expect(await reap(world)).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
+    expect({ copies: copies(), text: readFileSync(join(out, 'a'), 'utf8') }).toEqual({
+      copies: 2,
+      text: 'x\n',
+    });
+  });
+
+  test('leave one folder of --fetch-every', async () => {
+    const flags = ['--fetch', `out:${out}`, '--fetch-every', '1s', '--keep-on-failure', '0s'];
+    const ran = world.run(`${command}; while [ ! -f go ]; do sleep 0.1; done`, flags);
+    await until(() => copies() > 3);
+    writeFileSync(join(world.job, 'work', 'go'), '');
+    const { code, stderr } = await ran;
+    expect(code, stderr).toBe(125);
+    // One of the command, and one of its end.
+    expect(staged(out).length).toBeLessThanOrEqual(2);
+  });
+});
