@@ -113,10 +113,11 @@ async function lookAt(
       async (signal) => {
         const instance = instanceIn(await readInstance(id, await context.api(), { signal }));
         if (instance.status !== RUNNING) return undefined;
-        const sample = await readSample(instance, CARD_SAMPLES, { find, signal }, context);
+        const itsJobs = (await jobs()).filter((job) => job.id === id);
+        const home = itsJobs[0]?.home ?? undefined;
+        const sample = await readSample(instance, CARD_SAMPLES, { find, signal, home }, context);
         const signs = signsOf(sample, instance);
         if (typeof signs === 'string') throw new CliError('notUnderstood', `${signs}.`);
-        const itsJobs = (await jobs()).filter((job) => job.id === id);
         return { ...signs, job: signs.job || itsJobs.some(mayHaveResults) };
       },
     );

@@ -16,6 +16,13 @@ import { parseSample, type Sample } from './sample.ts';
 /** In bytes; a probe never prints more. */
 const LARGEST = 64 * 1024;
 
+interface Reading {
+  readonly find: FindSignIn;
+  readonly signal: AbortSignal;
+  /** The folder of the instance's last job, from its first sign-in. */
+  readonly home?: string | undefined;
+}
+
 /**
  * Reads the use of an instance over one SSH connection. If the signal aborts, returns the parts
  * read so far. Throws CliError if it can't sign in or reads no part.
@@ -23,7 +30,7 @@ const LARGEST = 64 * 1024;
 export async function readSample(
   instance: Instance,
   samples: number,
-  { find, signal }: { readonly find: FindSignIn; readonly signal: AbortSignal },
+  { find, signal, home }: Reading,
   context: Context,
 ): Promise<Sample> {
   const name = instance.name ?? instance.id;
@@ -32,7 +39,7 @@ export async function readSample(
   const endpoint = sshEndpoint(instance, how);
   const ssh = await sshOptions(instance.id, how, context);
   const { text, code, stderr } = await storeHostKey(instance.id, ssh, async (own) => {
-    const shell = createRemoteShell(endpoint, own, context);
+    const shell = createRemoteShell(endpoint, own, context, home);
     const result = await printed(shell, samples, signal);
     return { result, isTrusted: hasBegun(result) };
   });

@@ -3,13 +3,8 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import type { HowToReach } from '../ssh/reach.ts';
 import { ensureSandboxSsh } from '../ssh/sandbox-proxy.ts';
-import { type Choice, chooseKey } from '../ssh/sign-in.ts';
-import {
-  ensureUnlocked,
-  lockedKeyError,
-  printedBy,
-  privateHalves,
-} from '../ssh-keys/private-half.ts';
+import { type Choice, findKey } from '../ssh/sign-in.ts';
+import { ensureUnlocked, lockedKeyError, printedBy } from '../ssh-keys/private-half.ts';
 import type { JobInput } from './job.ts';
 
 /** Checks the requirements of a job on this computer. Throws before anything is rented. */
@@ -83,8 +78,7 @@ export function ensureWithoutAgent({
  * without a passphrase, or in the agent. Throws a usage error otherwise.
  */
 async function findPrivateKey(keys: readonly SshKey[], context: Context): Promise<Choice> {
-  const halves = await privateHalves(keys, context);
-  const choice = chooseKey(halves);
+  const { choice, halves } = await findKey(keys, context);
   if (choice !== undefined && choice.needs !== 'passphrase') return choice;
   const [locked] = halves;
   const names = keys.map(({ name, id }) => name ?? id).join(', ');

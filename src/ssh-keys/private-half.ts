@@ -62,12 +62,13 @@ function lockedError(flag: string, file = ''): CliError {
 /**
  * Rejects the file of `--identity` if it needs a passphrase and the agent doesn't hold the key.
  * Without a public key file, any key of the agent may be the right one. Returns whether ssh needs
- * the agent.
+ * the agent, as also for a file that has only the public key.
  */
 export async function ensureUnlocked(file: string, context: Context): Promise<'nothing' | 'agent'> {
   const opened = await printedBy('ssh-keygen', ['-y', '-P', '', '-f', file], context);
-  if (!opened.errors.includes('incorrect passphrase')) return 'nothing';
-  const blob = blobOf(await readFile(`${file}.pub`, 'utf8').catch(() => ''));
+  const own = blobOf(await readFile(file, 'utf8').catch(() => ''));
+  if (own === undefined && !opened.errors.includes('incorrect passphrase')) return 'nothing';
+  const blob = own ?? blobOf(await readFile(`${file}.pub`, 'utf8').catch(() => ''));
   const agent = await printedBy('ssh-add', ['-L'], context);
   const held = agent.code === 0 ? agent.text.split('\n').map(blobOf) : [];
   if (blob === undefined ? held.length > 0 : held.includes(blob)) return 'agent';

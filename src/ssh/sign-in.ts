@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
 import type { Instance, SshKey } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { type PrivateHalf, privateHalves } from '../ssh-keys/private-half.ts';
+import { privateFolder, replaceFile } from '../system/files.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import type { SshOptions } from './ssh-argv.ts';
 
@@ -15,6 +18,7 @@ export interface HowToReach extends Omit<SshOptions, 'knownHosts' | 'proxy'> {
 
 /** The private key that enters an instance. */
 export interface Choice {
+  readonly key: SshKey;
   /** The key file. ssh gets it even if the agent holds the key, so that ssh offers no other key. */
   readonly file?: string | undefined;
   /** What ssh needs beside the file: the agent's key, or a passphrase. */
@@ -27,14 +31,47 @@ export interface Choice {
  */
 export function chooseKey(halves: readonly PrivateHalf[]): Choice | undefined {
   const open = halves.find(({ file, isLocked }) => file !== undefined && !isLocked);
-  if (open !== undefined) return { file: open.file, needs: 'nothing' };
+  if (open !== undefined) return { key: open.key, file: open.file, needs: 'nothing' };
   const fileOf = (key: SshKey) => halves.find((one) => one.key === key && one.file)?.file;
   const held = halves.find(({ isHeld }) => isHeld);
-  if (held !== undefined) return { file: fileOf(held.key), needs: 'agent' };
+  if (held !== undefined) return { key: held.key, file: fileOf(held.key), needs: 'agent' };
   // The service hides the public key, so only ssh can find the private key.
-  if (halves.some(({ file }) => file === undefined)) return { needs: 'nothing' };
+  const hidden = halves.find(({ file }) => file === undefined);
+  if (hidden !== undefined) return { key: hidden.key, needs: 'nothing' };
   const [locked] = halves;
-  return locked && { file: locked.file, needs: 'passphrase' };
+  return locked && { key: locked.key, file: locked.file, needs: 'passphrase' };
+}
+
+/** A choice among keys, with all their private keys on this computer. */
+export interface Found {
+  readonly choice: Choice | undefined;
+  readonly halves: readonly PrivateHalf[];
+}
+
+/**
+ * Finds the private key of one of the keys. For a key that is only in the agent, stores the public
+ * key, whose file makes ssh offer no other key of the agent: servers refuse after a few.
+ */
+export async function findKey(keys: readonly SshKey[], context: Context): Promise<Found> {
+  const halves = await privateHalves(keys, context);
+  const choice = chooseKey(halves);
+  if (choice?.needs !== 'agent' || choice.file !== undefined) return { choice, halves };
+  const file = await publicKeyFile(choice.key.public_key ?? '', context);
+  return { choice: { ...choice, file }, halves };
+}
+
+/** Returns undefined if the key can't be stored, since ssh may still find it in the agent. */
+async function publicKeyFile(key: string, context: Context): Promise<string | undefined> {
+  const [type, blob = ''] = key.trim().split(/\s+/);
+  const name = createHash('sha256').update(blob).digest('hex').slice(0, 16);
+  const path = join((await context.folders()).state, 'ssh', `${name}.pub`);
+  try {
+    await privateFolder(dirname(path));
+    await replaceFile(path, `${type} ${blob}\n`);
+    return path;
+  } catch {
+    return undefined;
+  }
 }
 
 /** How to sign in to an instance. */
@@ -44,6 +81,8 @@ export interface SignIn {
   /** Keys that ssh tries, for a message: `key /home/ann/.ssh/work`. */
   readonly tried: string;
 }
+
+type Chosen = Omit<SignIn, 'how'> & Pick<Choice, 'file'>;
 
 export type FindSignIn = (instance: Instance) => Promise<SignIn>;
 
@@ -56,7 +95,7 @@ export type Earlier = (id: string, flags: HowToReach) => Promise<HowToReach>;
  */
 export function signInFinder(flags: HowToReach, context: Context, earlier?: Earlier): FindSignIn {
   const all = lazy(async () => (await context.api()).sshKeys.list());
-  const found = new Map<string, Promise<Omit<SignIn, 'how'> & Choice>>();
+  const found = new Map<string, Promise<Chosen>>();
 
   /** Reads the account's keys only if the instance does not show its public keys. */
   async function keysOf({ ssh_keys }: Instance): Promise<readonly SshKey[]> {
@@ -65,19 +104,19 @@ export function signInFinder(flags: HowToReach, context: Context, earlier?: Earl
     return (await all()).filter(({ id }) => shown.some((key) => key.id === id));
   }
 
-  async function choose(instance: Instance): Promise<Omit<SignIn, 'how'> & Choice> {
-    const halves = await privateHalves(await keysOf(instance), context);
-    const choice = chooseKey(halves);
+  async function choose(instance: Instance): Promise<Chosen> {
+    const { choice } = await findKey(await keysOf(instance), context);
     if (choice === undefined) {
       return {
         needs: 'nothing',
         tried: `${DEFAULTS}; this computer has no private key for the instance`,
       };
     }
-    const { file = halves[0]?.key.name ?? halves[0]?.key.id } = choice;
+    const { key, file, needs } = choice;
+    const shown = needs === 'agent' || file === undefined ? (key.name ?? key.id) : file;
     const locked =
-      choice.needs === 'passphrase' ? ', which has a passphrase and is not in the SSH agent' : '';
-    return { ...choice, tried: `key ${file}${locked}` };
+      needs === 'passphrase' ? ', which has a passphrase and is not in the SSH agent' : '';
+    return { file, needs, tried: `key ${shown}${locked}` };
   }
 
   return async (instance) => {
@@ -96,7 +135,7 @@ export function signInFinder(flags: HowToReach, context: Context, earlier?: Earl
 const DEFAULTS = 'the keys that ssh tries by default';
 
 /** Returns no key, since ssh may still find one by itself. */
-function unknownKeys(error: unknown): Omit<SignIn, 'how'> & Choice {
+function unknownKeys(error: unknown): Chosen {
   if (!(error instanceof CliError) || isInterrupt(error)) throw error;
   return { needs: 'nothing', tried: DEFAULTS };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
@@ -19,6 +19,7 @@ import { makeKey } from '../support/sshd.ts';
 interface Agent {
   readonly env: Readonly<Record<string, string>>;
   add(...files: string[]): void;
+  remove(file: string): void;
   stop(): void;
 }
 
@@ -27,12 +28,12 @@ function startAgent(): Agent {
   const [, socket = ''] = /SSH_AUTH_SOCK=([^;]+)/.exec(said) ?? [];
   const [, pid = ''] = /SSH_AGENT_PID=(\d+)/.exec(said) ?? [];
   const env = { SSH_AUTH_SOCK: socket };
+  const change = (...words: string[]) =>
+    execFileSync('ssh-add', words, { env: { ...process.env, ...env }, stdio: 'ignore' });
   return {
     env,
-    add(...files) {
-      const environment = { ...process.env, ...env };
-      execFileSync('ssh-add', ['-q', ...files], { env: environment, stdio: 'ignore' });
-    },
+    add: (...files) => void change('-q', ...files),
+    remove: (file) => void change('-q', '-d', file),
     stop: () => process.kill(Number(pid)),
   };
 }
@@ -81,6 +82,14 @@ describe('the key of an instance', needs('ssh'), () => {
     const copied = await gpucloud('instances', 'scp', NO_CONFIG, `${ID}:${file}.pub`, target);
     expect(copied, copied.stderr).toMatchObject({ code: 0 });
     expect(readFileSync(target, 'utf8')).toBe(readFileSync(`${file}.pub`, 'utf8'));
+  });
+
+  test('may be only in the agent, beside eight other keys', async () => {
+    for (const path of [file, `${file}.pub`]) rmSync(path);
+    agent.add(site.clientKey);
+    const ran = await gpucloud('instances', 'ssh', ID, NO_CONFIG, '--', 'echo', 'in');
+    expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: 'in\n' });
+    agent.remove(site.clientKey);
   });
 
   test.each([

@@ -305,6 +305,15 @@ describe('a job that has exited', () => {
     expect(await ends()).toMatchObject([{ reason: 'idle', outcome: 'terminated' }]);
   });
 
+  test('protects an instance whose job runs in the folder of its first sign-in', async () => {
+    const home = ssh.path(PORT, 'elsewhere');
+    await exited({ kept: 'command', home });
+    rmSync(ssh.path(PORT, 'home/gpucloud-run'), { recursive: true });
+    ssh.write(PORT, 'elsewhere/gpucloud-run/started/x/y', '');
+    expect(await ends()).toEqual([]);
+    expect(terminations()).toBe(0);
+  });
+
   test('protects an instance that existed before the job', async () => {
     await exited({ on: true });
     const failed = { reason: 'job', outcome: 'kept' };

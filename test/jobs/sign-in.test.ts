@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
@@ -75,7 +75,13 @@ describe('the private key of a job', () => {
 
   test('refuses --detach if only the agent has the key', async () => {
     await writeFile(join(world.home, 'agent'), 'ssh-ed25519 AAAA1 agent\n');
-    expect(await signIn('k-1')).toEqual({ ...HOW, identity: undefined });
+    const { identity = '' } = await signIn('k-1');
+    // ssh offers only this key of the agent.
+    expect(identity).toMatch(/\/ssh\/[0-9a-f]{16}\.pub$/);
+    expect(await readFile(identity, 'utf8')).toBe('ssh-ed25519 AAAA1\n');
+    await expect(
+      ensureSignIn({ ssh_keys: ['k-1'] }, { how: { ...HOW, identity }, detach: true }, context),
+    ).rejects.toThrow(ONLY_AGENT);
     const refusal = { failure: 'usage', hint: expect.stringContaining('--identity FILE') };
     await expect(detached('k-1')).rejects.toMatchObject(refusal);
   });

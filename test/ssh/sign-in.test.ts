@@ -7,14 +7,14 @@ const isLocked = true;
 
 test.each([
   ['no key', [], undefined],
-  ['a file', [{ key: A, file: '/a' }], { file: '/a', needs: 'nothing' }],
+  ['a file', [{ key: A, file: '/a' }], { key: A, file: '/a', needs: 'nothing' }],
   [
     'a file that the agent holds too',
     [
       { key: A, isHeld },
       { key: A, file: '/a' },
     ],
-    { file: '/a', needs: 'nothing' },
+    { key: A, file: '/a', needs: 'nothing' },
   ],
   [
     'a file after a key in the agent',
@@ -22,16 +22,16 @@ test.each([
       { key: B, isHeld },
       { key: A, file: '/a' },
     ],
-    { file: '/a', needs: 'nothing' },
+    { key: A, file: '/a', needs: 'nothing' },
   ],
-  ['a key in the agent', [{ key: A, isHeld }], { file: undefined, needs: 'agent' }],
+  ['a key in the agent', [{ key: A, isHeld }], { key: A, file: undefined, needs: 'agent' }],
   [
     'a locked file that the agent holds',
     [
       { key: A, isHeld },
       { key: A, file: '/a', isLocked },
     ],
-    { file: '/a', needs: 'agent' },
+    { key: A, file: '/a', needs: 'agent' },
   ],
   [
     'a locked file of another key',
@@ -39,10 +39,18 @@ test.each([
       { key: A, isHeld },
       { key: B, file: '/b', isLocked },
     ],
-    { file: undefined, needs: 'agent' },
+    { key: A, file: undefined, needs: 'agent' },
   ],
-  ['a locked file', [{ key: A, file: '/a', isLocked }], { file: '/a', needs: 'passphrase' }],
-  ['a hidden public key', [{ key: B }, { key: A, file: '/a', isLocked }], { needs: 'nothing' }],
+  [
+    'a locked file',
+    [{ key: A, file: '/a', isLocked }],
+    { key: A, file: '/a', needs: 'passphrase' },
+  ],
+  [
+    'a hidden public key',
+    [{ key: B }, { key: A, file: '/a', isLocked }],
+    { key: B, needs: 'nothing' },
+  ],
 ] as const)('chooses among the private keys: %s', (_what, halves, choice) => {
   expect(chooseKey(halves)).toEqual(choice);
 });

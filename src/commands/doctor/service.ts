@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { armedStatus } from '../../instances/deadlines/arm.ts';
 import { gpucloud } from '../../output/shell-line.ts';
+import { chooseKey } from '../../ssh/sign-in.ts';
 import { privateHalves } from '../../ssh-keys/private-half.ts';
 import { CLOCKS } from '../../system/clock.ts';
 import { faultOf } from '../../system/error-code.ts';
@@ -154,9 +155,9 @@ async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<
     return warn('the account has no SSH key', `add one: ${gpucloud('ssh-keys', 'add')}`);
   }
   const halves = await privateHalves(keys, context);
-  const usable = halves.find(({ isLocked }) => !isLocked);
-  if (usable !== undefined) {
-    const { key, file } = usable;
+  const choice = chooseKey(halves);
+  if (choice !== undefined && choice.needs !== 'passphrase') {
+    const { key, needs, file = needs === 'agent' ? 'in the SSH agent' : undefined } = choice;
     return pass(`can sign in with ${key.name ?? key.id}${file === undefined ? '' : ` (${file})`}`);
   }
   const [locked] = halves;
