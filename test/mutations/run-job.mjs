@@ -39,6 +39,8 @@ export const runJob = [
     file: 'jobs/files/merge.ts',
     tests,
     changes: [
+      ['a folder is merged with the home folder', 'home === undefined || ', 'home !== "" || '],
+      ['a later attempt merges with it', 'await ensureApart(dirname(staging), home);', ''],
       ['a link in a place is followed', 'await lstat(path)', 'await stat(path)'],
       ['files are moved into a mounted disk', 'if (dev !== own)', 'if (dev < 0)'],
       ['a file is put in place of more than a file', "|| there === 'other'", ''],
@@ -46,11 +48,7 @@ export const runJob = [
       ['.. may follow a name', "|| parts.lastIndexOf('..') > first", ''],
       ['a link may leave the folder', "place.split('/')[0] !== '..' && ", ''],
       ['a link may lead through a link of the user', '&& contains(root, await endOf(', '|| ((0, '],
-      [
-        'a refused archive leaves its files',
-        'await rm(staging, { recursive: true, force: true });',
-        '',
-      ],
+      ['a refused archive leaves its files', '    await removeStaging(staging);', ''],
     ],
   },
   {
@@ -76,7 +74,6 @@ export const runJob = [
         'afterLine(received',
         'afterLine(running.stdout',
       ],
-      ['a folder is merged with the home folder', 'home === undefined || ', 'home !== "" || '],
     ],
   },
   {
@@ -123,10 +120,11 @@ export const runJob = [
     file: 'jobs/state.ts',
     tests: 'jobs/state jobs/drive-model',
     changes: [
+      ['a command starts twice', 'const starts = !job.started && (', 'const starts = ('],
       [
-        'a command starts twice',
-        "if (!job.started) return { kind: 'preparing' };",
-        "if (!job.started || seen.kind === 'absent') return { kind: 'preparing' };",
+        'a command that was shown never started',
+        "(!job.shown && seen.kind === 'absent')",
+        "seen.kind === 'absent'",
       ],
       [
         'results are fetched after an uncertain end',
