@@ -26,12 +26,12 @@ export function createContext(
   const serviceClock = parent?.serviceClock ?? createServiceClock(clock);
   const withheld = parent?.withheld ?? new Set<string>();
   const terminal = createTerminal(host, flags, serviceClock.now, withheld);
-  const { err } = terminal;
+  const { err, ownKeys } = terminal;
   const settings = parent?.settings ?? createSettings(host, flags, terminal);
   const stores = createStores(host, settings, terminal);
   const { journal, journalOf, catalog, sandbox, warnOfUnknown } = stores;
   const observe = createObserver(stores, settings, terminal);
-  const parts = { host, flags, version, settings, err, sandbox, serviceClock, observe };
+  const parts = { host, flags, version, settings, err, ownKeys, sandbox, serviceClock, observe };
   const service = createService(parts);
 
   // Only the run's own context warns, so that the warning appears once.

@@ -12,6 +12,7 @@ export const WARNINGS = {
   deadline_unenforced: 'an instance has no deadline, or nothing on this computer enforces it',
   copy: 'a file changed or vanished during a copy',
   drive_suspended: 'a drive is suspended and will be deleted',
+  guard_exceeded: "an instance's price exceeds the profile's --max-burn",
   incomplete: 'could not read part of the result',
   key_exposed: 'others on this computer can read a key',
   local_storage: 'could not read or write a local file',

@@ -172,7 +172,14 @@ describe('global flags', () => {
   });
 
   test('reads --json as the value of --docker-command', async () => {
-    const flags = ['--docker-image', 'x', '--docker-command', '--json', '--dry-run'];
+    const flags = [
+      '--docker-image',
+      'x',
+      '--docker-command',
+      '--json',
+      '--dry-run',
+      '--show-secrets',
+    ];
     const { code, stdout } = await world.cli(['instances', 'create', 'box', ...HARDWARE, ...flags]);
     expect(code).toBe(0);
     expect(stdout).toContain('"run_command":"--json"');

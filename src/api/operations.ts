@@ -95,7 +95,7 @@ export const OPERATIONS = {
     body: createApiKeyBody,
     data: apiKey,
     retry: 'once',
-    doubt: 'A key may exist, but its secret is lost.',
+    doubt: 'A key may exist.',
   },
   'GET /api-keys': { doing: 'to list the API keys', data: apiKeys, retry: 'repeat' },
 

@@ -80,13 +80,22 @@ function failureOf(call: Call, request: Request, sent: Sent): CliError | undefin
     : refusal(request, call, response);
 }
 
-/** Whether a documented 400 of this request is about the resource's state. */
-function needsState(title: string): boolean {
+/** Returns the documented operation of a title such as `GET /instances/ID/events`, if any. */
+function operationOf(title: string): Operation | undefined {
   const operations: [string, Operation][] = Object.entries(OPERATIONS);
-  return operations.some(([documented, operation]) => {
-    const pattern = new RegExp(`^${documented.replace(/\{\w+\}/g, '[^/]+')}/?$`);
-    return operation.needsState === true && pattern.test(title);
-  });
+  return operations.find(([documented]) =>
+    new RegExp(`^${documented.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(title),
+  )?.[1];
+}
+
+/** Returns the default page size of a request, or undefined if no document says that it pages. */
+export function pageSizeOf({ method, path }: Pick<RawRequest, 'method' | 'path'>) {
+  return operationOf(titleOf(method, path))?.pageSize;
+}
+
+/** Omits the query, which may contain a secret. */
+function titleOf(method: string, path: string): string {
+  return `${method} ${path.split('?', 1)}`;
 }
 
 function checked(request: RawRequest, base: URL): Request {
@@ -113,8 +122,7 @@ function checked(request: RawRequest, base: URL): Request {
       throw usageError(`The header ${JSON.stringify(name)} can't be set.`);
     }
   }
-  // Omits the query, which may contain a secret.
-  const title = `${method} ${request.path.split('?', 1)}`;
+  const title = titleOf(method, request.path);
   const isRepeatable = REPEATABLE.includes(method);
   return {
     method,
@@ -125,7 +133,8 @@ function checked(request: RawRequest, base: URL): Request {
     isRepeated: isRepeatable,
     isRepeatable,
     bills: method === 'POST',
-    needsState: needsState(title),
+    // Whether a documented 400 is about the resource's state.
+    needsState: operationOf(title)?.needsState === true,
     doubt: 'The request may have taken effect.',
     headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
   };

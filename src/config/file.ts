@@ -26,6 +26,8 @@ export const profileSchema = lazy(() =>
         max_instances: z.optional(z.int().check(z.nonnegative())),
         /** Maximum roubles per hour of all instances together, as a decimal. */
         max_burn: z.optional(z.string().check(z.refine((text) => money(text).ok))),
+        /** Terminates a new instance whose price exceeds `max_burn`. */
+        enforce_max_burn: z.optional(z.boolean()),
         require_deadline: z.optional(z.boolean()),
       }),
     ),

@@ -35,6 +35,32 @@ function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
   return 'Try the sandbox: gpucloud --profile sandbox …, or sign in: gpucloud login';
 }
 
+type Account = NonNullable<Profile['account']>;
+
+/** Formats `anna@example.com (ID)`. */
+function accountText({ id, email, name }: Account): string {
+  const called = email ?? name;
+  return called ? `${called} (${id})` : id;
+}
+
+/** Builds the error for a profile whose key belongs to another account than at its login. */
+export function otherAccount(
+  { profile, account = '' }: Settings,
+  file: ConfigFile,
+  is: Account,
+): CliError {
+  const name = profile?.value ?? '';
+  const was = profileOf(file, name)?.account ?? { id: account };
+  return new CliError(
+    'authentication',
+    `The key of profile "${name}" belongs to the account ${accountText(is)}, but the profile signed in as ${accountText(was)}.`,
+    {
+      code: 'other_account',
+      hint: `restore the earlier key, or sign in to the other account: gpucloud login --profile ${name}`,
+    },
+  );
+}
+
 /**
  * Returns the question to ask before replacing a profile's key or address, or undefined if nothing
  * is lost.

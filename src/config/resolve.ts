@@ -191,7 +191,7 @@ function storedBaseUrl(name: string, profile: Profile): Sourced<string> {
 }
 
 /** Whether an address equals the profile's address, after normalizing both. */
-function isHome(profile: Profile, address: string): boolean {
+export function isHome(profile: Profile, address: string): boolean {
   const own = baseUrl(profile.base_url);
   return own.ok && own.value === address;
 }

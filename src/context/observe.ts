@@ -1,5 +1,6 @@
-import type { Observed } from '../api/index.ts';
+import type { Observed, User } from '../api/index.ts';
 import { type CachedKind, cacheNames, type KnownName } from '../completion/names.ts';
+import { otherAccount } from '../config/remedies.ts';
 import { CliError } from '../errors.ts';
 import type { Context } from './contract.ts';
 import type { SettingsRoom } from './settings.ts';
@@ -11,7 +12,7 @@ import type { SettingsRoom } from './settings.ts';
  */
 export function createObserver(
   { journal, catalog }: Pick<Context, 'journal' | 'catalog'>,
-  { folders, resolved }: Pick<SettingsRoom, 'folders' | 'resolved'>,
+  { config, folders, resolved, settings }: SettingsRoom,
   { err }: Pick<Context, 'err'>,
 ): (seen: Observed) => Promise<void> {
   async function names(kind: CachedKind, change: NamesChange): Promise<void> {
@@ -19,7 +20,16 @@ export function createObserver(
     await cacheNames(kind, { cache, settings }, change);
   }
 
+  /** Throws CliError('authentication') if a profile's key belongs to another account. */
+  async function ensureOwn({ id, email, name }: User): Promise<void> {
+    const found = await settings();
+    if (found.account === undefined || found.account === id) return;
+    const is = { id, email: email ?? null, name: name ?? null };
+    throw otherAccount(found, await (await config()).read(), is);
+  }
+
   return async function store(seen) {
+    if (seen.title === 'GET /users/me') await ensureOwn(seen.result);
     try {
       switch (seen.title) {
         case 'GET /instances/{id}':

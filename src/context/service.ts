@@ -15,6 +15,8 @@ interface ServiceParts {
   readonly version: string;
   readonly settings: SettingsRoom;
   readonly err: Context['err'];
+  /** Receives each key that is sent. */
+  readonly ownKeys: Set<string>;
   readonly sandbox: Context['sandbox'];
   readonly serviceClock: ServiceClock;
   /** Receives each successful operation of the configured service. */
@@ -23,7 +25,7 @@ interface ServiceParts {
 
 /** Opens the service with the configured key and address, or with others. */
 export function createService(parts: ServiceParts) {
-  const { host, flags, version, settings, err, sandbox, serviceClock, observe } = parts;
+  const { host, flags, version, settings, err, ownKeys, sandbox, serviceClock, observe } = parts;
   const { env, clock, interrupts } = host;
   const closers: (() => Promise<void>)[] = [];
 
@@ -41,6 +43,7 @@ export function createService(parts: ServiceParts) {
     proxies: Host['env'],
     own: Pick<ApiSettings, 'observe' | 'keyRemedy'> = {},
   ): Promise<Api> {
+    ownKeys.add(apiKey);
     const api = createApi({
       baseUrl,
       apiKey,

@@ -10,7 +10,10 @@ import { leavingOf } from './interrupts.ts';
 export type Terminal = Pick<
   Context,
   'out' | 'err' | 'prompts' | 'start' | 'startPiped' | 'withhold'
->;
+> & {
+  /** The API keys that this run sends, which no row of its result shows. */
+  readonly ownKeys: Set<string>;
+};
 
 /**
  * Creates streams, prompts and the starter of programs. `now` is the service's time. No program
@@ -23,6 +26,7 @@ export function createTerminal(
   withheld: Set<string>,
 ): Terminal {
   const { env, clock, interrupts } = host;
+  const ownKeys = new Set<string>();
   // Opens the stream only to write, or to check for a terminal if `syncWrite` is missing.
   const stdout = {
     get isTTY() {
@@ -63,6 +67,7 @@ export function createTerminal(
       format,
       header: flags.header !== false,
       showSecrets: flags.showSecrets === true,
+      ownKeys,
       csvSafe: flags.csvSafe === true,
       ...(flags.columns === undefined ? {} : { columns: flags.columns }),
       ...(flags.sort === undefined ? {} : { sort: flags.sort }),
@@ -74,6 +79,7 @@ export function createTerminal(
   return {
     out,
     err,
+    ownKeys,
     prompts: lazy(async () => {
       if (!canAsk(host, flags)) return undefined;
       return createPrompts({

@@ -24,13 +24,9 @@ export function beginningAt(
  */
 const BEFORE_THE_BEGINNING = 10;
 
-/** IDs to remember, to recognize repeated events. A log gains fewer events between two pages. */
-const REMEMBERED = 10_000;
-
 /**
- * Yields a log page by page, newest first, back to its start. Drops repeated events, since new
- * events push older ones onto the next page. Stops at an empty page if the service prunes the log
- * during the walk.
+ * Yields a log page by page, newest first, back to its start, each event once. Throws at its end if
+ * events are missing.
  */
 export async function* eachEvent(
   api: Api,
@@ -38,16 +34,11 @@ export async function* eachEvent(
   limit: number,
   beginning: Beginning | undefined,
 ): AsyncGenerator<InstanceEvent> {
-  let seen = new Set<string>();
-  let older = new Set<string>();
   let before = 0;
   const read = (page: number) => api.instances.events(id, { page, limit });
-  for await (const { page } of pagesOf(read)) {
+  for await (const { fresh } of pagesOf(read, { what: 'events' })) {
     const from = beginning?.() ?? Number.NEGATIVE_INFINITY;
-    for (const event of page.data) {
-      if (seen.has(event.id) || older.has(event.id)) continue;
-      if (seen.size >= REMEMBERED) [seen, older] = [new Set(), seen];
-      seen.add(event.id);
+    for (const event of fresh) {
       const isBefore = (instant(event.created_at) ?? Number.POSITIVE_INFINITY) < from;
       before = isBefore ? before + 1 : 0;
       if (!isBefore) yield event;

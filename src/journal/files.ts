@@ -67,6 +67,17 @@ export function isAny(what: 'requests' | 'deadlines', state: string): boolean {
   return false;
 }
 
+/** Returns the services and accounts with a journal on this computer, except the sandbox's. */
+export function accountsIn(state: string): { service: string; account: string }[] {
+  const root = join(state, 'journal');
+  const services = namesIn(root, 'folders').filter((name) => !name.startsWith('@'));
+  return services.flatMap((folder) =>
+    namesIn(join(root, folder), 'folders')
+      .filter((name) => !name.startsWith('@'))
+      .map((name) => ({ service: serviceIn(folder), account: nameIn(name) })),
+  );
+}
+
 export function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
@@ -141,6 +152,12 @@ export function serviceFolder(service: string): string {
   if (service === 'sandbox') return '@sandbox';
   const [, scheme = '', rest = service] = /^(https?):\/\/(.*)$/s.exec(service) ?? [];
   return `${scheme === 'http' ? 'http@' : ''}${fileName(rest)}`;
+}
+
+/** Returns the service of a folder that {@link serviceFolder} named. */
+function serviceIn(folder: string): string {
+  const isHttp = folder.startsWith('http@');
+  return `${isHttp ? 'http' : 'https'}://${nameIn(isHttp ? folder.slice('http@'.length) : folder)}`;
 }
 
 /** Returns a key's fingerprint. It doesn't reveal the key. */

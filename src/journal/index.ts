@@ -10,6 +10,7 @@ export {
   removeHeartbeat,
   writeHeartbeat,
 } from './deadlines.ts';
+export { accountsIn } from './files.ts';
 export type {
   EventRecord,
   Heartbeat,
@@ -32,10 +33,12 @@ export type Journal = ReturnType<typeof openJournal>;
  */
 export function openJournal(settings: JournalSettings) {
   const store = openStore(settings);
-  const { reading, writing, account, learn } = store;
+  const { reading, writing, account, isKeyKnown, learn } = store;
   return {
     /** Returns the account ID, or undefined if this key has never rented or listed anything. */
     account: () => reading(account),
+    /** Whether this key has been seen to belong to that account. */
+    isKeyKnown: () => reading(isKeyKnown),
     /** Stores this key's account. */
     learnAccount: (id: string) => writing(() => learn(id)),
     ...sending(store),

@@ -131,11 +131,12 @@ const LASTING = ['price_per_hour_snapshot', 'offer', 'created_at'] as const;
  * response, since it explains no later charge.
  */
 export function seenInstance(
-  { docker_config: _container, connection_info: _connection, ...response }: Instance,
+  instance: Instance,
   { name, last }: Pick<InstanceRecord, 'name' | 'last'>,
   seen_at: string,
 ): SeenInstance {
-  const text = storedText(response, LONGEST);
+  const { docker_config: _container, connection_info: _connection, ...response } = instance;
+  const text = storedText(response, LONGEST, instance);
   const { id, status, price_per_hour_snapshot, created_at, terminated_at } = response;
   const few = {
     id,

@@ -4,7 +4,7 @@ import { instance } from '../api/schemas/instance.ts';
 import { CliError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { resourceId } from '../rules/names.ts';
-import { MASK } from '../rules/secrets.ts';
+import { FREE_TEXTS, hider, MASK } from '../rules/secrets.ts';
 import * as z from '../zod.ts';
 
 /** The version of all records. */
@@ -182,13 +182,17 @@ export function parseRecord<K extends keyof Schemas>(
 }
 
 /**
- * Returns a JSON text with its secrets and anything with an API key masked. Cuts texts of more than
- * `longest` characters.
+ * Returns a JSON text with its secrets and anything with an API key masked, also where free text
+ * repeats a secret of the `whole` response. Cuts texts of more than `longest` characters.
  */
-export function storedText(value: object, longest?: number): string {
-  return JSON.stringify(masked(value), (_name, inner: unknown) => {
+export function storedText(value: object, longest?: number, whole = value): string {
+  const found = new Set<string>();
+  masked(whole, found);
+  const hide = hider(found);
+  return JSON.stringify(masked(value), (name, inner: unknown) => {
     if (typeof inner !== 'string') return inner;
-    return inner.includes('svc_sk_') ? MASK : inner.slice(0, longest);
+    const text = FREE_TEXTS.has(name) ? hide(inner) : inner;
+    return text.includes('svc_sk_') ? MASK : text.slice(0, longest);
   });
 }
 

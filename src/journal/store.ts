@@ -39,6 +39,14 @@ export function openStore(settings: JournalSettings) {
     return learned;
   }
 
+  /** Whether this key is known to belong to the account. The built-in service has no key. */
+  function isKeyKnown(): boolean {
+    const file = keyFile();
+    if (file === undefined) return account() !== undefined;
+    const kept = parseRecord('key', file, readText(file))?.account;
+    return kept !== undefined && kept === account();
+  }
+
   /** Stores the key's account. New records still go to the profile's own account, if known. */
   async function learn(id: string): Promise<void> {
     learned = scope.account ?? id;
@@ -128,6 +136,7 @@ export function openStore(settings: JournalSettings) {
   return {
     settings,
     account,
+    isKeyKnown,
     learn,
     ownFolder,
     folders,

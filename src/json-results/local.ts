@@ -49,7 +49,12 @@ export const profile = lazy(() => {
     /** Whether a command with the same flags and environment uses this profile. */
     active: flag,
     /** `max_burn` is in roubles per hour. */
-    guards: z.object({ max_instances: maybeNumber, max_burn: maybeText, require_deadline: flag }),
+    guards: z.object({
+      max_instances: maybeNumber,
+      max_burn: maybeText,
+      enforce_max_burn: flag,
+      require_deadline: flag,
+    }),
     /** The program of `--notify`, without its arguments; null if there is none. */
     notify: maybeText,
   });

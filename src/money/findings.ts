@@ -1,4 +1,5 @@
 import { FAILURES } from '../errors.ts';
+import type { OtherAccount } from '../instances/accounts.ts';
 import type { Armed, Enforcement } from '../instances/deadlines/armed.ts';
 import type { AccountDrive, AccountInstance } from '../json-results/money.ts';
 import { relative, spanText } from '../output/time.ts';
@@ -50,12 +51,20 @@ export interface Look {
   /** undefined if the caller doesn't check whether deadlines are enforced. */
   readonly enforcement: Enforcement | undefined;
   readonly jobs: readonly OpenJob[];
+  readonly others: readonly OtherAccount[];
+}
+
+/** What else this computer knows. */
+interface Local {
+  readonly enforcement?: Enforcement;
+  readonly jobs?: readonly OpenJob[];
+  /** Accounts that no profile signs in to. */
+  readonly others?: readonly OtherAccount[];
 }
 
 export function lookAt(
   reading: AccountReading,
-  enforcement?: Enforcement,
-  jobs: readonly OpenJob[] = [],
+  { enforcement, jobs = [], others = [] }: Local = {},
 ): Look {
   const { instances, drives, now } = reading;
   return {
@@ -65,6 +74,7 @@ export function lookAt(
     drives: (drives ?? []).filter(({ status }) => status !== 'DELETED').map(driveRow),
     enforcement,
     jobs,
+    others,
   };
 }
 
@@ -106,6 +116,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
     next: () => ['instances', 'reap'],
   }),
   unenforced,
+  signedOut,
   ofJobs({
     code: 'job_results',
     test: ({ exit_code, kept }) => kept === 'results' || (kept === null && exit_code !== null),
@@ -307,6 +318,19 @@ function unenforced({ instances, enforcement, jobs }: Look): Finding[] {
     ...(isAlike ? [] : doubt('enforces the idle rule', ruled, idle)),
     ...(job.reason === deadline.reason ? [] : doubt('finishes the job', open, job)),
   ];
+}
+
+/** Suggests no command: only a person has that account's key. */
+function signedOut({ others }: Look): Finding[] {
+  return others.map(({ scope: { service, account = '' }, names }) => {
+    const [first = '', ...more] = names;
+    const whose = `${short(first)}${more.length === 0 ? '' : ` and ${more.length} more`}`;
+    return finding(
+      'signed_out_account',
+      account,
+      `${whose} may be billing on the account ${short(account)} of ${service}, which no profile signs in to. Sign in with "gpucloud login --profile NAME --base-url ${service}"`,
+    );
+  });
 }
 
 type Named = Pick<AccountInstance, 'id' | 'name'>;

@@ -1,4 +1,5 @@
 import type { Transaction } from '../api/index.ts';
+import { CliError } from '../errors.ts';
 import {
   amountOf,
   createSum,
@@ -60,9 +61,9 @@ const HEADINGS: Readonly<Record<string, Heading>> = {
  * statuses).
  */
 export function postingOf(entry: Entry): Posting {
+  if (entry.status !== 'COMPLETED') return { counts: false, why: 'status' };
   const amount = money(entry.amount ?? '');
   if (!amount.ok) return { counts: false, why: 'amount' };
-  if (entry.status !== 'COMPLETED') return { counts: false, why: 'status' };
   const type = entry.type ?? '';
   const direction = directionOf(entry);
   const known = Object.hasOwn(HEADINGS, type) && DIRECTIONS[type] === direction;
@@ -88,10 +89,10 @@ export function createTotals() {
       const { id, amount: text, status } = transaction;
       const amount = amountOf(text ?? '');
       const direction = directionOf(transaction);
-      if (amount === undefined) {
-        left.add('amount', `${id} (${text == null ? 'none' : `"${text.slice(0, 40)}"`})`);
-      } else if (status !== 'COMPLETED') {
+      if (status !== 'COMPLETED') {
         left.status(status);
+      } else if (amount === undefined) {
+        left.add('amount', `${id} (${text == null ? 'none' : `"${text.slice(0, 40)}"`})`);
       } else if (direction === undefined) {
         left.add('direction', id);
       } else {
@@ -99,6 +100,7 @@ export function createTotals() {
         if (isNegative(amount)) left.add('sign', id);
       }
     },
+    assertWhole: left.assertWhole,
     /** Returns lines for people; none if nothing was added. */
     lines() {
       if (count === 0) return [];
@@ -126,6 +128,13 @@ const NAMED = 3;
 export function createLeftOut() {
   const statuses = new Map<string, number>();
   const doubts = new Map<keyof typeof REASONS, { names: string[]; count: number }>();
+  const lines = (isWanted: (reason: string) => boolean) =>
+    Object.entries(REASONS).flatMap(([reason, text]) => {
+      const doubt = doubts.get(reason as keyof typeof REASONS);
+      if (doubt === undefined || !isWanted(reason)) return [];
+      const more = doubt.count > NAMED ? `, and ${doubt.count - NAMED} more` : '';
+      return [`${text}: ${doubt.count}: ${doubt.names.join(', ')}${more}.`];
+    });
   return {
     /** Adds a transaction whose status moves no money. */
     status(status: string | null | undefined) {
@@ -143,14 +152,13 @@ export function createLeftOut() {
       const counts = [...statuses].map(([word, count]) => `${count} ${word}`).join(', ');
       return counts === '' ? [] : [`Not counted (only COMPLETED counts): ${counts}.`];
     },
-    /** Returns lines about invalid transactions. */
-    warnings() {
-      return Object.entries(REASONS).flatMap(([reason, text]) => {
-        const doubt = doubts.get(reason as keyof typeof REASONS);
-        if (doubt === undefined) return [];
-        const more = doubt.count > NAMED ? `, and ${doubt.count - NAMED} more` : '';
-        return [`${text}: ${doubt.count}: ${doubt.names.join(', ')}${more}.`];
-      });
+    /** Returns lines about invalid transactions that are in the sum. */
+    warnings: () => lines((reason) => reason === 'sign'),
+    /** Throws CliError('notUnderstood') if a transaction is missing from the sum. */
+    assertWhole() {
+      const missing = lines((reason) => reason !== 'sign');
+      if (missing.length === 0) return;
+      throw new CliError('notUnderstood', `The totals are incomplete. ${missing.join(' ')}`);
     },
   };
 }

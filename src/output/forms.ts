@@ -1,6 +1,6 @@
 import { usageError } from '../errors.ts';
 import { money } from '../rules/money.ts';
-import { mask } from './mask.ts';
+import { mask, withoutOwn } from './mask.ts';
 import {
   type Cell,
   type Column,
@@ -27,11 +27,14 @@ export interface Forms<T> {
   data(row: T): unknown;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** @throws CliError('usage') for a column that the view does not have. */
 export function formsOf<T>(view: View<T>, settings: OutputSettings): Forms<T> {
   const columns = chosenColumns(view, settings);
   const secrets = view.secrets ?? [];
-  const safe = (row: T) => mask(row, secrets, settings.showSecrets);
+  const { showSecrets, ownKeys = NONE } = settings;
+  const safe = (row: T) => withoutOwn(mask(row, secrets, showSecrets), ownKeys);
   return {
     columns,
     header: settings.header,

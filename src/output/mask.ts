@@ -1,26 +1,15 @@
-import { hider, mapValues, maskLeaves } from '../rules/secrets.ts';
-
-/**
- * `metadata` holds "tokens, environment name, etc." (API document: Instance). Its plain words are
- * masked only in that field: masking "production" everywhere would spoil other text.
- */
-function isPlainMetadata(path: string, secret: string): boolean {
-  return /(^|\.)metadata$/.test(path) && /^[a-z]+$/i.test(secret);
-}
-
-/**
- * Free text and links, which may repeat a secret. IDs, times, money, addresses, images and paths
- * are never searched: an environment value of `2026-11` must not mask every date.
- */
-const FREE_TEXTS = new Set([
-  'message',
-  'failure_reason',
-  'description',
-  'run_command',
-  'url',
-  'link',
-  'href',
-]);
+import {
+  DEEPEST,
+  FREE_TEXTS,
+  hider,
+  IMAGE_NAMES,
+  isPlain,
+  MASK,
+  mapValues,
+  maskLeaves,
+  SECRET_NAMES,
+  withoutUserinfo,
+} from '../rules/secrets.ts';
 
 /** Connection details: any text may be or contain a secret. */
 const WAY_IN = 'connection_info';
@@ -30,7 +19,8 @@ const WAY_IN = 'connection_info';
  *
  * `paths` are dotted (`connection_info.secrets`, `docker_config.env[].value`). Masks everything
  * under a path, leaf by leaf: keys and structure stay, and so do null and ''. If the service sends
- * an unexpected structure, masks more, never less. Also masks a secret of six characters or more in
+ * an unexpected structure, masks more, never less. Also masks fields with a secret's name at any
+ * depth, and a secret of six characters or more in
  * links (after their host), in free text and in all of `connection_info`. With `shown`, returns
  * `value` unchanged.
  */
@@ -44,9 +34,10 @@ export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
     masked = maskAt(masked, path.replaceAll('[]', '.[]').split('.').filter(Boolean), found);
     for (const secret of found) {
       if (/password$/.test(path)) passwords.add(secret);
-      if (!isPlainMetadata(path, secret)) secrets.add(secret);
+      if (!isPlain(path, secret)) secrets.add(secret);
     }
   }
+  masked = maskNamed(masked, secrets, 0);
   // A password is not a name or date, so mask it in every text of the row.
   masked = passwords.size === 0 ? masked : withoutSecrets(masked, hider(passwords), '', true);
   return (secrets.size === 0 ? masked : withoutSecrets(masked, hider(secrets), '', false)) as T;
@@ -62,6 +53,27 @@ export function hideIn(value: unknown, hide: Hide): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [hide(name), hideIn(inner, hide)]),
   );
+}
+
+/** Masks fields whose name says that they hold a secret. Copies only what changes. */
+function maskNamed(value: unknown, secrets: Set<string>, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > DEEPEST) return MASK;
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => maskNamed(item, secrets, depth + 1));
+    return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+  let isChanged = false;
+  const copy = mapValues(value, (field, name) => {
+    const masked = SECRET_NAMES.has(name.toLowerCase())
+      ? maskLeaves(field, secrets)
+      : typeof field === 'string' && IMAGE_NAMES.has(name)
+        ? withoutUserinfo(field, secrets)
+        : maskNamed(field, secrets, depth + 1);
+    isChanged ||= masked !== field;
+    return masked;
+  });
+  return isChanged ? copy : value;
 }
 
 function maskAt(value: unknown, path: readonly string[], secrets: Set<string>): unknown {
@@ -103,4 +115,17 @@ function withoutSecretsIn(text: string, hide: Hide, searched: boolean): string {
     return host + hide(text.slice(host.length));
   }
   return searched || host !== undefined ? hide(text) : text;
+}
+
+/** Whether a text is anywhere in a JSON value. */
+function holds(value: unknown, text: string): boolean {
+  if (typeof value === 'string') return value.includes(text);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, inner]) => name.includes(text) || holds(inner, text));
+}
+
+/** Hides the keys of this run wherever a response repeats one, such as in a name. */
+export function withoutOwn<T>(value: T, keys: ReadonlySet<string>): T {
+  const found = [...keys].filter((key) => holds(value, key));
+  return found.length === 0 ? value : (hideIn(value, hider(found)) as T);
 }

@@ -15,6 +15,8 @@ export interface OutputSettings {
   /** A JMESPath expression, applied to the JSON form. Its result replaces the output. */
   query?: string;
   showSecrets: boolean;
+  /** The API keys of this run, which no row shows. Filled when the run connects. */
+  ownKeys?: ReadonlySet<string>;
   /** Turns formulas in csv into text. */
   csvSafe?: boolean;
 }

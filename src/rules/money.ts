@@ -26,6 +26,11 @@ export function priceIn(text: string | null | undefined): Money | undefined {
   return price.ok && price.value.gte(0) ? price.value : undefined;
 }
 
+/** Whether a price is above a limit. An unreadable, missing or negative price counts as above it. */
+export function isOver(price: string | null | undefined, limit: Money): boolean {
+  return priceIn(price)?.lte(limit) !== true;
+}
+
 export function zero(): Money {
   return new Big(0);
 }

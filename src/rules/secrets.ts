@@ -1,17 +1,81 @@
 /** Replaces a secret wherever it would be printed or stored. */
 export const MASK = '********';
 
-/** Secrets in the service's objects, as dotted paths (API document: Resources). */
+/**
+ * Secrets in the service's objects, as dotted paths (API document: Resources). Every output, trace
+ * and file masks these, {@link SECRET_NAMES} and {@link withoutUserinfo}; nothing else lists
+ * secrets.
+ */
 export const SECRETS = {
   apiKey: ['secret_key'],
-  instance: ['connection_info.secrets', 'metadata', 'docker_config.env[].value'],
-  template: ['env_vars'],
+  instance: [
+    'connection_info.secrets',
+    'metadata',
+    'docker_config.env[].value',
+    'docker_config.run_command',
+    'application_template.env_vars',
+    'application_template.run_command',
+  ],
+  event: ['payload.x-api-key'],
   // The service does not document that it repeats passwords.
   user: ['current_password', 'new_password', 'password'],
 } as const;
 
+/** The secrets of a request that is shown but not sent. */
+export const REQUEST_SECRETS: readonly string[] = SECRETS.instance.map((path) => `request.${path}`);
+
 /** The secrets of every object, for a response of unknown kind. */
 export const EVERY_SECRET: readonly string[] = Object.values(SECRETS).flat();
+
+/** Field and header names, in lower case, whose value is a secret in any object at any depth. */
+export const SECRET_NAMES: ReadonlySet<string> = new Set([
+  'x-api-key',
+  'api_key',
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'secret_key',
+  'password',
+]);
+
+/** Fields with a container image's name, which may begin with the registry's user and password. */
+export const IMAGE_NAMES: ReadonlySet<string> = new Set(['image', 'image_name']);
+
+/**
+ * Masks the password in an image's name: `user:token@registry/image`. Adds it to `found`. A digest
+ * (`image:tag@sha256:…`) has no password.
+ */
+export function withoutUserinfo(image: string, found: Set<string>): string {
+  const [, user = '', password] =
+    /^((?:[a-z]+:\/\/)?[^\s/@:]*:)([^\s/@]+)@(?![a-z0-9+._-]+:[0-9a-f]{32,})/i.exec(image) ?? [];
+  if (password === undefined) return image;
+  if (password.length >= SHORTEST_SECRET) found.add(password);
+  return `${user}${MASK}${image.slice(user.length + password.length)}`;
+}
+
+/**
+ * Whether a secret is too plain to mask outside of its own field: `metadata` holds "tokens,
+ * environment name, etc." (API document: Instance), and a command of one word is a program.
+ */
+export function isPlain(path: string, secret: string): boolean {
+  if (/(^|\.)metadata$/.test(path)) return /^[a-z]+$/i.test(secret);
+  return /(^|\.)run_command$/.test(path) && !/\s/.test(secret);
+}
+
+/**
+ * Free text and links, which may repeat a secret. IDs, times, money, addresses, images and paths
+ * are never searched: an environment value of `2026-11` must not mask every date.
+ */
+export const FREE_TEXTS: ReadonlySet<string> = new Set([
+  'message',
+  'failure_reason',
+  'description',
+  'run_command',
+  'url',
+  'link',
+  'href',
+]);
 
 /**
  * In characters. Shorter secrets, such as `true`, `root` or `en`, are too common to mask in other

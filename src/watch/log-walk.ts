@@ -137,7 +137,7 @@ async function walkOnce<E extends LogEvent>(
   });
   const isTornOff = () => cursor.size > 0 && !joined && news.length > 0;
 
-  for await (const { number, page, isLast } of pagesOf(read)) {
+  for await (const { number, page, isLast } of pagesOf(read, { what: 'events' })) {
     const cut = cutOf(page);
     const slip = before === undefined ? undefined : slipBetween(before, cut);
     if (slip !== undefined && slipsLeft[slip] > 0) {

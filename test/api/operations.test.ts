@@ -133,7 +133,7 @@ test('sends all 23 operations exactly as documented', async () => {
   expect(created.status).toBe('PROVISIONING');
   expect(started).toEqual({ status: 'STARTING', paid_until: expect.any(String) });
   expect([stopped, terminated]).toEqual([{ status: 'STOPPING' }, { status: 'TERMINATING' }]);
-  expect(events.meta).toEqual({ total: 1, page: 2, limit: 5, total_pages: 1 });
+  expect(events.meta).toEqual({ total: 1, isCounted: true, page: 2, limit: 5, total_pages: 1 });
   expect(renamed).toMatchObject({ name: 'datasets-sample', size_gb: 4401 });
   expect(bonus).toEqual(sample.bonus);
   expect(transactions.data[0]?.amount).toBe('250.55');

@@ -40,6 +40,7 @@ test('masks every secret in the trace, wherever the response repeats it', async 
       endpoints: ['http://192.0.2.1/?token=jupyter-token-1'],
     },
     odd: 'env-secret-1',
+    failure_reason: 'can not run serve --token command-secret-1',
   };
   const { api, lines } = await traced(data(answer, 201));
   await api.instances.create({

@@ -4,12 +4,12 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { needs } from '../support/needs.ts';
-import { type Instance, RentingService } from '../support/renting-service.ts';
+import { type Instance, nameIn, RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import type { RecordedRequest } from '../support/service.ts';
 import { no, ok } from '../support/service.ts';
-import { errorOf } from '../support/stderr-lines.ts';
+import { errorOf, stderrLines } from '../support/stderr-lines.ts';
 
 const OFFER = { id: HARDWARE[1] ?? '', name: 'RTX 4090' };
 const PRICED = { price_per_hour_snapshot: '100.00', offer: OFFER, status: 'ACTIVE' };
@@ -229,13 +229,44 @@ describe('--max-burn', () => {
     expect((await create('box-1', '--max-price', '500')).code).toBe(0);
   });
 
-  test('counts an unresolved request at its --max-price', async () => {
+  test('counts an unresolved request at the highest known price of its offer', async () => {
+    // Rented for 300 ₽ once, and for 100 ₽ last.
+    service.shows = () => ({ ...PRICED, price_per_hour_snapshot: '300.00' });
+    const { stdout } = await create('dear', '--yes');
+    const { id } = JSON.parse(stdout) as { id: string };
+    service.rent(id, 'dear', { ...PRICED, price_per_hour_snapshot: '300.00' });
+    await cli('instances', 'terminate', 'dear', '--yes');
+    service.rent(id, 'dear', {
+      ...PRICED,
+      status: 'TERMINATED',
+      price_per_hour_snapshot: '300.00',
+    });
+    await listed();
+    await rented('box-1');
+    service.posts.push(() => 'hangUp');
+    // Nothing enforces this limit, since the response was lost.
+    expect((await create('lost', '--max-price', '1')).code).toBe(7);
+    await guard('--max-burn', '499.99');
+    expect((await refusal(create('box-2'))).message).toContain(
+      'but with box-2 the instances may cost 500.00 ₽.',
+    );
+    await guard('--max-burn', '500');
+    expect((await create('box-2')).code).toBe(0);
+  });
+
+  test('exits with 7 if an unresolved request may cost any price', async () => {
     service.posts.push(() => 'hangUp');
     expect((await create('lost', '--max-price', '400')).code).toBe(7);
     await guard('--max-burn', '500');
-    await refusal(create('box-1', '--max-price', '101'));
-    service.shows = () => PRICED;
-    expect((await create('box-1', '--max-price', '100')).code).toBe(0);
+    const { code, stderr, requests } = await create('box-1', '--max-price', '1');
+    expect({ code, posts: posts(requests) }).toEqual({ code: 7, posts: 0 });
+    expect(errorOf(stderr)).toMatchObject({
+      code: 'outcome_unknown',
+      message:
+        'Profile "work" allows 500.00 ₽ per hour, and lost, whose request has an unknown outcome, may cost any price. Nothing was sent.',
+      resource: 'lost',
+      may_be_billing: true,
+    });
   });
 
   test('counts a reorder at the price of the terminated instance', async () => {
@@ -245,6 +276,93 @@ describe('--max-burn', () => {
     await refusal(cli('instances', 'reorder', old?.id ?? '', 'again', '--json'));
     await guard('--max-burn', '100');
     expect((await cli('instances', 'reorder', old?.id ?? '', 'again')).code).toBe(0);
+  });
+});
+
+describe('--max-burn after the response', () => {
+  const DEAR = { ...PRICED, price_per_hour_snapshot: '900.00' };
+  const exceeded = (id: string) =>
+    `box-1 (${id}) costs 900.00 ₽ per hour; all instances cost 900.00 ₽ per hour, over --max-burn 500.00 of profile "work".`;
+
+  /** Sees the offer at 100 ₽ per hour, then lets it cost `price`. */
+  async function offerAt(price: string | null) {
+    const [old] = await rented('old');
+    service.rent(old?.id ?? '', 'old', { ...PRICED, status: 'TERMINATED' });
+    await guard('--max-burn', '500');
+    service.shows = () => ({ ...PRICED, price_per_hour_snapshot: price });
+  }
+
+  test('warns, exits with 1 and ends nothing if the new instance exceeds the guard', async () => {
+    await offerAt('900.00');
+    const { code, stdout, stderr, requests } = await create('box-1');
+    const { id } = JSON.parse(stdout) as { id: string };
+    expect({ code, posts: posts(requests) }).toEqual({ code: 1, posts: 1 });
+    expect(stderrLines(stderr)).toContainEqual({
+      warning: {
+        code: 'guard_exceeded',
+        message: `${exceeded(id)} It is billing. To terminate it: gpucloud instances terminate box-1`,
+      },
+    });
+    expect(service.instances.get(id)?.status).toBe('PROVISIONING');
+    // Another instance would not be sent at all.
+    service.rent(id, 'box-1', DEAR);
+    await refusal(create('box-2'));
+  });
+
+  test.each(['-5.00', 'free', 'Infinity', null])(
+    'counts the price %j as exceeding',
+    async (price) => {
+      await offerAt(price);
+      const { code, stderr } = await create('box-1');
+      expect(code).toBe(1);
+      expect(stderr).toContain(
+        'has an unreadable price, which counts as over --max-burn 500.00 of profile',
+      );
+    },
+  );
+
+  test('says nothing within the guard', async () => {
+    await offerAt('500.00');
+    const { code, stderr } = await create('box-1');
+    expect(code).toBe(0);
+    expect(stderr).not.toContain('guard_exceeded');
+  });
+
+  test('terminates the new instance with --enforce-max-burn, and no other', async () => {
+    await rented('keep');
+    await offerAt('900.00');
+    await guard('--enforce-max-burn');
+    const { code, stdout, stderr } = await create('box-1');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    const error = errorOf(stderr) as { resource: string };
+    expect(error).toMatchObject({ code: 'refused', may_be_billing: false });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/, and was terminated at once\.$/),
+    });
+    expect(service.instances.get(error.resource)?.status).toBe('TERMINATING');
+    const living = [...service.instances.values()].filter(({ status }) => status === 'ACTIVE');
+    expect(living.map(({ name }) => name)).toEqual(['keep']);
+  });
+
+  test('exits with 7 if that instance may not have ended', async () => {
+    await offerAt('900.00');
+    await guard('--enforce-max-burn');
+    service.terminations.push(...Array.from({ length: 9 }, () => () => 'hangUp' as const));
+    const { code, stderr } = await create('box-1');
+    expect(code).toBe(7);
+    expect(errorOf(stderr)).toMatchObject({ may_be_billing: true });
+  });
+
+  test('checks an instance whose response could not be used', async () => {
+    await offerAt('900.00');
+    await guard('--enforce-max-burn');
+    service.posts.push(({ body }) => {
+      const { id } = service.rent(randomUUID(), nameIn(body), DEAR);
+      return ok({ id, status: 7 }, 201);
+    });
+    const { code, stderr } = await create('box-1');
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('and was terminated at once.');
   });
 });
 
@@ -262,7 +380,12 @@ describe('--require-deadline', () => {
 });
 
 describe('profiles set', () => {
-  const NONE = { max_instances: null, max_burn: null, require_deadline: false };
+  const NONE = {
+    max_instances: null,
+    max_burn: null,
+    enforce_max_burn: false,
+    require_deadline: false,
+  };
   const shown = async () => JSON.parse((await cli('profiles', 'get', 'work', '--json')).stdout);
 
   test('changes one guard at a time, and removes it with the value none', async () => {
@@ -298,6 +421,7 @@ describe('profiles set', () => {
     [['work', '--max-instances', '1.5'], '--max-instances "1.5"'],
     [['work', '--max-burn', '-1'], '--max-burn "-1"'],
     [['work', '--max-burn', 'lots'], '--max-burn "lots"'],
+    [['work', '--enforce-max-burn'], '--enforce-max-burn: the profile "work" has no --max-burn'],
     [['sandbox', '--max-instances', '1'], 'built in'],
   ])('exits with 2 for profiles set %j', async (argv, message) => {
     const { code, stderr } = await cli('profiles', 'set', ...argv);

@@ -121,11 +121,10 @@ describe('the statement', () => {
       { ...charge, id: 'minus', amount: '-1', created_at: '2026-01-02T00:00:00Z' },
     ]);
     expect(left.notes()).toEqual(['Not counted (only COMPLETED counts): 1 PENDING.']);
-    expect(left.warnings()).toEqual([
-      'Not counted: unreadable amount: 1: free.',
-      'Not counted: unreadable time: 1: when.',
-      'Counted with a minus sign: negative amount: 1: minus.',
-    ]);
+    expect(left.warnings()).toEqual(['Counted with a minus sign: negative amount: 1: minus.']);
+    expect(() => left.assertWhole()).toThrow(
+      'The totals are incomplete. Not counted: unreadable amount: 1: free. Not counted: unreadable time: 1: when.',
+    );
   });
 
   test("includes the statement's start time and excludes its end time", () => {

@@ -7,7 +7,12 @@ function totalsOf(...rows: Partial<Transaction>[]): readonly string[] {
   rows.forEach((row, at) => {
     totals.add({ id: `t-${at + 1}`, status: 'COMPLETED', direction: 'INCOMING', ...row });
   });
-  return totals.lines();
+  try {
+    totals.assertWhole();
+    return totals.lines();
+  } catch (error) {
+    return [...totals.lines(), (error as Error).message];
+  }
 }
 
 describe('createTotals', () => {
@@ -46,9 +51,11 @@ describe('createTotals', () => {
     const lines = totalsOf({ amount: '5' }, ...unreadable.map((amount) => ({ amount })));
     expect(lines).toEqual([
       'Totals of 9 transactions: 5.00 ₽ in, 0.00 ₽ out.',
-      'Not counted: unreadable amount: 8: t-2 (""), t-3 (" "), t-4 ("NaN"), and 5 more.',
+      'The totals are incomplete. Not counted: unreadable amount: 8: t-2 (""), t-3 (" "), t-4 ("NaN"), and 5 more.',
     ]);
-    expect(totalsOf({ amount: null })[1]).toBe('Not counted: unreadable amount: 1: t-1 (none).');
+    expect(totalsOf({ amount: null })[1]).toBe(
+      'The totals are incomplete. Not counted: unreadable amount: 1: t-1 (none).',
+    );
   });
 
   it('counts only COMPLETED transactions in totals', () => {
@@ -81,7 +88,7 @@ describe('createTotals', () => {
       ),
     ).toEqual([
       'Totals of 7 transactions: 3.00 ₽ in, 1.00 ₽ out.',
-      'Not counted: unknown direction: 3: t-5, t-6, t-7.',
+      'The totals are incomplete. Not counted: unknown direction: 3: t-5, t-6, t-7.',
     ]);
   });
 });

@@ -2,6 +2,21 @@ const RETRIES = 'api/retries api/errors api/responses';
 
 export const api = [
   {
+    file: 'api/pages.ts',
+    tests: 'api/pages commands/billing/transactions',
+    changes: [
+      ['a row on two pages counts twice', 'if (seen.has(id) || older.has(id)) return false;', ''],
+      [
+        'a service that does not page is read for ever',
+        'if (repeated === STUCK) throw stuck(what, number);',
+        '',
+        { tests: 'commands/billing/transactions' },
+      ],
+      ['a list with missing rows is whole', 'given < expected', 'false'],
+      ['a list that became shorter is whole', 'if (isShorter) throw shorter(what);', ''],
+    ],
+  },
+  {
     file: 'api/retry.ts',
     tests: RETRIES,
     changes: [

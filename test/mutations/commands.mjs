@@ -1,8 +1,13 @@
 export const commands = [
   {
-    file: 'commands/profiles/logout.ts',
-    tests: 'commands/logout',
+    file: 'instances/accounts.ts',
+    tests: 'commands/logout commands/login',
     changes: [
+      [
+        'an account that another profile signs in to is named',
+        'const isKept = others.some(([, other]) => isSignedInTo(scope, other));',
+        'const isKept = false;',
+      ],
       [
         'logout does not warn of a STOPPED instance',
         '!isTerminated(last?.status)',

@@ -94,8 +94,8 @@ export const deadlines = [
       ],
       [
         'a schedule without a key arms',
-        'stored === true && !(await hasKey(profile, context))',
-        'false',
+        'stored === true ? await whyNotSignedIn(heartbeat, profile, context) : undefined',
+        'undefined',
       ],
       ['a refused key arms', '? { at: null }', '? {}'],
       ['an old heartbeat arms', '< 2 * every', '< 3 * every'],

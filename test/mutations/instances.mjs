@@ -83,8 +83,8 @@ export const instances = [
     changes: [
       [
         'a balance that just covers the hour is too low',
-        'balance.value.gte(needed.value)',
-        'balance.value.gt(needed.value)',
+        'balance.value.gte(needed)',
+        'balance.value.gt(needed)',
       ],
       [
         'a namesake that was TERMINATING is not read again',
@@ -128,14 +128,16 @@ export const instances = [
       'commands/instances/create-outcome commands/instances/doubt commands/instances/confirmations',
     changes: [
       [
-        'a price that is just allowed is too high',
-        'price.value.lte(limit)',
-        'price.value.lt(limit)',
+        'a broken guard is not checked after the response',
+        'await enforceMaxBurn(instance, context);',
+        '',
+        { tests: 'instances/guards' },
       ],
       [
-        'a price that can not be read is allowed',
-        'if (price.ok && price.value.lte(limit))',
-        'if (!price.ok || price.value.lte(limit))',
+        'a broken guard ends an instance without --enforce-max-burn',
+        'found?.isEnforced === true',
+        'found !== undefined',
+        { tests: 'instances/guards' },
       ],
       [
         'the limit is not written with the request',
@@ -281,7 +283,17 @@ export const instances = [
         'living.length + length <= most',
         'living.length + length <= most + 1',
       ],
-      ['an open request costs nothing', 'of [...open, ...requests]) {', 'of [...requests]) {'],
+      [
+        'an open request costs nothing',
+        'for (const one of open) costs.push(await openCost(one, prices));',
+        '',
+      ],
+      [
+        'a lost request counts at its limit',
+        'max_price !== undefined && !isLost',
+        'max_price !== undefined',
+      ],
+      ['a lost request of any price is sent', 'amount === undefined && isLost === true', 'false'],
       [
         'instances are not read again',
         'await readAll((await journal.read()).instances, context);',
@@ -338,8 +350,11 @@ export const instances = [
         "...(await otherHardware('image', found.base_image, given, context)),",
         '',
       ],
-      ['a price that is just allowed is too high', 'price?.lte(maxPrice)', 'price?.lt(maxPrice)'],
-      ['an unreadable price is allowed', 'price?.lte(maxPrice)', 'price?.gt(maxPrice) !== true'],
+      [
+        'a price above --max-price is allowed',
+        '!isOver(price_per_hour_snapshot, maxPrice)',
+        'true',
+      ],
     ],
   },
   {

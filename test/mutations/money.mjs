@@ -131,23 +131,6 @@ export const money = [
     ],
   },
   {
-    file: 'money/history.ts',
-    tests: `${BOOKS} commands/billing/transactions`,
-    changes: [
-      [
-        'a transaction on two pages counts twice',
-        'data.filter(({ id }) => !recent.some((ids) => ids.has(id)))',
-        'data',
-      ],
-      [
-        'a service that does not page is read for ever',
-        'if (repeated === STUCK) {',
-        'if (false) {',
-        { tests: 'commands/billing/transactions' },
-      ],
-    ],
-  },
-  {
     file: 'money/rows.ts',
     tests: 'money/suspension',
     changes: [['a drive is deleted after eight days', '7 * 24 * 3_600_000', '8 * 24 * 3_600_000']],
@@ -167,6 +150,18 @@ export const money = [
     file: 'rules/money.ts',
     tests: 'rules',
     changes: [
+      [
+        'a price that is just allowed is over the limit',
+        'priceIn(price)?.lte(limit) !== true',
+        'priceIn(price)?.lt(limit) !== true',
+        { tests: 'rules/rules' },
+      ],
+      [
+        'a negative price is allowed',
+        'price.ok && price.value.gte(0) ? price.value : undefined',
+        'price.ok ? price.value : undefined',
+        { tests: 'rules/rules' },
+      ],
       ['a price of zero is allowed as a limit', 'verdict.value.lte(0)', 'verdict.value.lt(0)'],
       ['a sum is rounded beyond 2^53', 'kopecks + amount <= Number.MAX_SAFE_INTEGER', 'true'],
     ],

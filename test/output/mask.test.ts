@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { masked as maskedForTrace } from '../../src/api/response/secrets.ts';
-import { mask } from '../../src/output/mask.ts';
-import { EVERY_SECRET } from '../../src/rules/secrets.ts';
+import { mask, withoutOwn } from '../../src/output/mask.ts';
+import { EVERY_SECRET, SECRETS } from '../../src/rules/secrets.ts';
 
 const M = '********';
 const PATHS = ['connection_info.secrets', 'docker_config.env[].value', 'metadata'];
@@ -181,4 +181,67 @@ it('masks a plain word of metadata only in its own field', () => {
   expect(
     mask({ secrets: { pw: 'swordfish' }, link: 'http://h/?t=swordfish' }, ['secrets'], false).link,
   ).toBe(`http://h/?t=${M}`);
+});
+
+describe('secrets by name', () => {
+  it('masks a header or key at any depth, and repeats of it', () => {
+    const payload = { request: [{ headers: { 'X-API-KEY': 'other-key-1', Accept: 'json' } }] };
+    const row = { message: 'sent other-key-1', payload };
+    const expected = {
+      message: `sent ${M}`,
+      payload: { request: [{ headers: { 'X-API-KEY': M, Accept: 'json' } }] },
+    };
+    expect(mask(row, SECRETS.event, false)).toEqual(expected);
+    expect(mask(row, SECRETS.event, true)).toBe(row);
+    expect(maskedForTrace({ payload })).toEqual({ payload: expected.payload });
+  });
+
+  it.each([
+    [
+      'user:token-1@registry.example.com/team/image:2',
+      `user:${M}@registry.example.com/team/image:2`,
+    ],
+    [
+      'https://user:token-1@registry.example.com/image',
+      `https://user:${M}@registry.example.com/image`,
+    ],
+    [`nvidia/cuda:12@sha256:${'a'.repeat(64)}`, `nvidia/cuda:12@sha256:${'a'.repeat(64)}`],
+    [`ubuntu:22.04@sha256:${'a'.repeat(64)}`, `ubuntu:22.04@sha256:${'a'.repeat(64)}`],
+    ['localhost:5000/image:tag', 'localhost:5000/image:tag'],
+  ])('masks only the password in the image %s', (image, shown) => {
+    expect(mask({ docker_config: { image } }, SECRETS.instance, false)).toEqual({
+      docker_config: { image: shown },
+    });
+    expect(maskedForTrace({ docker_config: { image } })).toEqual({
+      docker_config: { image: shown },
+    });
+  });
+
+  it('masks a command, and repeats of it unless it is one word', () => {
+    const found = new Set<string>();
+    const config = (run_command: string) => ({ docker_config: { run_command } });
+    expect(maskedForTrace(config('serve --token abc'), found)).toEqual(config(M));
+    expect(maskedForTrace(config('jupyter'), found)).toEqual(config(M));
+    expect([...found]).toEqual(['serve --token abc']);
+    const row = { ...config('jupyter'), failure_reason: 'jupyter failed' };
+    expect(mask(row, SECRETS.instance, false)).toEqual({
+      ...config(M),
+      failure_reason: 'jupyter failed',
+    });
+  });
+
+  it('copies no row without such a field', () => {
+    const row = { a: { b: [1, { c: 'd' }] } };
+    expect(mask(row, SECRETS.event, false)).toBe(row);
+  });
+});
+
+describe('withoutOwn', () => {
+  it('hides the own key in every text, and copies only a row that holds it', () => {
+    const keys = new Set(['svc_sk_own_0001']);
+    const row = { name: 'key svc_sk_own_0001', tags: [{ svc_sk_own_0001: 1 }], n: 1 };
+    expect(withoutOwn(row, keys)).toEqual({ name: `key ${M}`, tags: [{ [M]: 1 }], n: 1 });
+    const other = { key_prefix: 'svc_sk_own…' };
+    expect(withoutOwn(other, keys)).toBe(other);
+  });
 });

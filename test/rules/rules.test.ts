@@ -7,7 +7,7 @@ import {
   publishedPort,
   volume,
 } from '../../src/rules/container.ts';
-import { kopecksText, money, positiveMoney } from '../../src/rules/money.ts';
+import { isOver, kopecksText, money, positiveMoney } from '../../src/rules/money.ts';
 import {
   anyName,
   anyNewInstanceName,
@@ -309,6 +309,25 @@ describe('money', () => {
   test('rejects a price limit of zero or less', () => {
     for (const text of ['0', '0.00', '-1']) expect(positiveMoney(text).ok).toBe(false);
     expect(accepted(positiveMoney, '0.01').toFixed()).toBe('0.01');
+  });
+
+  test.each([
+    ['0', false],
+    ['1', false],
+    ['1.00', false],
+    ['1.01', true],
+    ['-5.00', true],
+    ['-0.01', true],
+    ['NaN', true],
+    ['Infinity', true],
+    ['1e999', true],
+    ['1,00', true],
+    ['free', true],
+    ['', true],
+    [null, true],
+    [undefined, true],
+  ])('compares the price %j with a limit of 1: over is %s', (price, over) => {
+    expect(isOver(price, accepted(money, '1'))).toBe(over);
   });
 });
 

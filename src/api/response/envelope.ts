@@ -101,7 +101,8 @@ function completed(
     totals.total === undefined || totals.total === null
       ? page + (length === limit ? 1 : length === 0 ? -1 : 0)
       : Math.ceil(total / Math.max(1, limit));
-  return { total, page, limit, total_pages: totals.total_pages ?? Math.max(0, pages) };
+  const isCounted = totals.total != null;
+  return { total, isCounted, page, limit, total_pages: totals.total_pages ?? Math.max(0, pages) };
 }
 
 /**

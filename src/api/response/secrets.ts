@@ -1,14 +1,21 @@
-import { DEEPEST, EVERY_SECRET, MASK, maskLeaves } from '../../rules/secrets.ts';
+import {
+  DEEPEST,
+  EVERY_SECRET,
+  IMAGE_NAMES,
+  isPlain,
+  MASK,
+  maskLeaves,
+  SECRET_NAMES,
+  withoutUserinfo,
+} from '../../rules/secrets.ts';
 
 /** Names of fields whose whole value is a secret, in any object. */
-const SECRET = new Set(
-  EVERY_SECRET.filter((path) => !path.includes('[]')).map((path) => path.split('.').at(-1)),
-);
-/**
- * The container command: it often contains a token. Masked only in this field, since other texts
- * may contain the same words.
- */
-const COMMAND_LINE = 'run_command';
+const SECRET = new Set([
+  ...EVERY_SECRET.filter((path) => !path.includes('[]')).map(
+    (path) => path.split('.').at(-1) ?? '',
+  ),
+  ...SECRET_NAMES,
+]);
 /** Fields with environment variables. Values are secret, names are not. */
 const ENVIRONMENT = new Set(['env', 'env_vars']);
 
@@ -39,12 +46,21 @@ function walk(value: unknown, depth: number, found: Set<string>): unknown {
   if (Array.isArray(value)) return value.map((item) => walk(item, depth + 1, found));
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      if (name === COMMAND_LINE && typeof inner === 'string') return [name, MASK];
       if (ENVIRONMENT.has(name)) return [name, maskLeaves(inner, found, isKeyName)];
-      if (SECRET.has(name)) return [name, maskLeaves(inner, found)];
+      if (SECRET.has(name.toLowerCase())) return [name, maskedField(name, inner, found)];
+      if (IMAGE_NAMES.has(name) && typeof inner === 'string') {
+        return [name, withoutUserinfo(inner, found)];
+      }
       return [name, walk(inner, depth + 1, found)];
     }),
   );
+}
+
+function maskedField(name: string, value: unknown, found: Set<string>): unknown {
+  const own = new Set<string>();
+  const masked = maskLeaves(value, own);
+  for (const secret of own) if (!isPlain(name, secret)) found.add(secret);
+  return masked;
 }
 
 function isKeyName(name: string): boolean {

@@ -49,6 +49,8 @@ export const meta = lazy(() => {
 /** A complete pagination object; gpucloud computes omitted fields. */
 export interface Meta {
   total: number;
+  /** Whether the service returned `total`. Otherwise it counts only the rows so far. */
+  isCounted: boolean;
   page: number;
   /** May be less than requested: the API document sets no limit. */
   limit: number;

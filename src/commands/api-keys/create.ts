@@ -1,7 +1,7 @@
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { sentence } from '../../api/errors.ts';
-import type { ApiKey } from '../../api/index.ts';
+import type { ApiKey, RawResponse } from '../../api/index.ts';
 import { Option } from '../../command-line/command.ts';
 import { confirm } from '../../command-line/confirm.ts';
 import { refuseLostSecret, sendOnce, writeSecret } from '../../command-line/creation.ts';
@@ -23,6 +23,7 @@ import { replaceQuestion } from '../../config/remedies.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { accountLeft, learnKey, leavingQuestion, warnOfLeft } from '../../instances/accounts.ts';
 import { checkColumns } from '../../output/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { apiKeyName } from '../../rules/names.ts';
@@ -61,14 +62,14 @@ export const create = verb({
     if (!isKept) refuseLosing(context);
     // Prepares the destination first, so that a bad path or profile creates no key.
     const place = await placeFor(flags, context);
-    let key: NewKey;
+    let created: Created;
     try {
-      key = await requestKey(name, context);
+      created = await requestKey(name, context);
     } catch (error) {
       await place?.drop();
       throw error;
     }
-    await (place === undefined ? show(key, context) : keep(key, place, context));
+    await (place === undefined ? show(created, context) : keep(created, place, context));
   },
 });
 
@@ -99,21 +100,39 @@ async function placeFor(
 }
 
 /** A created key with its secret, which no other response contains. */
-interface NewKey extends ApiKey {
+interface NewKey extends Partial<ApiKey> {
   readonly secret_key: string;
 }
 
+interface Created {
+  readonly key: NewKey;
+  /** Why the rest of the response is unusable. */
+  readonly fault: CliError | undefined;
+}
+
 /**
- * Requests the key. Throws the request's error, or CliError('notUnderstood') if the response has no
- * usable secret.
+ * Requests the key. Takes the secret from the raw response, so that an odd response can't lose it.
+ * Throws the request's error, or CliError('notUnderstood') if the response has no usable secret.
  */
-async function requestKey(name: string, context: Context): Promise<NewKey> {
+async function requestKey(name: string, context: Context): Promise<Created> {
   const api = await context.api();
-  const key = await sendOnce({ what: `API key ${name}`, bills: false }, context, (options) =>
-    api.apiKeys.create({ name }, options),
-  );
-  const secret = key.secret_key ?? '';
-  if (apiKey(secret).ok) return { ...key, secret_key: secret };
+  let secret: string | undefined;
+  const onResponse = async ({ text }: RawResponse) => {
+    secret = secretIn(text);
+  };
+  let key: ApiKey;
+  try {
+    key = await sendOnce({ what: `API key ${name}`, bills: false }, context, (options) =>
+      api.apiKeys.create({ name }, { ...options, onResponse }),
+    );
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    if (secret !== undefined) return { key: { name, secret_key: secret }, fault: error };
+    throw error.failure === 'outcomeUnknown'
+      ? error.with(`${error.message} Its secret is lost.`)
+      : error;
+  }
+  if (secret !== undefined) return { key: { ...key, secret_key: secret }, fault: undefined };
   throw new CliError(
     'notUnderstood',
     `Created API key ${labelOf(key)}, but the response has no usable secret_key. The secret is lost.`,
@@ -121,32 +140,54 @@ async function requestKey(name: string, context: Context): Promise<NewKey> {
   );
 }
 
-function labelOf({ name, id }: ApiKey): string {
+/** Finds the secret in a response of any shape, even if the response is incomplete. */
+function secretIn(text: string): string | undefined {
+  const [, quoted] = /"secret_key"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text) ?? [];
+  if (quoted === undefined) return undefined;
+  try {
+    const secret = String(JSON.parse(quoted)).trim();
+    return apiKey(secret).ok ? secret : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function labelOf({ name, id }: Partial<ApiKey>): string {
+  if (id === undefined) return name ?? '(unknown ID)';
   return name == null ? id : `${name} (${id})`;
 }
 
-/** Saves the secret to its destination. If that fails, prints it to stdout. */
-async function keep(created: NewKey, place: Place, context: Context): Promise<void> {
-  const { secret_key: secret, ...key } = created;
+async function keep({ key, fault }: Created, place: Place, context: Context): Promise<void> {
+  const { secret_key: secret, ...shown } = key;
   try {
     await place.keep(secret);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    await print(created, context);
+    await print(key, context);
     throw new CliError(
       'storage',
-      `Created API key ${labelOf(created)}, but: ${sentence(error.message)} The secret is only on stdout.`,
+      `Created API key ${labelOf(key)}, but: ${sentence(error.message)} The secret is only on stdout.`,
       { hint: "save it now: it can't be shown again", resource: key.id },
     );
   }
-  context.err.note(`Created API key ${labelOf(created)}. Its secret is saved in ${place.where}.`);
-  await context.out.item({ ...key, in_use: false }, keyView);
+  if (fault !== undefined) throw odd(fault, `saved in ${place.where}`);
+  context.err.note(`Created API key ${labelOf(key)}. Its secret is saved in ${place.where}.`);
+  await context.out.item({ ...shown, in_use: false }, keyView);
 }
 
-async function show(key: NewKey, context: Context): Promise<void> {
+async function show({ key, fault }: Created, context: Context): Promise<void> {
   await print(key, context);
+  if (fault !== undefined) throw odd(fault, 'on stdout');
   context.err.note(
     `Created API key ${labelOf(key)}. Save the secret now: it can't be shown again.`,
+  );
+}
+
+/** Adds to an error where the secret of its response is. */
+function odd(fault: CliError, where: string): CliError {
+  return fault.with(
+    `${sentence(fault.message)} The response contains the secret of a new key, which is ${where}.`,
+    { hint: `check the key: ${gpucloud('api-keys', 'list')}` },
   );
 }
 
@@ -233,6 +274,10 @@ async function profilePlace(name: string, context: Context): Promise<Place> {
   if (question !== undefined) await confirm(context, question);
   const own = profile === undefined ? undefined : profileOf(file, profile.value)?.account;
   const owner = account !== undefined && own !== undefined ? own : await accountOf(context);
+  const next = { service: baseUrl.value, account: owner.id };
+  const left = await accountLeft(name, file, next, context);
+  const leaving = left && leavingQuestion(left);
+  if (leaving !== undefined) await confirm(context, leaving);
   return {
     where: `the profile "${name}" (use it with --profile ${name})`,
     async keep(secret) {
@@ -245,6 +290,8 @@ async function profilePlace(name: string, context: Context): Promise<Place> {
         },
         context,
       );
+      await learnKey({ baseUrl: baseUrl.value, apiKey: secret }, owner.id, context);
+      if (left !== undefined) await warnOfLeft(left, context);
     },
     async drop() {},
   };

@@ -8,7 +8,7 @@ import { CliError } from '../../errors.ts';
 import { jsonLine, jsonText } from '../../output/formats/json.ts';
 import { cleanLines, hideIn, mask } from '../../output/index.ts';
 import { clean } from '../../rules/clean.ts';
-import { EVERY_SECRET, hider, MASK } from '../../rules/secrets.ts';
+import { EVERY_SECRET, hider, MASK, SECRET_NAMES } from '../../rules/secrets.ts';
 
 /** Masks the responses to one request. */
 export interface Masking {
@@ -82,16 +82,13 @@ export function jsonIn(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** Session headers. A repeated API key is masked with the other secrets. */
-const SECRET_HEADERS = new Set(['set-cookie', 'authorization', 'x-api-key']);
-
 export function headText(
   { status, headers }: RawResponse,
   masking: Masking,
   { flags }: Context,
 ): string {
   const lines = Object.entries(headers).map(([name, value]) => {
-    const isSecret = SECRET_HEADERS.has(name) && flags.showSecrets !== true;
+    const isSecret = SECRET_NAMES.has(name) && flags.showSecrets !== true;
     return `${clean(name)}: ${isSecret ? MASK : masking.text(clean(value))}\n`;
   });
   return `HTTP/1.1 ${status}\n${lines.join('')}\n`;

@@ -2,6 +2,7 @@ import { isSuccess } from '../../api/errors.ts';
 import type { RawAnswer, RawRequest, RawResponse } from '../../api/index.ts';
 import { fieldOf, numberField } from '../../api/open-fields.ts';
 import { pagesOf } from '../../api/pages.ts';
+import { pageSizeOf } from '../../api/raw.ts';
 import { isTooDeep } from '../../api/response/envelope.ts';
 import { Option } from '../../command-line/command.ts';
 import { writeSecret } from '../../command-line/creation.ts';
@@ -147,8 +148,9 @@ function keyIn({ text }: RawResponse): { label: string; id: string | undefined }
 
 /**
  * Yields the masked elements of every page of a list by following the responses' pagination object
- * (API document: Conventions). Stops after a response without a pagination object. If a page fails,
- * the printed array stays open, so that it can't look complete.
+ * (API document: Conventions). Stops after a response without a pagination object, unless the
+ * operation pages its list. If a page fails or rows are missing, the printed array stays open, so
+ * that it can't look complete.
  */
 async function* pagesIn(
   request: RawRequest,
@@ -165,12 +167,19 @@ async function* pagesIn(
     if (number === 1) await context.out.exact(bodyOf(answer, masking, context).text);
     throw answer.failure;
   };
-  for await (const { page } of pagesOf(read)) yield page.data.map(masking.element);
+  // Rows of undocumented lists may lack an ID.
+  const walk = { what: 'rows', idOf: (row: unknown) => JSON.stringify(row) };
+  for await (const { fresh } of pagesOf(read, walk)) yield fresh.map(masking.element);
 }
 
 interface Page {
   readonly data: readonly unknown[];
-  readonly meta: { readonly limit: number; readonly total_pages: number };
+  readonly meta: {
+    readonly limit: number;
+    readonly total_pages: number;
+    readonly total: number;
+    readonly isCounted: boolean;
+  };
 }
 
 function pageOf(request: RawRequest, number: number, response: RawResponse): Page {
@@ -194,6 +203,25 @@ function pageOf(request: RawRequest, number: number, response: RawResponse): Pag
       `--paginate: ${method} ${path} returned page ${shown} instead of ${number}. The list is incomplete.`,
     );
   }
-  const limit = numberField(meta, 'limit') ?? (meta == null ? data.length + 1 : data.length);
-  return { data, meta: { limit, total_pages: numberField(meta, 'total_pages') ?? 0 } };
+  const total = numberField(meta, 'total');
+  const isPaged = meta != null || number > 1 || pageSizeOf(request) !== undefined;
+  const limit = numberField(meta, 'limit') ?? (meta == null ? limitOf(request) : data.length);
+  return {
+    data,
+    meta: {
+      // A page with more rows than its limit is the whole list.
+      limit: isPaged ? limit : 0,
+      total_pages: numberField(meta, 'total_pages') ?? 0,
+      total: total ?? 0,
+      isCounted: total !== undefined,
+    },
+  };
+}
+
+/** Returns the requested page size, otherwise the documented one. */
+function limitOf(request: RawRequest): number {
+  const { path, query } = request;
+  const asked =
+    query?.limit ?? new URLSearchParams(path.split('?').slice(1).join('?')).get('limit');
+  return Number(asked) || (pageSizeOf(request) ?? Number.POSITIVE_INFINITY);
 }

@@ -86,7 +86,7 @@ export const transactions = verb({
       ...(type.length === 0 ? {} : { type }),
     };
     if (all || (period !== undefined && page === undefined)) {
-      await out.list({ pages: chosen(wholeHistory(api, query, context)) }, transactionView);
+      await out.list({ pages: chosen(wholeHistory(api, query)) }, transactionView);
     } else {
       const asked = page === undefined ? query : { ...query, page };
       const { meta, data } = await api.billing.transactions(asked);
@@ -97,5 +97,6 @@ export const transactions = verb({
     if (undated > 0)
       err.warn('odd_response', `Included transactions with an unreadable time: ${undated}.`);
     for (const line of totals?.lines() ?? []) err.note(line);
+    totals?.assertWhole();
   },
 });

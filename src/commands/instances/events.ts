@@ -17,6 +17,7 @@ import { followEvents } from '../../instances/follow-events.ts';
 import { findInstances, type Target } from '../../instances/resolve.ts';
 import { type Column, field, type View } from '../../output/output.ts';
 import { count } from '../../rules/numbers.ts';
+import { SECRETS } from '../../rules/secrets.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
 import { pollInterval, since } from '../../rules/times.ts';
 
@@ -47,6 +48,7 @@ function viewOf(instances: readonly Target[]): View<InstanceEvent> {
     ],
     id: (event) => event.id,
     empty: 'No events.',
+    secrets: SECRETS.event,
   };
 }
 

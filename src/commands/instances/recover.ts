@@ -3,7 +3,7 @@ import { verb } from '../../command-line/verb.ts';
 import { CliError, doubt, failuresOf, throwAll } from '../../errors.ts';
 import { readableJournal } from '../../instances/recover/pending.ts';
 import { type Resolution, reconcile } from '../../instances/recover/reconcile.ts';
-import { overLimit } from '../../instances/rent/max-price.ts';
+import { overLimit, warnOfMaxBurn } from '../../instances/rent/max-price.ts';
 import type { OpenRequest } from '../../journal/index.ts';
 import type { Recovered } from '../../json-results/instances.ts';
 import { field, type View } from '../../output/output.ts';
@@ -59,6 +59,10 @@ export const recover = verb({
         ? (overLimit(instance, request.max_price) ?? [])
         : [],
     );
+    for (const { instance } of resolutions) {
+      if (instance !== undefined && mayBill(instance.status))
+        await warnOfMaxBurn(instance, context);
+    }
     const unknown = resolutions.filter(({ instance }) => instance === undefined);
     if (unknown.length > 0) errors.push(stillUnknown(unknown));
     throwAll([...errors, ...unwritten]);

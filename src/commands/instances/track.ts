@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { CliError, failuresOf, throwAll } from '../../errors.ts';
 import type { Changed } from '../../instances/change/outcome.ts';
 import { readInstance } from '../../instances/read.ts';
-import { ownJournal } from '../../instances/recover/pending.ts';
+import { journalOfKey } from '../../instances/recover/pending.ts';
 import { reconcile } from '../../instances/recover/reconcile.ts';
 import { overLimit } from '../../instances/rent/max-price.ts';
 import type { Journal } from '../../journal/index.ts';
@@ -41,7 +41,7 @@ export const track = verb({
 
 async function trackAll(ids: readonly string[], force: boolean, context: Context) {
   const api = await context.api();
-  const journal = await ownJournal(context);
+  const journal = await journalOfKey(context);
   const known = await knownIds(journal);
   const failed: CliError[] = [];
   const tracked = await eachBounded(ids, AT_ONCE, async (id): Promise<Changed | undefined> => {

@@ -10,7 +10,7 @@ import { findInstances } from '../../instances/resolve.ts';
 import type { KnownInstance, OpenRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { instant, relative } from '../../output/time.ts';
-import { inRoubles, money } from '../../rules/money.ts';
+import { inRoubles, priceIn } from '../../rules/money.ts';
 import { isSameName, resourceId, typedName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
@@ -84,13 +84,13 @@ async function questionOf(
 /** Formats `trainer (ID, last seen ACTIVE 2 h ago, 89.90 ₽ per hour)`. */
 function instanceFacts({ id, name, last }: KnownInstance, now: number): string {
   const seen = instant(last?.seen_at ?? '');
-  const price = money(last?.price_per_hour_snapshot ?? '');
+  const price = priceIn(last?.price_per_hour_snapshot);
   const facts = [
     ...(name === id ? [] : [id]),
     last === undefined
       ? 'never seen'
       : `last seen ${last.status}${seen === undefined ? '' : ` ${relative(seen, now)}`}`,
-    ...(price.ok ? [`${inRoubles(price.value)} per hour`] : []),
+    ...(price === undefined ? [] : [`${inRoubles(price)} per hour`]),
   ];
   return `${name} (${facts.join(', ')})`;
 }

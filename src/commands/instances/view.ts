@@ -6,7 +6,7 @@ import { requestLines } from '../../instances/rent/planned.ts';
 import type { Plan, ShownInstance } from '../../json-results/instances.ts';
 import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
 import { clean } from '../../rules/clean.ts';
-import { SECRETS } from '../../rules/secrets.ts';
+import { REQUEST_SECRETS, SECRETS } from '../../rules/secrets.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { endpointLines } from '../../ssh/endpoints.ts';
 import { sshCommand } from '../../watch/ssh-endpoint.ts';
@@ -246,5 +246,5 @@ export const plannedView: View<Plan> = {
       lines: ({ request }) => requestLines(request ?? {}),
     },
   ],
-  secrets: ['request.docker_config.env[].value'],
+  secrets: REQUEST_SECRETS,
 };

@@ -18,12 +18,12 @@ import { dropKey, keepKey } from '../../config/keep-key.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { maybeRunning } from '../../instances/accounts.ts';
 import { disarm } from '../../instances/deadlines/arm.ts';
 import { warnOfUnenforcedDeadlines } from '../../instances/deadlines/unenforced.ts';
 import type { ShownProfile } from '../../json-results/local.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { baseUrl } from '../../rules/service.ts';
-import { maybeRunning } from './logout.ts';
 import {
   activeProfile,
   addressOf,

@@ -20,6 +20,7 @@ import { replaceQuestion } from '../../config/remedies.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { accountLeft, learnKey, leavingQuestion, warnOfLeft } from '../../instances/accounts.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { commandWords } from '../../rules/command-words.ts';
 import { roublesText } from '../../rules/money.ts';
@@ -114,6 +115,10 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
       if (!(await isStored(found, source, name, profile, context))) await ask();
     },
   );
+  const next = { service: address.baseUrl, account: user.id };
+  const left = await accountLeft(name, before, next, context);
+  const leaving = left && leavingQuestion(left);
+  if (leaving !== undefined) await confirm(context, leaving);
   const kept = await keepKey(
     { profile: name, key: address.apiKey, store: source.store, command: source.keyCommand },
     (file, place) => ({
@@ -126,7 +131,8 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
     }),
     context,
   );
-  await keepAccount(address, user, context);
+  await learnKey(address, user.id, context);
+  if (left !== undefined) await warnOfLeft(left, context);
   err.note(`Signed in at ${address.baseUrl} as ${accountText(user)}.`);
   err.note(keptText(kept, config.path));
   if (user.is_active === false) {
@@ -189,19 +195,6 @@ function nameFor(file: ConfigFile, given: string | undefined, context: Context):
   const profile = current === undefined ? undefined : profileOf(file, current);
   const isSameService = given === undefined || given === addressOf(profile);
   return current !== undefined && profile !== undefined && isSameService ? current : 'default';
-}
-
-/**
- * Stores the account, so that later commands with the same key from the environment save a request.
- */
-async function keepAccount(address: ServiceAddress, user: User, context: Context): Promise<void> {
-  try {
-    const scope = { service: address.baseUrl, apiKey: address.apiKey };
-    await (await context.journalOf(scope)).learnAccount(user.id);
-  } catch (error) {
-    // Ignores a failure: the next command that reads instances stores the account.
-    if (!(error instanceof CliError)) throw error;
-  }
 }
 
 function accountText({ email, name, id, balance }: User): string {

@@ -4,9 +4,8 @@ import { type ConfigFile, profileOf, SANDBOX, withProfile } from '../../config/f
 import { dropKey } from '../../config/keep-key.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { maybeRunning } from '../../instances/accounts.ts';
 import { warnOfUnenforcedDeadlines } from '../../instances/deadlines/unenforced.ts';
-import type { Journal } from '../../journal/index.ts';
-import { isTerminated } from '../../rules/statuses.ts';
 import { namedProfile, profileView, shownProfile } from './profile.ts';
 
 export const logout = verb({
@@ -66,19 +65,4 @@ async function signOut(context: Context): Promise<void> {
     err.warn('settings', 'GPUCLOUD_API_KEY is still set; the next command will use it.');
   }
   await unlessNoted(context, () => out.item(shownProfile(after, name, context), profileView));
-}
-
-/**
- * Returns the names of the account's instances that may bill, which this computer can't terminate
- * without the key. Ignores an unreadable journal.
- */
-export async function maybeRunning(open: () => Promise<Journal>): Promise<string[]> {
-  try {
-    const { instances, unknown } = await (await open()).read();
-    const alive = instances.filter(({ last }) => !isTerminated(last?.status));
-    return [...unknown, ...alive].map(({ name }) => name);
-  } catch (error) {
-    if (error instanceof CliError) return [];
-    throw error;
-  }
 }

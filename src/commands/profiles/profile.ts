@@ -39,6 +39,13 @@ export const profileView: View<ShownProfile> = {
       hidden: true,
     },
     {
+      id: 'enforce_max_burn',
+      header: 'ENFORCE MAX PER HOUR',
+      kind: 'yes',
+      value: (p) => (p.guards.enforce_max_burn ? true : null),
+      hidden: true,
+    },
+    {
       id: 'require_deadline',
       header: 'REQUIRE DEADLINE',
       kind: 'yes',
@@ -77,7 +84,8 @@ export function existingProfile(file: ConfigFile, name: string): Profile {
 export function shownProfile(file: ConfigFile, name: string, context: Context): ShownProfile {
   const profile = name === SANDBOX ? undefined : existingProfile(file, name);
   const { base_url = null, account, guards = {}, notify = [] } = profile ?? {};
-  const { max_instances = null, max_burn = null, require_deadline = false } = guards;
+  const { max_instances = null, max_burn = null } = guards;
+  const { enforce_max_burn = false, require_deadline = false } = guards;
   const key_in = keyPlace(profile)?.kind ?? null;
   return {
     name,
@@ -89,7 +97,7 @@ export function shownProfile(file: ConfigFile, name: string, context: Context): 
     has_key: key_in !== null,
     key_in,
     active: activeProfile(context, file) === name,
-    guards: { max_instances, max_burn, require_deadline },
+    guards: { max_instances, max_burn, enforce_max_burn, require_deadline },
     notify: notify[0] ?? null,
   };
 }

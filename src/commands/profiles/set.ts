@@ -17,8 +17,11 @@ export const set = verb({
     'with 2 and the code "guard"; --yes does not override a guard. Requests with an unknown ' +
     'outcome count as instances.\n\n' +
     '--max-burn limits the total price per hour of all instances. A new instance counts at its ' +
-    '--max-price, otherwise at the last known price of its offer. An unknown price counts as ' +
-    'too high.\n\n' +
+    '--max-price, otherwise at the last known price of its offer. A request with an unknown ' +
+    'outcome counts at the highest known price of its offer; without one, the command exits with 7. ' +
+    'An unknown price counts as too high. The API shows the price only after the request, so gpucloud ' +
+    'checks again then: if the new instance exceeds --max-burn, the command warns with the code ' +
+    '"guard_exceeded" and exits with 1. --enforce-max-burn terminates that instance at once.\n\n' +
     'Guards prevent mistakes. They do not stop a hostile program, which can use the key without ' +
     'the profile.\n\n' +
     '"run", "jobs" and "instances reap" start the --notify command when a job finishes, ' +
@@ -29,6 +32,7 @@ export const set = verb({
   completes: { name: 'profile', '--max-instances': 'nothing', '--notify': 'nothing' },
   examples: [
     'gpucloud profiles set work --max-instances 2 --max-burn 500',
+    'gpucloud profiles set work --max-burn 500 --enforce-max-burn',
     'gpucloud profiles set work --require-deadline',
     'gpucloud profiles set work --max-burn none',
     'gpucloud profiles set work --notify "curl -s -d @- https://ntfy.sh/my-gpus"',
@@ -46,6 +50,11 @@ export const set = verb({
         'refuse to rent beyond this many roubles per hour; none removes the guard',
         ruled('--max-burn', orNone(burn)),
       )
+      .option(
+        '--enforce-max-burn',
+        'terminate a new instance at once if its price exceeds --max-burn',
+      )
+      .option('--no-enforce-max-burn', 'remove the --enforce-max-burn guard')
       .option('--require-deadline', 'refuse to rent without --terminate-after or --terminate-at')
       .option('--no-require-deadline', 'remove the --require-deadline guard')
       .option(
@@ -53,16 +62,18 @@ export const set = verb({
         'run this command, without a shell, when a job finishes or an instance is terminated automatically; none removes the command',
         ruled('--notify', orNone(commandWords)),
       ),
-  async run(context, name, { maxInstances, maxBurn, requireDeadline, notify }) {
+  async run(context, name, flags) {
+    const { maxInstances, maxBurn, enforceMaxBurn, requireDeadline, notify } = flags;
     const given = {
       ...(maxInstances === undefined ? {} : { max_instances: maxInstances }),
       ...(maxBurn === undefined ? {} : { max_burn: maxBurn }),
+      ...(enforceMaxBurn === undefined ? {} : { enforce_max_burn: enforceMaxBurn }),
       ...(requireDeadline === undefined ? {} : { require_deadline: requireDeadline }),
     };
     const changesGuards = Object.keys(given).length > 0;
     if (!changesGuards && notify === undefined) {
       throw usageError(
-        'nothing to set: add --max-instances, --max-burn, --require-deadline or --notify',
+        'nothing to set: add --max-instances, --max-burn, --enforce-max-burn, --require-deadline or --notify',
       );
     }
     if (name.toLowerCase() === SANDBOX) {
@@ -73,10 +84,13 @@ export const set = verb({
     }
     const after = await (await context.config()).change((file) => {
       const profile = existingProfile(file, name);
-      const guards = { ...profile.guards, ...given };
+      const guards = withoutNone({ ...profile.guards, ...given });
+      if (enforceMaxBurn === true && guards.max_burn === undefined) {
+        throw usageError(`--enforce-max-burn: the profile "${name}" has no --max-burn`);
+      }
       return withProfile(file, name, {
         ...profile,
-        guards: withoutNone(guards),
+        guards,
         ...(notify === undefined ? {} : { notify: notify === 'none' ? [] : [...notify] }),
       });
     });

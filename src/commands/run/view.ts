@@ -6,6 +6,7 @@ import { filesText, largestText, leftOutText } from '../../jobs/phases.ts';
 import type { Planned } from '../../json-results/instances.ts';
 import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
+import { REQUEST_SECRETS } from '../../rules/secrets.ts';
 
 /** The output of `--dry-run`. */
 export const planView: View<JobPlan & Planned> = {
@@ -41,7 +42,7 @@ export const planView: View<JobPlan & Planned> = {
       ],
     },
   ],
-  secrets: ['request.docker_config.env[].value'],
+  secrets: REQUEST_SECRETS,
   json: ({
     request,
     command,

@@ -1,6 +1,7 @@
 import type { CallOptions } from '../../api/index.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
+import { signedOutAccounts } from '../../instances/accounts.ts';
 import { readEnforcement } from '../../instances/deadlines/armed.ts';
 import { isRented, readJobs } from '../../jobs/record/record.ts';
 import type { Overview } from '../../json-results/money.ts';
@@ -51,7 +52,8 @@ async function overview(reading: AccountReading, context: Context): Promise<Over
   const jobs = (await readJobs(context))
     .filter(({ ended_at }) => ended_at === null)
     .filter(isRented);
-  const look = lookAt(reading, enforcement, jobs);
+  const others = await signedOutAccounts(context);
+  const look = lookAt(reading, { enforcement, jobs, others });
   return overviewOf(look, { typed: typedIn(context) });
 }
 

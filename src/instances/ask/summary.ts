@@ -5,7 +5,14 @@ import { paragraph } from '../../output/width.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { shown } from '../../prompts/words.ts';
 import type { Port } from '../../rules/container.ts';
-import { inRoubles, kopecksText, type Money, money, roublesText } from '../../rules/money.ts';
+import {
+  inRoubles,
+  kopecksText,
+  type Money,
+  money,
+  priceIn,
+  roublesText,
+} from '../../rules/money.ts';
 import { durationWord } from '../../rules/times.ts';
 import { type DeadlineFlags, deadlineWords, wantedText } from '../deadlines/deadline.ts';
 import type { MadeRequest } from '../rent/body.ts';
@@ -48,9 +55,10 @@ export function moneyRows(
   balance: string | undefined,
   { clock }: Context,
 ): Row[] {
-  const [have, hour] = [money(balance ?? ''), money(offer.known?.price_per_hour ?? '')];
+  const have = money(balance ?? '');
+  const hour = priceIn(offer.known?.price_per_hour);
   // The service reserves the price of an hour before anything runs.
-  const isShort = have.ok && hour.ok && have.value.lt(hour.value.times(count));
+  const isShort = have.ok && hour !== undefined && have.value.lt(hour.times(count));
   const lacks = isShort ? ', less than the last known price of an hour' : '';
   const [times, each] = count > 1 ? [`${count} × `, ' each'] : ['', ''];
   const price = knownPrice(offer, clock.now());

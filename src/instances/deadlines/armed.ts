@@ -1,4 +1,5 @@
 import { keyPlace, profileOf as storedProfile } from '../../config/file.ts';
+import { isHome } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import {
@@ -123,9 +124,8 @@ async function judgeSchedule(
   context: Context,
 ): Promise<Armed> {
   const { at, every, failure, entry, stored, ahead } = heartbeat;
-  if (stored === true && !(await hasKey(profile, context))) {
-    return { isArmed: false, reason: `the profile "${profile}" has no key` };
-  }
+  const lost = stored === true ? await whyNotSignedIn(heartbeat, profile, context) : undefined;
+  if (lost !== undefined) return { isArmed: false, reason: `the profile "${profile}" ${lost}` };
   if (entry !== undefined && !(await isThere(entry, profile, context))) {
     return { isArmed: false, reason: `schedule ${entry} not found` };
   }
@@ -145,10 +145,20 @@ async function judgeSchedule(
   return { isArmed, reason: far === undefined ? undefined : differenceText(far) };
 }
 
-/** Whether the schedule's key is still stored. Logging out or removing the profile deletes it. */
-async function hasKey(profile: string, context: Context): Promise<boolean> {
-  const file = await (await context.config()).read();
-  return keyPlace(storedProfile(file, profile)) !== undefined;
+/**
+ * Why the next run won't reach the account, to complete "the profile …". Logging out or removing
+ * the profile deletes the key, and a login may replace it by another account's.
+ */
+async function whyNotSignedIn(
+  { service, account }: Heartbeat,
+  profile: string,
+  context: Context,
+): Promise<string | undefined> {
+  const now = storedProfile(await (await context.config()).read(), profile);
+  if (now === undefined || keyPlace(now) === undefined) return 'has no key';
+  const id = now.account?.id ?? account;
+  const isSame = isHome(now, service) && (account === null || id === account);
+  return isSame ? undefined : 'signs in to another account';
 }
 
 /**

@@ -31,6 +31,20 @@ export async function ownJournal(
 }
 
 /**
+ * Returns the journal to which this key's instances belong. Requests the account of a key that
+ * replaced the profile's key without a login, such as a changed key command. Throws
+ * CliError('authentication') if that key belongs to another account.
+ */
+export async function journalOfKey(
+  context: Context,
+  me: () => Promise<Pick<User, 'id'>> = async () => (await context.api()).users.me(),
+): Promise<Journal> {
+  const journal = await ownJournal(context, me);
+  if (!(await journal.isKeyKnown())) await journal.learnAccount((await me()).id);
+  return journal;
+}
+
+/**
  * Returns the journal for a read-only command. If the account is unknown, the journal contains the
  * instances of every account used on this computer.
  */
@@ -39,7 +53,7 @@ export async function readableJournal(
   me?: () => Promise<Pick<User, 'id'>>,
 ): Promise<Journal> {
   try {
-    return await ownJournal(context, me);
+    return await journalOfKey(context, me);
   } catch (error) {
     if (!isOfOneReading(error)) throw error;
     context.err.warn(
@@ -68,7 +82,7 @@ export async function ensureNoPending(name: string, context: Context): Promise<v
  */
 export async function openAlone(request: RentalRequest, context: Context): Promise<OpenedRequest> {
   const { name } = request;
-  const journal = await ownJournal(context);
+  const journal = await journalOfKey(context);
   const ignoresNames = context.flags.yes === true;
   const before = new Set((await journal.read()).instances.map(({ id }) => id));
   if (!ignoresNames) await ensureNotTaken(request, context, { asks: true });

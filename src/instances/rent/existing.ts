@@ -3,7 +3,7 @@ import type { Kind } from '../../catalog/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { inRoubles, kopecksText, priceIn } from '../../rules/money.ts';
+import { inRoubles, isOver, kopecksText, priceIn } from '../../rules/money.ts';
 import { isSameId, typedName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import type { Given } from './given.ts';
@@ -76,8 +76,8 @@ function overPrice(
   { price_per_hour_snapshot }: Instance,
   { flags: { maxPrice } }: Given,
 ): string[] {
+  if (maxPrice === undefined || !isOver(price_per_hour_snapshot, maxPrice)) return [];
   const price = priceIn(price_per_hour_snapshot);
-  if (maxPrice === undefined || price?.lte(maxPrice)) return [];
   const over = `over --max-price ${kopecksText(maxPrice)}`;
   return [
     price === undefined

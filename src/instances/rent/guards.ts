@@ -1,9 +1,12 @@
+import type { Instance } from '../../api/index.ts';
+import { recoverLine } from '../../command-line/hints.ts';
 import { type Guards, profileOf } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, doubt } from '../../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, RentalRequest } from '../../journal/index.ts';
+import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { inRoubles, kopecksText, priceIn, zero } from '../../rules/money.ts';
+import { inRoubles, kopecksText, type Money, priceIn, zero } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { readAll } from './preflight.ts';
 
@@ -17,17 +20,15 @@ export async function guardOf(
   openJournal: () => Promise<Journal>,
   context: Context,
 ): Promise<((own?: string) => Promise<void>) | undefined> {
-  const { profile } = await context.settings({ key: false });
-  if (profile === undefined) return undefined;
-  const { guards } = profileOf(await (await context.config()).read(), profile.value) ?? {};
-  if (guards === undefined || Object.keys(guards).length === 0) return undefined;
+  const { profile, guards } = await guardsOf(context);
+  if (Object.keys(guards).length === 0) return undefined;
   if (guards.require_deadline === true && requests.some((one) => one.deadline === undefined)) {
     throw refused(
-      `Profile "${profile.value}" requires a deadline.`,
+      `Profile "${profile}" requires a deadline.`,
       'add a deadline: --terminate-after 4h',
     );
   }
-  const guarded = { profile: profile.value, guards, requests };
+  const guarded = { profile, guards, requests };
   const journal = await openJournal();
   // Reads the instances again: an instance may have been terminated elsewhere, or the service may
   // have rolled back a termination. Reads without the lock, since that takes time.
@@ -37,15 +38,76 @@ export async function guardOf(
     const { instances, open } = await livingIn(journal, own);
     checkNumber([...instances, ...open], guarded);
     if (guards.max_burn === undefined) return;
-    const costs = instances.map(({ name, last }) => ({
-      name,
-      price: last?.price_per_hour_snapshot,
-    }));
-    for (const one of [...open, ...requests]) {
-      costs.push({ name: one.name, price: await prices(one) });
-    }
+    const costs: Cost[] = instances.map(costOf);
+    for (const one of open) costs.push(await openCost(one, prices));
+    for (const one of requests) costs.push({ name: one.name, price: await prices(one) });
     checkBurn(costs, guarded);
   };
+}
+
+function costOf({ name, last }: KnownInstance): Cost {
+  return { name, price: last?.price_per_hour_snapshot };
+}
+
+async function openCost(one: OpenRequest, prices: Prices): Promise<Cost> {
+  return { name: one.name, price: await prices(one), isLost: !one.isInFlight };
+}
+
+/** How a new instance breaks its profile's `--max-burn`. */
+export interface Exceeded {
+  /** Completes "NAME (ID) …", without a full stop. */
+  readonly message: string;
+  /** Whether the profile says to terminate the instance. */
+  readonly isEnforced: boolean;
+}
+
+/**
+ * Checks `--max-burn` again with a new instance's price, since the API shows the price only after
+ * the request. Sends nothing.
+ */
+export async function exceededBy(
+  instance: Pick<Instance, 'id' | 'price_per_hour_snapshot'>,
+  context: Context,
+): Promise<Exceeded | undefined> {
+  const { profile, guards } = await guardsOf(context);
+  const { max_burn, enforce_max_burn = false } = guards;
+  const most = priceIn(max_burn);
+  if (most === undefined) return undefined;
+  const journal = await context.journal();
+  const { instances, open } = await livingIn(journal, undefined);
+  const others = instances.filter(({ id }) => id !== instance.id).map(costOf);
+  const priceOf = await openPrices(journal, context);
+  for (const one of open) others.push(await openCost(one, priceOf));
+  const guard = `over --max-burn ${kopecksText(most)} of profile "${profile}"`;
+  const own = priceIn(instance.price_per_hour_snapshot);
+  if (own === undefined) {
+    const message = `has an unreadable price, which counts as ${guard}`;
+    return { message, isEnforced: enforce_max_burn };
+  }
+  const prices = others.map(({ price }) => priceIn(price));
+  const sum = prices.reduce((total: Money, price) => total.plus(price ?? 0), own);
+  const isOverKnown = sum.gt(most);
+  if (!isOverKnown && !prices.includes(undefined)) return undefined;
+  const total = isOverKnown
+    ? `all instances cost ${inRoubles(sum)} per hour`
+    : 'the price of another instance is unknown, so they count as';
+  return {
+    message: `costs ${inRoubles(own)} per hour; ${total}${isOverKnown ? ',' : ''} ${guard}`,
+    // Another instance's unknown price is no reason to end this one.
+    isEnforced: enforce_max_burn && isOverKnown,
+  };
+}
+
+/** Whether the active profile has `--max-burn`. */
+export async function isBurnLimited(context: Context): Promise<boolean> {
+  return (await guardsOf(context)).guards.max_burn !== undefined;
+}
+
+async function guardsOf(context: Context): Promise<{ profile: string; guards: Guards }> {
+  const { profile } = await context.settings({ key: false });
+  if (profile === undefined) return { profile: '', guards: {} };
+  const { guards = {} } = profileOf(await (await context.config()).read(), profile.value) ?? {};
+  return { profile: profile.value, guards };
 }
 
 interface Guarded {
@@ -67,21 +129,36 @@ async function livingIn(
   };
 }
 
-type Priced = Pick<OpenRequest, 'max_price' | 'offer_id' | 'source_id'>;
+type Priced = Pick<OpenRequest, 'max_price' | 'offer_id' | 'source_id'> & {
+  /** False for a request whose response was lost. */
+  readonly isInFlight?: boolean;
+};
+
+type Prices = (request: Priced) => Promise<string | undefined>;
 
 /**
  * Returns a function for the highest hourly cost of a request: its own limit, otherwise the last
- * price of its offer.
+ * price of its offer. Nothing enforces the limit of a request whose response was lost, so such a
+ * request counts at the highest known price of its offer.
  */
-export async function openPrices(journal: Journal, context: Context) {
+export async function openPrices(journal: Journal, context: Context): Promise<Prices> {
   const offers = await (await context.catalog()).known();
-  return async ({ max_price, offer_id, source_id }: Priced) => {
-    if (max_price !== undefined) return max_price;
-    if (source_id !== undefined) {
-      const source = await journal.instance(source_id);
-      return source.kind === 'known' ? source.instance.last?.price_per_hour_snapshot : undefined;
-    }
-    return offers.find(({ kind, id }) => kind === 'offer' && id === offer_id)?.price_per_hour;
+  const ever = lazy(async () => (await journal.read({ archived: true })).instances);
+  return async ({ max_price, offer_id, source_id, isInFlight }) => {
+    const isLost = isInFlight === false;
+    if (max_price !== undefined && !isLost) return max_price;
+    const source = source_id === undefined ? undefined : await journal.instance(source_id);
+    const last = source?.kind === 'known' ? source.instance.last : undefined;
+    const offer = source === undefined ? offer_id : (last?.offer?.id ?? null);
+    const now =
+      source === undefined
+        ? offers.find(({ kind, id }) => kind === 'offer' && id === offer)?.price_per_hour
+        : last?.price_per_hour_snapshot;
+    if (!isLost) return now ?? undefined;
+    const same = (await ever()).filter((one) => offer !== null && one.last?.offer?.id === offer);
+    const all = [now, ...same.map((one) => one.last?.price_per_hour_snapshot)];
+    const known = all.flatMap((text) => priceIn(text) ?? []).sort((a, b) => b.cmp(a));
+    return known[0]?.toFixed();
   };
 }
 
@@ -112,6 +189,8 @@ const SHOWN = 5;
 interface Cost {
   readonly name: string;
   readonly price: string | null | undefined;
+  /** Whether the response to its request was lost. */
+  readonly isLost?: boolean;
 }
 
 function checkBurn(costs: readonly Cost[], { profile, guards, requests }: Guarded): void {
@@ -119,8 +198,14 @@ function checkBurn(costs: readonly Cost[], { profile, guards, requests }: Guarde
   if (most === undefined) return;
   const allows = `Profile "${profile}" allows ${inRoubles(most)} per hour`;
   let sum = zero();
-  for (const { name, price } of costs) {
+  for (const { name, price, isLost } of costs) {
     const amount = priceIn(price);
+    if (amount === undefined && isLost === true) {
+      throw doubt(
+        `${allows}, and ${name}, whose request has an unknown outcome, may cost any price. Nothing was sent.`,
+        { hint: recoverLine(name), resource: name },
+      );
+    }
     if (amount === undefined) {
       throw refused(
         `${allows}, and the price of ${name} is unknown.`,

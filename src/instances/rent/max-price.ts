@@ -2,13 +2,21 @@ import type { Api, CallOptions, Instance } from '../../api/index.ts';
 import { Option } from '../../command-line/command.ts';
 import { ruled } from '../../command-line/parse.ts';
 import type { Context } from '../../context.ts';
-import { CliError, MAY_BILL } from '../../errors.ts';
+import { CliError, FAILURES, MAY_BILL } from '../../errors.ts';
 import type { RentalRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { inRoubles, kopecksText, type Money, money, positiveMoney } from '../../rules/money.ts';
+import {
+  inRoubles,
+  isOver,
+  kopecksText,
+  type Money,
+  positiveMoney,
+  priceIn,
+} from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
 import { endOne } from '../change/ending.ts';
 import { instanceIn, readInstance } from '../read.ts';
+import { type Exceeded, exceededBy, isBurnLimited } from './guards.ts';
 import { rent } from './rent.ts';
 
 export function maxPriceOption() {
@@ -48,14 +56,62 @@ export async function rentWithin(
     rented = await rent({ ...request, ...ceiling }, context, send);
   } catch (error) {
     const id = madeAfterAll(error);
-    if (limit !== undefined && id !== undefined) {
+    if (id !== undefined && (limit !== undefined || (await isBurnLimited(context)))) {
       // Reads by ID, since the name may not be on disk.
-      await enforceMaxPrice(await readPrice(id, request.name, context), limit, context);
+      await enforceLimits(await readPrice(id, request.name, context), limit, context);
     }
     throw error;
   }
-  await enforceMaxPrice(rented, limit, context);
+  await enforceLimits(rented, limit, context);
   return rented;
+}
+
+async function enforceLimits(
+  instance: Priced,
+  limit: Money | undefined,
+  context: Context,
+): Promise<void> {
+  await enforceMaxPrice(instance, limit, context);
+  await enforceMaxBurn(instance, context);
+}
+
+/**
+ * Warns if a new instance breaks the profile's `--max-burn`, and sets the exit code of a command
+ * that has none of its own. Terminates the instance only if the profile says so.
+ */
+async function enforceMaxBurn(instance: Priced, context: Context): Promise<void> {
+  const found = await warnOfMaxBurn(instance, context);
+  if (found?.isEnforced === true) await endTooDear(instance, titledText(instance, found), context);
+}
+
+/** Warns if an instance that was just rented or recovered breaks the profile's `--max-burn`. */
+export async function warnOfMaxBurn(
+  instance: Priced,
+  context: Context,
+): Promise<Exceeded | undefined> {
+  try {
+    const found = await exceededBy(instance, context);
+    if (found === undefined) return undefined;
+    context.endWith(EXCEEDED);
+    const typed = typedName(instance.name, instance.id);
+    const next = found.isEnforced
+      ? ''
+      : ` It is billing. To terminate it: ${gpucloud('instances', 'terminate', typed)}`;
+    context.err.warn('guard_exceeded', `${titledText(instance, found)}.${next}`);
+    return found;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    // The instance exists, so its command goes on.
+    context.err.warn('local_storage', `Could not check --max-burn again: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** The exit code for an instance over a limit. */
+const EXCEEDED = FAILURES.refused.exit;
+
+function titledText({ id, name }: Priced, { message }: Exceeded): string {
+  return `${name ?? id} (${id}) ${message}`;
 }
 
 /** Returns the instance's ID if the error came after its creation, except after an interrupt. */
@@ -83,13 +139,12 @@ type Priced = Pick<Instance, 'id' | 'name' | 'price_per_hour_snapshot'>;
  * An unreadable price counts as too high.
  */
 function tooDear(instance: Priced, limit: Money): string | undefined {
-  const price = money(instance.price_per_hour_snapshot ?? '');
-  if (price.ok && price.value.lte(limit)) {
-    return undefined;
-  }
-  const what = price.ok
-    ? `costs ${inRoubles(price.value)} per hour,`
-    : 'has an unreadable price, which counts as';
+  if (!isOver(instance.price_per_hour_snapshot, limit)) return undefined;
+  const price = priceIn(instance.price_per_hour_snapshot);
+  const what =
+    price === undefined
+      ? 'has an unreadable price, which counts as'
+      : `costs ${inRoubles(price)} per hour,`;
   return `${instance.name ?? instance.id} (${instance.id}) ${what} over --max-price ${kopecksText(limit)}`;
 }
 
@@ -104,7 +159,11 @@ async function enforceMaxPrice(
   context: Context,
 ): Promise<void> {
   const found = limit && tooDear(instance, limit);
-  if (found === undefined) return;
+  if (found !== undefined) await endTooDear(instance, found, context);
+}
+
+/** Terminates an instance over a limit, as `found` describes it. Always throws. */
+async function endTooDear(instance: Priced, found: string, context: Context): Promise<never> {
   const { id } = instance;
   const ending = await endOne({ id, name: instance.name ?? id }, context);
   if (ending.kind === 'ended')

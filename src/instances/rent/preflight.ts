@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 import type { KnownInstance } from '../../journal/index.ts';
 import { inRoubles, priceIn, zero } from '../../rules/money.ts';
+import { withoutUserinfo } from '../../rules/secrets.ts';
 import { BRIEFLY, readInstance } from '../read.ts';
 import type { Target } from '../resolve.ts';
 
@@ -120,5 +121,5 @@ export async function reorderNote(source: Target, context: Context): Promise<voi
 
 function named(thing: unknown, field: string): string {
   const name = textField(thing, field);
-  return name === undefined ? '' : ` ${name}`;
+  return name === undefined ? '' : ` ${withoutUserinfo(name, new Set())}`;
 }

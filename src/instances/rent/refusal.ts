@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { CliError, type ErrorDetails } from '../../errors.ts';
 import type { Journal, RentalRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { inRoubles, money } from '../../rules/money.ts';
+import { inRoubles, money, priceIn } from '../../rules/money.ts';
 import { isSameName, typedName } from '../../rules/names.ts';
 import { isTerminated, mayBill } from '../../rules/statuses.ts';
 import { BRIEFLY, instanceIn, readInstance } from '../read.ts';
@@ -180,11 +180,11 @@ async function shortfallOf(
   price: string | null | undefined,
   api: Api,
 ): Promise<string | undefined> {
-  const needed = money(price ?? '');
-  if (!needed.ok) return undefined;
+  const needed = priceIn(price);
+  if (needed === undefined) return undefined;
   const balance = money((await known(api.users.me(BRIEFLY)))?.balance ?? '');
-  if (!balance.ok || balance.value.gte(needed.value)) return undefined;
-  return ` The balance is ${inRoubles(balance.value)}; the last known price is ${inRoubles(needed.value)} per hour.`;
+  if (!balance.ok || balance.value.gte(needed)) return undefined;
+  return ` The balance is ${inRoubles(balance.value)}; the last known price is ${inRoubles(needed)} per hour.`;
 }
 
 /** Returns the last known price, since the API does not list offers. */

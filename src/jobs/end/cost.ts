@@ -1,6 +1,6 @@
 import type { Instance } from '../../api/index.ts';
 import { instant } from '../../output/time.ts';
-import { money } from '../../rules/money.ts';
+import { priceIn } from '../../rules/money.ts';
 
 const HOUR = 3_600_000;
 
@@ -13,9 +13,9 @@ export function costAtMost(
   instance: Pick<Instance, 'price_per_hour_snapshot' | 'created_at'> | undefined,
   now: number,
 ): string | null {
-  const price = money(instance?.price_per_hour_snapshot ?? '');
+  const price = priceIn(instance?.price_per_hour_snapshot);
   const created = instant(instance?.created_at);
-  if (!price.ok || created === undefined) return null;
+  if (price === undefined || created === undefined) return null;
   const hours = Math.max(1, Math.ceil((now - created) / HOUR));
-  return price.value.times(hours).toFixed(2);
+  return price.times(hours).toFixed(2);
 }

@@ -262,7 +262,7 @@ describe('create', () => {
     const path = join(world.home, 'ci.key');
     const result = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
     expect(result).toMatchObject({ code: 7, stdout: '' });
-    expect(result.stderr).toContain('A key may exist, but its secret is lost.');
+    expect(result.stderr).toContain('A key may exist. Its secret is lost.');
     expect(result.stderr).toContain('hint: Check whether the key exists: gpucloud api-keys list');
     expect(sent(result.requests)).toEqual(['POST /api-keys']);
     await expect(stat(path)).rejects.toThrow('ENOENT');
@@ -275,6 +275,48 @@ describe('create', () => {
     expect(JSON.parse(result.stderr).error).toMatchObject({
       code: 'not_understood',
       resource: 'k9',
+    });
+  });
+
+  const ODD: [string, Answer, number][] = [
+    ['a number as ID', { status: 201, body: { data: { id: 7, secret_key: SECRET } } }, 7],
+    ['no ID', { status: 201, body: { data: { secret_key: SECRET } } }, 7],
+    ['a list', { status: 201, body: { data: [{ id: 'k', secret_key: SECRET }] } }, 7],
+    ['no envelope', { status: 201, body: { id: 'k', secret_key: SECRET } }, 7],
+    ['a conflict', { status: 409, body: { message: 'no', data: { secret_key: SECRET } } }, 5],
+    ['a failure', { status: 500, body: { message: 'no', data: { secret_key: SECRET } } }, 7],
+  ];
+  test.each(ODD)(
+    'prints or saves the secret in a response with %s',
+    async (_what, answer, code) => {
+      world = await keyWorld(answer);
+      const printed = await world.cli(['api-keys', 'create', 'ci']);
+      expect(printed).toMatchObject({ code, stdout: `${SECRET}\n` });
+      expect(printed.stderr).toContain(
+        'The response contains the secret of a new key, which is on stdout.',
+      );
+      expect(printed.stderr).not.toContain(SECRET);
+      const json = await world.cli(['api-keys', 'create', 'ci', '--json']);
+      expect(JSON.parse(json.stdout)).toEqual({ name: 'ci', secret_key: SECRET });
+      const path = join(world.home, 'ci.key');
+      const saved = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
+      expect(saved).toMatchObject({ code, stdout: '' });
+      expect(saved.stderr).toContain(`which is saved in ${path} (mode 0600).`);
+      expect(await readFile(path, 'utf8')).toBe(`${SECRET}\n`);
+      const work = ['--save-profile', 'work'];
+      expect((await world.cli(['api-keys', 'create', 'ci', ...work])).code).toBe(code);
+      expect(await readFile(join(world.home, 'config/config.json'), 'utf8')).toContain(SECRET);
+    },
+  );
+
+  test('accepts white space around the secret', async () => {
+    world = await keyWorld({
+      status: 201,
+      body: { data: { id: 'k', name: 'ci', secret_key: `${SECRET}\r\n` } },
+    });
+    expect(await world.cli(['api-keys', 'create', 'ci'])).toMatchObject({
+      code: 0,
+      stdout: `${SECRET}\n`,
     });
   });
 

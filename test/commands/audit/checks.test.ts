@@ -204,7 +204,7 @@ describe('the check of other API keys', () => {
 });
 
 describe('requests and instances', () => {
-  test('reports a request with an unknown outcome, with its possible price', async () => {
+  test('reports a request with an unknown outcome, at no price that nothing enforces', async () => {
     service.broken.set('POST /instances', 'hangUp');
     const argv = ['instances', 'create', 'lost', ...HARDWARE, '--max-price', '120'];
     expect((await world.cli(argv)).code).toBe(7);
@@ -214,7 +214,8 @@ describe('requests and instances', () => {
       row: {
         result: 'finding',
         evidence: ['lost, requested at 2026-01-15T12:00:00.000Z'],
-        per_hour: '120.00',
+        // Nothing enforces --max-price after a lost response, and the offer has no known price.
+        per_hour: null,
         command: 'gpucloud instances recover',
       },
     });

@@ -93,21 +93,22 @@ describe('billing spend', () => {
     expect((await spend()).stdout).toBe('[]\n');
   });
 
-  test('counts only COMPLETED transactions, and lists the others in every format', async () => {
+  test('counts only COMPLETED transactions, and exits with 10 if one is unreadable', async () => {
     service.transaction('USAGE_CHARGE', '10', HOUR);
     service.transaction('USAGE_CHARGE', '20', HOUR, { status: 'FAILED' });
     service.transaction('DEPOSIT', '30', HOUR, { status: 'PENDING' });
     service.transaction('USAGE_CHARGE', 'ten', HOUR);
     service.transaction('USAGE_CHARGE', '40', HOUR, { created_at: null });
-    const { rows, stderr } = await spend();
-    expect(rows.at(-1)).toMatchObject({ spent: '10.00', deposited: '0.00', transactions: 1 });
-    expect(warningsOf(stderr)).toEqual([
-      'Not counted: unreadable amount: 1: transaction-4.',
-      'Not counted: unreadable time: 1: transaction-5.',
-    ]);
-    expect((await world.cli(['billing', 'spend'])).stderr).toContain(
-      'Not counted (only COMPLETED counts): 1 FAILED, 1 PENDING.\n',
-    );
+    const fault =
+      'The totals are incomplete. Not counted: unreadable amount: 1: transaction-4. Not counted: unreadable time: 1: transaction-5.';
+    // A program sees nothing that looks like a whole sum.
+    const json = await world.cli(['billing', 'spend', '--json']);
+    expect(json).toMatchObject({ code: 10, stdout: '' });
+    expect(JSON.parse(json.stderr).error).toMatchObject({ code: 'not_understood', message: fault });
+    const table = await world.cli(['billing', 'spend']);
+    expect(table).toMatchObject({ code: 10, stdout: expect.stringContaining('10.00') });
+    expect(table.stderr).toContain('Not counted (only COMPLETED counts): 1 FAILED, 1 PENDING.\n');
+    expect(table.stderr).toContain(`error: ${fault}\n`);
   });
 
   test('lists undocumented transaction types separately', async () => {

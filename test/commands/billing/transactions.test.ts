@@ -161,7 +161,7 @@ describe('billing transactions, a page', () => {
     expect(table.stderr).toBe(
       [
         'Totals of 2 transactions: 0.00 ₽ in, 0.00 ₽ out.',
-        'Not counted: unreadable amount: 2: t-9 (""), t-8 (none).',
+        'Not counted (only COMPLETED counts): 1 REVERSED, 1 no status.',
         '',
       ].join('\n'),
     );
@@ -254,9 +254,9 @@ describe('billing transactions --all', () => {
     };
     const world = await worldOf(ledger);
     const { code, stderr } = await world.cli(list('--all', '--limit', '10', '-q'));
-    expect(code).toBe(0);
-    expect(stderr).toBe(
-      'warning: The history became shorter during the read, so transactions may be missing. Run the command again.\n',
+    expect(code).toBe(10);
+    expect(stderr).toContain(
+      'error: The list of transactions became shorter during the read, so transactions may be missing. Run the command again.\n',
     );
   });
 
@@ -266,10 +266,34 @@ describe('billing transactions --all', () => {
       meta: (told: Row) => ({ ...told, total: 100, total_pages: 20 }),
     };
     const world = await worldOf(ledger);
-    const { stderr } = await world.cli(list('--all', '--limit', '10', '-q'));
+    const { code, stdout, stderr } = await world.cli(list('--all', '--limit', '10', '--json'));
+    expect(code).toBe(10);
     expect(stderr).toContain(
-      'The service reports 100 transactions but returned 5. The totals are incomplete.',
+      'The service reports 100 transactions but returned 5, so the list is incomplete.',
     );
+    expect(() => JSON.parse(stdout)).toThrow();
+    const table = await world.cli(list('--all', '--limit', '10'));
+    expect(table.code).toBe(10);
+    expect(table.stderr).not.toContain('Totals');
+  });
+
+  it('exits with 10 if a total lacks an amount', async () => {
+    const world = await worldOf({ rows: [row(1), row(2, { amount: 'ten' })] });
+    const table = await world.cli(list('--all'));
+    expect(table.code).toBe(10);
+    expect(table.stderr).toBe(
+      'Totals of 2 transactions: 0.00 ₽ in, 1.50 ₽ out.\n' +
+        'error: The totals are incomplete. Not counted: unreadable amount: 1: t-2 ("ten").\n',
+    );
+    // The rows themselves are whole.
+    expect((await world.cli(list('--all', '--json'))).code).toBe(0);
+  });
+
+  it('reads all rows if pages without meta are shorter than requested', async () => {
+    const world = await worldOf({ rows: rows(25), cap: 10, meta: () => undefined });
+    const { code, stdout } = await world.cli(list('--all', '-q'));
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(25);
   });
 
   it.each([

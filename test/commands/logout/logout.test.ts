@@ -62,7 +62,12 @@ describe('logout', () => {
       has_key: false,
       key_in: null,
       active: true,
-      guards: { max_instances: null, max_burn: null, require_deadline: false },
+      guards: {
+        max_instances: null,
+        max_burn: null,
+        enforce_max_burn: false,
+        require_deadline: false,
+      },
       notify: null,
     });
     expect((await stat(configFile(world))).ino).toBe(before.ino);

@@ -1,0 +1,135 @@
+import { type ConfigFile, keyPlace, type Profile, profileOf } from '../config/file.ts';
+import { isHome } from '../config/resolve.ts';
+import type { Context, ServiceAddress } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { accountsIn, type Journal, type Scope } from '../journal/index.ts';
+import { isTerminated } from '../rules/statuses.ts';
+import { faultOf } from '../system/error-code.ts';
+import { serviceName } from './deadlines/armed.ts';
+import { warnOfUnenforcedDeadlines } from './deadlines/unenforced.ts';
+
+/** An account of this computer whose instances may bill. */
+export interface OtherAccount {
+  readonly scope: Scope;
+  /** The names of its requests with an unknown outcome and of its instances. */
+  readonly names: readonly string[];
+}
+
+/**
+ * Returns the names of an account's requests and instances that may bill, which this computer can't
+ * terminate without the key. Ignores an unreadable journal: other commands report it.
+ */
+export async function maybeRunning(open: () => Promise<Journal>): Promise<string[]> {
+  try {
+    const { instances, unknown } = await (await open()).read();
+    const alive = instances.filter(({ last }) => !isTerminated(last?.status));
+    return [...unknown, ...alive].map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof CliError) return [];
+    throw error;
+  }
+}
+
+/** Whether a profile has a key of this account. A profile of unknown account may be anyone's. */
+function isSignedInTo(scope: Scope, profile: Profile): boolean {
+  const { account } = profile;
+  if (keyPlace(profile) === undefined || !isHome(profile, scope.service)) return false;
+  return account === undefined || account.id === scope.account;
+}
+
+/** Returns the accounts whose instances may bill and that no profile signs in to. */
+export async function signedOutAccounts(context: Context): Promise<OtherAccount[]> {
+  const file = await (await context.config()).read();
+  const service = await serviceName(context);
+  const own = await (await context.journal()).account();
+  const profiles = Object.values(file.profiles);
+  const found: OtherAccount[] = [];
+  for (const scope of await accountsHere(context)) {
+    const isActive = scope.service === service && scope.account === own;
+    if (isActive || profiles.some((profile) => isSignedInTo(scope, profile))) continue;
+    const names = await maybeRunning(() => context.journalOf(scope));
+    if (names.length > 0) found.push({ scope, names });
+  }
+  return found;
+}
+
+async function accountsHere(context: Context) {
+  try {
+    return accountsIn((await context.folders()).state);
+  } catch (error) {
+    context.err.warn(
+      'local_storage',
+      `Could not look for instances of other accounts (${faultOf(error)}).`,
+    );
+    return [];
+  }
+}
+
+/** An account that a profile leaves for another one. */
+export interface LeftAccount extends OtherAccount {
+  readonly profile: string;
+  /** Its e-mail address, name or ID, and its service. */
+  readonly who: string;
+}
+
+/**
+ * Returns the account that a profile signs in to now, if a key of another account is about to
+ * replace its key.
+ */
+export async function accountLeft(
+  profile: string,
+  file: ConfigFile,
+  next: Required<Pick<Scope, 'service' | 'account'>>,
+  context: Context,
+): Promise<LeftAccount | undefined> {
+  const before = profileOf(file, profile);
+  if (before === undefined || keyPlace(before) === undefined) return undefined;
+  const { base_url: service, account } = before;
+  const isSame =
+    isHome(before, next.service) && (account === undefined || account.id === next.account);
+  if (isSame) return undefined;
+  const scope = { service, account: account?.id };
+  const others = Object.entries(file.profiles).filter(([name]) => name !== profile);
+  const isKept = others.some(([, other]) => isSignedInTo(scope, other));
+  return {
+    profile,
+    scope,
+    who: `${account?.email ?? account?.name ?? account?.id ?? 'an unknown account'} (${service})`,
+    names: isKept ? [] : await maybeRunning(() => context.journalOf(scope)),
+  };
+}
+
+/** Returns the question before leaving an account, or undefined if nothing may bill there. */
+export function leavingQuestion({ profile, who, names }: LeftAccount): string | undefined {
+  if (names.length === 0) return undefined;
+  return `Instances of ${who} may still be billing: ${names.join(', ')}. gpucloud will no longer list them or enforce their deadlines. Sign "${profile}" in to another account?`;
+}
+
+/** Warns, after the profile has changed, about what bills there and which deadlines nobody enforces. */
+export async function warnOfLeft(
+  { scope, who, names }: LeftAccount,
+  context: Context,
+): Promise<void> {
+  if (names.length > 0) {
+    context.err.warn(
+      'may_be_billing',
+      `Instances of ${who} may still be billing, and no profile signs in to that account: ${names.join(', ')}. To manage them: gpucloud login --profile NAME --base-url ${scope.service}`,
+    );
+  }
+  await warnOfUnenforcedDeadlines(scope, () => context.journalOf(scope), context);
+}
+
+/** Stores a key's account, so that commands with this key save a request. */
+export async function learnKey(
+  { baseUrl, apiKey }: ServiceAddress,
+  account: string,
+  context: Context,
+): Promise<void> {
+  try {
+    const journal = await context.journalOf({ service: baseUrl, apiKey });
+    await journal.learnAccount(account);
+  } catch (error) {
+    // Ignores a failure: the next command that rents or lists reads the account again.
+    if (!(error instanceof CliError)) throw error;
+  }
+}

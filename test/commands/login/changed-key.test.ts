@@ -1,0 +1,99 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { RentingService } from '../../support/renting-service.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+import { ok, sent } from '../../support/service.ts';
+import { errorOf } from '../../support/stderr-lines.ts';
+
+const ANNA_KEY = 'svc_sk_test_anna_0001';
+const NEXT_KEY = 'svc_sk_test_next_0002';
+
+let world: World;
+let service: RentingService;
+/** The account of each key. */
+let owners: Record<string, object>;
+let keyFile: string;
+
+beforeEach(async () => {
+  service = new RentingService();
+  owners = {
+    [ANNA_KEY]: { id: 'user-anna', email: 'anna@example.com', balance: '9.00' },
+    [NEXT_KEY]: { id: 'user-boris', email: null, name: 'Boris', balance: '9.00' },
+  };
+  world = await createWorld({
+    handler: (request) =>
+      request.path === '/users/me'
+        ? ok(owners[request.headers['x-api-key'] ?? ''])
+        : service.handler(request),
+    signedIn: false,
+  });
+  keyFile = join(world.home, 'key');
+  await writeFile(keyFile, ANNA_KEY);
+  const argv = ['login', '--profile', 'a', '--base-url', world.service.url];
+  const { code, stderr } = await world.cli([...argv, '--key-command', `cat ${keyFile}`]);
+  expect(code, stderr).toBe(0);
+});
+afterEach(() => world.close());
+
+const create = () => world.cli(['instances', 'create', 'box', ...HARDWARE, '--json']);
+
+/** The files that know instances or requests, by account. */
+async function recorded(): Promise<string[]> {
+  const files = await readdir(join(world.home, 'state', 'journal'), { recursive: true });
+  return files.filter((path) => /\/(instances|requests)\/.*json$/.test(path));
+}
+
+const OTHER = {
+  code: 'other_account',
+  message:
+    'The key of profile "a" belongs to the account Boris (user-boris), but the profile signed in as anna@example.com (user-anna).',
+  hint: 'restore the earlier key, or sign in to the other account: gpucloud login --profile a',
+};
+
+describe('a key that changed under a profile', () => {
+  test('rents nothing if it belongs to another account', async () => {
+    await writeFile(keyFile, NEXT_KEY);
+    const { code, stdout, stderr, requests } = await create();
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+    expect(errorOf(stderr)).toMatchObject(OTHER);
+    expect(sent(requests)).toEqual(['GET /users/me']);
+    expect(await recorded()).toEqual([]);
+  });
+
+  test.each([
+    [['instances', 'track', '3f0c5d9e-1111-4222-8333-444455557777']],
+    [['instances', 'list']],
+    [['instances', 'recover']],
+    [['instances', 'reap']],
+    [['status']],
+    [['me', 'get']],
+    [['billing', 'balance']],
+  ])('fails %j with both accounts, and stores nothing', async (argv) => {
+    await writeFile(keyFile, NEXT_KEY);
+    service.rent('3f0c5d9e-1111-4222-8333-444455557777', 'theirs');
+    const { code, stderr } = await world.cli([...argv, '--json']);
+    expect(code).toBe(4);
+    expect(errorOf(stderr)).toMatchObject(OTHER);
+    expect(await recorded()).toEqual([]);
+  });
+
+  test('rents after one request if it belongs to the same account, and asks no more', async () => {
+    owners[NEXT_KEY] = { id: 'user-anna' };
+    await writeFile(keyFile, NEXT_KEY);
+    const first = await create();
+    expect(first.code, first.stderr).toBe(0);
+    expect(sent(first.requests)).toEqual(['GET /users/me', 'POST /instances']);
+    service.newId = () => '3f0c5d9e-1111-4222-8333-444455558888';
+    const again = await world.cli(['instances', 'create', 'lab', ...HARDWARE]);
+    expect(sent(again.requests)).not.toContain('GET /users/me');
+    expect(await recorded()).toHaveLength(2);
+  });
+
+  test('asks nothing for the key of the last login', async () => {
+    const { code, requests } = await create();
+    expect(code).toBe(0);
+    expect(sent(requests)).toEqual(['POST /instances']);
+  });
+});

@@ -1,0 +1,149 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { writeHeartbeat } from '../../../src/journal/index.ts';
+import { AccountService } from '../../support/account-service.ts';
+import { createWorld, journalOf, type World } from '../../support/run-cli.ts';
+import { ok } from '../../support/service.ts';
+import { ANNA_KEY, accounts, BORIS_KEY } from './accounts.ts';
+
+const PAST = '2026-01-01T00:00:00.000Z';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ handler: accounts, signedIn: false });
+});
+afterEach(() => world.close());
+
+function login(key: string, ...more: string[]) {
+  const argv = ['login', '--base-url', world.service.url, '--key-stdin', ...more];
+  return world.cli(argv, { stdin: `${key}\n` });
+}
+
+/** Signs "a" in as Anna, who has a living instance past its deadline. */
+async function annaRents(): Promise<void> {
+  expect((await login(ANNA_KEY, '--profile', 'a')).code).toBe(0);
+  const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
+  await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'ACTIVE' });
+  await journal.withDeadline('i-1', (held) => held.set('box', { deadline: PAST }));
+}
+
+const profileKey = async (name: string) =>
+  JSON.parse(await readFile(join(world.home, 'config', 'config.json'), 'utf8')).profiles[name]
+    .api_key;
+
+/** The two warnings about Anna's instance. */
+const LEFT = () =>
+  `warning: Instances of anna@example.com (${world.service.url}) may still be billing, and no profile signs in to that account: box. To manage them: gpucloud login --profile NAME --base-url ${world.service.url}\n` +
+  'warning: Nothing on this computer enforces the deadline of box (2026-01-01 00:00 +00:00): "instances reap" is not scheduled.\n';
+
+describe('a profile that leaves an account with living instances', () => {
+  test('signs in to another account only with --yes, and warns about what is left', async () => {
+    await annaRents();
+    const asked = await login(BORIS_KEY, '--profile', 'a');
+    expect(asked).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(await profileKey('a')).toBe(ANNA_KEY);
+    const forced = await login(BORIS_KEY, '--profile', 'a', '--yes');
+    expect(forced.code, forced.stderr).toBe(0);
+    expect(forced.stderr).toContain(LEFT());
+    expect(await profileKey('a')).toBe(BORIS_KEY);
+  });
+
+  test('asks although the same key command is stored, if its key is now of another account', async () => {
+    const command = (file: string) => [
+      'login',
+      '--profile',
+      'a',
+      '--base-url',
+      world.service.url,
+      '--key-command',
+      `cat ${file}`,
+    ];
+    const key = join(world.home, 'key');
+    await writeFile(key, ANNA_KEY);
+    expect((await world.cli(command(key))).code).toBe(0);
+    const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
+    await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'ACTIVE' });
+    await writeFile(key, BORIS_KEY);
+    const { code, stderr } = await world.cli(command(key));
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      `add --yes to confirm (Instances of anna@example.com (${world.service.url}) may still be billing: box. gpucloud will no longer list them or enforce their deadlines. Sign "a" in to another account?)`,
+    );
+    const config = JSON.parse(await readFile(join(world.home, 'config', 'config.json'), 'utf8'));
+    expect(config.profiles.a.account.id).toBe('user-anna');
+    const yes = await world.cli(command(key), { terminal: true, stdin: 'y\n' });
+    expect(yes.code, yes.stderr).toBe(0);
+  });
+
+  test('says nothing for another key of the same account, or if nothing is left', async () => {
+    expect((await login(ANNA_KEY, '--profile', 'a')).code).toBe(0);
+    const { code, stderr } = await login(BORIS_KEY, '--profile', 'a', '--yes');
+    expect({ code, stderr: stderr.includes('warning') }).toEqual({ code: 0, stderr: false });
+  });
+
+  test('names no instances that another profile still manages, but their deadlines', async () => {
+    await annaRents();
+    await login(ANNA_KEY, '--profile', 'b');
+    const { stderr } = await login(BORIS_KEY, '--profile', 'a', '--yes');
+    expect(stderr).not.toContain('may still be billing');
+    expect(stderr).toContain('enforces the deadline of box');
+  });
+
+  test('asks if the base URL changes', async () => {
+    await annaRents();
+    const other = await createWorld({ handler: accounts, signedIn: false });
+    try {
+      const argv = ['login', '--profile', 'a', '--base-url', other.service.url, '--key-stdin'];
+      const { code, stderr } = await world.cli([...argv, '--yes'], { stdin: ANNA_KEY });
+      expect(code, stderr).toBe(0);
+      expect(stderr).toContain(LEFT());
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('counts a schedule no longer once its profile signs in to another account', async () => {
+    await annaRents();
+    const state = join(world.home, 'state');
+    await writeHeartbeat(state, 'a', {
+      service: world.service.url,
+      account: 'user-anna',
+      every: 300_000,
+      at: new Date(world.clock.now()).toISOString(),
+      stored: true,
+      features: ['deadline', 'idle', 'job'],
+    });
+    const { stderr } = await login(BORIS_KEY, '--profile', 'a', '--yes');
+    expect(stderr).toContain(
+      'enforces the deadline of box (2026-01-01 00:00 +00:00): the profile "a" signs in to another account.',
+    );
+  });
+});
+
+test('status names accounts with living instances that no profile signs in to', async () => {
+  await world.close();
+  const service = new AccountService(Date.now());
+  world = await createWorld({
+    handler: (request) =>
+      request.path === '/users/me'
+        ? ok({ id: 'user-2', balance: '1.00' })
+        : service.handler(request),
+    signedIn: false,
+  });
+  await login(BORIS_KEY, '--profile', 'a');
+  const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
+  await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'ACTIVE' });
+  const { code, stdout } = await world.cli(['status', '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).attention).toEqual([
+    {
+      code: 'signed_out_account',
+      resource: 'user-anna',
+      message: `box may be billing on the account user-anna of ${world.service.url}, which no profile signs in to. Sign in with "gpucloud login --profile NAME --base-url ${world.service.url}"`,
+      command: null,
+    },
+  ]);
+  await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'TERMINATED' });
+  expect(JSON.parse((await world.cli(['status', '--json'])).stdout).attention).toEqual([]);
+});
