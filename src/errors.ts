@@ -10,7 +10,7 @@ export const FAILURES = {
     exit: 7,
     meaning: 'outcome unknown: the change may have been made and may be billing',
   },
-  runFailed: { exit: 125, meaning: "gpucloud run failed before the command's exit code was known" },
+  runFailed: { exit: 125, meaning: "run failed before the command's exit code was known" },
   storage: { exit: 9, meaning: 'could not write to disk or to stdout' },
   terminated: { exit: 143, meaning: 'termination' },
   interrupted: { exit: 130, meaning: 'interrupt' },

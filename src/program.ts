@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { type AnyCommand, about, helpLast, newProgram, readFlags } from './command-line/command.ts';
 import { addGlobalOptions } from './command-line/globals.ts';
-import { type Entry, entriesOf, type Group, namedBy, refuseWords } from './command-line/group.ts';
+import { type Entry, entriesOf, type Group, namedBy } from './command-line/group.ts';
 import { helpStyle } from './command-line/help.ts';
 import type { Listed, Runtime } from './command-line/verb.ts';
 import { root } from './commands/tree.ts';
@@ -60,7 +60,7 @@ function fill(
   runtime: Runtime,
   given?: readonly string[],
 ): void {
-  const words = helpLast(given ?? []);
+  const words = helpLast(given ?? [], command.parent === null);
   // Building the global flags takes longer than many commands, so skip them if a word comes first.
   if (words[0]?.startsWith('-') !== false) addGlobalOptions(command);
   const [flags, [word, ...after]] = readFlags(words, command.options, 0);
@@ -74,7 +74,6 @@ function fill(
   }
   const isListed = given !== undefined && (word === undefined || !isUnclear);
   for (const entry of entries) isListed ? list(command, entry) : add(command, entry, runtime);
-  refuseWords(command, group);
   command.usage('<command>');
   const { examples, foot } = group;
   Object.assign(about(command), foot === undefined ? { examples } : { examples, foot });

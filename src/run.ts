@@ -1,5 +1,6 @@
 import { type AnyCommand, about, BareGroup, CommanderError } from './command-line/command.ts';
 import { flagsFor } from './command-line/globals.ts';
+import { firstScreen } from './command-line/help.ts';
 import { brokenRule, refuseSecret } from './command-line/parse.ts';
 import type { Runtime } from './command-line/verb.ts';
 import { complete } from './commands/completion/complete.ts';
@@ -105,7 +106,9 @@ async function parse(
 function helpOf(group: AnyCommand, runtime: Runtime): void {
   const { format } = runtime.context(group).out;
   if (format !== 'json' && format !== 'jsonl') {
-    group.outputHelp();
+    const { writeOut, getOutHelpWidth } = group.configureOutput();
+    if (group.parent === null) writeOut?.(firstScreen(group, getOutHelpWidth?.() ?? 80));
+    else group.outputHelp();
     return;
   }
   const what = group.parent === null ? 'command' : 'verb';

@@ -43,7 +43,14 @@ describe('a mistyped command line', () => {
       ['instances', 'list', '--out=secret'],
       "error: unknown option '--out'\nhint: did you mean --output?\n",
     ],
-    [['help', 'promo'], 'error: unknown command \'promo\'\nhint: did you mean "billing promo"?\n'],
+    [
+      ['help', 'promo'],
+      'error: unknown command \'promo\'\nhint: use "gpucloud billing promo CODE"\n',
+    ],
+    [
+      ['help', 'untrack'],
+      'error: unknown command \'untrack\'\nhint: did you mean "instances untrack"?\n',
+    ],
     [['instances', 'list', '--jsn'], "error: unknown option '--jsn'\nhint: did you mean --json?\n"],
     [
       ['drives', 'update'],
@@ -51,7 +58,7 @@ describe('a mistyped command line', () => {
     ],
     [
       ['drives', 'update', ID, 'more'],
-      'error: too many arguments\nhint: usage: gpucloud drives update <drive>\n',
+      `error: too many arguments: "more"\nhint: a value with a space needs quotes: '${ID} more'\n`,
     ],
     [
       ['instances', 'list', '-o', 'xml'],
@@ -77,10 +84,6 @@ describe('a mistyped command line', () => {
     [
       ['instances', 'reboot', ID],
       'error: instances reboot: the API does not support this\nhint: use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME"\n',
-    ],
-    [
-      ['instances', 'delete', 'trainer', '--yes'],
-      'error: instances delete: the API does not support this\nhint: use "gpucloud instances terminate NAME"\n',
     ],
     ...[['offers'], ['offers', 'list', '--limit', '3'], ['images', 'get', 'x', '--help']].map(
       (argv): [string[], string] => [
@@ -286,14 +289,13 @@ describe('an error in a terminal', () => {
 
 describe('help', () => {
   test("lists the program's groups under their headings", async () => {
-    const bare = await world.cli([]);
-    expect(bare).toMatchObject({ code: 0, stderr: '', requests: [] });
-    expect(bare.stdout).toMatch(/^Usage: gpucloud <command>\n/);
-    expect(bare.stdout).toContain('\nInstances:\n  instances ');
-    expect(bare.stdout).toMatch(/^Topics: gpucloud help options\|exit-codes\|/m);
-    expect(bare.stdout).toContain('\nExamples:\n');
-    expect((await world.cli(['--help'])).stdout).toBe(bare.stdout);
-    expect((await world.cli(['help'])).stdout).toBe(bare.stdout);
+    const help = await world.cli(['--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '', requests: [] });
+    expect(help.stdout).toMatch(/^Usage: gpucloud <command>\n/);
+    expect(help.stdout).toContain('\nInstances:\n  instances ');
+    expect(help.stdout).toMatch(/^Topics: gpucloud help options\|exit-codes\|/m);
+    expect(help.stdout).toContain('\nExamples:\n');
+    expect((await world.cli(['help'])).stdout).toBe(help.stdout);
   });
 
   test('prints the same page for a group or verb in three ways', async () => {

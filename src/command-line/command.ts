@@ -1,9 +1,11 @@
 import type { Argument, CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
 import type { NameKind } from '../completion/values.ts';
-import { type CliError, type Failure, usageError } from '../errors.ts';
+import { CliError, type Failure, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
-import { isRepeated } from './parse.ts';
+import { shellLine } from '../output/shell-line.ts';
+import { foreignFlag, foreignWord, harmless } from './foreign-words.ts';
+import { isRepeated, refuseSecret } from './parse.ts';
 
 export type AnyCommand = CommandUnknownOpts;
 export type { Command, OptionValues };
@@ -52,8 +54,6 @@ export interface About {
   passesOn?: string;
   /** Global flags that the command rejects: `--columns`. */
   refuses?: readonly string[];
-  /** Builds the error for an unknown word, with the command to type instead. */
-  refusal?: () => CliError;
   /** Whether neither this command nor its subcommands need the service. */
   local?: boolean;
 }
@@ -64,6 +64,8 @@ export interface About {
  */
 class StrictCommand extends Command {
   readonly about: About = {};
+  /** The words up to the user's own command, for the error about too many. */
+  private given: readonly string[] = [];
 
   override createCommand(name?: string): Command {
     return new StrictCommand(name);
@@ -81,10 +83,12 @@ class StrictCommand extends Command {
     const { commands, options, about } = this;
     if (commands.length === 0) {
       const [own, others] = readFlags(args, options, about.ownWords);
+      this.given = own;
       const isSplit = others.length === 0 || others[0] === '--';
       return super.parseOptions([...own, ...(isSplit ? [] : ['--']), ...others]);
     }
-    const parsed = super.parseOptions(readFlags(helpLast(args), options, 0).flat());
+    const words = helpLast(args, this.parent === null);
+    const parsed = super.parseOptions(readFlags(words, options, 0).flat());
     const [word] = parsed.operands;
     // Rejects `nonsense --help`, for which commander would print the group's help.
     const isKnown = word === undefined || commands.some((one) => isNamed(one, word));
@@ -93,29 +97,70 @@ class StrictCommand extends Command {
 
   /** Turns commander's message into an error with a hint. Commander suggests similar spellings. */
   override error(message: string, { code }: { code?: string } = {}): never {
-    if (code === 'commander.missingArgument' || code === 'commander.excessArguments') {
+    if (code === 'commander.missingArgument') {
       const missing = this.registeredArguments.find(
         ({ required }, at) => required && this.args[at] === undefined,
       );
-      const usage = [pathOf(this), ...this.registeredArguments.map(argumentTerm)].join(' ');
-      throw usageError(
-        missing === undefined ? 'too many arguments' : `missing argument: ${missing.name()}`,
-        `usage: ${usage}`,
+      throw usageError(`missing argument: ${missing?.name()}`, `usage: ${this.usageLine()}`);
+    }
+    if (code === 'commander.excessArguments') throw this.tooMany();
+    const [words = '', suggestion = ''] = message.replace(/^error: /, '').split('\n(Did ');
+    const suggested = suggestion.replace(/^you mean (one of )?|\?\)$/g, '').split(', ');
+    if (code === 'commander.unknownCommand') {
+      const [path, word = ''] = [pathOf(this), this.args[0]];
+      const meant = harmless(suggested);
+      throw (
+        foreignWord(this.parent === null ? '' : this.name(), word) ??
+        usageError(
+          words.replaceAll('\n', ' '),
+          didYouMean(meant) ?? `"${path} --help" lists the commands`,
+        )
       );
     }
-    const [words = '', suggestion] = message.replace(/^error: /, '').split('\n(Did ');
-    const flag = /^unknown option '(--[a-z-]+)/.exec(words)?.[1];
-    const begun =
-      flag === undefined ? [] : this.options.filter(({ long }) => long?.startsWith(flag));
+    const flag = /^unknown option '(--?[a-zA-Z_-]+)/.exec(words)?.[1];
+    const instead = flag && foreignFlag(pathOf(this).split(' ').slice(1).join(' '), flag);
+    if (instead) throw usageError(`unknown option '${flag}'`, instead);
+    const begun = flag?.startsWith('--')
+      ? this.options.flatMap(({ long }) => (long?.startsWith(flag) ? [long] : []))
+      : [];
     if (begun.length > 0) {
-      const meant = begun.map(({ long }) => long).join(' or ');
-      throw usageError(`unknown option '${flag}'`, `did you mean ${meant}?`);
+      throw usageError(`unknown option '${flag}'`, `did you mean ${begun.join(' or ')}?`);
     }
     // Omits an unknown flag's value, since it may be a secret.
     const what = words.replace(/^(unknown option '[^'=]+)=[^']*'/, "$1'").replaceAll('\n', ' ');
-    if (suggestion !== undefined) throw usageError(what, `did ${suggestion.replace(/\)$/, '')}`);
-    const isWord = code === 'commander.unknownCommand';
-    throw usageError(what, isWord ? `"${pathOf(this)} --help" lists the commands` : undefined);
+    throw usageError(what, didYouMean(suggested));
+  }
+
+  private usageLine(): string {
+    return [pathOf(this), ...this.registeredArguments.map(argumentTerm)].join(' ');
+  }
+
+  /** Names the first extra word. After a value that it completes, shows the quotes. */
+  private tooMany(): CliError {
+    const extra = this.args[this.registeredArguments.length] ?? '';
+    refuseSecret('the last word', extra);
+    const whole = this.quotedWith(extra);
+    return usageError(
+      `too many arguments: "${extra}"`,
+      whole === undefined
+        ? `usage: ${this.usageLine()}; for example: ${this.about.examples?.[0]}`
+        : `a value with a space needs quotes: ${whole}`,
+    );
+  }
+
+  /** Joins an extra word to the value before it, if the result is a valid value. */
+  private quotedWith(extra: string): string | undefined {
+    const at = this.given.indexOf(extra);
+    const before = this.given[at - 1] ?? '';
+    const [flag = '', value = ''] = before.startsWith('--')
+      ? before.split(/=(.*)/s, 2)
+      : [this.given[at - 2], before];
+    const option = flag.startsWith('-') ? lastOption(flag, this.options) : undefined;
+    const whole = `${value} ${extra}`;
+    if (option?.required) return accepts(option, whole) ? shellLine([flag, whole]) : undefined;
+    const argument = this.registeredArguments.at(-1);
+    const isLast = value !== '' && value === this.args[this.registeredArguments.length - 1];
+    return isLast && argument && accepts(argument, whole) ? shellLine([whole]) : undefined;
   }
 
   /**
@@ -129,6 +174,23 @@ class StrictCommand extends Command {
     if (option !== undefined) throw usageError(`${option.long}: given twice, but takes one value`);
     return super.setOptionValueWithSource(key, value, source);
   }
+}
+
+/** Whether a flag or argument accepts a value. */
+function accepts({ parseArg }: Pick<Option, 'parseArg'>, text: string): boolean {
+  try {
+    parseArg?.(text, undefined);
+    return true;
+  } catch (error) {
+    if (error instanceof CliError) return false;
+    throw error;
+  }
+}
+
+function didYouMean(words: readonly string[]): string | undefined {
+  const meant = words.filter((word) => word !== '');
+  if (meant.length === 0) return undefined;
+  return `did you mean ${meant.length > 1 ? 'one of ' : ''}${meant.join(', ')}?`;
 }
 
 type OptionValue = Parameters<AnyCommand['setOptionValueWithSource']>;
@@ -162,9 +224,13 @@ export function isNamed(command: AnyCommand, word: string): boolean {
   return command.name() === word || command.aliases().includes(word);
 }
 
-/** Treats `--help instances list` as `instances list --help`, and rejects `--help nonsense`. */
-export function helpLast(args: readonly string[]): string[] {
+/**
+ * Treats `--help instances list` as `instances list --help`, and `instances help list` as well.
+ * Rejects `--help nonsense`. At the root, `help` is a command.
+ */
+export function helpLast(args: readonly string[], isRoot: boolean): string[] {
   const [first = '', next = '-', ...more] = args;
+  if (first === 'help' && !isRoot) return [...args.slice(1), '--help'];
   const isHelp = (first === '--help' || first === '-h') && !next.startsWith('-');
   return isHelp ? [next, ...more, first] : [...args];
 }

@@ -1,3 +1,5 @@
+import { labelledText } from '../output/table/layout.ts';
+import { paragraph } from '../output/width.ts';
 import { type AnyCommand, about, argumentTerm, Help, type Option } from './command.ts';
 
 /** Marks the flags of every command. */
@@ -62,6 +64,47 @@ const HEADING = /^(?:Usage:|Global options:|Topics:|[A-Z].*:$)/gm;
 
 function section(heading: string, text: string): string {
   return text === '' ? '' : `${heading}:\n${text.replace(/^/gm, '  ')}`;
+}
+
+/** First steps in the screen of a bare `gpucloud`. */
+const STEPS = [
+  ['sandbox tour', 'try everything free and offline'],
+  ['login', 'sign in with an API key'],
+  ['instances create', 'rent an instance, step by step'],
+  ['run -- COMMAND', 'rent, run a command, copy results, terminate'],
+  ['status', 'show instances, drives, costs and problems'],
+] as const;
+
+/** Narrower text beside a command is hard to read. */
+const NARROW = 24;
+
+/** Formats the screen of a bare `gpucloud`, which fits into 24 lines: names without summaries. */
+export function firstScreen(root: AnyCommand, cells: number): string {
+  const names = new Map<string, string[]>();
+  for (const command of root.createHelp().visibleCommands(root)) {
+    const heading = command.helpGroup();
+    names.set(heading, [...(names.get(heading) ?? []), command.name()]);
+  }
+  const steps = STEPS.map(([words, purpose]) => ({
+    label: `  gpucloud ${words}`,
+    lines: (room: number) => (room < NARROW ? [''] : paragraph(purpose, room)),
+  }));
+  const groups = [...names].map(([heading, commands]) => ({
+    label: `  ${heading}`,
+    lines: (room: number) => paragraph(commands.join(' '), room),
+  }));
+  const isNarrow = cells < 2 * NARROW;
+  const all = paragraph([...names.values()].flat().join(' '), cells).join('\n');
+  return [
+    ...paragraph(root.description(), cells),
+    '\nGet started:',
+    labelledText(steps, cells).trimEnd(),
+    '\nCommands:',
+    isNarrow ? all : labelledText(groups, cells).trimEnd(),
+    '',
+    ...paragraph('More: "gpucloud --help", or "gpucloud COMMAND --help".', cells),
+    '',
+  ].join('\n');
 }
 
 /** Help pages about a topic instead of a command: `gpucloud help exit-codes`. */

@@ -1,6 +1,5 @@
 import type { Group } from '../command-line/group.ts';
 import { TOPICS } from '../command-line/help.ts';
-import { gpucloud } from '../output/shell-line.ts';
 import { api } from './api/index.ts';
 import { apiKeys } from './api-keys/index.ts';
 import { audit } from './audit/index.ts';
@@ -22,9 +21,6 @@ import { sandbox } from './sandbox/index.ts';
 import { sshKeys } from './ssh-keys/index.ts';
 import { status } from './status/index.ts';
 import { templates } from './templates/index.ts';
-
-const NO_CATALOG = `use "${gpucloud('catalog', 'list')}" for known offers and images, or "gpucloud sandbox catalog" for the sandbox`;
-const RESTART = `use "${gpucloud('instances', 'stop', 'NAME', '--wait')}", then "${gpucloud('instances', 'start', 'NAME')}"`;
 
 /** The whole program, with its commands in the order of the help. */
 export const root: Group = {
@@ -109,40 +105,4 @@ export const root: Group = {
     'gpucloud instances create trainer --offer ID --image ID --wait=ssh',
   ],
   foot: `Topics: gpucloud help ${TOPICS.map(({ name }) => name).join('|')}`,
-  // Other tools' commands, as people may type them by habit.
-  undocumented: {
-    offers: NO_CATALOG,
-    offer: NO_CATALOG,
-    images: NO_CATALOG,
-    image: NO_CATALOG,
-    reboot: RESTART,
-    restart: RESTART,
-  },
-  foreign: {
-    ls: 'instances list',
-    list: 'instances list',
-    ps: 'instances list',
-    create: 'instances create',
-    launch: 'instances create',
-    get: 'instances get NAME',
-    describe: 'instances get NAME',
-    start: 'instances start NAME',
-    stop: 'instances stop NAME',
-    terminate: 'instances terminate NAME',
-    destroy: 'instances terminate NAME',
-    rm: 'instances terminate NAME',
-    logs: 'instances events NAME --follow',
-    ssh: 'instances ssh NAME',
-    connect: 'instances ssh NAME',
-    exec: 'instances ssh NAME -- COMMAND',
-    scp: 'instances scp FILE NAME:',
-    cp: 'instances scp FILE NAME:',
-    rsync: 'instances ssh-config --install',
-    balance: 'billing balance',
-    whoami: 'me get',
-    config: 'profiles list',
-    auth: 'login',
-    keys: 'ssh-keys list or api-keys list',
-    version: '--version',
-  },
 };

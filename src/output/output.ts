@@ -42,6 +42,8 @@ export type Kind =
   | 'load'
   /** A load that screens with bars show as a bar. */
   | 'bar'
+  /** Text drawn as blocks, shown only by screens with bars. */
+  | 'blocks'
   | 'yes'
   /** Marks the row with a star in a table. */
   | 'mark';

@@ -44,16 +44,32 @@ export function commandLines(
   pieces: readonly (readonly string[])[],
   columns: number | undefined,
 ): string[] {
+  return continued(
+    pieces.map((piece) => shellLine(piece)),
+    columns,
+  );
+}
+
+/** Matches a word of a command line, with its quotes. */
+const WORD = /(?:'[^']*'|\\.|[^\s'])+/g;
+
+/** Does the same with the text of a command, at any word. */
+export function foldedCommand(text: string, columns: number): string[] {
+  // An ANSI-quoted word may contain an escaped quote, so its end is unknown here.
+  if (width(text) <= columns || text.includes("$'")) return [text];
+  return continued(text.match(WORD) ?? [], columns);
+}
+
+function continued(parts: readonly string[], columns: number | undefined): string[] {
   const room = columns ? columns - INDENT.length - 1 : Number.POSITIVE_INFINITY;
   const lines: string[] = [];
-  for (const piece of pieces) {
-    const text = shellLine(piece);
+  for (const part of parts) {
     const line = lines.at(-1);
-    if (line !== undefined && width(`${line} ${text} \\`) <= room) {
-      lines.splice(-1, 1, `${line} ${text}`);
+    if (line !== undefined && width(`${line} ${part} \\`) <= room) {
+      lines.splice(-1, 1, `${line} ${part}`);
     } else {
       if (line !== undefined) lines.splice(-1, 1, `${line} \\`);
-      lines.push(line === undefined ? text : `${INDENT}${text}`);
+      lines.push(line === undefined ? part : `${INDENT}${part}`);
     }
   }
   return lines;

@@ -12,14 +12,13 @@ export function instant(text: string | null | undefined): number | undefined {
 }
 
 /**
- * Formats a distance from now in whole units, rounded towards now: `3 min ago`, `in 52 min`, `2
- * days ago`.
+ * Formats a distance from now, rounded towards now: `3 min ago`, `2 days ago`, `in 5 h 59 min`. A
+ * deadline has two units, since a whole hour costs money.
  */
 export function relative(time: number, now: number): string {
   const seconds = Math.abs(time - now) / 1000;
   if (seconds < 1) return 'now';
-  const words = oneUnit(seconds);
-  return time < now ? `${words} ago` : `in ${words}`;
+  return time < now ? `${oneUnit(seconds)} ago` : `in ${spanText(seconds)}`;
 }
 
 function oneUnit(seconds: number): string {

@@ -51,9 +51,11 @@ export function padding(text: string, cells: number): string {
 const UNIT =
   /(?<=^| )(?: *\S*\d (?:₽|RUB)\S*| *\S*\bgpucloud(?: (?!or |and )[^\s"();,]+)+\S*| *\S+)/g;
 
+const COMMAND = /\bgpucloud /;
+
 /**
- * Wraps a clean text to at most `cells` cells, between words. A command stays on one line if it
- * fits. Keeps a longer word whole, such as a link to copy, unless `shorten` makes it fit.
+ * Wraps a clean text to at most `cells` cells, between words. Never wraps a command, so that people
+ * can paste it. Keeps a longer word whole, such as a link to copy, unless `shorten` makes it fit.
  */
 export function paragraph(
   text: string,
@@ -62,7 +64,8 @@ export function paragraph(
 ): string[] {
   if (width(text) <= cells) return [text];
   const units = text.match(UNIT) ?? [];
-  const words = units.flatMap((unit) => (width(unit) <= cells ? unit : unit.split(' ')));
+  const isWhole = (unit: string) => width(unit) <= cells || COMMAND.test(unit);
+  const words = units.flatMap((unit) => (isWhole(unit) ? unit : unit.split(' ')));
   const lines: string[] = [];
   let line: string | undefined;
   for (const word of words) {
@@ -72,7 +75,7 @@ export function paragraph(
       continue;
     }
     if (line !== undefined) lines.push(line);
-    line = width(word) <= cells ? word.trimStart() : shorten(word.trimStart());
+    line = isWhole(word) ? word.trimStart() : shorten(word.trimStart());
   }
   return [...lines, line ?? ''];
 }

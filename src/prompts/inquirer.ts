@@ -115,9 +115,11 @@ function formOf(question: Question, theme: QuestionTheme, size: Size): object {
     }
     case 'secret': {
       const { check } = question;
-      // inquirer offers a key that shows the typed text, but a secret must stay hidden.
+      // Shows a dot per character, so that a paste is visible. inquirer offers a key that shows the
+      // typed text, but a secret must stay hidden.
       return {
         type: 'password',
+        mask: '•',
         toggleMask: false,
         validate: (text: string) => check?.(text) ?? true,
       };

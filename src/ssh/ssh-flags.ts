@@ -5,6 +5,7 @@ import type { Command, OptionValues } from '../command-line/command.ts';
 import { ruled, ruledEach } from '../command-line/parse.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { broken, kept, type Verdict } from '../rules/rule.ts';
 import { sshPort, sshUser } from '../rules/ssh.ts';
 import { faultOf } from '../system/error-code.ts';
@@ -91,7 +92,13 @@ async function identityFile(
   try {
     await access(path, constants.R_OK);
   } catch (error) {
-    throw usageError(`--identity "${typed}": can't read the file (${faultOf(error)})`);
+    throw usageError(
+      `--identity "${typed}": can't read the file (${faultOf(error)})`,
+      // docker's `-it` reads as `-i t`.
+      typed === 't'
+        ? `-i is --identity; open a shell: ${gpucloud('instances', 'ssh', 'NAME')}; with a command, add -t for a terminal`
+        : undefined,
+    );
   }
   // An empty value, such as an unset variable, is the current folder.
   if ((await stat(path)).isDirectory()) {

@@ -68,14 +68,12 @@ describe.each([
     ['covers an hour', '89.90'],
     ['is unknown', undefined],
   ])(
-    'exits with 5 (conflict) and lists possible reasons if the balance %s',
+    "exits with 5 (conflict), the service's reason and all next steps if the balance %s",
     async (_what, balance) => {
       service.balance = balance;
       const error = await failure(argv);
       expect(error).toMatchObject({ exit: 5, code: 'conflict', resource: 'trainer' });
-      expect(error.message).toContain(
-        'Possible causes: the offer is out of stock, the name trainer is taken, or the balance does not cover an hour.',
-      );
+      expect(error.message).toMatch(/ \(409\): [^.]+\.$/);
       const other = argv === CREATE ? ' with --offer' : ': gpucloud instances create';
       expect(error.hint).toBe(
         `try another offer${other}; choose another name; or see the balance: gpucloud billing balance`,

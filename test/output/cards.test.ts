@@ -77,8 +77,19 @@ describe('a table on a narrow terminal', () => {
   });
 
   test('keeps a table while its columns are readable', async () => {
-    expect((await printed(ROWS, 60)).split('\n')).toHaveLength(3);
-    expect(await printed(ROWS, 60)).toContain('NAME       ID');
+    expect((await printed(ROWS, 71)).split('\n')).toEqual([
+      'NAME       ID                                    STATUS        PER HOUR',
+      'trainer-a  af2c5d9e-1111-4222-8333-444455556666  PROVISIONING   89.90 ₽',
+      'trainer-b  bf2c5d9e-1111-4222-8333-444455556666  PROVISIONING   89.90 ₽',
+    ]);
+  });
+
+  test('prints cards rather than cut an ID or a status', async () => {
+    for (const columns of [70, 60, 50]) {
+      const text = await printed(ROWS, columns);
+      expect(text).toContain(`ID:       ${ROWS[0]?.id}\nSTATUS:   PROVISIONING`);
+      expect(text).not.toContain('…');
+    }
   });
 
   test('omits an optional column before it prints cards', async () => {

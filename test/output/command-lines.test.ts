@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { commandLines, gpucloud, shellLine, withProfile } from '../../src/output/shell-line.ts';
+import {
+  commandLines,
+  foldedCommand,
+  gpucloud,
+  shellLine,
+  withProfile,
+} from '../../src/output/shell-line.ts';
 import { width } from '../../src/output/width.ts';
 import { clean } from '../../src/rules/clean.ts';
 
@@ -30,6 +36,30 @@ describe('commandLines', () => {
       `  --name ${long} \\`,
       '  --wait',
     ]);
+  });
+});
+
+describe('foldedCommand', () => {
+  const text = shellLine(PIECES.flat());
+
+  test.each([20, 40, 60])('continues a command at %i columns without changing it', (columns) => {
+    const lines = foldedCommand(text, columns);
+    expect(lines.length).toBeGreaterThan(1);
+    for (const line of lines) expect(width(line)).toBeLessThanOrEqual(columns);
+    expect(lines.join('\n').replaceAll(/ \\\n +/g, ' ')).toBe(text);
+  });
+
+  test('keeps a quoted word whole', () => {
+    const words = ['gpucloud', 'drives', 'get', "anna's data set"];
+    expect(foldedCommand(shellLine(words), 30)).toEqual([
+      'gpucloud drives get \\',
+      "  'anna'\\''s data set'",
+    ]);
+  });
+
+  test('keeps a command with escaped characters on one line', () => {
+    const line = shellLine(['gpucloud', 'drives', 'get', 'a\u202eb c']);
+    expect(foldedCommand(line, 20)).toEqual([line]);
   });
 });
 

@@ -62,6 +62,9 @@ describe('times for people', () => {
     [-86_400_000, '1 day ago'],
     [-172_800_000, '2 days ago'],
     [52 * 60_000 + 30_000, 'in 52 min'],
+    [6 * 3_600_000 - 4_000, 'in 5 h 59 min'],
+    [6 * 3_600_000, 'in 6 h'],
+    [47 * 3_600_000, 'in 1 day 23 h'],
     [7 * 86_400_000, 'in 7 days'],
   ])('formats %d ms from now as %s', (distance, words) => {
     expect(relative(NOW + distance, NOW)).toBe(words);

@@ -1,16 +1,17 @@
 import { usageError } from '../../errors.ts';
-import { type AnyCommand, about, isNamed } from '../command.ts';
+import { type AnyCommand, isNamed } from '../command.ts';
+import { foreignWord } from '../foreign-words.ts';
 
 /** Finds a command or group in a whole tree. Shows `hint` if no name is similar. */
 export function findCommand(root: AnyCommand, words: readonly string[], hint: string): AnyCommand {
   let at = root;
   for (const word of words) {
     const next = at.commands.find((one) => isNamed(one, word));
-    if (next === undefined) throw unknown(root, words, hint);
+    if (next === undefined) {
+      throw foreignWord(at === root ? '' : at.name(), word) ?? unknown(root, words, hint);
+    }
     at = next;
   }
-  const { refusal } = about(at);
-  if (refusal !== undefined) throw refusal();
   return at;
 }
 
@@ -20,7 +21,7 @@ function unknown(root: AnyCommand, words: readonly string[], hint: string) {
   const groups = more.length > 0 ? [] : root.commands;
   const paths = groups.flatMap((group) =>
     group.commands
-      .filter((verb) => isNamed(verb, word) && about(verb).refusal === undefined)
+      .filter((verb) => isNamed(verb, word))
       .map((verb) => `"${group.name()} ${verb.name()}"`),
   );
   return usageError(

@@ -1,11 +1,8 @@
 import type { Group } from '../../command-line/group.ts';
 import { verb } from '../../command-line/verb.ts';
 import { marked } from '../../context/key-in-use.ts';
-import { gpucloud } from '../../output/shell-line.ts';
 import { create } from './create.ts';
 import { keyView } from './view.ts';
-
-const FORGET = '"gpucloud logout" removes a key from this computer; the key itself keeps working';
 
 export const apiKeys: Group = {
   verbs: {
@@ -32,11 +29,4 @@ export const apiKeys: Group = {
     create: () => create,
   },
   examples: ['gpucloud api-keys list', 'KEY=$(gpucloud api-keys create ci)'],
-  undocumented: {
-    delete: FORGET,
-    rm: FORGET,
-    revoke: FORGET,
-    update: `create another key: "${gpucloud('api-keys', 'create', 'NAME')}"`,
-    rotate: `create another key and save it: "${gpucloud('api-keys', 'create', 'NAME', '--save-profile', 'PROFILE')}"`,
-  },
 };

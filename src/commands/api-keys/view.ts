@@ -5,12 +5,12 @@ import { SECRETS } from '../../rules/secrets.ts';
 const columns: readonly Column<MarkedKey>[] = [
   field('name', 'NAME'),
   field('id', 'ID'),
-  field('key_prefix', 'PREFIX'),
+  field('key_prefix', 'PREFIX', { spared: true }),
   field('is_active', 'ACTIVE', { kind: 'yes' }),
   field('in_use', 'IN USE', { kind: 'yes' }),
-  field('expires_at', 'EXPIRES', { kind: 'time' }),
+  field('expires_at', 'EXPIRES', { kind: 'time', spared: true }),
   field('last_used_at', 'LAST USED', { kind: 'time' }),
-  field('created_at', 'CREATED', { kind: 'time' }),
+  field('created_at', 'CREATED', { kind: 'time', spared: true }),
   field('updated_at', 'UPDATED', { kind: 'time', hidden: true }),
 ];
 

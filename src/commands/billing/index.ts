@@ -1,7 +1,6 @@
 import type { Group } from '../../command-line/group.ts';
 import { ruled } from '../../command-line/parse.ts';
 import { verb } from '../../command-line/verb.ts';
-import { gpucloud } from '../../output/shell-line.ts';
 import { promoCode } from '../../rules/names.ts';
 import { runway } from './runway.ts';
 import { spend } from './spend.ts';
@@ -44,7 +43,4 @@ export const billing: Group = {
     'gpucloud billing spend',
     'gpucloud billing runway',
   ],
-  undocumented: {
-    deposit: `top up in the web console; apply a promo code with "${gpucloud('billing', 'promo', 'CODE')}"; top up the sandbox with "gpucloud sandbox deposit"`,
-  },
 };

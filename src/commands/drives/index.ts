@@ -25,8 +25,6 @@ const DRIVES = [
   `names, IDs or ID prefixes of drives${OR_STDIN}`,
   ruledEach('DRIVE', anyName),
 ] as const;
-const NO_END = `to pay less, shrink it with "${gpucloud('drives', 'update', 'DRIVE', '--size', '1')}"; to delete it, contact the service's support`;
-
 export const drives: Group = {
   verbs: {
     list: verb({
@@ -123,12 +121,6 @@ export const drives: Group = {
     'gpucloud drives create datasets --size 500GB',
     'gpucloud drives update datasets --size 1TB',
   ],
-  undocumented: {
-    delete: NO_END,
-    rm: NO_END,
-    attach: `attach it when you create an instance: "${gpucloud('instances', 'create', '--drive', 'DRIVE')}"`,
-    detach: `terminate its instance: "${gpucloud('instances', 'terminate', 'INSTANCE')}"`,
-  },
 };
 
 /** Finds drives. Reads the list once for several names. */

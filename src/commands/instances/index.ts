@@ -1,5 +1,4 @@
 import type { Group } from '../../command-line/group.ts';
-import { gpucloud } from '../../output/shell-line.ts';
 import { endpoints, open } from './connect/endpoints.ts';
 import { inventory } from './connect/inventory.ts';
 import { secrets } from './connect/secrets.ts';
@@ -18,8 +17,6 @@ import { reorder } from './renting/reorder.ts';
 import { top } from './top.ts';
 import { track } from './track.ts';
 import { untrack } from './untrack.ts';
-
-const RESTART = `use "${gpucloud('instances', 'stop', 'NAME', '--wait')}", then "${gpucloud('instances', 'start', 'NAME')}"`;
 
 export const instances: Group = {
   chapters: {
@@ -63,22 +60,4 @@ export const instances: Group = {
     'gpucloud instances ssh trainer',
     'gpucloud instances terminate trainer',
   ],
-  undocumented: {
-    reboot: RESTART,
-    restart: RESTART,
-    delete: `use "${gpucloud('instances', 'terminate', 'NAME')}"`,
-    rename: `"${gpucloud('instances', 'reorder')}" rents it again under a new name`,
-    resize: 'create an instance from another offer',
-  },
-  foreign: {
-    ps: 'instances list',
-    launch: 'instances create',
-    describe: 'instances get NAME',
-    destroy: 'instances terminate NAME',
-    logs: 'instances events NAME --follow',
-    connect: 'instances ssh NAME',
-    exec: 'instances ssh NAME -- COMMAND',
-    cp: 'instances scp FILE NAME:',
-    rsync: 'instances ssh-config --install',
-  },
 };

@@ -69,7 +69,7 @@ export const stop = verb({
 });
 
 export const terminate = verb({
-  aliases: ['rm'],
+  aliases: ['rm', 'delete'],
   summary: 'Terminate instances; their disks are deleted',
   view: changedView,
   notes:

@@ -2,6 +2,7 @@ import type { TopRow } from '../../json-results/instances.ts';
 import type { Block, Cell, Column, Kind, View } from '../../output/output.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
+import type { Clock } from '../../system/clock.ts';
 
 type Gpu = TopRow['gpus'][number];
 
@@ -55,30 +56,62 @@ export const topView: View<CardRow> = {
   json: ({ instance }) => instance,
 };
 
-/** Lays out the screen for people: a row per card, then the reasons for unread instances. */
-export function topBlocks(rows: readonly TopRow[]): Block[] {
+/** A column of the screen. Rows below an instance's first leave out what the instance shares. */
+interface ScreenColumn {
+  readonly header: string;
+  readonly kind?: Kind;
+  readonly isShared?: true;
+  value(row: CardRow): Cell;
+}
+
+/**
+ * Lays out the screen for people: a row per card, then the reasons for unread instances. A narrow
+ * terminal omits the last columns. `history`: the loads that --watch has seen.
+ */
+export function topBlocks(rows: readonly TopRow[], history?: LoadHistory): Block[] {
   const isIdle = rows.some(({ idle_seconds: idle }) => idle !== null);
+  const bar: ScreenColumn = {
+    header: '',
+    kind: 'bar',
+    value: ({ gpu }) => (gpu === undefined ? BELOW : gpu.utilization_percent),
+  };
+  const columns: ScreenColumn[] = [
+    { header: 'NAME', value: ({ instance }) => instance.name },
+    { header: 'GPU', value: ({ gpu }) => gpu && `${gpu.index} ${shortModel(gpu.name)}` },
+    { header: 'LOAD', kind: 'load', value: ({ gpu }) => gpu?.utilization_percent },
+    { header: 'VRAM', value: ({ gpu }) => share(gpu?.memory_used_mib, gpu?.memory_total_mib) },
+    ...(history === undefined
+      ? []
+      : [bar, { header: '2 MIN', kind: 'blocks' as const, value: history.blocks }]),
+    { header: 'TEMP', value: ({ gpu }) => withUnit(gpu?.temperature_c, '°C') },
+    { header: 'POWER', value: ({ gpu }) => withUnit(gpu?.power_w, 'W') },
+    { header: 'CPU', isShared: true, value: ({ instance: i }) => withUnit(i.cpu_percent, '%') },
+    {
+      header: 'RAM',
+      isShared: true,
+      value: ({ instance: i }) => share(i.memory_used_mib, i.memory_total_mib),
+    },
+    {
+      header: 'DISK',
+      isShared: true,
+      value: ({ instance: i }) => withUnit(i.disk_used_percent, '%'),
+    },
+    ...(isIdle ? [IDLE] : []),
+    {
+      header: 'PER HOUR',
+      kind: 'money',
+      isShared: true,
+      value: ({ instance }) => instance.price_per_hour,
+    },
+    ...(history === undefined ? [bar] : []),
+  ];
   return [
     {
       kind: 'table',
-      columns: [
-        { header: 'NAME' },
-        { header: 'GPU' },
-        { header: 'LOAD', kind: 'load' },
-        { header: 'VRAM' },
-        { header: 'TEMP' },
-        { header: 'POWER' },
-        { header: 'CPU' },
-        { header: 'RAM' },
-        { header: 'DISK' },
-        ...(isIdle ? [{ header: 'IDLE' }] : []),
-        { header: 'PER HOUR', kind: 'money' },
-        // A narrow terminal omits the last columns.
-        { header: '', kind: 'bar' },
-      ],
+      columns,
       rows: cardRows(rows).map((row) => {
         const isFirst = row.gpu === undefined || row.gpu === row.instance.gpus[0];
-        return cellsOf(row, isFirst, isIdle);
+        return columns.map(({ isShared, value }) => (isShared && !isFirst ? BELOW : value(row)));
       }),
     },
     {
@@ -93,23 +126,52 @@ export function topBlocks(rows: readonly TopRow[]): Block[] {
 /** Replaces an instance's own value in all rows but its first. */
 const BELOW = ' ';
 
-function cellsOf({ instance, gpu }: CardRow, isFirst: boolean, isIdle: boolean): Cell[] {
-  const whole = (value: Cell) => (isFirst ? value : BELOW);
-  const { cpu_percent: cpu, disk_used_percent: disk, idle_seconds: idle } = instance;
-  return [
-    instance.name,
-    gpu === undefined ? null : `${gpu.index} ${shortModel(gpu.name)}`,
-    gpu?.utilization_percent,
-    share(gpu?.memory_used_mib, gpu?.memory_total_mib),
-    withUnit(gpu?.temperature_c, '°C'),
-    withUnit(gpu?.power_w, 'W'),
-    whole(withUnit(cpu, '%')),
-    whole(share(instance.memory_used_mib, instance.memory_total_mib)),
-    whole(withUnit(disk, '%')),
-    ...(isIdle ? [whole(idle === null ? null : spanText(idle))] : []),
-    whole(instance.price_per_hour),
-    gpu === undefined ? BELOW : gpu.utilization_percent,
-  ];
+const IDLE: ScreenColumn = {
+  header: 'IDLE',
+  isShared: true,
+  value: ({ instance: { idle_seconds: idle } }) => (idle === null ? null : spanText(idle)),
+};
+
+/** Milliseconds of one block, and the number of blocks: two minutes. */
+const BLOCK = 10_000;
+const BLOCKS = 12;
+const EIGHTHS = '▁▂▃▄▅▆▇█';
+
+interface LoadHistory {
+  add(rows: readonly TopRow[]): void;
+  /** Draws the card's load of the last two minutes, the newest last. */
+  blocks(row: CardRow): string;
+}
+
+/** Keeps the load of each card for two minutes. */
+export function createLoadHistory({ monotonic }: Pick<Clock, 'monotonic'>): LoadHistory {
+  const seen = new Map<string, { readonly at: number; readonly load: number }[]>();
+  const keyOf = ({ instance, gpu }: CardRow) => `${instance.id} ${gpu?.index}`;
+  return {
+    add(rows) {
+      const at = monotonic();
+      for (const row of cardRows(rows)) {
+        const load = row.gpu?.utilization_percent;
+        const kept = (seen.get(keyOf(row)) ?? []).filter((one) => at - one.at < BLOCK * BLOCKS);
+        seen.set(keyOf(row), load == null ? kept : [...kept, { at, load }]);
+      }
+    },
+    blocks(row) {
+      const loads = seen.get(keyOf(row)) ?? [];
+      const now = loads.at(-1)?.at ?? 0;
+      let text = '';
+      let shown: string | undefined;
+      for (let left = BLOCKS - 1; left >= 0; left -= 1) {
+        const within = loads.filter(({ at }) => Math.floor((now - at) / BLOCK) === left);
+        const sum = within.reduce((total, { load }) => total + load, 0);
+        // An interval without a reading repeats the block before it.
+        if (within.length > 0)
+          shown = EIGHTHS[Math.min(7, Math.floor((sum / within.length) * 0.08))];
+        text += shown ?? '';
+      }
+      return text;
+    },
+  };
 }
 
 function shortModel(name: string): string {

@@ -10,7 +10,7 @@ import { signInFinder } from '../../ssh/sign-in.ts';
 import { howToReach, withSignInFlags } from '../../ssh/ssh-flags.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
-import { cardRows, topBlocks, topView } from './top-view.ts';
+import { cardRows, createLoadHistory, topBlocks, topView } from './top-view.ts';
 
 export const top = verb({
   summary: 'Show GPU, CPU and memory use',
@@ -57,10 +57,16 @@ async function watchTop(
   interval: number,
   context: Context,
 ): Promise<void> {
+  const history = createLoadHistory(context.clock);
   await watch(
     {
-      read,
-      show: ({ rows }, out) => show(rows, one, out, context),
+      async read() {
+        const top = await read();
+        history.add(top.rows);
+        return top;
+      },
+      show: ({ rows }, out) =>
+        isScreen(rows, out) ? out.screen(topBlocks(rows, history)) : show(rows, one, out, context),
       rows: ({ rows }) => forFormat(rows, context),
       view: topView,
       ...(one ? { one: true } : {}),

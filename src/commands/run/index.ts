@@ -179,13 +179,18 @@ export const run = verb({
         ruled('--grace', duration),
       )
       .addOption(reportOption())
-      .option('--detach', 'return once the command has started')
+      .option('-d, --detach', 'return once the command has started')
       .option('--dry-run', 'print the plan without renting')
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, command, given) {
     const { detach = false, dryRun = false, waitTimeout, pollInterval } = given;
     const { identity, user, sshOption, sshArg } = given;
+    if (context.flags.timeout !== undefined) {
+      context.err.note(
+        '--timeout limits each request, not the job. --terminate-after limits the job.',
+      );
+    }
     const signIn = { identity, user, sshOption, sshArg, waitTimeout, pollInterval };
     const how = await howToReach({ ...signIn, wait: true }, context);
     const report_file = given.report ?? null;

@@ -9,7 +9,6 @@ import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
-import { gpucloud } from '../../output/shell-line.ts';
 import { publicKey } from '../../rules/public-key.ts';
 import { add } from './add.ts';
 import { sshKeyView } from './view.ts';
@@ -62,10 +61,6 @@ export const sshKeys: Group = {
     'gpucloud ssh-keys add ~/.ssh/id_ed25519.pub',
     'gpucloud ssh-keys delete laptop',
   ],
-  undocumented: {
-    update: `delete the key and add it again: "${gpucloud('ssh-keys', 'delete')}", "${gpucloud('ssh-keys', 'add')}"`,
-    rename: 'delete the key and add it again with --name',
-  },
 };
 
 /**

@@ -282,10 +282,11 @@ function notCountedText({ burn }: Overview): string {
   const list = [...counts].map(
     ([text, count]) => `${count} ${text.replace('(s)', count === 1 ? '' : 's')}`,
   );
+  const isOne = [...counts.values()].reduce((sum, count) => sum + count, 0) === 1;
   const most =
     burn.per_hour_at_most === null
       ? ''
-      : `; up to ${roublesText(burn.per_hour_at_most)} per hour in total`;
+      : `. If ${isOne ? 'it bills' : 'they bill'} too, the burn rate is up to ${roublesText(burn.per_hour_at_most)} per hour`;
   const unknown = isPriced ? 'the API does not document the cost' : 'cost unknown';
   return `${list.join(', ')}: ${unknown}${most}`;
 }

@@ -41,7 +41,6 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
   const refused = new Set<string>();
   const questions = questionsFor({ flags, lists, refused, isJob, dryRun, count, prompts, context });
   const answers = new Map<Question, Answer>();
-  let isCommandShown = false;
 
   const answered = (own: CreateFlags): CreateFlags =>
     Object.assign({}, own, ...[...answers.values()].map((answer) => answer.flags));
@@ -50,13 +49,11 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
     for (const question of questions) {
       if (question.given !== undefined) continue;
       answers.set(question, await question.ask(answers.get(question)));
-      isCommandShown = false;
     }
   }
 
   function showCommand(): void {
     printCommand(answered({ ...given.typed, name: given.flags.name }), wish, prompts, context);
-    isCommandShown = true;
   }
 
   function show(made: MadeRequest): void {
@@ -102,7 +99,7 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
       const reason = error.failure === 'interrupted' ? 'Cancelled.' : error.message;
       const left = error.with(`${reason} Nothing was rented.`, { silent: true });
       prompts.print(left.message);
-      if (answers.size > 0 && !isCommandShown) {
+      if (answers.size > 0) {
         prompts.print('To continue with your answers:');
         showCommand();
       }
@@ -121,7 +118,6 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
     return agree(async () => {
       if (question === undefined) return;
       answers.set(question, await question.ask(undefined));
-      isCommandShown = false;
     });
   }
 

@@ -3,7 +3,7 @@ import { type CatalogEntry, describeEntry, fitting, type Kind } from '../../cata
 import { brokenBy, brokenRule } from '../../command-line/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { gpucloud } from '../../output/shell-line.ts';
+import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { local, relative } from '../../output/time.ts';
 import { inRoubles, priceIn } from '../../rules/money.ts';
 import { isUuid, resourceId, typedName } from '../../rules/names.ts';
@@ -46,7 +46,7 @@ export async function findHardware(
       flag,
       typed,
       rule,
-      near === undefined ? list : `did you mean ${near}? ${list}`,
+      near === undefined ? list : `did you mean ${shellLine([near])}? ${list}`,
     );
   }
   if (known === undefined && !isUuid(typed)) {

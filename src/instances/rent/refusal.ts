@@ -51,9 +51,9 @@ export async function explainRental(
   }
   // A 400 may concern any field of a create request.
   if (httpStatus === 400 && operation === 'create') return refusal;
-  // The document defines no code for an offer out of stock.
+  // The document defines no code for an offer out of stock, so the hint covers every cause.
   return rentalError(
-    `${sentence(refusal.message)} Possible causes: the offer is out of stock, the name ${name} is taken, or the balance does not cover an hour.`,
+    sentence(refusal.message),
     {
       code: 'conflict',
       hint: `try another offer${source_id === undefined ? ' with --offer' : `: ${gpucloud('instances', 'create')}`}; choose another name; or see the balance: ${gpucloud('billing', 'balance')}`,

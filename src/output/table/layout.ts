@@ -35,6 +35,8 @@ export interface Heading {
   readonly header: string;
   /** Aligns the column right, regardless of its values. */
   readonly right: boolean;
+  /** Never cut: a cut ID can't be pasted, and a cut status misleads. */
+  readonly whole?: boolean | undefined;
   /** Minimum width in cells, even if the first rows are narrower. */
   readonly least?: number | undefined;
 }
@@ -59,9 +61,10 @@ export function layoutOf(
   isComing = false,
 ): Layout {
   const last = headings.length - 1;
-  const columns = headings.map(({ header, right, least = 0 }, at) => ({
+  const columns = headings.map(({ header, right, whole = false, least = 0 }, at) => ({
     header,
     right,
+    whole,
     // If all other columns fit, the last column needs little room, since it continues on the next
     // line.
     isOpen: isComing && at === last && !right,
@@ -101,10 +104,15 @@ export function layoutOf(
 
 /**
  * Takes cells from the widest text columns until all columns fit, and returns the number of cells
- * taken. Never cuts a number.
+ * taken. Never cuts a number or a whole column.
  */
 function squeeze(
-  columns: readonly { readonly wanted: number; readonly right: boolean; width: number }[],
+  columns: readonly {
+    readonly wanted: number;
+    readonly right: boolean;
+    readonly whole: boolean;
+    width: number;
+  }[],
   room: number,
 ): number {
   // Limits the steps below: no text needs more than a whole line.
@@ -116,7 +124,10 @@ function squeeze(
   }
   for (; taken > room; taken -= 1) {
     let widest = { width: NARROWEST };
-    for (const column of columns) if (!column.right && column.width > widest.width) widest = column;
+    for (const column of columns) {
+      const mayCut = !column.right && !column.whole;
+      if (mayCut && column.width > widest.width) widest = column;
+    }
     if (widest.width === NARROWEST) break;
     widest.width -= 1;
   }

@@ -1,10 +1,11 @@
 import { clean } from '../../rules/clean.ts';
 import type { Paint } from '../colour.ts';
 import type { Block, Fact, Item, TableBlock } from '../output.ts';
+import { foldedCommand } from '../shell-line.ts';
 import { clamp, padding, paragraph, width } from '../width.ts';
 import { tableText } from './draw.ts';
 import { barOf, isNumeric, type Reader, shownCell } from './kinds.ts';
-import { GAP, type Layout, labelledText, layoutOf, type Shown } from './layout.ts';
+import { GAP, type Layout, labelledText, labelWidth, layoutOf, type Shown } from './layout.ts';
 
 interface ScreenStyle extends Reader {
   readonly paint: Paint;
@@ -42,27 +43,45 @@ function headingOf(text: string, { paint, cells }: ScreenStyle): string {
   return `${paint('bold', clamp(clean(text), cells))}\n`;
 }
 
-/** Aligns labels in a column, and wraps each text beside its label. */
+/**
+ * Aligns labels in a column, and wraps each text beside its label. If a command does not fit there,
+ * puts each text below its label.
+ */
 function factsText(facts: readonly Fact[], { paint, cells }: ScreenStyle): string {
-  const rows = facts
-    .filter(({ text }) => text !== '')
-    .map(({ label, text, colour, command }) => ({
-      label: clean(label),
-      lines: (room: number) =>
-        (command ? [clean(text)] : wrap(clean(text), room)).map((line) => paint(colour, line)),
-    }));
-  return labelledText(rows, cells);
+  const shown = facts.filter(({ text }) => text !== '');
+  const rows = shown.map(({ label, text, colour, command }) => ({
+    label: clean(label),
+    lines: (room: number) =>
+      (command ? foldedCommand(clean(text), room) : wrap(clean(text), room)).map((line) =>
+        paint(colour, line),
+      ),
+  }));
+  const edge = labelWidth(rows);
+  const fits = shown.every(({ text, command }) => !command || edge + width(text) <= cells);
+  if (fits) return labelledText(rows, cells, edge);
+  return rows
+    .flatMap(({ label, lines }) => [label, ...below(lines(cells - BELOW.length))])
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 /**
- * Prints `- the problem`, and below it a command that is never wrapped, so that people can paste
- * it.
+ * Prints `- the problem`, and below it a command that people can paste: if it does not fit, its
+ * lines end with a backslash.
  */
 function itemText({ text, colour, command }: Item, { paint, cells }: ScreenStyle): string {
   const lines = wrap(clean(text), cells - GAP).map(
-    (line, at) => `${at === 0 ? '- ' : '  '}${paint(colour, line)}\n`,
+    (line, at) => `${at === 0 ? '- ' : '  '}${paint(colour, line)}`,
   );
-  return lines.join('') + (command === undefined ? '' : `    ${clean(command)}\n`);
+  const paste =
+    command === undefined ? [] : below(foldedCommand(clean(command), cells - BELOW.length));
+  return [...lines, ...paste].map((line) => `${line}\n`).join('');
+}
+
+const BELOW = '    ';
+
+function below(lines: readonly string[]): string[] {
+  return lines.map((line) => BELOW + line);
 }
 
 async function tableOf({ columns, rows, more }: TableBlock, style: ScreenStyle): Promise<string> {
@@ -74,18 +93,22 @@ async function tableOf({ columns, rows, more }: TableBlock, style: ScreenStyle):
   return (await tableText(cells, layout, style)) + below;
 }
 
-/** Drops bars before cutting other cells, since a bar repeats a number. */
+/**
+ * Drops bars for a screen reader. Drops a last bar before cutting other cells, since a number
+ * repeats it.
+ */
 function withoutBars(
   columns: TableBlock['columns'],
   cells: readonly (readonly Shown[])[],
   style: ScreenStyle,
 ) {
-  const isBar = (at: number) => columns[at]?.kind === 'bar';
-  const whole = measured(columns, cells, Number.POSITIVE_INFINITY);
-  if (style.bars && takenBy(whole) <= style.cells) return { kept: columns, cells };
+  const isLast = columns.at(-1)?.kind === 'bar';
+  const fits = takenBy(measured(columns, cells, Number.POSITIVE_INFINITY)) <= style.cells;
+  if (style.bars && (fits || !isLast)) return { kept: columns, cells };
+  const isText = (at: number) => !['bar', 'blocks'].includes(columns[at]?.kind ?? '');
   return {
-    kept: columns.filter((_, at) => !isBar(at)),
-    cells: cells.map((row) => row.filter((_, at) => !isBar(at))),
+    kept: columns.filter((_, at) => isText(at)),
+    cells: cells.map((row) => row.filter((_, at) => isText(at))),
   };
 }
 
@@ -106,7 +129,11 @@ function measured(
   shown: readonly (readonly Shown[])[],
   cells: number,
 ): Layout {
-  const headings = columns.map(({ header, kind }) => ({ header, right: isNumeric(kind) }));
+  const headings = columns.map(({ header, kind }) => ({
+    header,
+    right: isNumeric(kind),
+    whole: kind === 'status',
+  }));
   return layoutOf(headings, shown, cells);
 }
 

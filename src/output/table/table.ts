@@ -97,7 +97,7 @@ interface Placed<T> {
 
 /**
  * Leaves out spared columns, one after another, until the others fit. Then cuts neither the first
- * column, which names the row, nor the ID or a spared column, since a cut ID can't be pasted.
+ * column, which names the row, nor a spared column.
  */
 function placed<T>(rows: readonly T[], table: Table<T>): Placed<T> {
   const { columns } = table.forms;
@@ -106,7 +106,7 @@ function placed<T>(rows: readonly T[], table: Table<T>): Placed<T> {
     const shown = columns.filter((column) => !spared.slice(0, left).includes(column));
     const found = measured(rows, shown, table);
     const isCut = found.layout.columns.some(
-      (one, at) => one.isCut && (at === 0 || shown[at]?.id === 'id' || shown[at]?.spared),
+      (one, at) => one.isCut && (at === 0 || shown[at]?.spared),
     );
     if (found.layout.fits && (!isCut || spared.length === 0)) return found;
   }
@@ -122,9 +122,10 @@ function measured<T>(
     const masked = forms.safe(row);
     return columns.map((column) => shownCell(column.value(masked), column.kind, style));
   };
-  const headings = columns.map(({ header, kind, least }) => ({
+  const headings = columns.map(({ id, header, kind, least }) => ({
     header: style.header ? header : '',
     right: isNumeric(kind),
+    whole: id === 'id' || kind === 'status',
     // Later rows may be wider than the first rows, so keep a minimum width.
     ...(isLive ? { least } : {}),
   }));

@@ -103,11 +103,22 @@ describe('help', () => {
 describe('help in a terminal', () => {
   const person = { terminal: true, columns: 80 };
 
-  test('fits the first page into 40 lines of 80 columns', async () => {
-    const { stdout } = await world.cli([], { ...person, env: { NO_COLOR: '1' } });
+  test('fits the root help into 40 lines of 80 columns', async () => {
+    const { stdout } = await world.cli(['--help'], { ...person, env: { NO_COLOR: '1' } });
     const lines = stdout.trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(40);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  test.each([40, 80, 120])('fits a bare gpucloud into 24 lines of %i columns', async (columns) => {
+    const { code, stdout, stderr } = await world.cli([], { terminal: true, columns });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout.split('\n');
+    // The prompt needs the last line.
+    expect(lines.length).toBeLessThanOrEqual(24);
+    expect(lines.filter((line) => line.length > columns)).toEqual([]);
+    for (const words of ['Get started:', 'gpucloud login', 'instances run', 'gpucloud --help'])
+      expect(stdout).toContain(words);
   });
 
   test('prints help headings in bold in a terminal', async () => {
@@ -177,7 +188,6 @@ describe('help environment', () => {
 
 describe("the name of another tool's command", () => {
   const words = {
-    logs: 'instances events NAME --follow',
     ssh: 'instances ssh NAME',
     connect: 'instances ssh NAME',
     exec: 'instances ssh NAME -- COMMAND',
@@ -207,7 +217,7 @@ describe("the name of another tool's command", () => {
     },
   );
 
-  test.each(['logs', 'connect', 'exec', 'ps', 'describe', 'destroy', 'rsync'] as const)(
+  test.each(['connect', 'exec', 'ps', 'describe', 'destroy', 'rsync'] as const)(
     "suggests the command for instances %s, another tool's verb",
     async (verb) => {
       const { code, stderr } = await world.cli(['instances', verb, 'trainer']);

@@ -19,11 +19,11 @@ describe('an unknown offer or image', () => {
       const refused = await create(offer);
       expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
       expect(refused.stderr).toBe(
-        `error: --offer "${offer}": no known offer has that name, and it is not an ID\nhint: did you mean RTX 4090? list known offers: gpucloud catalog list\n`,
+        `error: --offer "${offer}": no known offer has that name, and it is not an ID\nhint: did you mean 'RTX 4090'? list known offers: gpucloud catalog list\n`,
       );
       const json = await create(offer, '--json', '--dry-run');
       expect(json).toMatchObject({ code: 2, requests: [] });
-      expect(JSON.parse(json.stderr).error.hint).toMatch(/^did you mean RTX 4090\?/);
+      expect(JSON.parse(json.stderr).error.hint).toMatch(/^did you mean 'RTX 4090'\?/);
     },
   );
 

@@ -62,6 +62,36 @@ test("exits with the remote command's exit code, without a second ssh", async ()
   expect(await readFile(calls, 'utf8')).toBe('ssh\n');
 });
 
+describe('ssh to several instances', () => {
+  test('refuses two known names before a command, with the lines that run it on each', async () => {
+    const world = await worldWith({});
+    await run(world, 'track', ID);
+    for (const other of ['trainer', 'TRAINER', ID]) {
+      const argv = ['ssh', ID, other, '--', 'sh', '-c', 'echo a b'];
+      const { code, stdout, stderr } = await run(world, ...argv);
+      expect({ code, stdout, stderr }).toEqual({
+        code: 2,
+        stdout: '',
+        stderr:
+          `error: ssh takes one instance, and got 2: ${ID}, ${other}. Nothing ran.\n` +
+          'hint: run it on each with GNU parallel:\n' +
+          `  gpucloud instances inventory ${ID} ${other} --format parallel > hosts.slf && parallel --sshloginfile hosts.slf --nonall sh -c 'echo a b'\n`,
+      });
+    }
+    expect(await started(world)).toEqual([]);
+  });
+
+  test.each([
+    [['trainer'], 'a program named as an instance'],
+    [['time', '--', 'ls'], 'a program before --'],
+  ])('runs %j: %s', async (words) => {
+    const world = await worldWith({});
+    await run(world, 'track', ID);
+    expect((await run(world, 'ssh', ID, ...words)).code).toBe(0);
+    expect((await started(world)).slice(-words.length)).toEqual(words);
+  });
+});
+
 test.each(['UDP', 'udp'])('exits with 3 for a tunnel to a %s endpoint', async (protocol) => {
   const endpoints = [{ name: 'metrics', port: 9, protocol }];
   const world = await worldWith({ connection_info: { endpoints } });

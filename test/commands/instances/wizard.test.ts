@@ -310,7 +310,9 @@ describe('instances create in a terminal', () => {
       ...['1', '1', '', '1', '1', 'cancel'],
     );
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
-    expect(stderr).toMatch(/Cancelled\. Nothing was rented\.\n$/);
+    expect(stderr).toMatch(
+      /Cancelled\. Nothing was rented\.\nTo continue with your answers:\n {2}gpucloud instances create box --offer \S+ --image .+\n$/,
+    );
     expect(await instances()).toEqual([]);
   });
 });

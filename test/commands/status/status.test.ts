@@ -205,7 +205,7 @@ describe('the burn rate', () => {
     ]);
     const { stdout } = await world.cli(['status']);
     expect(stdout).toContain(
-      'Excluded   1 STOPPED instance, 1 ERROR instance, 1 HIBERNATING instance: the API does not document the cost; up to 279.70 ₽ per hour in total\n',
+      'Excluded   1 STOPPED instance, 1 ERROR instance, 1 HIBERNATING instance: the API does not document the cost. If they bill too, the burn rate is up to 279.70 ₽ per hour\n',
     );
     expect(stdout).toContain('- broken is in ERROR (no power) and may be billing:\n');
   });

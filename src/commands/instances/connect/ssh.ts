@@ -1,5 +1,9 @@
 import { verb } from '../../../command-line/verb.ts';
+import type { Context } from '../../../context.ts';
+import { usageError } from '../../../errors.ts';
+import { matchInstance } from '../../../instances/match.ts';
 import { asUserOfJob } from '../../../jobs/verbs/sign-in-of.ts';
+import { gpucloud, shellLine } from '../../../output/shell-line.ts';
 import { parseCopy } from '../../../ssh/copy.ts';
 import { reach } from '../../../ssh/reach.ts';
 import { runSsh } from '../../../ssh/run-ssh.ts';
@@ -33,6 +37,7 @@ export const ssh = verb({
         .option('-t, --tty', 'allocate a terminal, for a command such as top'),
     ),
   run: async (context, instance, command, { tty = false, print, ...flags }) => {
+    await refuseSeveral(instance, command, flags.identity, context);
     const how = await howToReach(flags, context);
     const reached = await reach(instance, how, context, { earlier: asUserOfJob(context) });
     const argv = sshArgv(reached.endpoint, reached.ssh, { command, tty });
@@ -43,6 +48,29 @@ export const ssh = verb({
     await runSsh(argv, reached, context);
   },
 });
+
+/** Refuses `A B -- COMMAND`, which would run `B -- COMMAND` on A alone. */
+async function refuseSeveral(
+  first: string,
+  words: readonly string[],
+  identity: string | undefined,
+  context: Context,
+): Promise<void> {
+  const at = words.indexOf('--');
+  if (at < 1) return;
+  const others = words.slice(0, at);
+  const { instances } = await (await context.journal()).read({ archived: true });
+  const isKnown = (word: string) => matchInstance(word, instances, false).fitting.length > 0;
+  if (!others.every(isKnown)) return;
+  const names = [first, ...others];
+  const key = identity === undefined ? [] : ['--identity', identity];
+  const list = gpucloud('instances', 'inventory', ...names, ...key, '--format', 'parallel');
+  const command = shellLine(words.slice(at + 1));
+  throw usageError(
+    `ssh takes one instance, and got ${names.length}: ${names.join(', ')}. Nothing ran.`,
+    `run it on each with GNU parallel:\n  ${list} > hosts.slf && parallel --sshloginfile hosts.slf --nonall ${command}`,
+  );
+}
 
 export const scp = verb({
   summary: 'Copy files to or from an instance',

@@ -1,4 +1,4 @@
-import { oneName, ruled } from '../../../command-line/parse.ts';
+import { brokenRule, oneName, ruled } from '../../../command-line/parse.ts';
 import { verb } from '../../../command-line/verb.ts';
 import type { Context } from '../../../context.ts';
 import type { WantedEnds } from '../../../instances/deadlines/deadline.ts';
@@ -28,6 +28,16 @@ import {
   rentFrom,
 } from './prepare.ts';
 import { noteRented, showExisting, showObtained } from './rented.ts';
+
+/** Parses NAME. `--offer RTX 4090` without quotes makes 4090 the name. */
+function nameArgument(text: string): string {
+  const verdict = newInstanceName(text);
+  if (verdict.ok) return verdict.value;
+  const hint = /^\d/.test(text)
+    ? "a value with a space needs quotes: --offer 'RTX 4090'"
+    : undefined;
+  throw brokenRule('NAME', text, verdict.rule, hint);
+}
 
 export const create = verb({
   summary: 'Rent an instance',
@@ -74,7 +84,7 @@ export const create = verb({
   takes: (command) =>
     withRequestFlags(
       command
-        .argument('[name]', 'instance name', ruled('NAME', newInstanceName))
+        .argument('[name]', 'instance name', nameArgument)
         .option('--name <name>', 'same as NAME', ruled('--name', newInstanceName)),
     )
       .addOption(countOption())

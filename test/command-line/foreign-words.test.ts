@@ -1,0 +1,226 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type AnyCommand, isNamed } from '../../src/command-line/command.ts';
+import { TABLES } from '../../src/command-line/foreign-words.ts';
+import { tree } from '../contract/tree.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ handler: () => 'hangUp' });
+});
+afterEach(() => world.close());
+
+async function refused(argv: readonly string[]): Promise<string> {
+  const { code, stdout, stderr, requests } = await world.cli(argv);
+  expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+  return stderr;
+}
+
+/** Finds the command of a suggestion: `gpucloud jobs logs NAME --follow`. */
+function suggested(words: readonly string[]): { command: AnyCommand; rest: readonly string[] } {
+  let command: AnyCommand = tree;
+  let at = 0;
+  for (; at < words.length; at += 1) {
+    const next = command.commands.find((one) => isNamed(one, words[at] ?? ''));
+    if (next === undefined) break;
+    command = next;
+  }
+  return { command, rest: words.slice(at) };
+}
+
+function groupOf(name: string): AnyCommand {
+  return name === '' ? tree : suggested([name]).command;
+}
+
+const WORDS = Object.entries(TABLES.words).flatMap(([group, words]) =>
+  Object.entries(words).map(([word, instead]) => ({ group, word, instead })),
+);
+/** The commands in a hint. U+FDD0 marks the place of the profile. */
+const COMMAND = /gpucloud\ufdd0?((?: (?!or )[\w.:/=-]+)+)/g;
+
+describe("the table of other tools' words", () => {
+  test('contains no word that is a command', () => {
+    const known = WORDS.filter(({ group, word }) =>
+      groupOf(group).commands.some((one) => isNamed(one, word)),
+    );
+    expect(known).toEqual([]);
+  });
+
+  test('suggests only commands and flags that exist', () => {
+    const lines = [
+      ...WORDS.flatMap(({ instead }) =>
+        typeof instead === 'string'
+          ? instead.split(' or ').map((one) => `gpucloud ${one}`)
+          : [instead.hint],
+      ),
+      ...TABLES.flags.map(({ hint }) => hint),
+    ].filter((line) => !line.includes('gpucloud --version'));
+    const missing = lines
+      .flatMap((line) => [...line.matchAll(COMMAND)].map(([, words = '']) => words.trim()))
+      .filter((line) => {
+        const { command, rest } = suggested(line.split(' '));
+        const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
+        const flags = own.filter((word) => word.startsWith('-'));
+        const isKnown = (flag: string) =>
+          command.options.some(({ long, short }) => flag === long || flag === short);
+        return (
+          command === tree ||
+          (command.commands.length > 0 && rest.length > 0) ||
+          !flags.every(isKnown)
+        );
+      });
+    expect(missing).toEqual([]);
+  });
+
+  test('names only flags in hints that the command has, and no flag that it has', () => {
+    const wrong = TABLES.flags.flatMap(({ flags, of = [], hint }) =>
+      of.flatMap((path) => {
+        const { command, rest } = suggested(path.split(' ').filter((word) => word !== ''));
+        const own = command.options.flatMap(({ long, short }) => [long, short]);
+        // A hint with a whole command names that command's flags too.
+        const named = /gpucloud/.test(hint) ? [] : [...hint.matchAll(/(?<= |^)--[a-z][a-z-]*/g)];
+        return [
+          ...rest,
+          ...flags.filter((flag) => own.includes(flag)),
+          ...named.map(([flag]) => flag).filter((flag) => !own.includes(flag)),
+        ].map((what) => `${path} ${what}`);
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+const UNKNOWN = (word: string, ...commands: string[]) =>
+  `error: unknown command '${word}'\nhint: use ${commands.map((one) => `"gpucloud ${one}"`).join(' or ')}\n`;
+
+test.each([
+  ['logs trainer', UNKNOWN('logs', 'jobs logs NAME', 'instances events NAME --follow')],
+  ['delete trainer', UNKNOWN('delete', 'instances terminate NAME')],
+  ['down trainer -y', UNKNOWN('down', 'instances terminate NAME')],
+  ['kill trainer', UNKNOWN('kill', 'instances terminate NAME')],
+  ['rent', UNKNOWN('rent', 'instances create NAME')],
+  ['up', UNKNOWN('up', 'instances create NAME')],
+  ['attach trainer', UNKNOWN('attach', 'jobs attach NAME')],
+  ['queue', UNKNOWN('queue', 'jobs list')],
+  ['cancel trainer', UNKNOWN('cancel', 'jobs stop NAME')],
+  ['pods', UNKNOWN('pods', 'instances list')],
+  ['search offers', UNKNOWN('search', 'catalog list')],
+  ['gpus', UNKNOWN('gpus', 'catalog list')],
+  ['cost', UNKNOWN('cost', 'billing spend')],
+  ['price', UNKNOWN('price', 'catalog list')],
+  ['pause trainer', UNKNOWN('pause', 'instances stop NAME')],
+  ['resume trainer', UNKNOWN('resume', 'instances start NAME')],
+  ['info trainer', UNKNOWN('info', 'instances get NAME')],
+  ['top', UNKNOWN('top', 'instances top')],
+  ['instances pause trainer', UNKNOWN('instances pause', 'instances stop NAME')],
+  ['instances logs', UNKNOWN('instances logs', 'jobs logs NAME', 'instances events NAME --follow')],
+  ['jobs cancel trainer', UNKNOWN('jobs cancel', 'jobs stop NAME')],
+  [
+    'upgrade',
+    "error: unknown command 'upgrade'\nhint: install the new version the same way as the first; your settings are kept\n",
+  ],
+])('suggests the full command for %s', async (line, stderr) => {
+  expect(await refused(line.split(' '))).toBe(stderr);
+});
+
+const CREATE = ['instances', 'create', 'box', ...HARDWARE];
+const RUN = ['run', ...HARDWARE, '--terminate-after', '1h'];
+
+test.each([
+  [[...CREATE, '--gpu', 'A100'], '--gpu', '--offer sets the hardware; list known offers: '],
+  [[...RUN, '--gpus=8', '--', 'ls'], '--gpus', '--offer sets the hardware; list known offers: '],
+  [[...CREATE, '--region', 'eu'], '--region', 'an offer includes its region; '],
+  [[...CREATE, '--key', 'laptop'], '--key', '--ssh-key sets an SSH key of the account; '],
+  [['instances', 'ssh', '--key', 'k', 'box'], '--key', '--identity FILE sets a private key file\n'],
+  [[...CREATE, '--disk', '100'], '--disk', 'an offer includes its disk. --drive attaches '],
+  [['instances', 'stop', '--all'], '--all', 'name the instances: gpucloud instances list\n'],
+  [['instances', 'terminate', 'box', '--force'], '--force', '--yes answers every question\n'],
+  [[...RUN, '--rm', '--', 'ls'], '--rm', 'run always terminates the instance it rents. '],
+  [[...CREATE, '--rm'], '--rm', '--terminate-after 4h terminates the instance; '],
+  [[...CREATE, '--ttl', '4h'], '--ttl', '--terminate-after 4h terminates the instance at a '],
+  [[...CREATE, '--type', 'a100'], '--type', '--offer sets the hardware; '],
+  [[...RUN, '--workdir', '.', '--', 'ls'], '--workdir', '--sync FOLDER copies a folder, '],
+  [['instances', 'list', '--format', 'json'], '--format', '-o FORMAT sets the format: '],
+  [['instances', 'list', '--limit', '5'], '--limit', '--query "[:10]" keeps the first rows, '],
+  [['instances', 'list', '-v'], '-v', '--debug prints requests and responses\n'],
+  [['-v'], '-v', 'use "gpucloud --version"\n'],
+  [[...CREATE, '-d'], '-d', 'create returns without waiting unless --wait is given. '],
+  [['instances', 'list', '--token', 'x'], '--token', 'other programs can read arguments: '],
+])("suggests gpucloud's flag for %j", async (argv, flag, hint) => {
+  const stderr = await refused(argv);
+  expect(stderr.startsWith(`error: unknown option '${flag}'\nhint: ${hint}`), stderr).toBe(true);
+});
+
+test("explains docker's -it, which is -i t", async () => {
+  for (const argv of [
+    ['instances', 'ssh', '-it', 'box', 'bash'],
+    [...RUN, '-it', '--', 'bash'],
+  ]) {
+    expect(await refused(argv)).toBe(
+      'error: --identity "t": can\'t read the file (ENOENT)\n' +
+        'hint: -i is --identity; open a shell: gpucloud instances ssh NAME; with a command, add -t for a terminal\n',
+    );
+  }
+});
+
+test.each([
+  ['instances creat', 'instances'],
+  ['instances terminat box', 'instances'],
+  ['instances reaps', 'instances'],
+  ['instances strt box', 'instances'],
+  ['jobs stp box', 'jobs'],
+  ['jobs attch box', 'jobs'],
+  ['ru -- ls', ''],
+])('never suggests a verb that rents or terminates: %s', async (line, group) => {
+  const [first = '', second = ''] = line.split(' ');
+  const word = group === '' ? first : second;
+  expect(await refused(line.split(' '))).toBe(
+    `error: unknown command '${word}'\nhint: "gpucloud${group && ` ${group}`} --help" lists the commands\n`,
+  );
+});
+
+test('prints the help of a verb for `help` before it', async () => {
+  const help = await world.cli(['instances', 'create', '--help']);
+  expect(help.code).toBe(0);
+  expect(await world.cli(['instances', 'help', 'create'])).toEqual(help);
+  const group = await world.cli(['instances', '--help']);
+  expect(await world.cli(['instances', 'help'])).toEqual(group);
+  expect(await refused(['instances', 'help', 'nothing'])).toBe(
+    `error: unknown command 'nothing'\nhint: "gpucloud instances --help" lists the commands\n`,
+  );
+});
+
+test.each([
+  [
+    ['instances', 'create', 'box', '--offer', 'RTX', '4090', '--image', 'x'],
+    'error: too many arguments: "4090"\n' +
+      "hint: a value with a space needs quotes: --offer 'RTX 4090'\n",
+  ],
+  [
+    ['instances', 'create', 'box', '--offer=RTX', '4090'],
+    'error: too many arguments: "4090"\n' +
+      "hint: a value with a space needs quotes: --offer 'RTX 4090'\n",
+  ],
+  [
+    ['instances', 'create', '--offer', 'RTX', '4090'],
+    'error: NAME "4090": must be 3 to 50 letters (a-z), digits or hyphens, start with a letter and not end with a hyphen\n' +
+      "hint: a value with a space needs quotes: --offer 'RTX 4090'\n",
+  ],
+  [
+    ['drives', 'update', 'my', 'data', '--size', '1TB'],
+    'error: too many arguments: "data"\n' + "hint: a value with a space needs quotes: 'my data'\n",
+  ],
+  [
+    ['sandbox', 'advance', '2', 'days'],
+    'error: too many arguments: "days"\n' +
+      'hint: usage: gpucloud sandbox advance <duration>; for example: gpucloud sandbox advance 10m\n',
+  ],
+])('names the extra word, and shows the quotes: %j', async (argv, stderr) => {
+  expect(await refused(argv)).toBe(stderr);
+});
+
+test('shows no secret among too many arguments', async () => {
+  const stderr = await refused(['drives', 'update', 'data', 'svc_sk_live_0123456789abcdef']);
+  expect(stderr).not.toContain('0123456789abcdef');
+});
