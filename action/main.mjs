@@ -1,28 +1,26 @@
 // Runs `gpucloud run` with the inputs of the step. post.mjs terminates the instance if this is killed.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   fail,
   input,
   linesOf,
+  markOf,
   mask,
   NOT_FOUND,
   program,
+  SETTINGS,
   saveState,
   setOutput,
+  stateFolder,
   stopCommands,
 } from './runner.mjs';
 
 const ONCE = ['offer', 'image', 'identity', 'max-price', 'terminate-after', 'sync'];
 const REPEATED = ['ssh-key', 'fetch'];
-
-/** Variables that select the journal. An empty variable counts as not set. */
-const SETTINGS = ['BASE_URL', 'PROFILE', 'CONFIG_DIR', 'STATE_DIR'].map(
-  (name) => `GPUCLOUD_${name}`,
-);
 
 /** Exit codes that prove, without a report, that nothing was sent: usage, no key, no connection. */
 const NOTHING_SENT = [2, 4, 6];
@@ -51,19 +49,37 @@ function reportOf() {
   return existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
 }
 
-/** Saves the variables of this step: a later step may change them, and post.mjs would read another journal. */
-function settings() {
-  return JSON.stringify(Object.fromEntries(SETTINGS.map((one) => [one, process.env[one] ?? ''])));
+/**
+ * Makes and marks the journal, so that post.mjs notices if a later step deletes it or selects another.
+ */
+function marked(state) {
+  mkdirSync(join(state, 'journal'), { recursive: true, mode: 0o700 });
+  writeFileSync(markOf(state, name), '', { mode: 0o600 });
+}
+
+/** Records that post.mjs has nothing to terminate. */
+function saveEnded() {
+  saveState('ended', 'true');
+  rmSync(markOf(env.GPUCLOUD_STATE_DIR, name), { force: true });
 }
 
 // Saves the name before it rents anything, since this process can be killed at any time.
-saveState('settings', settings());
+const env = { ...process.env, GPUCLOUD_STATE_DIR: stateFolder(process.env) };
+// Saves these variables: a later step may change them, and post.mjs would read another journal.
+saveState('settings', JSON.stringify(Object.fromEntries(SETTINGS.map((one) => [one, env[one]]))));
 saveState('name', name);
 setOutput('name', name);
 
+try {
+  marked(env.GPUCLOUD_STATE_DIR);
+} catch (error) {
+  saveState('ended', 'true');
+  fail(`The folder of the journal can't be written, so nothing was rented: ${error.message}`);
+  process.exit();
+}
 if (key) mask(key);
 const resumeCommands = stopCommands();
-const child = spawn(program(), wordsOfRun(), { stdio: ['ignore', 'inherit', 'inherit'] });
+const child = spawn(program(), wordsOfRun(), { env, stdio: ['ignore', 'inherit', 'inherit'] });
 
 // A cancelled job has about ten seconds, too short to copy results. The runner sends SIGINT
 // and later SIGTERM. A second signal would make gpucloud drop a request that may rent.
@@ -77,7 +93,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 
 child.on('error', (error) => {
   // Without a process, nothing was sent.
-  if (child.pid === undefined) saveState('ended', 'true');
+  if (child.pid === undefined) saveEnded();
   resumeCommands();
   fail(error.code === 'ENOENT' ? NOT_FOUND : `gpucloud could not be started: ${error.message}`);
 });
@@ -91,6 +107,6 @@ child.on('exit', (code) => {
     written === undefined
       ? NOTHING_SENT.includes(code)
       : written.instance === null || written.terminated === true;
-  if (isEnded) saveState('ended', 'true');
+  if (isEnded) saveEnded();
   process.exitCode = code ?? 1;
 });

@@ -1,7 +1,8 @@
 // Terminates the instance that main.mjs rented. The runner starts this last, even after a cancelled job.
 import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fail, NOT_FOUND, program, stopCommands } from './runner.mjs';
+import { fail, markOf, NOT_FOUND, program, SETTINGS, stopCommands } from './runner.mjs';
 
 /** Pauses before further attempts, in milliseconds. */
 const PAUSES = [1_000, 5_000, 15_000];
@@ -12,12 +13,15 @@ const TIMEOUT = '15s';
 /** Milliseconds after which no other attempt begins: `terminate` itself tries for about a minute. */
 const LATEST = 60_000;
 
-const { STATE_name: name = '', STATE_ended: ended = '', STATE_settings: settings } = process.env;
+const { STATE_name: name = '', STATE_ended: ended = '', STATE_settings } = process.env;
+const settings = JSON.parse(STATE_settings || '{}');
+// A variable that main did not have is removed.
+const env = { ...process.env, ...Object.fromEntries(SETTINGS.map((one) => [one, settings[one]])) };
 
 function gpucloud(...words) {
   const { status, stdout, stderr, error } = spawnSync(program(), [...words, '--timeout', TIMEOUT], {
     encoding: 'utf8',
-    env: { ...process.env, ...JSON.parse(settings) },
+    env,
   });
   if (error !== undefined) {
     throw error.code === 'ENOENT' ? new Error(NOT_FOUND, { cause: error }) : error;
@@ -75,8 +79,12 @@ function mayBill(what, reason) {
 if (name === '' || ended === 'true') {
   process.stdout.write('Nothing is left to terminate.\n');
 } else {
+  const state = settings.GPUCLOUD_STATE_DIR;
+  const mark = markOf(state, name);
   try {
-    const outcome = await endAtLast();
+    const outcome = existsSync(mark) ? await endAtLast() : 'lost';
+    if (outcome === 'lost') mayBill(name, `the journal in ${state} was deleted or replaced.`);
+    if (outcome === 'terminated' || outcome === 'nothing') rmSync(mark);
     if (outcome === 'terminated') process.stdout.write(`Terminated ${name}.\n`);
     if (outcome === 'nothing') process.stdout.write('Nothing was rented.\n');
     if (outcome === 'unknown') {

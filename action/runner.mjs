@@ -1,6 +1,28 @@
 // Reads inputs from the GitHub runner, and writes outputs, state and errors for it.
 import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+
+/** Variables that select the profile and the journal. */
+export const SETTINGS = [
+  ...['GPUCLOUD_BASE_URL', 'GPUCLOUD_PROFILE', 'GPUCLOUD_CONFIG_DIR', 'GPUCLOUD_STATE_DIR'],
+  ...['HOME', 'XDG_CONFIG_HOME'],
+];
+
+/** Returns the folder of the journal, as gpucloud finds it (src/config/folders.ts). */
+export function stateFolder({ GPUCLOUD_STATE_DIR: own, XDG_STATE_HOME: xdg = '' }) {
+  if (own) return own;
+  if (process.platform === 'darwin') {
+    return join(homedir(), 'Library', 'Application Support', 'gpucloud', 'state');
+  }
+  return join(isAbsolute(xdg) ? xdg : join(homedir(), '.local', 'state'), 'gpucloud');
+}
+
+/** A file of main.mjs in the journal: without it, post.mjs has another journal, or an empty one. */
+export function markOf(state, name) {
+  return join(state, 'journal', `${encodeURIComponent(name)}.github-action`);
+}
 
 /** Reads an input of the step; empty if not given. A variable typed on a web page contains CRLF. */
 export function input(name) {

@@ -44,6 +44,11 @@ export const FINER_CODES = [
     code: 'exposed_key',
     meaning: "other users can change the config file, so gpucloud doesn't use its key",
   },
+  {
+    failure: 'authentication',
+    code: 'exposed_journal',
+    meaning: "other users can change the state folder, so gpucloud doesn't use its journal",
+  },
   { failure: 'wrongState', code: 'name_taken', meaning: 'an instance with this name exists' },
   { failure: 'wrongState', code: 'finding', meaning: '"gpucloud audit" reported a finding' },
   { failure: 'wrongState', code: 'insufficient_funds', meaning: 'the balance is too low' },

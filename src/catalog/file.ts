@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { errorCode, faultOf } from '../system/error-code.ts';
-import { readPlain, replaceFile } from '../system/files.ts';
+import { readOwn, replaceFile } from '../system/files.ts';
 import { withLock } from '../system/lock.ts';
 import * as z from '../zod.ts';
 
@@ -80,12 +80,12 @@ export async function changeFile(
 function readWhole(path: string): string | undefined {
   let bytes: Buffer | undefined;
   try {
-    bytes = readPlain(path);
+    bytes = readOwn(path);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw unusable(path, `${faultOf(error)}`, error);
   }
-  if (bytes === undefined) throw unusable(path, 'it is not a regular file');
+  if (bytes === undefined) throw unusable(path, 'it is not a regular file of yours');
   return bytes.toString('utf8');
 }
 

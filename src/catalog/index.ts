@@ -1,4 +1,5 @@
 import type { CatalogEntry } from '../json-results/local.ts';
+import { instant } from '../output/time.ts';
 import { isMoney } from '../rules/is-money.ts';
 import { resourceId } from '../rules/names.ts';
 import type { Clock } from '../system/clock.ts';
@@ -189,10 +190,10 @@ function lesson(kind: Kind, id: Text, texts: Readonly<Record<string, Text>>): Le
 /** Dates the price at creation, since creation fixed it (API document: Instance). */
 function priceOf({ price_per_hour_snapshot: price, created_at }: SeenInstance) {
   if (!isMoney(price ?? '')) return {};
-  const at = Date.parse(created_at ?? '');
+  const at = instant(created_at);
   return {
     price_per_hour: price,
-    price_at: Number.isNaN(at) ? undefined : new Date(at).toISOString(),
+    price_at: at === undefined ? undefined : new Date(at).toISOString(),
   };
 }
 

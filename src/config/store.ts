@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { errorCode } from '../system/error-code.ts';
-import { privateFolder, renameOver, syncFolder } from '../system/files.ts';
+import { privateFolder, renameOver, syncFolder, takeFolderOwner } from '../system/files.ts';
 import { withLock } from '../system/lock.ts';
 import { type ConfigFile, emptyFile, fileSchema, ownNamesOnly, profileSchema } from './file.ts';
 
@@ -157,8 +157,10 @@ async function save(target: string, after: ConfigFile): Promise<ConfigFile> {
 
 function keepOwner(target: string, fresh: string): void {
   const [before, now] = [statSync(target, { throwIfNoEntry: false }), statSync(fresh)];
-  if (before === undefined || (before.uid === now.uid && before.gid === now.gid)) return;
-  chownSync(fresh, before.uid, before.gid);
+  if (before === undefined) takeFolderOwner(fresh);
+  else if (before.uid !== now.uid || before.gid !== now.gid) {
+    chownSync(fresh, before.uid, before.gid);
+  }
 }
 
 /** Removes new files and conf's temporary files, since they may contain keys. */

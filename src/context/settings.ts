@@ -1,4 +1,4 @@
-import { exposureOfConfig } from '../config/exposure.ts';
+import { exposureOfConfig, trustedOwners } from '../config/exposure.ts';
 import {
   folders as foldersOf,
   notSignedIn,
@@ -11,6 +11,7 @@ import { CliError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { shellLine } from '../output/shell-line.ts';
 import type { GlobalFlags, Host } from './contract.ts';
+import { safeFolders } from './safe-folders.ts';
 import type { Terminal } from './terminal.ts';
 
 export type SettingsRoom = ReturnType<typeof createSettings>;
@@ -20,9 +21,10 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
   const { env } = host;
   /** What the run has used so far. */
   const used = { areFolders: false };
+  const owners = lazy(() => trustedOwners(host.uid, host.home));
   const folders = lazy(async () => {
     used.areFolders = true;
-    return foldersOf(env, host.home, host.platform);
+    return safeFolders(foldersOf(env, host.home, host.platform), host.uid, owners());
   });
   const config = lazy(async () => {
     return openConfig((await folders()).config);
@@ -57,6 +59,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
   });
   return {
     folders,
+    owners,
     used,
     config,
     keys,

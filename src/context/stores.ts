@@ -14,15 +14,15 @@ import type { SettingsRoom } from './settings.ts';
 /** Local data: the journal, the catalog and the sandbox's state. */
 export function createStores(
   host: Host,
-  { folders, resolved, settings, ensureSignedIn, isKeyAtHand, warnOfUnused }: SettingsRoom,
+  { folders, owners, resolved, settings, ensureSignedIn, isKeyAtHand, warnOfUnused }: SettingsRoom,
   { err }: Pick<Context, 'err'>,
 ) {
   const { clock } = host;
   const warn = (text: string) => err.warn('local_storage', text);
 
   async function sandbox(file?: string): Promise<Sandbox> {
-    if (file !== undefined) return openSandbox({ file, clock });
-    return openSandbox({ file: join((await folders()).state, 'sandbox.json'), clock });
+    const path = file ?? join((await folders()).state, 'sandbox.json');
+    return openSandbox({ file: path, clock, owners: owners() });
   }
 
   async function journalOf(scope: Scope): Promise<Journal> {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { faultOf } from '../system/error-code.ts';
-import { privateFolder } from '../system/files.ts';
+import { privateFolder, takeFolderOwner } from '../system/files.ts';
 import { type Bytes, type JobRecord, jobPath, outputFiles } from './record/record.ts';
 
 // Each output of a command is kept on this computer in a few files, the segments. The name of a
@@ -80,6 +80,7 @@ async function openStream(job: JobFiles, from: From, at: number, context: Contex
   };
   const open = ({ path, start }: Pick<Segment, 'path' | 'start'>) => {
     const file = openSync(path, 'a+', 0o600);
+    takeFolderOwner(path);
     segments.push({ path, start, file, size: fstatSync(file).size });
   };
   const remove = ({ path, file }: OpenSegment) => {

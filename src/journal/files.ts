@@ -2,8 +2,16 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { FILES_AT_ONCE } from '../concurrency.ts';
+import { shellLine } from '../output/shell-line.ts';
 import { errorCode } from '../system/error-code.ts';
-import { privateFolder, readPlain, replaceFile, syncFolder, textOfUtf8 } from '../system/files.ts';
+import {
+  privateFolder,
+  readOwn,
+  replaceFile,
+  syncFolder,
+  takeFolderOwner,
+  textOfUtf8,
+} from '../system/files.ts';
 
 /** Bytes; a typical journal file is a hundred times smaller. */
 const LARGEST = 1024 * 1024;
@@ -83,12 +91,13 @@ export function exists(path: string): boolean {
 }
 
 /**
- * Returns a journal file's text; undefined if it is missing, and null if it is unreadable. One read
+ * Returns a journal file's text; undefined if it is missing, and null if it is unreadable or another
+ * user's. One read
  * decides both: another process may create the file between a read and a second look.
  */
 export function readText(path: string): string | null | undefined {
   try {
-    const bytes = readPlain(path, LARGEST);
+    const bytes = readOwn(path, LARGEST);
     return (bytes && textOfUtf8(bytes)) ?? null;
   } catch (error) {
     return errorCode(error) === 'ENOENT' ? undefined : null;
@@ -108,6 +117,7 @@ export function textOfRecord(record: object): string {
 /** Copies an unreadable file before it is replaced. */
 export function keepUnreadable(path: string): void {
   copyFileSync(path, `${path}.unreadable`);
+  takeFolderOwner(`${path}.unreadable`);
 }
 
 /** Removes a file durably, so that a power cut does not restore it. */
@@ -167,4 +177,21 @@ export function fingerprint(apiKey: string): string {
 
 export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/** Returns what to check after a file system error. Files of root come from an earlier `sudo`. */
+export function remedyOf(error: unknown, root: string): string {
+  return /^(?:EACCES|EPERM)$/.test(errorCode(error) ?? '')
+    ? `make the folder yours: sudo chown -R "$(id -u)" ${shellLine([root])}`
+    : `check the folder ${root}`;
+}
+
+/** Names the owner of an unreadable file, unless it is its folder's owner. */
+export function foreignOwner(path: string): string {
+  const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
+  const expected = lstatSync(dirname(path), { throwIfNoEntry: false })?.uid;
+  if (owner === undefined || owner === expected) return '';
+  return owner === 0
+    ? ` (it belongs to root; to take it back: sudo chown "$(id -u)" ${shellLine([path])})`
+    : ` (it belongs to another user, uid ${owner})`;
 }

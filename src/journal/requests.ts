@@ -11,7 +11,13 @@ import { basename, dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { isSameName, nameKey } from '../rules/names.ts';
 import { errorCode } from '../system/error-code.ts';
-import { checkArrived, privateFolder, replaceFile, syncFolder } from '../system/files.ts';
+import {
+  checkArrived,
+  privateFolder,
+  replaceFile,
+  syncFolder,
+  takeFolderOwner,
+} from '../system/files.ts';
 import { withLock } from '../system/lock.ts';
 import type { JournalSettings } from './contract.ts';
 import {
@@ -89,6 +95,7 @@ function createExclusively(path: string, text: string): boolean {
   try {
     try {
       writeFileSync(file, text);
+      takeFolderOwner(path);
       fsyncSync(file);
     } finally {
       closeSync(file);

@@ -6,8 +6,10 @@ import {
   exists,
   fileName,
   fingerprint,
+  foreignOwner,
   namesIn,
   readText,
+  remedyOf,
   serviceFolder,
   writeRecord,
 } from './files.ts';
@@ -82,7 +84,7 @@ export function openStore(settings: JournalSettings) {
         if (error instanceof CliError) throw error;
         const words = error instanceof Error ? error.message : String(error);
         throw new CliError('storage', `Could not ${what} the list of rented instances: ${words}`, {
-          hint: `check the folder ${root}, or set GPUCLOUD_STATE_DIR to another folder`,
+          hint: `${remedyOf(error, root)}, or set GPUCLOUD_STATE_DIR to another folder`,
           cause: error,
         });
       }
@@ -92,7 +94,7 @@ export function openStore(settings: JournalSettings) {
   function spoil(path: string): void {
     if (!warned.has(path)) {
       settings.warn(
-        `Could not read the journal file ${path}, so its instance or request is missing. Check your instances in the web console.`,
+        `Could not read the journal file ${path}${foreignOwner(path)}, so its instance or request is missing. Check your instances in the web console.`,
       );
     }
     warned.add(path);

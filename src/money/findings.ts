@@ -2,7 +2,7 @@ import { FAILURES } from '../errors.ts';
 import type { OtherAccount } from '../instances/accounts.ts';
 import type { Armed, Enforcement } from '../instances/deadlines/armed.ts';
 import type { AccountDrive, AccountInstance } from '../json-results/money.ts';
-import { relative, spanText } from '../output/time.ts';
+import { instant, relative, spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
 import { inRoubles, zero } from '../rules/money.ts';
 import { typedName } from '../rules/names.ts';
@@ -230,9 +230,9 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   ofInstances({
     code: 'instance_overdue',
     test: ({ bills, price_per_hour_snapshot: price, paid_until: paid }, { reading }) =>
-      bills === true && price !== null && paid !== null && reading.now - Date.parse(paid) > LATE,
+      bills === true && price !== null && reading.now - (instant(paid) ?? reading.now) > LATE,
     message: ({ name, status, paid_until: paid }, { reading }) =>
-      `${short(name)} is ${status} and was paid until ${relative(Date.parse(paid ?? ''), reading.now)}`,
+      `${short(name)} is ${status} and was paid until ${relative(instant(paid) ?? reading.now, reading.now)}`,
     next: (row) => ['instances', 'events', typedRow(row)],
   }),
 ];

@@ -10,6 +10,7 @@ import {
   type OutputSettings,
   type View,
 } from './output.ts';
+import { instant } from './time.ts';
 
 /** How to write a view's rows. */
 export interface Forms<T> {
@@ -126,8 +127,8 @@ function compare(a: Cell, b: Cell, kind: Kind | undefined): number {
     if (one.ok && other.ok) return one.value.cmp(other.value);
   }
   if (kind === 'time') {
-    const difference = Date.parse(left) - Date.parse(right);
-    if (!Number.isNaN(difference)) return difference;
+    const [one, other] = [instant(left), instant(right)];
+    if (one !== undefined && other !== undefined) return one - other;
   }
   return byCode(left.toLowerCase(), right.toLowerCase()) || byCode(left, right);
 }

@@ -4,10 +4,15 @@ const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
+const ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
-/** Parses the service's ISO 8601 text to milliseconds since 1970; undefined for any other text. */
+/**
+ * Parses the service's ISO 8601 text to milliseconds since 1970; undefined for any other text. A
+ * text without a time zone is UTC: the service doesn't know this computer's zone.
+ */
 export function instant(text: string | null | undefined): number | undefined {
-  const time = ISO.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
+  if (text == null || !ISO.test(text)) return undefined;
+  const time = Date.parse(ZONE.test(text) ? text : `${text}Z`);
   return Number.isNaN(time) ? undefined : time;
 }
 

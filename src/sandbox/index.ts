@@ -14,6 +14,7 @@ import { failRunning } from './service/lifecycle.ts';
 import { settle } from './service/settle.ts';
 import { sandboxStatus } from './service/status.ts';
 import { connectTo, endStale, openFolder, type Wire, writeLoad } from './ssh/index.ts';
+import type { Owners } from './ssh/place.ts';
 import type { Fault, State } from './store/state.ts';
 import { openStore } from './store/store.ts';
 import { anchor, tick } from './time.ts';
@@ -34,6 +35,13 @@ interface ListenOptions {
 
 export type Sandbox = ReturnType<typeof openSandbox>;
 
+interface SandboxSettings {
+  readonly file: string;
+  readonly clock: Clock;
+  /** Users whose files are trusted; undefined checks none. */
+  readonly owners?: Owners;
+}
+
 /**
  * Opens the embedded copy of the service. Creates the state file (0600) and its folder (0700) if
  * they don't exist.
@@ -41,7 +49,7 @@ export type Sandbox = ReturnType<typeof openSandbox>;
  * Every method first runs the events that are due on the virtual clock. It throws a CliError `storage` if
  * the state file can't be read, parsed or written. The commands validate their arguments.
  */
-export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
+export function openSandbox({ file, clock, owners }: SandboxSettings) {
   const store = openStore(file);
 
   async function change<T>(work: (state: State, now: number) => T): Promise<T> {
@@ -61,7 +69,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
       );
     } finally {
       // The next change retries the deletion of remaining folders, and reset reports them.
-      if (statuses !== undefined) await endStale(file, statuses, readAgain);
+      if (statuses !== undefined) await endStale(file, owners, statuses, readAgain);
     }
   }
 
@@ -96,7 +104,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
       if (!hasSsh(instance.status)) {
         throw new CliError('wrongState', `${instance.name} is ${instance.status}.`);
       }
-      await connectTo(file, instance, wire);
+      await connectTo(file, owners, instance, wire);
     },
 
     /**
@@ -113,7 +121,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
           import('./ssh/ports.ts'),
         ],
       );
-      const ssh = wire === undefined ? undefined : createSshPorts(file, { ...wire, read });
+      const ssh = wire === undefined ? undefined : createSshPorts(file, owners, { ...wire, read });
       const server = await serveHttp(
         {
           operations: OPERATIONS,
@@ -163,7 +171,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
       });
       const state = freshState(now, { token, ...options });
       await store.replace(state);
-      const [left] = await endStale(file, new Map());
+      const [left] = await endStale(file, owners, new Map());
       if (left !== undefined) {
         throw new CliError('storage', `Reset the sandbox, but could not delete ${left}.`, {
           hint: 'delete this folder manually',

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { errorCode, faultOf } from '../system/error-code.ts';
-import { privateFolder } from '../system/files.ts';
+import { privateFolder, takeFolderOwner } from '../system/files.ts';
 import type { SshOptions } from './ssh-argv.ts';
 
 /**
@@ -16,6 +16,7 @@ export async function knownHostsFile(context: Context): Promise<string> {
     await privateFolder(dirname(path));
     // ssh itself would create the file readable for everybody.
     await (await open(path, 'a', 0o600)).close();
+    takeFolderOwner(path);
   } catch (error) {
     throw new CliError(
       'storage',

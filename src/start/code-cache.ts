@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { Script } from 'node:vm';
-import { makeFolders } from '../system/files.ts';
+import { makeFolders, takeFolderOwner } from '../system/files.ts';
 
 // Stores V8's compiled code between runs: one file per command, since each file holds the functions
 // that the command runs. A line of JSON lists the number and length of each module's code. The code
@@ -102,6 +102,7 @@ function writeCode(file: string, code: Buffer): void {
     makeFolders(dirname(file), 0o700);
     // V8 crashes on pages that a power cut or a full disk left empty, so flush the file.
     writeFileSync(fresh, code, { mode: 0o600, flag: 'wx', flush: true });
+    takeFolderOwner(fresh);
     renameSync(fresh, file);
   } catch {
     rmSync(fresh, { force: true });

@@ -7,10 +7,13 @@ import {
   fchownSync,
   fstatSync,
   fsyncSync,
+  lchownSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -23,19 +26,32 @@ import { errorCode } from './error-code.ts';
 // than the I/O, and a run needs dozens. Not for paths from users, which may be pipes or terminals.
 
 /**
- * Returns the bytes of a regular file of at most `most` bytes, otherwise undefined. Throws file
- * system errors.
+ * Returns the bytes of a regular file of at most `most` bytes, otherwise undefined. `isOf` checks
+ * its owner. Throws file system errors.
  */
-export function readPlain(path: string, most = Number.POSITIVE_INFINITY): Buffer | undefined {
+export function readPlain(
+  path: string,
+  most = Number.POSITIVE_INFINITY,
+  isOf: (owner: number) => boolean = () => true,
+): Buffer | undefined {
   // Without this flag, opening a pipe waits for a writer. Windows has neither the flag nor such
   // pipes.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const found = fstatSync(file);
-    return found.isFile() && found.size <= most ? readFileSync(file) : undefined;
+    const isWanted = found.isFile() && found.size <= most && isOf(found.uid);
+    return isWanted ? readFileSync(file) : undefined;
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * As {@link readPlain}, but only for a file of root or of its folder's owner. Another user may have
+ * put a file into the folder while others could write to it.
+ */
+export function readOwn(path: string, most?: number): Buffer | undefined {
+  return readPlain(path, most, (owner) => owner === 0 || owner === statSync(dirname(path)).uid);
 }
 
 /**
@@ -51,7 +67,7 @@ export function textOfUtf8(bytes: Buffer): string | undefined {
 interface HowToReplace {
   /** Default: 0600. */
   readonly mode?: number;
-  /** Sets the new file's owner; by default, the current user. */
+  /** Sets the new file's owner; by default, {@link takeFolderOwner} decides. */
   readonly owner?: { readonly uid: number; readonly gid: number };
 }
 
@@ -73,7 +89,8 @@ export async function replaceFile(
     const file = openSync(temporary, 'wx', 0o600);
     try {
       writeFileSync(file, content);
-      if (owner !== undefined) handOver(file, owner);
+      if (owner === undefined) takeFolderOwner(temporary);
+      else handOver(file, owner);
       // Sets the mode despite the umask, and after the owner, since changing the owner clears bits.
       if (mode !== 0o600) fchmodSync(file, mode);
       fsyncSync(file);
@@ -127,6 +144,17 @@ function handOver(file: number, { uid, gid }: { uid: number; gid: number }) {
   if (now.uid !== uid || now.gid !== gid) fchownSync(file, uid, gid);
 }
 
+/**
+ * Gives what root has just made to the owner of its folder, who could not read or replace it
+ * otherwise: with sudo, root works in the home folder of another user. Does nothing for other users.
+ * Throws file system errors.
+ */
+export function takeFolderOwner(path: string): void {
+  if (lstatSync(path).uid !== 0) return;
+  const { uid, gid } = statSync(dirname(path));
+  if (uid !== 0) lchownSync(path, uid, gid);
+}
+
 /** Makes a new, renamed or removed file in a folder durable. */
 export function syncFolder(path: string): void {
   // Windows can't open folders, and makes such changes durable without fsync.
@@ -172,13 +200,19 @@ export function makeFolders(path: string, mode: number): string | undefined {
   if (!isFolder(path) && parent !== path && !isFolder(parent)) first = makeFolders(parent, mode);
   try {
     mkdirSync(path, mode);
-    return first ?? path;
   } catch (error) {
     // The folder exists: it did before, or another process just created it. A dangling link is not
     // a folder.
     if (isFolder(path)) return first;
     throw error;
   }
+  try {
+    takeFolderOwner(path);
+  } catch (error) {
+    rmdirSync(path);
+    throw error;
+  }
+  return first ?? path;
 }
 
 function isFolder(path: string): boolean {

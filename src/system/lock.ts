@@ -2,7 +2,7 @@ import { statSync, utimesSync } from 'node:fs';
 import { dirname } from 'node:path';
 import lockfile from 'proper-lockfile';
 import { errorCode } from './error-code.ts';
-import { privateFolder } from './files.ts';
+import { privateFolder, takeFolderOwner } from './files.ts';
 
 /** Milliseconds without a refresh after which a lock counts as abandoned. */
 const ABANDONED = 10_000;
@@ -49,8 +49,8 @@ export async function withLock<T>(
   let release: () => Promise<void>;
   try {
     await privateFolder(dirname(path));
-    release = await patiently(`${path}.lock`, { patience, yields }, () =>
-      lockfile.lock(path, {
+    release = await patiently(`${path}.lock`, { patience, yields }, async () => {
+      const giveUp = await lockfile.lock(path, {
         realpath: false,
         stale: ABANDONED,
         update: 2_000,
@@ -59,8 +59,15 @@ export async function withLock<T>(
         onCompromised: (error) => {
           lost = error;
         },
-      }),
-    );
+      });
+      try {
+        takeFolderOwner(`${path}.lock`);
+      } catch (error) {
+        await giveUp();
+        throw error;
+      }
+      return giveUp;
+    });
   } catch (error) {
     if (otherwise === undefined) throw error;
     return otherwise(error, errorCode(error) === 'ELOCKED');

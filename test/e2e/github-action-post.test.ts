@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -146,6 +148,71 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     };
     expect(await runner.post(other)).toMatchObject({ code: 0 });
     expect(world.status()).toBe('TERMINATING');
+  });
+
+  test.each([
+    ['XDG_STATE_HOME', { HOME: '/nowhere', XDG_STATE_HOME: '/nowhere' }],
+    ['HOME', { HOME: '/nowhere' }],
+  ])("uses main's journal in the post step, even if a later step sets %s", async (_name, later) => {
+    const state = { GPUCLOUD_STATE_DIR: '', XDG_STATE_HOME: join(world.computer.home, 'xdg') };
+    const main = runner.startMain({ command: LASTS }, state);
+    await heard(main, 'stdout', /up/);
+    await killed(main);
+    // The folder is the one that gpucloud selects.
+    expect(existsSync(join(state.XDG_STATE_HOME, 'gpucloud', 'journal'))).toBe(true);
+    expect(await runner.post({ GPUCLOUD_STATE_DIR: '', ...later })).toMatchObject({ code: 0 });
+    expect(world.status()).toBe('TERMINATING');
+    expect(await readdir(join(state.XDG_STATE_HOME, 'gpucloud', 'journal'))).not.toContainEqual(
+      expect.stringMatching(/github-action/),
+    );
+  });
+
+  test.each([
+    ['deleted', (state: string) => rm(state, { recursive: true })],
+    ['emptied', (state: string) => rm(join(state, 'journal'), { recursive: true })],
+    [
+      'replaced',
+      async (state: string) => {
+        await rm(state, { recursive: true });
+        await mkdir(state, { mode: 0o700 });
+      },
+    ],
+  ])('fails the post step if the journal was %s', async (_what, change) => {
+    const main = runner.startMain({ command: LASTS });
+    await heard(main, 'stdout', /up/);
+    await killed(main);
+    const state = join(world.computer.home, 'state');
+    await change(state);
+    const { code, obeyed } = await runner.post();
+    const { name } = await runner.state();
+    expect([code, obeyed]).toEqual([
+      1,
+      [
+        {
+          name: 'error',
+          properties: { title: 'gpucloud' },
+          data: `${name} may still be billing: the journal in ${state} was deleted or replaced. Look for it in the service's web console and terminate it there.`,
+        },
+      ],
+    ]);
+    expect(world.status()).toBe('ACTIVE');
+  });
+
+  test('rents nothing if the folder of the journal cannot be written', async () => {
+    const file = join(world.computer.home, 'file');
+    await writeFile(file, '');
+    const env = { GPUCLOUD_STATE_DIR: join(file, 'state') };
+    const { code, obeyed } = await runner.main({ command: 'true' }, env);
+    expect([code, obeyed.map(({ data }) => data)]).toEqual([
+      1,
+      [
+        expect.stringMatching(
+          /^The folder of the journal can't be written, so nothing was rented: /,
+        ),
+      ],
+    ]);
+    expect(world.rentals()).toBe(0);
+    expect((await runner.post()).code).toBe(0);
   });
 
   test('retries the termination in the post step if the service refuses it', async () => {

@@ -93,6 +93,25 @@ describe('times for people', () => {
     },
   );
 
+  it.each(['Asia/Tokyo', 'America/New_York', 'UTC'])(
+    'reads a time without a zone as UTC in %s',
+    (zone) => {
+      const before = process.env.TZ;
+      process.env.TZ = zone;
+      try {
+        const at = Date.UTC(2026, 2, 1, 14, 5, 9);
+        expect(instant('2026-03-01T14:05:09')).toBe(at);
+        expect(instant('2026-03-01T14:05:09.000000')).toBe(at);
+        expect(instant('2026-03-01T14:05:09Z')).toBe(at);
+        expect(instant('2026-03-01T17:05:09+03:00')).toBe(at);
+        expect(instant('2026-03-01T14:05')).toBe(at - 9_000);
+      } finally {
+        if (before === undefined) delete process.env.TZ;
+        else process.env.TZ = before;
+      }
+    },
+  );
+
   it.each(['2026', 'March 1 2026', '2026-13-01T00:00:00Z', ''])(
     'returns undefined for %j, which is not a time',
     (text) => {

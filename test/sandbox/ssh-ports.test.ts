@@ -6,7 +6,13 @@ const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 function ports() {
   const { signal } = new AbortController();
   const read = async () => undefined;
-  const all = createSshPorts('/none', { env: {}, platform: 'linux', signal, read, onFault() {} });
+  const all = createSshPorts('/none', undefined, {
+    env: {},
+    platform: 'linux',
+    signal,
+    read,
+    onFault() {},
+  });
   onTestFinished(() => all.close());
   return all;
 }

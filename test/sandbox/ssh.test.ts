@@ -11,6 +11,7 @@ import { needs } from '../support/needs.ts';
 import { until } from '../support/ssh-world.ts';
 import { temporaryFolder } from './support.ts';
 
+const OWNERS = [process.geteuid?.() ?? 0];
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const keyPair = () => ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 });
 const [own, other] = [keyPair(), keyPair()];
@@ -29,7 +30,7 @@ beforeEach(async () => {
 afterEach(async () => {
   stop.abort();
   await Promise.all(served);
-  await endStale(file, new Map());
+  await endStale(file, OWNERS, new Map());
 });
 
 /** Opens a connection to the instance. Rejects if it can't sign in. */
@@ -43,7 +44,7 @@ async function connected(config: ConnectConfig = { privateKey: own.private }) {
   } as unknown as Instance;
   const env = { PATH: process.env.PATH, LANG: 'C', GPUCLOUD_API_KEY: 'secret-1', MINE: 'secret-2' };
   const wire = { stdin, stdout, env, platform: process.platform, signal: stop.signal };
-  served.push(connectTo(file, instance, wire));
+  served.push(connectTo(file, OWNERS, instance, wire));
   const client = new ssh2.Client();
   const sock = Duplex.from({ readable: stdout, writable: stdin });
   await new Promise((resolve, reject) => {
@@ -120,7 +121,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
       expect(existsSync(`/proc/${pid}`)).toBe(true);
       const stranger = join(folder, '..', 'not-an-instance');
       await mkdir(stranger);
-      await endStale(file, new Map([[ID, 'TERMINATED']]));
+      await endStale(file, OWNERS, new Map([[ID, 'TERMINATED']]));
       await until(() => !existsSync(`/proc/${pid}/exe`));
       expect([existsSync(folder), existsSync(stranger)]).toEqual([false, true]);
     },

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { endStale } from '../../src/sandbox/ssh/index.ts';
 import { temporaryFolder } from './support.ts';
 
+const OWNERS = [process.geteuid?.() ?? 0];
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 
 test.each([
@@ -19,7 +20,7 @@ test.each([
     const mark = join(folder, 'running');
     await mkdir(folder, { recursive: true });
     await writeFile(mark, '');
-    await endStale(file, new Map([[ID, before]]), async () => new Map([[ID, now]]));
+    await endStale(file, OWNERS, new Map([[ID, before]]), async () => new Map([[ID, now]]));
     expect([existsSync(folder), existsSync(mark)]).toEqual(left);
   },
 );
@@ -34,7 +35,7 @@ test.each([
   const file = join(await temporaryFolder(), 'sandbox.json');
   const folder = file.replace('.json', '-instances');
   await make(folder);
-  await expect(endStale(file, new Map())).rejects.toMatchObject({
+  await expect(endStale(file, OWNERS, new Map())).rejects.toMatchObject({
     failure: 'storage',
     message: `Other users could change ${folder}.`,
   });

@@ -1,9 +1,11 @@
 import { constants } from 'node:fs';
-import { access, rm, stat, writeFile } from 'node:fs/promises';
+import { access, lstat, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { exposureOf } from '../../config/exposure.ts';
+import { exposureOf, exposureOfState, trustedOwners } from '../../config/exposure.ts';
+import { folders } from '../../config/index.ts';
 import type { Settings, Sourced } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
+import { journalFolders } from '../../journal/layout.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
 import { temporaryName } from '../../system/files.ts';
@@ -79,7 +81,7 @@ export function fileChecks(context: Context): Checks {
   return {
     config_folder: async () => folderCheck((await context.folders()).config, uid),
     config_file: () => configFileCheck(context),
-    state_folder: async () => folderCheck((await context.folders()).state, uid),
+    state_folder: () => stateCheck(context),
     state_writable: () => writableCheck(context),
   };
 }
@@ -103,6 +105,36 @@ async function folderCheck(path: string, uid: number | undefined): Promise<Findi
   return folder.isFolder
     ? privacy(path, path, folder.mode, '700', uid)
     : fail(`${path} is not a folder`, 'move the file');
+}
+
+/** Reads the folder's path without the check of the other commands, since this is that check. */
+async function stateCheck({ env, host }: Context): Promise<Finding> {
+  const { home, platform, uid } = host;
+  const { state } = folders(env, home, platform);
+  const inside = journalFolders(state);
+  const exposure = exposureOfState(inside, uid, trustedOwners(uid, home));
+  if (exposure !== undefined) return fail(exposure.message, shellLine(exposure.remedy));
+  const [foreign, ...more] = await foreignFiles(inside);
+  if (foreign === undefined) return folderCheck(state, uid);
+  const { uid: owner } = await lstat(state);
+  const what = more.length === 0 ? 'belongs' : `and ${more.length} other files belong`;
+  return fail(
+    `${foreign} ${what} to another user, so gpucloud may miss instances`,
+    shellLine(['sudo', 'chown', '-R', String(owner), state]),
+  );
+}
+
+/** Returns files in the state folder that its owner doesn't own: `sudo gpucloud` once made them. */
+async function foreignFiles(inside: readonly [string, ...string[]]): Promise<string[]> {
+  const owner = await lstat(inside[0]).catch(() => undefined);
+  const foreign: string[] = [];
+  for (const folder of inside) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const file = await lstat(join(folder, name)).catch(() => undefined);
+      if (file !== undefined && file.uid !== owner?.uid) foreign.push(join(folder, name));
+    }
+  }
+  return foreign;
 }
 
 async function configFileCheck(context: Context): Promise<Finding> {

@@ -6,7 +6,7 @@ import { serviceName } from '../../instances/deadlines/armed.ts';
 import { type JobReport, jobReport } from '../../json-results/jobs.ts';
 import { lazy } from '../../lazy.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
-import { privateFolder, replaceFile } from '../../system/files.ts';
+import { privateFolder, readOwn, replaceFile, takeFolderOwner } from '../../system/files.ts';
 import * as z from '../../zod.ts';
 import type { Happened } from '../state.ts';
 
@@ -266,7 +266,8 @@ export async function readJob(uid: string, context: Context): Promise<JobRecord>
   const path = await jobPath(uid, 'json', context);
   let found: Record<string, unknown>;
   try {
-    found = z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(path, 'utf8')));
+    const text = readOwn(path)?.toString('utf8') ?? '';
+    found = z.record(z.string(), z.unknown()).parse(JSON.parse(text));
     const record = found.version === 1 ? upgraded(found) : found;
     if (record.version === VERSION) return { ...schema().parse(record), uid };
   } catch (error) {
@@ -374,6 +375,7 @@ export async function askToStop(uid: string, context: Context): Promise<void> {
   const path = await jobPath(uid, 'stop', context);
   try {
     writeFileSync(path, '', { mode: 0o600 });
+    takeFolderOwner(path);
   } catch (error) {
     throw unusable('save', path, error);
   }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { Duplex, type Readable, type Writable } from 'node:stream';
 import { hasSsh, mayBill } from '../../rules/statuses.ts';
-import { privateFolder, replaceFile } from '../../system/files.ts';
+import { makeFolders, privateFolder, replaceFile } from '../../system/files.ts';
 import { startPiped } from '../../system/programs.ts';
 import { findImage } from '../catalog/images.ts';
 import { findOffer } from '../catalog/offers.ts';
@@ -13,6 +13,7 @@ import {
   environmentOf,
   instancesFolder,
   marked,
+  type Owners,
   placeOf,
   preparePlace,
   removeFolder,
@@ -36,8 +37,13 @@ const NOTICED = 500;
  * Serves one SSH connection to an instance, until it closes, the instance stops, or the signal
  * aborts.
  */
-export async function connectTo(file: string, instance: Instance, wire: Wire): Promise<void> {
-  await ensureOwn(file);
+export async function connectTo(
+  file: string,
+  owners: Owners,
+  instance: Instance,
+  wire: Wire,
+): Promise<void> {
+  await ensureOwn(file, owners);
   const place = placeOf(file, instance.id);
   const hostKey = await preparePlace(place, cardsOf(instance), newHostKey);
   await writeProc(place, Date.now());
@@ -79,7 +85,7 @@ function cardsOf({ id, offerId, imageId }: Instance): string {
 
 /** Makes the folder of all instances. Returns false if it exists. */
 export async function openFolder(file: string): Promise<boolean> {
-  return (await mkdir(instancesFolder(file), { recursive: true, mode: 0o700 })) !== undefined;
+  return makeFolders(instancesFolder(file), 0o700) !== undefined;
 }
 
 /**
@@ -102,11 +108,12 @@ const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  */
 export async function endStale(
   file: string,
+  owners: Owners,
   statuses: ReadonlyMap<string, string>,
   readAgain = async () => statuses,
 ): Promise<string[]> {
   if (!existsSync(instancesFolder(file))) return [];
-  await ensureOwn(file);
+  await ensureOwn(file, owners);
   const left: string[] = [];
   for (const id of await readdir(instancesFolder(file))) {
     const status = statuses.get(id);

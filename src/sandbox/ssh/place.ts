@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { chmod, lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { CliError } from '../../errors.ts';
 import { errorCode } from '../../system/error-code.ts';
-import { privateFolder, replaceFile } from '../../system/files.ts';
+import { makeFolders, privateFolder, replaceFile, takeFolderOwner } from '../../system/files.ts';
 import { withLock } from '../../system/lock.ts';
 import { NVIDIA_SMI } from './nvidia-smi.ts';
 
@@ -22,6 +22,9 @@ export interface Place {
   /** A folder with copies of the /proc files that show load. */
   readonly proc: string;
 }
+
+/** Users whose files are trusted; undefined if files have no owners (Windows). */
+export type Owners = readonly number[] | undefined;
 
 /** Returns the folder of all instances of a state file. */
 export function instancesFolder(file: string): string {
@@ -49,10 +52,8 @@ const NOBODY = '#!/bin/sh\n';
  * Throws CliError('storage') if another user can change the instances' files, since instances run
  * as programs on this computer. In a shared folder, the first user to create a folder owns it.
  */
-export async function ensureOwn(file: string): Promise<void> {
-  const { uid } = userInfo();
-  // Windows has neither numeric file owners nor SSH to an instance.
-  if (uid === -1) return;
+export async function ensureOwn(file: string, owners: Owners): Promise<void> {
+  if (owners === undefined) return;
   const folder = instancesFolder(file);
   for (const [path, read] of [
     [file, stat],
@@ -60,7 +61,7 @@ export async function ensureOwn(file: string): Promise<void> {
   ] as const) {
     const stats = await read(path).catch(() => undefined);
     if (stats === undefined) continue;
-    const isOwn = stats.uid === uid && (stats.mode & 0o002) === 0;
+    const isOwn = owners.includes(stats.uid) && (stats.mode & 0o002) === 0;
     if (isOwn && !stats.isSymbolicLink()) continue;
     throw new CliError('storage', `Other users could change ${path}.`, {
       hint: 'use a state file in a folder of your own',
@@ -75,14 +76,17 @@ export async function ensureOwn(file: string): Promise<void> {
 export async function realFolder(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats?.isDirectory() === false) await rm(path);
-  await mkdir(path, { recursive: true });
+  makeFolders(path, 0o777);
 }
 
 /** Creates an instance's folder on first use. */
 export async function preparePlace(place: Place, cards: string, makeKey: () => string) {
   await privateFolder(place.home);
   // The modification time of this file is the instance's start.
-  if (!existsSync(place.mark)) await writeFile(place.mark, '');
+  if (!existsSync(place.mark)) {
+    await writeFile(place.mark, '');
+    takeFolderOwner(place.mark);
+  }
   await realFolder(join(place.folder, 'bin'));
   const program = join(place.folder, 'bin', 'nvidia-smi');
   // Takes a lock, so that two simultaneous connections use the same host key.
@@ -107,7 +111,7 @@ export function environmentOf(
   { folder, home, proc }: Place,
   env: Readonly<Record<string, string | undefined>>,
 ) {
-  const { username } = userInfo();
+  const username = userName();
   const { PATH: path = '/usr/local/bin:/usr/bin:/bin' } = env;
   return {
     ...Object.fromEntries(Object.entries(env).filter(([name]) => PASSED.test(name))),
@@ -120,6 +124,15 @@ export function environmentOf(
     GPUCLOUD_PROC: proc,
     [MARK]: id,
   };
+}
+
+/** Returns the user's name. In a container, the user may have none. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'sandbox';
+  }
 }
 
 /**

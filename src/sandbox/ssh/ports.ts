@@ -3,6 +3,7 @@ import { CliError } from '../../errors.ts';
 import { hasSsh } from '../../rules/statuses.ts';
 import type { Instance } from '../store/state.ts';
 import { connectTo, type Wire } from './index.ts';
+import type { Owners } from './place.ts';
 
 interface Listening extends Omit<Wire, 'stdin' | 'stdout'> {
   /** Reads an instance; undefined for an unknown ID. */
@@ -22,7 +23,11 @@ function usualPort(id: string): number {
 }
 
 /** Serves SSH on 127.0.0.1. The instances share this address, so each has its own port. */
-export function createSshPorts(file: string, { read, onFault, ...wire }: Listening) {
+export function createSshPorts(
+  file: string,
+  owners: Owners,
+  { read, onFault, ...wire }: Listening,
+) {
   const servers = new Map<string, Promise<Server>>();
 
   function listen(id: string, port: number): Promise<Server> {
@@ -30,7 +35,7 @@ export function createSshPorts(file: string, { read, onFault, ...wire }: Listeni
       const work = async () => {
         const instance = await read(id);
         if (instance === undefined || !hasSsh(instance.status)) return;
-        await connectTo(file, instance, { ...wire, stdin: socket, stdout: socket });
+        await connectTo(file, owners, instance, { ...wire, stdin: socket, stdout: socket });
       };
       socket.on('error', () => undefined);
       work()

@@ -1,0 +1,73 @@
+import { chownSync, lstatSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openConfig } from '../../src/config/index.ts';
+import { privateFolder, readOwn, replaceFile, takeFolderOwner } from '../../src/system/files.ts';
+import { withLock } from '../../src/system/lock.ts';
+import { needs } from '../support/needs.ts';
+
+const [USER, GROUP] = [65_534, 4712];
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gpucloud-owner-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const ownerOf = (...names: string[]) => {
+  const { uid, gid } = lstatSync(join(folder, ...names));
+  return [uid, gid];
+};
+
+describe("root in another user's folder", needs('root'), () => {
+  beforeEach(() => chownSync(folder, USER, GROUP));
+
+  test('gives new folders, files and locks to the owner of their folder', async () => {
+    await privateFolder(join(folder, 'a', 'b'));
+    await replaceFile(join(folder, 'a', 'b', 'file'), 'text');
+    await withLock(join(folder, 'a', 'file'), async () => {
+      expect(ownerOf('a', 'file.lock')).toEqual([USER, GROUP]);
+    });
+    await openConfig(join(folder, 'config')).change((file) => ({ ...file, current: 'sandbox' }));
+    for (const name of ['a', 'a/b', 'a/b/file', 'config', 'config/config.json']) {
+      expect(ownerOf(name), name).toEqual([USER, GROUP]);
+    }
+    expect(lstatSync(join(folder, 'a', 'b', 'file')).mode & 0o777).toBe(0o600);
+  });
+
+  test('takes files back from root when it rewrites them', async () => {
+    writeFileSync(join(folder, 'file'), 'by an earlier version');
+    expect(ownerOf('file')).toEqual([0, 0]);
+    await replaceFile(join(folder, 'file'), 'text');
+    expect(ownerOf('file')).toEqual([USER, GROUP]);
+  });
+
+  test('keeps the owner of a file that it rewrites for its user', async () => {
+    const owner = { uid: 4711, gid: 4711 };
+    await replaceFile(join(folder, 'file'), 'text', { owner });
+    expect(ownerOf('file')).toEqual([4711, 4711]);
+  });
+
+  test('leaves files of other users, and its own files in its own folders', async () => {
+    writeFileSync(join(folder, 'theirs'), '');
+    chownSync(join(folder, 'theirs'), 4711, 4711);
+    takeFolderOwner(join(folder, 'theirs'));
+    expect(ownerOf('theirs')).toEqual([4711, 4711]);
+    await mkdir(join(folder, 'own'));
+    await replaceFile(join(folder, 'own', 'file'), 'text');
+    expect(ownerOf('own', 'file')).toEqual([0, 0]);
+  });
+
+  test.each([
+    [USER, 'text'],
+    [0, 'text'],
+    [4711, undefined],
+  ])('reads a file of uid %d as %j', (uid, text) => {
+    const path = join(folder, 'file');
+    writeFileSync(path, 'text');
+    chownSync(path, uid, uid);
+    expect(readOwn(path)?.toString()).toBe(text);
+  });
+});
