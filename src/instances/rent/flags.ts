@@ -12,7 +12,10 @@ import {
 } from '../deadlines/deadline.ts';
 import { maxPriceOption } from './max-price.ts';
 
-/** The value of `--no-ssh-key`. Without either flag, gpucloud chooses the keys. */
+/**
+ * The value of `--no-ssh-key`. As a preset, it also lets commander name that flag in a conflict.
+ * Without either flag, gpucloud chooses the keys.
+ */
 const NO_KEYS: readonly string[] = [];
 
 const sshKeys = repeated((text: string, before: readonly string[] = []): readonly string[] => {
@@ -20,7 +23,7 @@ const sshKeys = repeated((text: string, before: readonly string[] = []): readonl
   return [...before, text];
 });
 
-function noSshKey(_nothing: string, before: readonly string[] = NO_KEYS): readonly string[] {
+function noSshKey(_preset: unknown, before: readonly string[] = NO_KEYS): readonly string[] {
   if (before !== NO_KEYS) throw bothKeyFlags();
   return NO_KEYS;
 }
@@ -54,7 +57,9 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
       ),
     );
   // Added apart, since its type would add `false` to the type of --ssh-key.
-  described.addOption(new Option('--no-ssh-key', 'rent without an SSH key').argParser(noSshKey));
+  described.addOption(
+    new Option('--no-ssh-key', 'rent without an SSH key').preset(NO_KEYS).argParser(noSshKey),
+  );
   return described
     .optionsGroup('Container:')
     .option('--template <template>', 'application template, by slug, name or ID')
