@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import {
   closeSync,
   fstatSync,
+  openSync,
   readFileSync,
   readlinkSync,
   type Stats,
@@ -9,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { devNull, homedir } from 'node:os';
+import type { ReadStream } from 'node:tty';
 import { namedHome } from './config/folders.ts';
 import type { Host } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
@@ -60,6 +62,7 @@ async function main(): Promise<void> {
     // A direct write must not overtake the stream's pending output.
     syncWrite: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
     onStdinData,
+    openTerminal,
     isStdoutNull,
     env,
     endsAtOnce: true,
@@ -113,6 +116,17 @@ function written(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
 
 function self(): Self {
   return selfOf(process.execPath, process.argv[1] ?? '');
+}
+
+/** Opens the terminal that started this process, for answers while stdin is a pipe. */
+async function openTerminal(): Promise<ReadStream | undefined> {
+  const { ReadStream } = await import('node:tty');
+  try {
+    return new ReadStream(openSync('/dev/tty', 'r'));
+  } catch {
+    // Windows, or a process without a terminal.
+    return undefined;
+  }
 }
 
 /** Whether stdout is closed (`>&-`): Node opens the null device in its place. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError, FAILURES, type Failure, SeveralErrors, worstOf } from '../src/errors.ts';
 import { createWorld, type World } from './support/run-cli.ts';
-import { HARDWARE } from './support/sandbox-ids.ts';
+import { HARDWARE, OFFERED } from './support/sandbox-ids.ts';
 import { errorOf } from './support/stderr-lines.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -198,6 +198,7 @@ describe('global flags', () => {
       'o',
       '--image',
       'i',
+      '--no-ssh-key',
       '--dry-run',
       '--json',
     ];
@@ -410,7 +411,7 @@ describe('-q', () => {
   test('prints with -q the ID and no notes, unlike -o id', async () => {
     const create = ['--profile', 'sandbox', 'instances', 'create'];
     const env = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined };
-    const quiet = await world.cli([...create, 'quiet', ...HARDWARE, '-q'], { env });
+    const quiet = await world.cli([...create, 'quiet', ...OFFERED, '-q'], { env });
     expect(`${quiet.code} ${quiet.stderr}`).toMatch(/^0 warning: No SSH.*\n$/);
     expect(quiet.stdout).toMatch(/^[0-9a-f-]{36}\n$/);
     const ids = await world.cli([...create, 'ids', ...HARDWARE, '-o', 'id'], { env });

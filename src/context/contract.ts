@@ -25,6 +25,8 @@ export interface Host {
   readonly syncWrite?: ((bytes: Uint8Array) => number) | undefined;
   /** Calls back once if stdin has data that the command will not read. */
   onStdinData?(found: () => void): void;
+  /** Opens the terminal for answers while stdin is a pipe; undefined if there is none. */
+  openTerminal?(): Promise<Host['stdin'] | undefined>;
   /** Whether stdout is closed or /dev/null, so that output is lost. */
   isStdoutNull?(): boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -178,6 +180,8 @@ export interface Context {
   catalog(): Promise<Catalog>;
   /** Undefined if not interactive. */
   prompts(): Promise<Prompts | undefined>;
+  /** The same, but reads the terminal itself if stdin is a pipe with names. */
+  terminalPrompts(): Promise<Prompts | undefined>;
   /** The sandbox with the state in `file`; by default, the built-in profile's. */
   sandbox(file?: string): Promise<Sandbox>;
   /** Runs work that no interrupt stops, such as terminating the rented instance after Ctrl-C. */

@@ -9,7 +9,7 @@ import { leavingOf } from './interrupts.ts';
 
 export type Terminal = Pick<
   Context,
-  'out' | 'err' | 'prompts' | 'start' | 'startPiped' | 'withhold'
+  'out' | 'err' | 'prompts' | 'terminalPrompts' | 'start' | 'startPiped' | 'withhold'
 > & {
   /** The API keys that this run sends, which no row of its result shows. */
   readonly ownKeys: Set<string>;
@@ -76,19 +76,26 @@ export function createTerminal(
   });
   const childEnv = () =>
     Object.fromEntries(Object.entries(withoutApiKey(env)).filter(([name]) => !withheld.has(name)));
+  const promptsOn = (stdin: Host['stdin']) =>
+    createPrompts({
+      stdin,
+      stderr: host.stderr,
+      env,
+      colour: wantsColour(host.stderr, env, flags.color),
+      signal: interrupts.first,
+    });
+  const prompts = lazy(async () =>
+    canAsk(host, flags) && host.stdin.isTTY === true ? promptsOn(host.stdin) : undefined,
+  );
   return {
     out,
     err,
     ownKeys,
-    prompts: lazy(async () => {
-      if (!canAsk(host, flags)) return undefined;
-      return createPrompts({
-        stdin: host.stdin,
-        stderr: host.stderr,
-        env,
-        colour: wantsColour(host.stderr, env, flags.color),
-        signal: interrupts.first,
-      });
+    prompts,
+    terminalPrompts: lazy(async () => {
+      if (!canAsk(host, flags) || host.stdin.isTTY === true) return prompts();
+      const terminal = await host.openTerminal?.();
+      return terminal && promptsOn(terminal);
     }),
     start: ({ keepsApiKey = false, ...program }) =>
       startProgram(program, keepsApiKey ? env : childEnv(), host),
@@ -166,10 +173,11 @@ function checkedFor(query: string | undefined, format: Format): Format {
   return format;
 }
 
+/** Whether questions are allowed and can be shown. */
 function canAsk(host: Host, flags: GlobalFlags): boolean {
   const forbidden =
     flags.input === false || isSet(host.env.GPUCLOUD_NO_INPUT) || isSet(host.env.CI);
-  return host.stdin.isTTY === true && host.stderr.isTTY === true && !forbidden;
+  return host.stderr.isTTY === true && !forbidden;
 }
 
 /** `CI=false` and `CI=0` count as not set. */

@@ -9,6 +9,16 @@ import type { Prompts } from '../prompts/prompts.ts';
 import { durationWord, positiveDuration } from '../rules/times.ts';
 import type { JobInput, JobPlan } from './job.ts';
 
+/** Asks for a missing command: one word, or a line for the instance's shell. */
+export async function askCommand(prompts: Prompts): Promise<readonly string[]> {
+  const check = (typed: string) => (typed.trim() === '' ? 'must not be empty' : undefined);
+  const text = await onCancel('Nothing was rented.', () =>
+    prompts.text('Command to run, such as python train.py', { check }),
+  );
+  const line = text.trim();
+  return /^[\w./-]+$/.test(line) ? [line] : ['sh', '-c', line];
+}
+
 /** Asks for a missing deadline, since every job needs one. */
 export async function askDeadline(ends: DeadlineFlags, prompts: Prompts): Promise<DeadlineFlags> {
   if (wantedDeadline(ends) !== undefined) return ends;

@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { keyChooser } from '../instances/ask/keys.ts';
 import {
   checkDeadline,
   type DeadlineFlags,
   wantedDeadline,
 } from '../instances/deadlines/deadline.ts';
 import { ensureNoPending } from '../instances/recover/pending.ts';
+import { noteAccount } from '../instances/rent/account.ts';
 import { makeRequest, missingError, missingFlags } from '../instances/rent/body.ts';
 import { checkCount, numberedNames } from '../instances/rent/count.ts';
 import { type Given, withFile } from '../instances/rent/given.ts';
@@ -29,6 +31,7 @@ export async function planJob(
   { dryRun }: { readonly dryRun: boolean },
   context: Context,
 ): Promise<JobPlan> {
+  await noteAccount(context);
   const read = await withFile(input.flags, context);
   const { drive } = read.flags;
   if (input.here !== undefined) checkCount(input.here, drive && read.from('drive'));
@@ -96,7 +99,6 @@ async function requestOf(
   const given = { ...read, flags };
   const { maxPrice, retryFor } = flags;
   const missing = missingFlags(flags);
-  if ((flags.sshKey ?? []).length === 0) missing.push('--ssh-key');
   // If the file comes from stdin, stdin can't also provide answers.
   const prompts = flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) ensureComplete(missing, flags);
@@ -107,7 +109,10 @@ async function requestOf(
   if (isLeft) await checkDeadline(ends, context, input.detach ? ['job'] : []);
   for (const name of namesOf(flags.name, input.here)) await ensureNoPending(name, context);
   if (prompts === undefined || missing.length === 0) {
-    const { body: request, offers } = await makeRequest(given, context);
+    const need = { flags, until: undefined, dryRun, isJob: true };
+    const hasIdentity = input.how.identity !== undefined;
+    const choose = keyChooser({ ...need, hasIdentity }, context);
+    const { body: request, offers } = await makeRequest(given, context, choose);
     for (const offer of offers) notePrice(offer, context, input.here?.count);
     return { ends, maxPrice, request, offers, retryFor };
   }

@@ -48,7 +48,12 @@ export async function ensureSignIn(
   { how, detach }: Pick<JobInput, 'how' | 'detach'>,
   context: Context,
 ): Promise<HowToReach> {
-  if (ids.length === 0) throw usageError('--ssh-key is missing: run needs a key to sign in');
+  if (ids.length === 0) {
+    throw usageError(
+      'run needs an SSH key to sign in, but the request has none',
+      'choose a key of the account: --ssh-key NAME',
+    );
+  }
   if (how.identity !== undefined) {
     const needs = await ensureUnlocked(how.identity, context);
     ensureWithoutAgent({ needs, detach });
@@ -85,7 +90,7 @@ async function findPrivateKey(keys: readonly SshKey[], context: Context): Promis
   throw locked === undefined
     ? usageError(
         `--ssh-key ${names}: no private key found in ~/.ssh or in the SSH agent`,
-        'name the file with --identity, or add the key to the agent: ssh-add FILE',
+        'name the file with --identity, add the key to the agent with "ssh-add FILE", or choose another key with --ssh-key',
       )
     : lockedKeyError(locked);
 }

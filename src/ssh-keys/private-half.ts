@@ -47,6 +47,11 @@ export async function privateHalves(
   return halves;
 }
 
+/** Returns the IDs of the keys that sign in from this computer without a passphrase. */
+export function usableKeys(halves: readonly PrivateHalf[]): ReadonlySet<string> {
+  return new Set(halves.filter(({ isLocked }) => !isLocked).map(({ key }) => key.id));
+}
+
 /** Returns the error for a key with a passphrase, in a command that can't prompt for one. */
 export function lockedKeyError({ key: { name, id }, file }: PrivateHalf): CliError {
   return lockedError(`--ssh-key ${name ?? id}`, file);

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { shellLine } from '../output/shell-line.ts';
+import { gpucloud, shellLine } from '../output/shell-line.ts';
+import { typedName } from '../rules/names.ts';
 import type { Reached } from './reach.ts';
 import { probeArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts';
@@ -80,11 +81,11 @@ export function troubleText(
         ({ name, id, fingerprint }) =>
           `${name ?? id}${fingerprint == null ? '' : ` ${fingerprint}`}`,
       );
-      const there =
-        names.length === 0
-          ? 'the service lists no keys for the instance'
-          : `its keys are ${names.join(', ')}`;
-      return `${target.name} refused every key: ${there}. Select a private key with --identity FILE.`;
+      if (names.length === 0) {
+        const end = gpucloud('instances', 'terminate', typedName(target.name, endpoint.id));
+        return `${target.name} refused every key: the service lists none for it, and none can be added. Rent a new instance with --ssh-key, and terminate this one: ${end}`;
+      }
+      return `${target.name} refused every key: its keys are ${names.join(', ')}. Select a private key with --identity FILE.`;
     }
     case 'unreachable':
       return `SSH of ${target.name} does not respond at ${endpoint.host} port ${endpoint.port}. If the instance has just started, add --wait.`;

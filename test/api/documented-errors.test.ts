@@ -309,7 +309,7 @@ describe("a proxy's page", () => {
   test("exits with 7 if a create returns a proxy's page", async () => {
     const one = await world(page(502));
     const { code, stderr } = await one.cli([
-      ...['instances', 'create', 'box', '--offer', ID, '--image', KEY],
+      ...['instances', 'create', 'box', '--offer', ID, '--image', KEY, '--no-ssh-key'],
     ]);
     expect(code).toBe(7);
     expect(stderr).toContain('an HTML page');

@@ -73,6 +73,8 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:stream': ANYWHERE,
   'node:stream/promises': /^jobs\/files\//,
   'node:string_decoder': ANYWHERE,
+  // A terminal for answers while stdin is a pipe.
+  'node:tty': /^main\.ts$/,
   'node:util': ANYWHERE,
   'node:zlib': ANYWHERE,
   // main: raises the listener limit of its signals. programs: waits for the exit of `open`.

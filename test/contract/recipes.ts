@@ -1,4 +1,4 @@
-import { HARDWARE, OFFER } from '../support/sandbox-ids.ts';
+import { HARDWARE, OFFER, OFFERED } from '../support/sandbox-ids.ts';
 
 /** Describes how contract tests run a command. */
 export interface Recipe {
@@ -49,7 +49,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   // Uses --dry-run, since SSH never responds in this sandbox.
   run: {
     argv: [
-      ...['--dry-run', ...HARDWARE, '--ssh-key', KEY_ID, '--identity', '/dev/null'],
+      ...['--dry-run', ...OFFERED, '--ssh-key', KEY_ID, '--identity', '/dev/null'],
       ...['--terminate-after', '1h', '--', 'nvidia-smi'],
     ],
     local: true,

@@ -9,8 +9,9 @@ import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import { commandLinesOf } from './command-lines.ts';
 
 /**
- * Runs every command line of README.md, docs/*.md and the skill. Each document runs in one bash,
- * with the built program and a fresh sandbox with a fast clock.
+ * Runs every command line of README.md, docs/*.md and the skill as the reader pastes it. Each
+ * document runs in one bash, with the built program and a fresh sandbox with a fast clock. A page
+ * prepares nothing that the reader does not see.
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DOCUMENTS = [
@@ -23,17 +24,19 @@ const DOCUMENTS = [
   ),
 ];
 
-/** Serves a sandbox for the lines that need an account of a real service. */
-const SERVE_ACCOUNT = `serve_account() {
-  exec 3< <("$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" sandbox serve --json --speed 600 --state ~/account.json)
-  trap "kill $SSH_AGENT_PID $!" EXIT
-  IFS='"' read -r _ _ _ url _ _ _ key _ <&3
-}`;
+const ADDRESS = 'https://api.example.com/v1';
+
+/** Serves a sandbox as the reader's account of a real service. */
+const SERVE_ACCOUNT = [
+  'exec 3< <("$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" sandbox serve --json --speed 600 --state ~/account.json)',
+  'trap "kill $SSH_AGENT_PID $!" EXIT',
+  `IFS='"' read -r _ _ _ url _ _ _ key _ <&3`,
+];
 
 /** Replaces the placeholders of a line with the served account, whose key a person would type. */
 function inAccount(line: string): string {
   return line
-    .replace('https://api.example.com/v1', '"$url" --key-stdin <<< "$key"')
+    .replace(ADDRESS, '"$url" --key-stdin <<< "$key"')
     .replace('OFFER_ID', OFFER)
     .replace('IMAGE_ID', IMAGE);
 }
@@ -69,7 +72,7 @@ describe.each(WALKTHROUGHS.filter(({ steps }) => steps.length > 0))('$name', ({ 
       'eval "$(ssh-agent)" > /dev/null; trap "kill $SSH_AGENT_PID" EXIT',
       'ssh-add -q ~/.ssh/id_ed25519',
       'yes=--yes; gpucloud sandbox reset --speed 600 --balance 100000 > /dev/null',
-      SERVE_ACCOUNT,
+      ...(steps.some(({ text }) => text.includes(ADDRESS)) ? SERVE_ACCOUNT : []),
       ...steps.map(
         ({ text, yes }, at) =>
           `yes=${yes ? '--yes' : ''}; echo '--- ${at}' >&2; ${inAccount(text)}\necho "${at} $?" >> "${ended}"`,
@@ -102,7 +105,7 @@ test('requires a reason for each block that is not run', () => {
 });
 
 describe('commandLinesOf', () => {
-  test('reads prompts, continued lines, exit codes, preparation and reasons', () => {
+  test('reads prompts, continued lines, exit codes, files to save and reasons', () => {
     const text = [
       '# A page',
       '```console',
@@ -111,7 +114,11 @@ describe('commandLinesOf', () => {
       'printed',
       '$ gpucloud three',
       '```',
-      '<!-- before: touch box -->',
+      'Save this example as `box.yaml`, then run:',
+      '',
+      '```yaml',
+      'a: 1',
+      '```',
       '<!-- exit 7 -->',
       '<!-- a person answers yes -->',
       '```console',
@@ -137,11 +144,11 @@ describe('commandLinesOf', () => {
       steps: [
         { line: 3, text: 'gpucloud one \\\n    --two', yes: false, exit: 0 },
         { line: 6, text: 'gpucloud three', yes: false, exit: 0 },
-        { line: 11, text: 'touch box', yes: false, exit: 0 },
-        { line: 12, text: 'gpucloud four', yes: true, exit: 7 },
-        { line: 25, text: 'gpucloud six \\\n     --pasted', yes: false, exit: 3 },
+        { line: 8, text: "cat > box.yaml <<'END'\na: 1\nEND", yes: false, exit: 0 },
+        { line: 16, text: 'gpucloud four', yes: true, exit: 7 },
+        { line: 29, text: 'gpucloud six \\\n     --pasted', yes: false, exit: 3 },
       ],
-      notRun: [{ line: 17, reason: 'it needs an account' }],
+      notRun: [{ line: 21, reason: 'it needs an account' }],
     });
   });
 });

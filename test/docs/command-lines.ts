@@ -9,11 +9,14 @@ export interface CommandLine {
 }
 
 export interface Walkthrough {
-  /** The command lines in order. `<!-- before: … -->` contains bash that prepares the next block. */
+  /** The command lines in order, and the files that the reader saves. */
   readonly steps: readonly CommandLine[];
   /** Blocks that are not run, with the reason from `<!-- not run: … -->`. */
   readonly notRun: readonly { readonly line: number; readonly reason: string }[];
 }
+
+/** A file that the page asks the reader to save. */
+const FILE = /Save this example as `([\w./-]+)`[^\n]*\n\n```\w+\n([\s\S]*?)^```$/gm;
 
 const BLOCK = /^((?:[ \t]*<!--[\s\S]*?-->\n+)*)[ \t]*```(console|shell)\n([\s\S]*?)^[ \t]*```$/gm;
 
@@ -34,12 +37,8 @@ export function commandLinesOf(markdown: string): Walkthrough {
   for (const block of markdown.matchAll(BLOCK)) {
     const [whole, marks = '', kind, body = ''] = block;
     const first = lineAt(markdown, block.index + whole.indexOf(`\`\`\`${kind}`)) + 1;
-    const all = (name: string) =>
-      [...marks.matchAll(new RegExp(`<!-- ${name}:?\\s([\\s\\S]*?)\\s*-->`, 'g'))].map(
-        ([, text = '']) => text,
-      );
-    const mark = (name: string) => all(name)[0];
-    for (const text of all('before')) steps.push({ line: first - 1, text, yes: false, exit: 0 });
+    const mark = (name: string) =>
+      new RegExp(`<!-- ${name}:?\\s([\\s\\S]*?)\\s*-->`).exec(marks)?.[1];
     const reason = mark('not run');
     if (reason !== undefined) {
       notRun.push({ line: first, reason });
@@ -55,7 +54,11 @@ export function commandLinesOf(markdown: string): Walkthrough {
       });
     }
   }
-  return { steps, notRun };
+  for (const { index, 1: name, 2: content } of markdown.matchAll(FILE)) {
+    const text = `cat > ${name} <<'END'\n${content}END`;
+    steps.push({ line: lineAt(markdown, index), text, yes: false, exit: 0 });
+  }
+  return { steps: steps.sort((a, b) => a.line - b.line), notRun };
 }
 
 function lineAt(text: string, index: number): number {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Computer, createComputer } from '../support/program.ts';
-import { HARDWARE } from '../support/sandbox-ids.ts';
+import { HARDWARE, OFFERED } from '../support/sandbox-ids.ts';
 import { type Handler, ok, type Service, startService } from '../support/service.ts';
 
 /** The number of processes that create the same name at once. */
@@ -64,7 +64,7 @@ test('creates one drive when several processes create the same name', async () =
 
 test('sends one request when several processes create the same instance', async () => {
   handler = together('/ssh-keys', RACERS);
-  const argv = ['instances', 'create', 'race', ...HARDWARE, '--ssh-key', 'laptop'];
+  const argv = ['instances', 'create', 'race', ...OFFERED, '--ssh-key', 'laptop'];
   const ended = await Promise.all(
     Array.from({ length: RACERS }, () => computer.gpucloud(argv, { env: env() })),
   );
@@ -91,7 +91,7 @@ test('prints the same instance in several processes with --if-not-exists', async
     await new Promise((resolve) => setTimeout(resolve, 3000));
     return ok(made.at(-1), 201);
   };
-  const argv = ['instances', 'create', 'race', ...HARDWARE, '--ssh-key', 'laptop'];
+  const argv = ['instances', 'create', 'race', ...OFFERED, '--ssh-key', 'laptop'];
   const ended = await Promise.all(
     Array.from({ length: all }, () =>
       computer.gpucloud([...argv, '--if-not-exists', '-q'], { env: env() }),

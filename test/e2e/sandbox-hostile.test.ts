@@ -16,11 +16,11 @@ import {
   PROGRAM,
   RUNNER,
 } from '../support/program.ts';
-import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
+import { IMAGE, OFFER, OFFERED } from '../support/sandbox-ids.ts';
 import { until } from '../support/ssh-world.ts';
 import { makeKey } from '../support/sshd.ts';
 
-const RENTED = [...HARDWARE, '--ssh-key', 'laptop'];
+const RENTED = [...OFFERED, '--ssh-key', 'laptop'];
 const MANY = 20;
 
 /** Returns a sleep duration that identifies the processes of this run. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { freePort } from '../support/ports.ts';
 import { type Computer, createComputer, heard, type Outcome } from '../support/program.ts';
-import { HARDWARE } from '../support/sandbox-ids.ts';
+import { OFFERED } from '../support/sandbox-ids.ts';
 import { makeKey } from '../support/sshd.ts';
 
 let computer: Computer;
@@ -33,7 +33,7 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     return outcome;
   }
   const create = (name: string, ...more: string[]) =>
-    done('instances', 'create', name, ...HARDWARE, '--ssh-key', 'laptop', ...more, '--wait', '-y');
+    done('instances', 'create', name, ...OFFERED, '--ssh-key', 'laptop', ...more, '--wait', '-y');
 
   /** Opens a tunnel, and runs a bash command with the local port as `$port`. */
   async function through(name: string, ports: readonly string[], line: string): Promise<Outcome> {

@@ -11,7 +11,7 @@ import {
   type Outcome,
   outcomeOf,
 } from '../support/program.ts';
-import { HARDWARE } from '../support/sandbox-ids.ts';
+import { OFFERED } from '../support/sandbox-ids.ts';
 import { makeKey } from '../support/sshd.ts';
 
 const STRANGER = 65_534;
@@ -41,7 +41,7 @@ describe('another user of this computer', {
     through = { env: { GPUCLOUD_BASE_URL: url, GPUCLOUD_API_KEY: api_key } };
     const key = makeKey(computer.home, 'owner');
     await done('ssh-keys', 'add', '--name', 'owner', `${key}.pub`);
-    await done('instances', 'create', 'box', ...HARDWARE, '--ssh-key', 'owner', '--wait', '-y');
+    await done('instances', 'create', 'box', ...OFFERED, '--ssh-key', 'owner', '--wait', '-y');
     ({ id, ssh_port: port } = JSON.parse((await done('instances', 'get', 'box', '--json')).stdout));
     const enter = ['instances', 'ssh', 'box', '-i', key, '--ssh-arg=-F/dev/null', '--'];
     await done(...enter, 'umask 0; echo mine >secret; mkdir open');

@@ -14,7 +14,7 @@ import { type Row, recordsOn } from './rig.ts';
 const OFFERS = [1, 2, 3].map((n) => `11111111-1111-4222-8333-44445555000${n}`);
 const POLL = ['--wait', '--poll-interval', '500ms', '--json'];
 const SEVERAL_OFFERS = [
-  ...['instances', 'create', 'trainer', ...HARDWARE.slice(2, 4)],
+  ...['instances', 'create', 'trainer', ...HARDWARE.slice(2)],
   ...OFFERS.flatMap((offer) => ['--offer', offer]),
   ...POLL,
 ];

@@ -19,7 +19,7 @@ import {
 } from '../support/scripted-service.ts';
 
 const OFFERS = [1, 2, 3].map((n) => `11111111-1111-4222-8333-44445555000${n}`);
-const IMAGE = HARDWARE.slice(2, 4);
+const IMAGE = HARDWARE.slice(2);
 
 interface Sequence {
   readonly outcomes: readonly ScriptedOutcome[];

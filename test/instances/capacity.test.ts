@@ -9,7 +9,7 @@ import { no, ok } from '../support/service.ts';
 
 const A = '11111111-1111-4222-8333-444455550001';
 const B = '11111111-1111-4222-8333-444455550002';
-const IMAGE = HARDWARE.slice(2, 4);
+const IMAGE = HARDWARE.slice(2);
 const CREATE = ['instances', 'create', 'trainer', ...IMAGE, '--offer', A, '--offer', B];
 const GONE = 'Offer is out of stock';
 const REFUSED = `The service refused to create instance trainer (409): ${GONE}.`;

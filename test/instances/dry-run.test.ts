@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
-import { HARDWARE } from '../support/sandbox-ids.ts';
+import { HARDWARE, OFFERED } from '../support/sandbox-ids.ts';
 import { errorOf } from '../support/stderr-lines.ts';
 
 let world: World;
@@ -17,7 +17,7 @@ afterEach(() => world.close());
 const env = { GPUCLOUD_PROFILE: 'work' };
 const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
 const SIGN_IN = ['--ssh-key', HARDWARE[1] ?? '', '--identity', '/dev/null'];
-const RUN = ['run', '--name', 'trainer', ...HARDWARE, ...SIGN_IN, '--terminate-after', '4h'];
+const RUN = ['run', '--name', 'trainer', ...OFFERED, ...SIGN_IN, '--terminate-after', '4h'];
 
 const cli = (...argv: string[]) => world.cli([argv[0] ?? '', '--json', ...argv.slice(1)], { env });
 const dry = (argv: readonly string[], ...flags: string[]) => {
@@ -104,10 +104,10 @@ test('rejects run --detach --dry-run without a scheduled reap', needs('ssh'), as
   expect(await refusedAlike(RUN, '--detach')).toEqual({ code: 2, error: 'usage' });
 });
 
-test('rejects run --dry-run without --ssh-key', needs('ssh'), async () => {
-  const { code, stderr } = await dry(['run', ...HARDWARE, '--terminate-after', '4h']);
+test('rejects run --dry-run if the account has no SSH key', needs('ssh'), async () => {
+  const { code, stderr } = await dry(['run', ...OFFERED, '--terminate-after', '4h']);
   expect(code).toBe(2);
-  expect(errorOf(stderr).message).toContain('missing --ssh-key');
+  expect(errorOf(stderr).message).toContain('the account has no SSH key');
 });
 
 test('prints a null request for create --if-not-exists --dry-run if the instance exists', async () => {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { needs } from '../support/needs.ts';
 import { type Instance, nameIn, RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
-import { HARDWARE } from '../support/sandbox-ids.ts';
+import { HARDWARE, OFFERED } from '../support/sandbox-ids.ts';
 import type { RecordedRequest } from '../support/service.ts';
 import { no, ok } from '../support/service.ts';
 import { errorOf, stderrLines } from '../support/stderr-lines.ts';
@@ -65,7 +65,7 @@ describe('--max-instances', () => {
   test('rejects gpucloud run beyond the limit, and sends nothing', needs('ssh'), async () => {
     await rented('box-1');
     await guard('--max-instances', '1');
-    const words = ['run', ...HARDWARE, '--ssh-key', randomUUID(), '--identity', '/dev/null'];
+    const words = ['run', ...OFFERED, '--ssh-key', randomUUID(), '--identity', '/dev/null'];
     const run = await cli(...words, '--terminate-after', '1h', '--', 'true');
     expect({ code: run.code, posts: posts(run.requests) }).toEqual({ code: 2, posts: 0 });
     expect(run.stderr).toContain('allows 1 instance, and 1 may be running: box-1.');

@@ -66,7 +66,7 @@ describe('create --count', () => {
       return ok(rig.service.rent(rig.service.newId(), nameIn(body)), 201);
     });
     const offers = OFFERS.flatMap((offer) => ['--offer', offer]);
-    const argv = ['instances', 'create', 'gpu', ...HARDWARE.slice(2, 4), ...offers];
+    const argv = ['instances', 'create', 'gpu', ...HARDWARE.slice(2), ...offers];
     const { code, stdout } = await rig.world.cli([...argv, '--count', '2', '--json']);
     expect(code).toBe(0);
     const shown = JSON.parse(stdout);

@@ -106,7 +106,7 @@ describe('the private key of a job', () => {
     const how = { ...HOW, identity: '/key' };
     const given = { how, detach: false };
     expect(await ensureSignIn({ ssh_keys: ['k-1'] }, given, context)).toBe(how);
-    await expect(ensureSignIn({}, given, context)).rejects.toThrow('--ssh-key is missing');
+    await expect(ensureSignIn({}, given, context)).rejects.toThrow('run needs an SSH key');
     expect(world.service.requests).toEqual([]);
   });
 

@@ -33,7 +33,7 @@ const OPERATIONS: Readonly<Record<string, readonly Sent[]>> = {
   listApiKeys: [{ argv: ['api-keys', 'list'] }],
   createInstance: [
     {
-      argv: ['instances', 'create', 'abc', ...HARDWARE],
+      argv: ['instances', 'create', 'abc', ...HARDWARE, '--no-ssh-key'],
       body: { offer_id: 'offer-id-1', image_id: 'image-id-1', instance_name: 'abc' },
     },
     {
@@ -64,7 +64,11 @@ const OPERATIONS: Readonly<Record<string, readonly Sent[]>> = {
         },
       },
     },
-    { argv: ['instances', 'create', '-f', '-'], stdin: JSON.stringify(BOX), body: BOX },
+    {
+      argv: ['instances', 'create', '-f', '-', '--no-ssh-key'],
+      stdin: JSON.stringify(BOX),
+      body: BOX,
+    },
   ],
   reorderInstance: [
     {

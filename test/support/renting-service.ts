@@ -40,6 +40,7 @@ export class RentingService {
   /** The account ID in the profile. */
   me = 'user-1';
   balance: string | undefined;
+  sshKeys: { id: string; name: string; is_default?: boolean; public_key?: string }[] = [];
 
   /** Runs before the response to each read of an instance. */
   onRead: ((id: string) => Promise<void>) | undefined;
@@ -63,6 +64,7 @@ export class RentingService {
       return (this.terminations.shift() ?? ((id) => this.terminate(id)))(terminated);
     }
     if (path === '/storage/drives') return ok(this.drives);
+    if (path === '/ssh-keys') return ok(this.sshKeys);
     if (path === '/users/me') return ok({ id: this.me, balance: this.balance });
     const id = path.split('/')[2] ?? '';
     const instance = this.instances.get(id);

@@ -1,12 +1,13 @@
 import { confirm } from '../../command-line/confirm.ts';
 import { ensureKnownStatus, wordOf } from '../../command-line/documented-words.ts';
-import { OR_STDIN, severalGiven } from '../../command-line/input.ts';
+import { OR_STDIN, STDIN, severalGiven } from '../../command-line/input.ts';
 import { showDone } from '../../command-line/several.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
-import type { CliError } from '../../errors.ts';
+import { type CliError, usageError } from '../../errors.ts';
 import { type Change, changeEach } from '../../instances/change/change.ts';
 import { type Changed, type Outcome, outcomeOf, withBill } from '../../instances/change/outcome.ts';
+import { everyBilling } from '../../instances/every-billing.ts';
 import { reservationNote, runPreflight } from '../../instances/rent/preflight.ts';
 import { findInstances, pickInstances } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
@@ -36,7 +37,7 @@ export const start = verb({
   run: async (context, typed, { wait, ...times }) =>
     change(
       { verb: 'start', done: 'started', goal: 'ACTIVE', before: reservationNote },
-      typed,
+      await choose('start', typed, context),
       { until: statusFor(wait), ...times },
       context,
     ),
@@ -62,7 +63,7 @@ export const stop = verb({
   run: async (context, typed, { wait, ...times }) =>
     change(
       { verb: 'stop', done: 'stopped', goal: 'STOPPED' },
-      typed,
+      await choose('stop', typed, context),
       { until: wait === true ? 'STOPPED' : undefined, ...times },
       context,
     ),
@@ -77,38 +78,51 @@ export const terminate = verb({
     'attached cloud drive is kept.\n\n' +
     'Shows each instance with its price and asks first, unless --yes is given. --yes accepts ' +
     'names and full IDs, not ID prefixes. In a terminal without INSTANCE, offers the known ' +
-    'instances. Terminating a terminated instance succeeds.',
+    'instances. Terminating a terminated instance succeeds.\n\n' +
+    '--all terminates every instance of "instances list". If a request has an unknown outcome, ' +
+    'terminates the others and exits with 7.',
   examples: [
     'gpucloud instances terminate trainer',
+    'gpucloud instances terminate --all',
     'gpucloud instances terminate trainer lab --yes --wait',
     'gpucloud instances list -q | gpucloud instances terminate - --yes',
   ],
   takes: (command) =>
     command
       .argument('[instance...]', INSTANCES)
+      .option('-a, --all', 'terminate all instances known to this computer')
       .option('--wait', 'wait until the instance is terminated')
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
-  async run(context, typed, { wait, ...times }) {
-    const { question, readLogs, onAccepted, refunds } = termination(context);
+  async run(context, typed, { wait, all = false, ...times }) {
+    // A pipe on stdin can name the instances, but can't answer.
+    const own = typed.includes(STDIN) ? withTerminalPrompts(context) : context;
+    const chosen = all ? await chooseAll(typed, own) : await choose('terminate', typed, own);
+    const { question, readLogs, onAccepted, refunds } = termination(own);
     await change(
       {
         verb: 'terminate',
         done: 'terminated',
         goal: 'TERMINATED',
         before: async (targets) => {
-          await confirm(context, () => question(targets));
+          if (all && targets.length === 0) return;
+          await confirm(own, () => question(targets));
           if (wait === true) await readLogs(targets);
         },
         onAccepted,
       },
-      typed,
+      chosen,
       { until: wait === true ? 'TERMINATED' : undefined, ...times },
-      context,
+      own,
       (changed) => refunds(changed, wait === true),
     );
   },
 });
+
+/** Returns the context with prompts that don't read stdin. */
+function withTerminalPrompts(context: Context): Context {
+  return Object.create(context, { prompts: { value: context.terminalPrompts } });
+}
 
 export const wait = verb({
   summary: 'Wait until instances reach a status',
@@ -153,19 +167,48 @@ function notAwaited(interrupt: CliError, named: readonly string[], until: string
   return outcomeOf(errors, targets).failure ?? interrupt;
 }
 
+/** The instances to change. */
+interface Chosen {
+  /** The typed arguments. A single argument is printed as an object. */
+  readonly typed: readonly string[];
+  readonly instances: readonly string[];
+  /** Why other instances were left out. */
+  readonly left: readonly CliError[];
+}
+
+async function choose(
+  verb: Change['verb'],
+  typed: readonly string[],
+  context: Context,
+): Promise<Chosen> {
+  const instances =
+    typed.length > 0
+      ? await severalGiven('INSTANCE', typed, context)
+      : await pickInstances(`Which instances do you want to ${verb}?`, context);
+  return { typed, instances, left: [] };
+}
+
+async function chooseAll(typed: readonly string[], context: Context): Promise<Chosen> {
+  if (typed.length > 0) throw usageError("--all can't be used with INSTANCE");
+  if (context.flags.yes !== true && (await context.prompts()) === undefined) {
+    throw usageError('not interactive: add --yes to confirm (Terminate all known instances?)');
+  }
+  const nothingSent = (interrupt: CliError) =>
+    interrupt.with(`${interrupt.message} Nothing was sent.`, { mayBeBilling: true });
+  const { ids, left } = await runPreflight(context, nothingSent, () => everyBilling(context));
+  if (ids.length === 0) context.err.note('No known instance is billing.');
+  return { typed, instances: ids, left };
+}
+
 async function change(
   what: Change,
-  typed: readonly string[],
+  { typed, instances, left }: Chosen,
   wait: { until: string | undefined; waitTimeout: number; pollInterval: number },
   context: Context,
   factsOf?: (changed: Outcome['changed']) => Promise<ReadonlyMap<string, string>>,
 ): Promise<void> {
   const { until, waitTimeout: timeout, pollInterval: interval } = wait;
   const times = { timeout, interval };
-  const instances =
-    typed.length > 0
-      ? await severalGiven('INSTANCE', typed, context)
-      : await pickInstances(`Which instances do you want to ${what.verb}?`, context);
   const accepted = new Set<string>();
   const onAccepted = (id: string) => {
     accepted.add(id);
@@ -178,13 +221,14 @@ async function change(
   const facts = await factsOf?.(outcome.changed);
   // Omits instances reported in notes.
   const isNews = ({ id }: Changed) => !already.has(id) && (until !== undefined || accepted.has(id));
-  await show(typed, outcome, context, { facts, isNews });
+  await show(typed, outcome, context, { facts, isNews, left });
 }
 
 interface News {
   /** Additional text per instance, by ID. */
   readonly facts?: ReadonlyMap<string, string> | undefined;
   isNews?(changed: Changed): boolean;
+  readonly left?: readonly CliError[];
 }
 
 /** Prints one line per instance to a terminal, otherwise the table. */
@@ -192,7 +236,7 @@ async function show(
   typed: readonly string[],
   { changed, failure }: Outcome,
   context: Context,
-  { facts, isNews = () => true }: News = {},
+  { facts, isNews = () => true, left = [] }: News = {},
 ): Promise<void> {
   const { out, err } = context;
   const isPerson = out.people && out.terminal;
@@ -202,6 +246,6 @@ async function show(
       err.note(`${one.name} is ${one.status}.${more === undefined ? '' : ` ${more}`}`);
     }
   }
-  const failed = failure === undefined ? [] : [failure];
+  const failed = [...(failure === undefined ? [] : [failure]), ...left];
   await showDone({ typed, done: isPerson ? [] : changed, failed }, changedView, context);
 }

@@ -135,6 +135,10 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   if (left !== undefined) await warnOfLeft(left, context);
   err.note(`Signed in at ${address.baseUrl} as ${accountText(user)}.`);
   err.note(keptText(kept, config.path));
+  const { current } = before;
+  if (current !== undefined && current !== name) {
+    err.note(`Before, the active profile was ${current}: ${gpucloud('profiles', 'use', current)}`);
+  }
   if (user.is_active === false) {
     err.warn('account_blocked', 'This account is blocked.');
   }

@@ -7,6 +7,7 @@ import { type CountFlags, countOption, minCountOption } from '../../instances/re
 import { withRequestFlags } from '../../instances/rent/flags.ts';
 import type { CreateFlags } from '../../instances/rent/given.ts';
 import { planRental } from '../../instances/rent/planned.ts';
+import { askCommand } from '../../jobs/ask.ts';
 import { parseFetch } from '../../jobs/files/copy-out.ts';
 import { runHere } from '../../jobs/here/index.ts';
 import { runJob } from '../../jobs/index.ts';
@@ -183,7 +184,9 @@ export const run = verb({
       .option('--dry-run', 'print the plan without renting')
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
-  async run(context, command, given) {
+  async run(context, typed, given) {
+    const prompts = typed.length > 0 || given.file === '-' ? undefined : await context.prompts();
+    const command = prompts === undefined ? typed : await askCommand(prompts);
     const { detach = false, dryRun = false, waitTimeout, pollInterval } = given;
     const { identity, user, sshOption, sshArg } = given;
     if (context.flags.timeout !== undefined) {

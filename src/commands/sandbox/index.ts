@@ -258,18 +258,18 @@ async function showCatalog(
     await out.list(catalog.offers, offerView(typed));
     await out.text('\n');
     await out.list(catalog.images, imageView(typed));
-    noteNext(catalog, state, typed, context);
+    await noteNext(catalog, state, typed, context);
   } else {
     await out.item(catalog, catalogView);
   }
 }
 
-function noteNext(
+async function noteNext(
   { offers, images }: Catalog,
   state: string | undefined,
   typed: Typed,
-  { err, host }: Context,
-): void {
+  { err, host, sandbox }: Context,
+): Promise<void> {
   if (state !== undefined) {
     err.note(`Serve this sandbox with: gpucloud sandbox serve --state ${state}`);
     return;
@@ -282,6 +282,11 @@ function noteNext(
     ['--image', image ? typed(image) : 'ID'],
     ['--wait=ssh'],
   ];
+  const { counts } = await (await sandbox()).status();
+  if (counts.ssh_keys === 0) {
+    err.note('Add an SSH key, so that you can log in:');
+    err.note('  gpucloud --profile sandbox ssh-keys add');
+  }
   err.note('Rent one:');
   for (const line of commandLines(pieces, host.stderr.columns)) err.note(`  ${line}`);
 }

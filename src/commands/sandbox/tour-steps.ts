@@ -53,7 +53,7 @@ const TOUR: readonly TourStep[] = [
   {
     ...RENT,
     words: [...RENT.words, '--wait waits until the instance is active.'],
-    argv: [...CREATE, '--wait'],
+    argv: [...CREATE, '--no-ssh-key', '--wait'],
     ssh: false,
   },
   {

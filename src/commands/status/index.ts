@@ -3,6 +3,7 @@ import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { signedOutAccounts } from '../../instances/accounts.ts';
 import { readEnforcement } from '../../instances/deadlines/armed.ts';
+import { payingAccount } from '../../instances/rent/account.ts';
 import { isRented, readJobs } from '../../jobs/record/record.ts';
 import type { Overview } from '../../json-results/money.ts';
 import { type AccountReading, assertWhole, readAccount } from '../../money/account.ts';
@@ -103,6 +104,8 @@ async function show(
 ): Promise<void> {
   if (out.format === 'id') return out.list(mayBillIn(overview.instances), idView);
   if (!out.people) return out.item(overview, statusView);
-  const blocks = statusBlocks(overview, { all: all || !out.terminal, typed: typedIn(context) });
+  const account = await payingAccount(context);
+  const isAll = all || !out.terminal;
+  const blocks = statusBlocks(overview, { account, all: isAll, typed: typedIn(context) });
   return out.screen(blocks, Date.parse(overview.as_of));
 }

@@ -67,7 +67,8 @@ function nextSteps(
     steps.push({ words: ['instances', 'ssh', nameOf(running)], purpose: 'connect' });
   }
   if (dearest !== undefined) {
-    steps.push({ words: ['instances', 'terminate', nameOf(dearest)], purpose: 'stop paying' });
+    const which = living.length > 1 ? '--all' : nameOf(dearest);
+    steps.push({ words: ['instances', 'terminate', which], purpose: 'stop paying' });
   } else if (canRent) {
     steps.push({ words: ['instances', 'create'], purpose: 'rent' });
   }

@@ -49,6 +49,8 @@ export const idView: View<AccountInstance> = {
 };
 
 interface ScreenOf {
+  /** The account that pays; undefined with a single profile. */
+  readonly account: string | undefined;
   /** Whether to show all rows, as in a pipe. A terminal shows only the first rows. */
   readonly all: boolean;
   readonly typed: Typed;
@@ -57,10 +59,11 @@ interface ScreenOf {
 /** Rows per table, so that the rest of the screen stays visible. */
 const MOST_ROWS = 12;
 
-export function statusBlocks(status: Overview, { all, typed }: ScreenOf): Block[] {
+export function statusBlocks(status: Overview, { account = '', all, typed }: ScreenOf): Block[] {
   const now = Date.parse(status.as_of);
+  const facts = [{ label: 'Account', text: account }, ...moneyLines(status, now)];
   return [
-    { kind: 'facts', facts: [...moneyLines(status, now), ...emptyFacts(status)] },
+    { kind: 'facts', facts: [...facts, ...emptyFacts(status)] },
     {
       kind: 'items',
       heading: 'Needs attention',
@@ -97,7 +100,7 @@ function emptyFacts({ instances, drives, unread }: Overview): Fact[] {
 
 function instanceTable(
   instances: readonly AccountInstance[],
-  { all, typed }: ScreenOf,
+  { all, typed }: Omit<ScreenOf, 'account'>,
   now: number,
 ): Block {
   const sorted = [...instances].sort((a, b) => rank(a) - rank(b) || byPrice(a, b));
@@ -157,7 +160,11 @@ function moreText(rows: readonly AccountInstance[], command: string): string | u
   return `and ${rows.length} more, ${inRoubles(sum)} per hour: ${command}, or status --all`;
 }
 
-function driveTable({ drives, instances }: Overview, { all, typed }: ScreenOf, now: number): Block {
+function driveTable(
+  { drives, instances }: Overview,
+  { all, typed }: Omit<ScreenOf, 'account'>,
+  now: number,
+): Block {
   const sorted = [...drives].sort((a, b) => driveRank(a) - driveRank(b));
   const shown = firstRows(sorted, all);
   const names = new Map(instances.map(({ id, name }) => [id, name]));

@@ -6,7 +6,7 @@ import type { KnownInstance } from '../../journal/index.ts';
 import { gpucloudLine } from '../../output/shell-line.ts';
 import { nameKey } from '../../rules/names.ts';
 import { isTerminated } from '../../rules/statuses.ts';
-import { type PrivateHalf, privateHalves } from '../../ssh-keys/private-half.ts';
+import { type PrivateHalf, privateHalves, usableKeys } from '../../ssh-keys/private-half.ts';
 
 export const FIRST_WORDS =
   'amber brisk calm clear coral deep fair fleet grand keen light lunar noble polar quick quiet rapid sharp solid steady swift tall warm wide';
@@ -74,7 +74,7 @@ export async function readLists(context: Context): Promise<Lists> {
     return {
       names,
       sshKeys,
-      usable: new Set(halves.filter(({ isLocked }) => !isLocked).map(({ key }) => key.id)),
+      usable: usableKeys(halves),
       locked: halves.find(({ isLocked }) => isLocked),
       templates: templates
         .filter(({ is_active }) => is_active !== false)

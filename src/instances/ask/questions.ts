@@ -6,12 +6,10 @@ import { titleOf } from '../../prompts/words.ts';
 import { portClash, publishedPort } from '../../rules/container.ts';
 import { roublesText } from '../../rules/money.ts';
 import { nameKey } from '../../rules/names.ts';
-import { addKey } from '../../ssh-keys/add.ts';
-import { chooseKeyFile } from '../../ssh-keys/choose.ts';
-import { keyIn, nameFor } from '../../ssh-keys/read.ts';
 import { brokenName, numbered } from '../rent/count.ts';
 import type { CreateFlags } from '../rent/given.ts';
 import { brokenHardware, dayOf, stockDay } from '../rent/hardware.ts';
+import { askKeys } from './keys.ts';
 import { FIRST_WORDS, type Lists, SECOND_WORDS } from './lists.ts';
 
 /** The user's answer to one question. */
@@ -71,7 +69,7 @@ export function questionsFor(asking: Asking): Question[] {
       given: keys && (keys.join(', ') || 'none'),
       // A list that can't be read offers no choices.
       isLeftOut: keys === undefined && lists.sshKeys === undefined,
-      ask: (before) => askKeys(asking, before),
+      ask: (before) => askForKeys(asking, before),
     },
     {
       label: 'Runs',
@@ -220,48 +218,15 @@ function sorted(entries: readonly CatalogEntry[], refused: ReadonlySet<string>):
   );
 }
 
-/** Asks for keys of the account. If there are none, offers to add one, except in a dry run. */
-async function askKeys(
+async function askForKeys(
   { lists, isJob, dryRun, prompts, context }: Asking,
   before: Answer | undefined,
 ): Promise<Answer> {
   const { sshKeys: keys = [], usable } = lists;
-  if (keys.length === 0) {
-    prompts.print(
-      isJob
-        ? 'No SSH key of the account has its private key on this computer.'
-        : "The account has no SSH key. A key can't be added to an instance later.",
-    );
-    const added = dryRun ? undefined : await addOne(prompts, context);
-    return answerOf(added === undefined ? [] : [added], keys);
-  }
-  const choices = keys.map((key) => ({
-    name: titleOf(key.name, key.id),
-    about: [
-      key.is_default === true ? 'default' : '',
-      usable.has(key.id) ? 'on this computer' : '',
-      key.fingerprint ?? '',
-    ],
-    value: key,
-    checked:
-      before?.flags.sshKey?.includes(typedBy(key, keys)) ??
-      (key.is_default === true || usable.has(key.id) || keys.length === 1),
-  }));
-  const least = isJob ? 1 : 0;
-  return answerOf(await prompts.chooseSeveral('SSH keys', choices, { least }), keys);
-}
-
-async function addOne(prompts: Prompts, context: Context): Promise<SshKey | undefined> {
-  const file = await chooseKeyFile(
-    'Add an SSH key to the account?',
-    { none: 'No key', account: [] },
-    prompts,
-    context,
-  );
-  if (file === undefined) return undefined;
-  const key = await keyIn(file, context);
-  const added = { key, name: nameFor(key, file), isDefault: false };
-  return (await addKey(added, context, await context.api())).stored;
+  const earlier = before?.flags.sshKey;
+  const isChosen = earlier && ((key: SshKey) => earlier.includes(typedBy(key, keys)));
+  const chosen = await askKeys({ keys, usable, isJob, dryRun, prompts, context }, isChosen);
+  return answerOf(chosen, keys);
 }
 
 function answerOf(chosen: readonly SshKey[], all: readonly SshKey[]): Answer {

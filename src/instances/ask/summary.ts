@@ -106,7 +106,9 @@ export function printCommand(
     ...flag('--offer', ...(offer ?? [])),
     ...(flags.retryFor === undefined ? [] : [['--retry-for', durationWord(flags.retryFor)]]),
     ...flag('--image', image),
-    ...flag('--ssh-key', ...(flags.sshKey ?? [])),
+    ...(flags.sshKey?.length === 0
+      ? [['--no-ssh-key']]
+      : flag('--ssh-key', ...(flags.sshKey ?? []))),
     ...flag('--template', template),
     ...flag('--drive', drive),
     ...flag('--docker-image', flags.dockerImage),

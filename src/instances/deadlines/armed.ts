@@ -223,18 +223,33 @@ export function endsNeed(ends: { deadline?: unknown; if_idle?: unknown }): Featu
  * rents.
  */
 export async function ensureArmed(needed: readonly Feature[], context: Context): Promise<void> {
-  const missing = (found: Enforcement) => unenforcedText(needed, found);
-  // Reads the account only if the service has a schedule, since that may require a request.
-  let reason = missing(await readEnforcement({}, context));
-  if (reason === undefined) {
-    const account = await (await ownJournal(context)).account();
-    reason = missing(await readEnforcement({ account }, context));
-  }
+  const reason = await unarmedReason(needed, context);
   if (reason === undefined) return;
   throw usageError(
     `${reason}. Nothing was sent.`,
     `schedule it: ${gpucloud('instances', 'reap', '--install')}; or add --unenforced to skip this check`,
   );
+}
+
+/** Warns if nothing on this computer does all of this, although `--unenforced` allows it. */
+export async function warnUnarmed(needed: readonly Feature[], context: Context): Promise<void> {
+  const reason = await unarmedReason(needed, context);
+  if (reason === undefined) return;
+  context.err.warn(
+    'deadline_unenforced',
+    `${reason}. The instance bills until you terminate it. To schedule it: ${gpucloud('instances', 'reap', '--install')}`,
+  );
+}
+
+async function unarmedReason(
+  needed: readonly Feature[],
+  context: Context,
+): Promise<string | undefined> {
+  // Reads the account only if the service has a schedule, since that may require a request.
+  const reason = unenforcedText(needed, await readEnforcement({}, context));
+  if (reason !== undefined) return reason;
+  const account = await (await ownJournal(context)).account();
+  return unenforcedText(needed, await readEnforcement({ account }, context));
 }
 
 /**

@@ -20,7 +20,7 @@ import {
 import type { Changed } from '../change/outcome.ts';
 import { instanceIn, readInstance } from '../read.ts';
 import type { Target } from '../resolve.ts';
-import { endsNeed, ensureArmed, type Feature } from './armed.ts';
+import { endsNeed, ensureArmed, type Feature, warnUnarmed } from './armed.ts';
 import { serviceTime, warnOfDifference } from './service-time.ts';
 
 /** A year. A later deadline is probably a typo. */
@@ -76,7 +76,7 @@ export function wantedDeadline({
 
 /**
  * Checks the requested deadline before any request. Throws a usage error unless everything that
- * needs a scheduled `reap` has it, or `--unenforced` is given.
+ * needs a scheduled `reap` has it. With `--unenforced`, only warns.
  */
 export async function checkDeadline(
   flags: DeadlineFlags,
@@ -85,7 +85,9 @@ export async function checkDeadline(
 ): Promise<void> {
   const needed = endsNeed({ deadline: wantedDeadline(flags), if_idle: flags.ifIdle });
   const all = [...needed, ...also];
-  if (all.length > 0 && flags.unenforced !== true) await ensureArmed(all, context);
+  if (all.length === 0) return;
+  if (flags.unenforced === true) await warnUnarmed(all, context);
+  else await ensureArmed(all, context);
 }
 
 /**

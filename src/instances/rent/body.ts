@@ -1,4 +1,4 @@
-import type { Api, CreateInstanceBody, DockerConfig } from '../../api/index.ts';
+import type { CreateInstanceBody, DockerConfig, SshKey } from '../../api/index.ts';
 import { DRIVE, idOf, SSH_KEY, TEMPLATE } from '../../command-line/lookup.ts';
 import { checked } from '../../command-line/parse.ts';
 import type { Context } from '../../context.ts';
@@ -37,11 +37,18 @@ export interface MadeRequest {
   readonly offers: readonly Chosen[];
 }
 
+/** Chooses the IDs of the SSH keys if neither a flag nor the file does. */
+export type ChooseKeys = (keys: readonly SshKey[]) => Promise<readonly string[]>;
+
 /**
  * Builds the body of POST /instances. Checks all local rules and names everything missing before
- * the first request. Reads a list only for names, not for UUIDs.
+ * the first request. Reads a list only for names, not for UUIDs, and to choose the SSH keys.
  */
-export async function makeRequest(given: Given, context: Context): Promise<MadeRequest> {
+export async function makeRequest(
+  given: Given,
+  context: Context,
+  chooseKeys?: ChooseKeys,
+): Promise<MadeRequest> {
   const { flags, from } = given;
   const { name: instance_name, offer: [first, ...others] = [], image: image_id } = flags;
   if (instance_name === undefined || first === undefined || image_id === undefined) {
@@ -60,7 +67,7 @@ export async function makeRequest(given: Given, context: Context): Promise<MadeR
     offer_id: offer.id,
     image_id: image.id,
     instance_name,
-    ...(await references(given, () => context.api())),
+    ...(await references(given, context, chooseKeys)),
     ...(container === undefined ? {} : { docker_config: container }),
   };
   return { body, offer, offers: [...new Map(offers.map((one) => [one.id, one])).values()] };
@@ -86,7 +93,7 @@ export async function checkGiven(given: Given, context: Context): Promise<void> 
     { ...given, flags: { ...flags, dockerImage: flags.dockerImage ?? 'asked-for' } },
     context,
   );
-  await references(given, () => context.api());
+  await references(given, context);
 }
 
 function ensureFilled({ flags: { sshKey = [], template, drive }, from }: Given): void {
@@ -100,23 +107,27 @@ function ensureFilled({ flags: { sshKey = [], template, drive }, from }: Given):
 }
 
 async function references(
-  { flags: { sshKey = [], template, drive }, from }: Given,
-  api: () => Promise<Api>,
+  { flags: { sshKey, template, drive }, from }: Given,
+  context: Context,
+  chooseKeys?: ChooseKeys,
 ): Promise<Pick<CreateInstanceBody, 'ssh_keys' | 'template_id' | 'storage_drive_id'>> {
-  const keys = lazy(async () => (await api()).sshKeys.list());
-  const templates = { list: async () => (await api()).templates.list(), ...TEMPLATE };
-  const drives = { list: async () => (await api()).drives.list(), ...DRIVE };
+  const keys = lazy(async () => (await context.api()).sshKeys.list());
+  const templates = { list: async () => (await context.api()).templates.list(), ...TEMPLATE };
+  const drives = { list: async () => (await context.api()).drives.list(), ...DRIVE };
   const keyIds: string[] = [];
-  for (const [at, key] of sshKey.entries()) {
+  for (const [at, key] of (sshKey ?? []).entries()) {
     keyIds.push(await idOf(key, { flag: from('sshKey', at), list: keys, ...SSH_KEY }));
   }
-  return {
-    ...(keyIds.length === 0 ? {} : { ssh_keys: [...new Set(keyIds)] }),
+  const others = {
     ...(template && {
       template_id: await idOf(template, { flag: from('template'), ...templates }),
     }),
     ...(drive && { storage_drive_id: await idOf(drive, { flag: from('drive'), ...drives }) }),
   };
+  // Last, since it may ask.
+  const chosen = sshKey === undefined ? await chooseKeys?.(await keys()) : undefined;
+  const ids = [...new Set(chosen ?? keyIds)];
+  return { ...(ids.length === 0 ? {} : { ssh_keys: ids }), ...others };
 }
 
 /** Container flags. They require an image. */

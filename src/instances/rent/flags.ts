@@ -1,5 +1,6 @@
-import type { Command, OptionValues } from '../../command-line/command.ts';
-import { each, ruled, ruledEach } from '../../command-line/parse.ts';
+import { type Command, Option, type OptionValues } from '../../command-line/command.ts';
+import { each, repeated, ruled, ruledEach } from '../../command-line/parse.ts';
+import { usageError } from '../../errors.ts';
 import { publishedPort, volume } from '../../rules/container.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
 import { positiveDuration } from '../../rules/times.ts';
@@ -11,11 +12,31 @@ import {
 } from '../deadlines/deadline.ts';
 import { maxPriceOption } from './max-price.ts';
 
+/**
+ * The value of `--no-ssh-key`. As a preset, it also lets commander name that flag in a conflict.
+ * Without either flag, gpucloud chooses the keys.
+ */
+const NO_KEYS: readonly string[] = [];
+
+const sshKeys = repeated((text: string, before: readonly string[] = []): readonly string[] => {
+  if (before === NO_KEYS) throw bothKeyFlags();
+  return [...before, text];
+});
+
+function noSshKey(_preset: unknown, before: readonly string[] = NO_KEYS): readonly string[] {
+  if (before !== NO_KEYS) throw bothKeyFlags();
+  return NO_KEYS;
+}
+
+function bothKeyFlags() {
+  return usageError("--ssh-key can't be used with --no-ssh-key");
+}
+
 /** Adds the flags that describe a new instance, for every command that rents from an offer. */
 export function withRequestFlags<Args extends unknown[], Flags extends OptionValues>(
   command: Command<Args, Flags>,
 ) {
-  return command
+  const described = command
     .optionsGroup('Hardware:')
     .option(
       '--offer <offer>',
@@ -30,7 +51,16 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
     .option('--image <image>', 'base image (the system), by name or ID')
     .option('--drive <drive>', 'cloud drive to attach, by name or ID')
     .optionsGroup('Access:')
-    .option('--ssh-key <key>', 'SSH key, by name, ID or fingerprint (repeatable)', each)
+    .addOption(
+      new Option('--ssh-key <key>', 'SSH key, by name, ID or fingerprint (repeatable)').argParser(
+        sshKeys,
+      ),
+    );
+  // Added apart, since its type would add `false` to the type of --ssh-key.
+  described.addOption(
+    new Option('--no-ssh-key', 'rent without an SSH key').preset(NO_KEYS).argParser(noSshKey),
+  );
+  return described
     .optionsGroup('Container:')
     .option('--template <template>', 'application template, by slug, name or ID')
     .option('--docker-image <image>', 'run this container')

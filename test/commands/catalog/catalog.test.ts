@@ -303,7 +303,7 @@ describe('catalog add and remove', () => {
 
 describe('instances create by name', () => {
   const create = (...argv: string[]) =>
-    world.cli(['instances', 'create', 'box', '-o', 'id', ...argv]);
+    world.cli(['instances', 'create', 'box', '--no-ssh-key', '-o', 'id', ...argv]);
 
   test.each([
     ['RTX 4090', 'Ubuntu 22.04'],
@@ -392,7 +392,7 @@ describe('in the sandbox', () => {
 
   test('marks a sandbox price as play money', async () => {
     const { stderr } = await world.cli(
-      ['instances', 'create', 'box', '--offer', 'RTX 4090', '--image', IMAGE],
+      ['instances', 'create', 'box', '--offer', 'RTX 4090', '--image', IMAGE, '--no-ssh-key'],
       SANDBOX,
     );
     expect(stderr).toContain('RTX 4090: 89.90 ₽ per hour of sandbox play money.\n');
@@ -450,7 +450,10 @@ describe('an unusable catalog file', () => {
     const { code, stdout, stderr } = await see();
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${INSTANCE}\n` });
     expect(stderr).toMatch(/^warning: Could not read names of offers and images from .*: .*\n$/);
-    const rented = await world.cli(['instances', 'create', 'box', '--offer', A, '--image', UBUNTU]);
+    const rented = await world.cli([
+      ...['instances', 'create', 'box', '--no-ssh-key'],
+      ...['--offer', A, '--image', UBUNTU],
+    ]);
     expect(rented.code).toBe(0);
     expect(rented.stderr.match(/warning: Could not read names of offers/g)).toHaveLength(1);
     expect(await readFile(file(), 'utf8')).toBe('{');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../../support/needs.ts';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
-import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
+import { HARDWARE, IMAGE, OFFER, OFFERED } from '../../support/sandbox-ids.ts';
 
 let world: SandboxWorld;
 
@@ -27,6 +27,7 @@ describe('instances create --file', () => {
       file,
       '--shm-size',
       '2',
+      '--no-ssh-key',
     ]);
     expect(requests[0]?.body).toEqual({
       instance_name: 'from-flag',
@@ -42,7 +43,7 @@ describe('instances create --file', () => {
     const box = ['instance_name: box', `offer_id: ${OFFER}`, `image_id: ${IMAGE}`];
     await writeFile(file, windows([...box, 'docker_config:', '  image: nginx']));
     await writeFile(vars, windows(['# comment', 'A=1', '', 'B=two words']));
-    const argv = ['instances', 'create', '-f', file, '--env-file', vars];
+    const argv = ['instances', 'create', '-f', file, '--env-file', vars, '--no-ssh-key'];
     const { requests } = await world.cli(argv);
     expect(requests[0]?.body).toMatchObject({
       instance_name: 'box',
@@ -59,7 +60,7 @@ describe('instances create --file', () => {
 
   test('reads an instance from stdin', async () => {
     const box = { instance_name: 'piped', offer_id: OFFER, image_id: IMAGE };
-    const { code, requests } = await world.cli(['instances', 'create', '-f', '-'], {
+    const { code, requests } = await world.cli(['instances', 'create', '-f', '-', '--no-ssh-key'], {
       stdin: JSON.stringify(box),
     });
     expect(code).toBe(0);
@@ -156,7 +157,7 @@ describe('instances create --file', () => {
 
   test('reports the file and field of an unknown SSH key', async () => {
     const file = await fileOf('ssh_keys:\n  - nobody\nstorage_drive_id: nothing\n');
-    const create = ['instances', 'create', 'box', ...HARDWARE, '-f', file];
+    const create = ['instances', 'create', 'box', ...OFFERED, '-f', file];
     expect(await world.cli(create)).toMatchObject({
       code: 3,
       stderr: expect.stringContaining(
@@ -202,7 +203,7 @@ describe('instances create --file', () => {
   test('applies terminate_after to "gpucloud run"', needs('ssh'), async () => {
     const file = await fileOf('terminate_after: 2h\n');
     const signIn = ['--ssh-key', OFFER, '--identity', '/dev/null'];
-    const run = ['run', ...HARDWARE, ...signIn, '--dry-run', '--json'];
+    const run = ['run', ...OFFERED, ...signIn, '--dry-run', '--json'];
     const { code, stdout } = await world.cli([...run, '-f', file, '--', 'true']);
     expect(code).toBe(0);
     expect(stdout).toContain('after 2 h');

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
-import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
-import { ok, sent } from '../../support/service.ts';
+import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
+import { HARDWARE, IMAGE, OFFER, OFFERED } from '../../support/sandbox-ids.ts';
+import { sent } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 
 let world: SandboxWorld;
@@ -48,14 +48,14 @@ describe('instances create', () => {
       /^Name: {12}trainer\nStatus: {10}ACTIVE\nPrice per hour: {2}89\.90\nPaid until: {6}\S+.*\n$/,
     );
     expect(stderr).toMatch(
-      /^Price per hour: unknown until created; --max-price sets a limit\.\nwarning: No SSH key: you may not be able to log in\. You can't add a key later: add one with --ssh-key\.\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
+      /^Price per hour: unknown until created; --max-price sets a limit\.\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
     );
   });
 
   test('prints the ssh command for an instance with a key', async () => {
     const key = ['ssh-keys', 'add', '-', '--name', 'laptop'];
     await world.cli(key, { stdin: sshPublicKey('ssh-ed25519') });
-    const argv = ['instances', 'create', 'trainer', ...HARDWARE, '--ssh-key', 'laptop', '--wait'];
+    const argv = ['instances', 'create', 'trainer', ...OFFERED, '--ssh-key', 'laptop', '--wait'];
     const { code, stderr } = await world.cli(argv);
     expect(code, stderr).toBe(0);
     expect(stderr).not.toContain('warning');
@@ -66,39 +66,11 @@ describe('instances create', () => {
     ['a template', 'Open:        gpucloud instances open', ['--template', 'jupyterlab']],
     ['a container', 'See it:      gpucloud instances get', ['--docker-image', 'nginx']],
   ])('omits the key warning for %s, and suggests "%s"', async (_what, next, flags) => {
-    const argv = ['instances', 'create', 'trainer', ...HARDWARE, ...flags, '--wait'];
+    const argv = ['instances', 'create', 'trainer', ...OFFERED, ...flags, '--wait'];
     const { code, stderr } = await world.cli(argv);
     expect(code, stderr).toBe(0);
     expect(stderr).not.toContain('warning');
     expect(stderr).toContain(`${next} trainer\n`);
-  });
-
-  test('warns before the request that no SSH key is given', async () => {
-    const refused = await createWorld({
-      handler: ({ method }) =>
-        method === 'POST' ? { status: 402, body: { statusCode: 402, message: 'no' } } : ok([]),
-    });
-    const { code, stderr } = await refused.cli(['instances', 'create', 'trainer', ...HARDWARE]);
-    await refused.close();
-    expect(code).toBe(5);
-    expect(stderr).toMatch(/warning: No SSH key: .*\nerror: /);
-  });
-
-  test('suggests "instances get" instead of ssh without a key', async () => {
-    const argv = [
-      'instances',
-      'create',
-      'trainer',
-      '--offer',
-      'rtx-4090',
-      '--image',
-      'ubuntu-22.04',
-    ];
-    const { code, stderr } = await world.cli(['--profile', 'sandbox', ...argv, '--wait']);
-    expect(code, stderr).toBe(0);
-    expect(stderr).toContain('warning: No SSH key:');
-    expect(stderr).toContain('See it:      gpucloud --profile sandbox instances get trainer\n');
-    expect(stderr).not.toContain('instances ssh');
   });
 
   test('prints the instance as one JSON document', async () => {
@@ -309,7 +281,7 @@ describe('instances create', () => {
       'instances',
       'create',
       'lab',
-      ...HARDWARE,
+      ...OFFERED,
       '--ssh-key',
       'nobody',
     ]);

@@ -61,7 +61,7 @@ test.each([
       requests.filter(({ method, path }) => method === 'POST' && path === '/instances'),
     ).toHaveLength(1);
     expect(stderr).toMatch(
-      /gpucloud instances create box --offer offer-1 --image image-1 --wait\n[\s\S]+ error: /,
+      /gpucloud instances create box --offer offer-1 --image image-1 --no-ssh-key --wait\n[\s\S]+ error: /,
     );
   },
 );
@@ -80,7 +80,7 @@ describe('instances create after a refusal', () => {
     expect(code, stderr).toBe(0);
     expect(offersIn(requests)).toEqual(['offer-1', 'offer-2']);
     expect(stderr).toMatch(/\(409\): Offer is out of stock\.[\s\S]+Try another offer\?/);
-    expect(stderr).toContain('--offer offer-2 --image image-1 --wait');
+    expect(stderr).toContain('--offer offer-2 --image image-1 --no-ssh-key --wait');
   });
 
   test('exits with 5 if the user declines to choose another offer', async () => {
@@ -126,7 +126,7 @@ describe('instances create after a refusal', () => {
 
   test('does not ask for another offer if the flags include the offer', async () => {
     service.posts.push(() => no(409, 'no'));
-    const argv = ['box', '--image', 'image-1', '--offer', 'offer-1'];
+    const argv = ['box', '--image', 'image-1', '--offer', 'offer-1', '--no-ssh-key'];
     const { code, stderr } = await create(argv, 'yes', 'offer-2', 'yes');
     expect(code).toBe(5);
     expect(stderr).not.toContain('Try another offer?');

@@ -235,7 +235,7 @@ describe('instances create in a terminal', () => {
     const keys = ['ssh-ed25519', 'ecdsa-sha2-nistp256'] as const;
     for (const [at, words] of [
       [0, '--ssh-key key-0 --wait=ssh\n'],
-      [1, 'ubuntu-22-04 --wait\n'],
+      [1, 'ubuntu-22-04 --no-ssh-key --wait\n'],
     ] as const) {
       const key = join(world.home, 'other.pub');
       await writeFile(key, sshPublicKey(keys[at]));
@@ -257,7 +257,7 @@ describe('instances create in a terminal', () => {
     expect(code, stderr).toBe(0);
     // Enter accepts the earlier answers.
     expect(stderr).toContain(
-      '--offer a100-80gb --image ubuntu-22-04 --template jupyterlab --drive datasets --wait',
+      '--offer a100-80gb --image ubuntu-22-04 --no-ssh-key --template jupyterlab --drive datasets --wait',
     );
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'A100 80GB' } }]);
   });

@@ -78,7 +78,7 @@ windows-server-2022  Windows Server 2022  12.4  551.61     no
 `,
     );
     expect(stderr).toBe(
-      'Rent one:\n  gpucloud --profile sandbox instances create my-box --offer rtx-4090 --image ubuntu-22-04 --wait=ssh\n',
+      'Add an SSH key, so that you can log in:\n  gpucloud --profile sandbox ssh-keys add\nRent one:\n  gpucloud --profile sandbox instances create my-box --offer rtx-4090 --image ubuntu-22-04 --wait=ssh\n',
     );
     expect(code).toBe(0);
   });

@@ -64,7 +64,7 @@ describe('status', () => {
     expect(await world.cli(['status', '-q'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
-  test('lists the newest instance first, and suggests a termination', async () => {
+  test('lists the newest instance first, and suggests to terminate all', async () => {
     const made = (name: string, hours: number, fields = {}) =>
       service.instance(name, { created_at: service.ago(hours * HOUR), ...fields });
     await known(made('old', 9), made('new', 1), made('middle', 5));
@@ -75,7 +75,7 @@ describe('status', () => {
       'old',
     ]);
     expect(doc.next).toContainEqual({
-      command: 'gpucloud instances terminate new',
+      command: 'gpucloud instances terminate --all',
       purpose: 'stop paying',
     });
   });

@@ -2,6 +2,7 @@ import type { CreateInstanceBody, Instance } from '../../../api/index.ts';
 import type { Context } from '../../../context.ts';
 import { CliError, isInterrupt } from '../../../errors.ts';
 import { type Asked, askRequest } from '../../../instances/ask/index.ts';
+import { keyChooser } from '../../../instances/ask/keys.ts';
 import { nameFree } from '../../../instances/change/ending.ts';
 import {
   checkDeadline,
@@ -16,8 +17,8 @@ import {
   InFlight,
   otherSettled,
 } from '../../../instances/recover/pending.ts';
+import { noteAccount } from '../../../instances/rent/account.ts';
 import {
-  keylessWarning,
   type MadeRequest,
   makeRequest,
   missingError,
@@ -48,14 +49,15 @@ export interface Prepared extends Pick<CreateInput, 'until'> {
 
 export async function prepare(input: CreateInput, context: Context): Promise<Prepared> {
   const { given, until, count } = input;
+  await noteAccount(context);
   await checkDeadline(input.ends, context);
   const missing = missingFlags(given.flags);
   if (missing.length > 0) return await prepareAsked(missing, input, context);
   await checkPending(input, context);
-  const made = await makeRequest(given, context);
+  const { flags } = given;
+  const need = { flags, until, dryRun: input.dryRun, isJob: false, hasIdentity: false };
+  const made = await makeRequest(given, context, keyChooser(need, context));
   for (const offer of made.offers) notePrice(offer, context, count);
-  const keyless = keylessWarning(made.body);
-  if (keyless !== undefined) context.err.warn('no_ssh_key', keyless);
   return { made, until };
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { putJob } from '../../../contract/tree.ts';
+import { OFFERED } from '../../../support/sandbox-ids.ts';
 import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
 import { CREATE, type DeadlineWorld, deadlineWorld, HOUR, ID, rentForFourHours } from './world.ts';
 
@@ -125,15 +126,7 @@ describe('a schedule of an older gpucloud', () => {
     expect(await attention()).toMatchObject([
       { message: expect.stringContaining('Nothing on this computer finishes the job of trainer') },
     ]);
-    const job = [
-      'run',
-      ...CREATE.slice(3),
-      '--ssh-key',
-      'k',
-      '--detach',
-      '--terminate-after',
-      '1h',
-    ];
+    const job = ['run', ...OFFERED, '--ssh-key', 'k', '--detach', '--terminate-after', '1h'];
     const { code, stderr } = await world.cli([...job, '--json', '--', 'true']);
     expect(code, stderr).toBe(2);
     expect(errorOf(stderr).message).toContain('Nothing on this computer finishes jobs');

@@ -1,0 +1,23 @@
+import type { Context } from '../../context.ts';
+
+/**
+ * Returns the account that pays, such as `ann@example.com (profile work)`, if this computer has
+ * several profiles. With one profile, nobody can mean another account.
+ */
+export async function payingAccount(context: Context): Promise<string | undefined> {
+  const { profiles } = await (await context.config()).read();
+  if (Object.keys(profiles).length < 2) return undefined;
+  const { profile, sandbox, apiKey } = await context.settings({ key: false });
+  const suffix = profile === undefined ? '' : ` (profile ${profile.value})`;
+  if (sandbox) return `the sandbox, which costs nothing${suffix}`;
+  if (apiKey?.source === 'environment') return `the one of GPUCLOUD_API_KEY${suffix}`;
+  const { account, base_url } = profiles[profile?.value ?? ''] ?? {};
+  const who = account?.email ?? account?.name ?? account?.id ?? base_url;
+  return who === undefined ? undefined : `${who}${suffix}`;
+}
+
+/** Notes the account that pays, before anything is rented. */
+export async function noteAccount(context: Context): Promise<void> {
+  const account = await payingAccount(context);
+  if (account !== undefined) context.err.note(`Account: ${account}`);
+}

@@ -1,0 +1,176 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SshKey } from '../../src/api/index.ts';
+import { accountKey } from '../../src/instances/ask/keys.ts';
+import { RentingService } from '../support/renting-service.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { IMAGE, OFFER, OFFERED } from '../support/sandbox-ids.ts';
+import { sent } from '../support/service.ts';
+
+const key = (name: string, is_default = false): SshKey => ({
+  id: `id-${name}`,
+  name,
+  public_key: '',
+  is_default,
+});
+const [LAPTOP, DESK] = [key('laptop'), key('desk')];
+
+describe('accountKey', () => {
+  test.each([
+    ['no key', [], undefined],
+    ['the only key', [LAPTOP], 'laptop, only'],
+    ['the only key, which is the default', [key('main', true)], 'main, default'],
+    ['the default among several', [LAPTOP, key('main', true), DESK], 'main, default'],
+    ['several without a default', [LAPTOP, DESK], undefined],
+    ['several defaults', [key('one', true), LAPTOP, key('two', true)], undefined],
+  ])('%s', (_what, keys, expected) => {
+    const found = accountKey(keys);
+    expect(found && `${found.key.name}, ${found.why}`).toBe(expected);
+  });
+});
+
+let world: World;
+let service: RentingService;
+beforeEach(async () => {
+  service = new RentingService();
+  world = await createWorld({ handler: service.handler });
+});
+afterEach(() => world.close());
+
+const CREATE = ['instances', 'create', 'trainer', ...OFFERED];
+const RUN = ['run', ...OFFERED, '--terminate-after', '1h', '--', 'true'];
+const PRICE = 'Price per hour: unknown until created; --max-price sets a limit.\n';
+const NEXT = `Rented trainer (3f0c5d9e-1111-4222-8333-444455557777).
+See it:      gpucloud instances get trainer
+Stop paying: gpucloud instances terminate trainer
+`;
+
+/** The keys of the request that rents; undefined if nothing was rented. */
+function rentedWith(): unknown {
+  const post = world.service.requests.find(({ method }) => method === 'POST');
+  return post && { ssh_keys: undefined, ...(post.body as object) };
+}
+const BODY = { offer_id: OFFER, image_id: IMAGE, instance_name: 'trainer' };
+
+describe('instances create without --ssh-key', () => {
+  test.each([
+    ['only', [LAPTOP]],
+    ['default', [DESK, { ...LAPTOP, is_default: true }]],
+  ])("uses the account's %s key, and says so", async (why, keys) => {
+    service.sshKeys = keys.map(({ id, name, is_default }) => ({
+      id,
+      name: `${name}`,
+      is_default: is_default === true,
+    }));
+    const { code, stderr } = await world.cli(CREATE);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `SSH key: laptop, the account's ${why} key.\n${PRICE}${NEXT}`,
+    });
+    expect(rentedWith()).toEqual({ ...BODY, ssh_keys: ['id-laptop'] });
+  });
+
+  test('shows the key in --dry-run, and rents nothing', async () => {
+    service.sshKeys = [{ id: 'id-laptop', name: 'laptop' }];
+    const { code, stdout, stderr } = await world.cli([...CREATE, '--dry-run', '--json']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout).request).toEqual({ ...BODY, ssh_keys: ['id-laptop'] });
+    const shown = await world.cli([...CREATE, '--dry-run']);
+    expect(shown.stderr).toBe(`SSH key: laptop, the account's only key.\n${PRICE}`);
+    expect(rentedWith()).toBeUndefined();
+  });
+
+  test('warns about several keys without a default, and names them', async () => {
+    service.sshKeys = [LAPTOP, DESK].map(({ id, name }) => ({ id, name: `${name}` }));
+    const { code, stderr } = await world.cli(CREATE);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `warning: No SSH key: the account has no default key, so you may not be able to log in. You can't add a key to an instance later. Choose one with --ssh-key: laptop, desk\n${PRICE}${NEXT}`,
+    });
+    expect(rentedWith()).toEqual({ ...BODY, ssh_keys: undefined });
+  });
+
+  test('warns about an account without keys', async () => {
+    const { code, stderr } = await world.cli(CREATE);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `warning: No SSH key: the account has none, so you may not be able to log in. You can't add a key to an instance later. Add one to the account first: gpucloud ssh-keys add FILE\n${PRICE}${NEXT}`,
+    });
+  });
+
+  test.each([
+    ['a template', ['--template', '3f0c5d9e-1111-4222-8333-444455556666']],
+    ['a container', ['--docker-image', 'nginx']],
+  ])('warns about an account without keys, except for %s', async (_what, flags) => {
+    const { code, stderr } = await world.cli([...CREATE, ...flags]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `${PRICE}${NEXT}` });
+  });
+
+  test.each([
+    ['--no-ssh-key', ['--no-ssh-key']],
+    ['an empty list in the file', ['-f', '-']],
+  ])('rents without a key, reads no keys and prints no warning with %s', async (_what, flags) => {
+    service.sshKeys = [{ id: 'id-laptop', name: 'laptop' }];
+    const stdin = 'ssh_keys: []\n';
+    const { code, stderr, requests } = await world.cli([...CREATE, ...flags], { stdin });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `${PRICE}${NEXT}` });
+    expect(sent(requests)).not.toContain('GET /ssh-keys');
+    expect(rentedWith()).toEqual({ ...BODY, ssh_keys: undefined });
+  });
+
+  test.each([[['--ssh-key', 'laptop', '--no-ssh-key']], [['--no-ssh-key', '--ssh-key', 'laptop']]])(
+    'rejects %j',
+    async (flags) => {
+      const { code, stderr, requests } = await world.cli([...CREATE, ...flags]);
+      expect({ code, stderr, requests }).toEqual({
+        code: 2,
+        stderr: "error: --ssh-key can't be used with --no-ssh-key\n",
+        requests: [],
+      });
+    },
+  );
+
+  test("rents nothing if the keys can't be read", async () => {
+    service.failing.add('/ssh-keys');
+    const { code } = await world.cli(CREATE);
+    expect(code).toBe(1);
+    expect(rentedWith()).toBeUndefined();
+  });
+});
+
+const NOBODY = {
+  code: 2,
+  stderr: `error: --ssh-key is missing, and the account has no SSH key, so gpucloud could not log in. Nothing was sent.
+hint: add a key: gpucloud ssh-keys add FILE; without one: ssh-keygen -t ed25519
+`,
+};
+const WHICH = {
+  code: 2,
+  stderr: `error: --ssh-key is missing, and the account has no default key: laptop, desk. Nothing was sent.
+hint: choose one: --ssh-key laptop
+`,
+};
+
+describe.each([
+  ['instances create --wait=ssh', [...CREATE, '--wait=ssh']],
+  ['instances create --count 2 --wait=ssh', [...CREATE, '--count', '2', '--wait=ssh']],
+  ['run', RUN],
+])('%s', (_what, argv) => {
+  test('rents nothing that it could not enter', async () => {
+    const { code, stderr } = await world.cli(argv);
+    expect({ code, stderr }).toEqual(NOBODY);
+    service.sshKeys = [LAPTOP, DESK].map(({ id, name }) => ({ id, name: `${name}` }));
+    const several = await world.cli(argv);
+    expect({ code: several.code, stderr: several.stderr }).toEqual(WHICH);
+    expect(rentedWith()).toBeUndefined();
+  });
+});
+
+test('run rejects a request without keys', async () => {
+  const { code, stderr } = await world.cli([...RUN.slice(0, -2), '--no-ssh-key', '--', 'true']);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: `${PRICE}error: run needs an SSH key to sign in, but the request has none
+hint: choose a key of the account: --ssh-key NAME
+`,
+  });
+});
