@@ -204,6 +204,7 @@ ${table(
     ['`commands[].examples`', 'whole command lines'],
     ['`commands[].exit_codes`', 'all its exit codes'],
     ['`commands[].passes_on_exit_code_of`', 'a program whose exit code it passes on, or null'],
+    ['`commands[].tool`', 'how `gpucloud mcp` offers it to agents, or null'],
     [
       '`commands[].result_schema`',
       'JSON Schema of its JSON, in the npm package: `schemas/results.json#/$defs/DriveList`; or null',

@@ -124,6 +124,18 @@ const TRIMS = [
     of: /\/ssh2\//,
     is: 'module.exports = {};',
   },
+  // The server of `mcp` asks its client for no input, which the SDK would validate with ajv.
+  {
+    filter: /^\.\.\/validation\/ajv-provider\.js$/,
+    of: /\/@modelcontextprotocol\//,
+    is: 'export class AjvJsonSchemaValidator {}',
+  },
+  // The SDK supports zod 3 too, but its own schemas use zod 4.
+  {
+    filter: /^zod\/v3$/,
+    of: /\/@modelcontextprotocol\//,
+    is: `export const object = ${never('zod 3')};`,
+  },
   // ora itself uses only these spinners.
   {
     filter: /^\.\/spinners\.json$/,

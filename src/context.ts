@@ -12,6 +12,7 @@ export type {
   Host,
   Interrupts,
   ServiceAddress,
+  Session,
 } from './context/contract.ts';
 export { formatOf } from './context/terminal.ts';
 

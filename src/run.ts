@@ -48,6 +48,8 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     rerun(words, changes) {
       return run(words, { ...host, ...changes, endsAtOnce: false });
     },
+    report: (error) =>
+      report(asCliError(error), { json: true, profile: context?.flags.profile, debug: false }),
   };
 
   if (argv[0] === COMPLETE) {

@@ -32,6 +32,20 @@ export type Completes =
 /** Keyed by an argument's name (`name`) or a flag (`--for`). */
 type CompletesMap = Readonly<Record<string, Completes>>;
 
+/** How agents use a command as a tool of `gpucloud mcp`. */
+export interface ToolFacts {
+  /** The lowest level of `--allow` that includes it. A `read` tool changes nothing. */
+  readonly allow: 'read' | 'jobs' | 'all';
+  /** Whether it deletes something for good. */
+  readonly destroys?: true;
+  /** Whether a second call with the same arguments changes nothing more. */
+  readonly idempotent?: true;
+  /** Whether it asks for a confirmation, which the level gives. */
+  readonly asks?: true;
+  /** Whether it bills again, and so takes only instances that the session rented. */
+  readonly own?: true;
+}
+
 /** Facts about a command in addition to commander's. */
 export interface About {
   /** Result layout, for `--columns`, `--sort`, help and completion. */
@@ -54,6 +68,8 @@ export interface About {
   passesOn?: string;
   /** Global flags that the command rejects: `--columns`. */
   refuses?: readonly string[];
+  /** Missing if agents can't call the command. */
+  tool?: ToolFacts;
   /** Whether neither this command nor its subcommands need the service. */
   local?: boolean;
 }

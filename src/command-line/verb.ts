@@ -10,15 +10,31 @@ export interface Runtime {
   /** Builds a second tree, with every verb. Its help has the same output. */
   wholeTree(): AnyCommand;
   readonly rerun: Rerun;
+  /** Returns an error as `--json` prints it. */
+  report(error: unknown): string;
 }
 
 /**
  * Runs another command line as if typed and returns its exit code. Uses the same host except for
- * `changes`. For commands that demonstrate other commands, such as the tour.
+ * `changes`. For commands that run other commands: the tour and `mcp`.
  */
 export type Rerun = (
   argv: readonly string[],
-  changes: Partial<Pick<Host, 'env' | 'stdout' | 'stderr'>>,
+  changes: Partial<
+    Pick<
+      Host,
+      | 'env'
+      | 'stdin'
+      | 'stdout'
+      | 'stderr'
+      | 'syncWrite'
+      | 'interrupts'
+      | 'onStdinData'
+      | 'isStdoutNull'
+      | 'onThirdInterrupt'
+      | 'session'
+    >
+  >,
 ) => Promise<number>;
 
 /** How a command's parent lists it. Its name is its key in the parent. */

@@ -12,6 +12,7 @@ import { drives } from './drives/index.ts';
 import { help } from './help/index.ts';
 import { instances } from './instances/index.ts';
 import { jobs } from './jobs/index.ts';
+import { mcp } from './mcp/index.ts';
 import { me } from './me/index.ts';
 import { profiles } from './profiles/index.ts';
 import { login } from './profiles/login.ts';
@@ -94,6 +95,7 @@ export const root: Group = {
       logout: () => logout,
     },
     'Tools:': {
+      mcp: () => mcp,
       api: () => api,
       commands: () => commands,
       completion: () => completion,

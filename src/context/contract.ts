@@ -7,6 +7,7 @@ import type { Settings } from '../config/resolve.ts';
 import type { Journal, Scope } from '../journal/index.ts';
 import type { Messages, Output } from '../output/output.ts';
 import type { Prompts } from '../prompts/prompts.ts';
+import type { Money } from '../rules/money.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Piped, Program, Running, SignalGroup, Start } from '../system/programs.ts';
@@ -68,6 +69,8 @@ export interface Host {
   openFile?(path: string): Promise<boolean>;
   /** Returns how another process, such as a scheduler, starts gpucloud. */
   self(): Self;
+  /** The `mcp` session that runs the command, if any. */
+  readonly session?: Session;
   /** Program that accesses the system's keyring; undefined if there is none. */
   readonly keyring?: () => { file: string; args: readonly string[] };
 }
@@ -80,6 +83,18 @@ export interface Host {
 export interface Interrupts {
   readonly first: AbortSignal;
   readonly second: AbortSignal;
+}
+
+/** The limits of an `mcp` session for everything that it rents. */
+export interface Session {
+  /** Marks its rentals in the journal. */
+  readonly id: string;
+  /** The number of the call that runs. */
+  readonly call: number;
+  readonly maxCost: Money;
+  readonly maxInstances: number | undefined;
+  /** When the session ends, in service time (milliseconds since 1970). */
+  readonly endsAt: number;
 }
 
 /** The global flags as given, without defaults. */
@@ -128,6 +143,7 @@ export interface Context {
     | 'uid'
     | 'openFile'
     | 'self'
+    | 'session'
   >;
   readonly clock: Clock;
   /** The service's time. Compare times from the service with it, never with `clock`. */

@@ -19,6 +19,7 @@ export interface RentalRequest
     | 'max_price'
     | 'deadline'
     | 'if_idle'
+    | 'session'
   > {
   /** The journal masks secrets before storing the body. */
   readonly body?: object;
@@ -55,13 +56,14 @@ export interface OpenRequest
     | 'max_price'
     | 'deadline'
     | 'if_idle'
+    | 'session'
   > {
   /** Whether the sending process is running and may still be waiting for the response. */
   readonly isInFlight: boolean;
 }
 
 /** An instance known to this computer, as last seen. */
-export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'origin'> {
+export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'origin' | 'session'> {
   /** The last observation; undefined if it was never read. */
   readonly last: SeenInstance | undefined;
   readonly asked_at: string;

@@ -19,6 +19,7 @@ export type {
   Operation,
   Origin,
   SeenInstance,
+  SessionMark,
 } from './record.ts';
 export { type ResponseId, responseId } from './response-id.ts';
 

@@ -171,7 +171,7 @@ export function knownInstance(
   { record, place, folder }: KeptInstance,
   { deadline, if_idle: rule }: Ends,
 ): KnownInstance {
-  const { id, name, origin, last, known_at, request, untracked_at } = record;
+  const { id, name, origin, last, known_at, request, untracked_at, session } = record;
   return {
     id,
     name,
@@ -183,5 +183,6 @@ export function knownInstance(
     request,
     archived: place === 'archive',
     untracked: untracked_at !== undefined,
+    ...(session && { session }),
   };
 }

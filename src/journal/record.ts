@@ -22,6 +22,15 @@ const schemas = lazy(() => {
   // The ID becomes part of request paths.
   const resource = z.string().check(z.refine((id) => resourceId(id).ok));
   const time = text.check(z.refine((iso) => !Number.isNaN(Date.parse(iso))));
+  /** The `mcp` session that rents the instance, and what it reserved in the session's purse. */
+  const session = z.looseObject({
+    id: text,
+    /** The session's call that rents. */
+    call: z.number(),
+    /** The highest price per hour, in roubles. */
+    price: text,
+    hours: z.number(),
+  });
   return {
     request: z.looseObject({
       version: z.literal(VERSION),
@@ -45,6 +54,7 @@ const schemas = lazy(() => {
       if_idle: z.optional(z.number()),
       /** The request body, with secrets masked. */
       body: z.optional(z.record(text, z.unknown())),
+      session: z.optional(session),
     }),
     instance: z.looseObject({
       version: z.literal(VERSION),
@@ -57,6 +67,7 @@ const schemas = lazy(() => {
       /** UID of the instance's create request. */
       request: z.nullable(text),
       untracked_at: z.optional(text),
+      session: z.optional(session),
       /** The service's response as last read, without secrets. */
       last: z.optional(
         z.extend(instance(), { version: z.literal(LAST_VERSION), name: text, seen_at: text }),
@@ -156,6 +167,8 @@ export type EventRecord = z.infer<Schemas['event']>;
 export type Heartbeat = z.infer<Schemas['heartbeat']>;
 /** An instance as the service last returned it, without secrets. */
 export type SeenInstance = NonNullable<InstanceRecord['last']>;
+/** What a session's rental reserved. */
+export type SessionMark = NonNullable<InstanceRecord['session']>;
 export type Origin = InstanceRecord['origin'];
 export type Operation = RequestRecord['operation'];
 

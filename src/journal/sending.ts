@@ -27,9 +27,10 @@ export function sending(store: Store) {
   /** Records a request's instance. */
   async function madeBy(id: string, request: RequestRecord, folder: string): Promise<void> {
     const kept = find(id);
-    const { operation, name, asked_at, uid } = request;
+    const { operation, name, asked_at, uid, session } = request;
     const before = kept?.record ?? { ...newInstance(id, operation, asked_at), name };
-    await writeInstance(folder, { ...before, origin: operation, request: uid }, kept);
+    const marked = { ...before, origin: operation, request: uid, ...(session && { session }) };
+    await writeInstance(folder, marked, kept);
     await inheritDeadline(folder, id, request);
   }
 

@@ -182,6 +182,15 @@ export const commandReference = lazy(() => {
     examples: texts,
     exit_codes: z.array(count),
     passes_on_exit_code_of: maybeText,
+    tool: z.nullable(
+      z.object({
+        allow: text,
+        destructive: flag,
+        idempotent: flag,
+        confirms: flag,
+        own_instances_only: flag,
+      }),
+    ),
     result_schema: maybeText,
   });
 });

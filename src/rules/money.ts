@@ -43,6 +43,16 @@ export function sumOf(prices: readonly (Money | undefined)[]): Money | undefined
   );
 }
 
+const HOUR = 3_600_000;
+
+/**
+ * Returns the hours that the service may charge in full: every started hour, at least one. This is
+ * an upper limit, since the service returns the rest of the last hour (API document: terminate).
+ */
+export function startedHours(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / HOUR));
+}
+
 /** Formats an amount with at least two decimals, like prices; with more if the amount has more. */
 export function kopecksText(amount: Money): string {
   const exact = amount.toFixed();

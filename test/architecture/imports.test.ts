@@ -12,6 +12,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['run'],
   ['program', 'report'],
   ['commands'],
+  ['mcp'],
   ['idle'],
   ['jobs'],
   ['ssh'],
@@ -33,9 +34,9 @@ const FLOORS: readonly (readonly string[])[] = [
 const PARTS: Readonly<Record<string, RegExp>> = {
   '@commander-js/extra-typings': /^(command-line\/(command|help|verb)|program)\.ts$/,
   undici: /^api\/http\/(transport|exchange|connect)\.ts$/,
-  // zod.ts exports the names in use. check imports only a type. manifest-json needs more for
-  // --schema.
-  'zod/mini': /^(zod|api\/schemas\/check|instances\/rent\/manifest-json)\.ts$/,
+  // zod.ts exports the names in use. check imports only a type. json-schema needs more for
+  // --schema and mcp.
+  'zod/mini': /^(zod|api\/schemas\/check|json-results\/json-schema)\.ts$/,
   'cli-table3': /^output\/table\/draw\.ts$/,
   chalk: /^output\/colour\.ts$/,
   ora: /^output\/live\/spinner\.ts$/,
@@ -54,6 +55,9 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   'tar-stream': /^jobs\/files\/tar\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^system\/lock\.ts$/,
+  '@modelcontextprotocol/sdk/server/index.js': /^mcp\/sdk\.ts$/,
+  '@modelcontextprotocol/sdk/server/stdio.js': /^mcp\/sdk\.ts$/,
+  '@modelcontextprotocol/sdk/types.js': /^mcp\/sdk\.ts$/,
 };
 
 const ANYWHERE = /./;

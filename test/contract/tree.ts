@@ -17,6 +17,7 @@ const RUNTIME = {
     throw new Error('no command runs here');
   },
   rerun: () => Promise.reject(new Error('no command runs here')),
+  report: () => '',
 };
 
 export const tree = buildProgram({

@@ -3,7 +3,14 @@ import { codeOf, FAILURES, type Failure, FINER_CODES } from '../../errors.ts';
 import { resultSchemaOf } from '../../json-results/index.ts';
 import { FORMATS, type View } from '../../output/output.ts';
 import { WARNINGS } from '../../warnings.ts';
-import { type AnyCommand, about, argumentTerm, isLocal, type Option } from '../command.ts';
+import {
+  type AnyCommand,
+  about,
+  argumentTerm,
+  isLocal,
+  type Option,
+  type ToolFacts,
+} from '../command.ts';
 import { GLOBAL_HEADING, TOPICS } from '../help.ts';
 import { isRepeated } from '../parse.ts';
 import { placeholderOf, valueOfArgument, valueOfFlag } from './completion-values.ts';
@@ -79,7 +86,7 @@ function wordsOf(command: AnyCommand): string[] {
 
 function commandOf(command: AnyCommand, root: AnyCommand) {
   const words = wordsOf(command);
-  const { view, notes = null, examples = [], refuses = [], passesOn = null } = about(command);
+  const { view, notes = null, examples = [], refuses = [], passesOn = null, tool } = about(command);
   const args = command.registeredArguments;
   return {
     command: words.join(' '),
@@ -97,11 +104,23 @@ function commandOf(command: AnyCommand, root: AnyCommand) {
     examples,
     exit_codes: exitCodesOf(command),
     passes_on_exit_code_of: passesOn,
+    /** How `gpucloud mcp` offers the command to agents; null if it does not. */
+    tool: tool === undefined ? null : toolOf(tool),
     /**
      * Path in the npm package, with the part of the file. Null for a command that prints text or
      * arbitrary service JSON.
      */
     result_schema: resultSchemaOf(words),
+  };
+}
+
+function toolOf({ allow, destroys, idempotent, asks, own }: ToolFacts) {
+  return {
+    allow,
+    destructive: destroys === true,
+    idempotent: allow === 'read' || idempotent === true,
+    confirms: asks === true,
+    own_instances_only: own === true,
   };
 }
 

@@ -9,6 +9,7 @@ export const apiKeys: Group = {
     list: verb({
       aliases: ['ls'],
       summary: 'List API keys, without their secrets',
+      tool: { allow: 'read' },
       view: keyView,
       notes:
         'IN USE marks the key that gpucloud uses, matched by its prefix. Add ' +

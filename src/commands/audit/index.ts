@@ -65,6 +65,7 @@ function blockOf({ check, result, message, evidence, per_hour: rate, command }: 
 
 export const audit = verb({
   summary: 'Find charges and instances unknown to this computer',
+  tool: { allow: 'read' },
   view: auditView,
   notes:
     "The API can't list instances, so audit looks for costs that gpucloud does not track: " +

@@ -11,6 +11,7 @@ export const billing: Group = {
   verbs: {
     balance: verb({
       summary: 'Show the wallet balance',
+      tool: { allow: 'read' },
       view: balanceView,
       notes:
         'The wallet balance may include funds reserved for running instances. The API also has ' +
@@ -27,6 +28,7 @@ export const billing: Group = {
     runway: () => runway,
     promo: verb({
       summary: 'Apply a promo code',
+      tool: { allow: 'all' },
       view: promoView,
       examples: ['gpucloud billing promo WELCOME500'],
       takes: (command) => command.argument('<code>', 'promo code', ruled('CODE', promoCode)),

@@ -179,6 +179,7 @@ function limitText({ fail_below: limit, below }: Runway): string {
 
 export const runway = verb({
   summary: 'Show how long the balance lasts',
+  tool: { allow: 'read' },
   view: runwayView,
   completes: { '--fail-below': 'nothing' },
   notes:

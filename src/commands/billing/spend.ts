@@ -86,6 +86,7 @@ const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };
 
 export const spend = verb({
   summary: 'Show spending by day, week or month',
+  tool: { allow: 'read' },
   view: spendView,
   notes:
     'Spent is charges minus refunds. Deposits, bonuses and other types have their own ' +

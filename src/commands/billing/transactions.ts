@@ -18,6 +18,7 @@ const TYPES: readonly string[] = ['DEPOSIT', 'USAGE_CHARGE', 'BONUS', 'REFUND'];
 
 export const transactions = verb({
   summary: 'List deposits, charges, bonuses and refunds',
+  tool: { allow: 'read' },
   view: transactionView,
   completes: { '--type': { list: TYPES.map((type) => type.toLowerCase()) } },
   notes:

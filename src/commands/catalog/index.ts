@@ -24,6 +24,7 @@ export const catalog: Group = {
     list: verb({
       aliases: ['ls'],
       summary: 'List known offers and images, with their last prices',
+      tool: { allow: 'read' },
       view: entryView,
       notes:
         'The API has no catalog. Commands add the offer and image of each instance that they read. ' +
@@ -49,6 +50,7 @@ export const catalog: Group = {
     }),
     add: verb({
       summary: 'Name an offer or image',
+      tool: { allow: 'all', idempotent: true },
       view: entryView,
       notes:
         "The name is stored on this computer, for this service. It overrides the service's " +
@@ -82,6 +84,7 @@ export const catalog: Group = {
     remove: verb({
       aliases: ['rm'],
       summary: 'Remove the name of an offer or image',
+      tool: { allow: 'all', idempotent: true, asks: true },
       view: entryView,
       completes: { entry: 'catalog' },
       notes:

@@ -42,6 +42,7 @@ const documentView: View<object> = {
 
 export const commands = verb({
   summary: 'List every command, flag and exit code as data',
+  tool: { allow: 'read' },
   local: true,
   notes:
     'With --json or -o yaml, prints one document: every command, the global options, exit codes ' +

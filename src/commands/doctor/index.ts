@@ -53,6 +53,7 @@ function checkText({ status, message, hint }: DoctorCheck): string {
 
 export const doctor = verb({
   summary: 'Check this computer, your settings and the connection',
+  tool: { allow: 'read' },
   view: checkView,
   notes:
     'Each result is pass, warn or fail. Exits with 1 if a check fails. Makes no changes and ' +

@@ -30,6 +30,7 @@ export const drives: Group = {
     list: verb({
       aliases: ['ls'],
       summary: 'List cloud drives',
+      tool: { allow: 'read' },
       view: driveView,
       examples: [
         'gpucloud drives list',
@@ -56,6 +57,7 @@ export const drives: Group = {
     get: verb({
       aliases: ['show'],
       summary: 'Show one drive in detail',
+      tool: { allow: 'read' },
       view: driveView,
       examples: [
         'gpucloud drives get datasets',

@@ -69,6 +69,7 @@ const ENDS = ['active', 'stopped', 'terminated', 'error', 'warning', 'billing'];
 
 export const events = verb({
   summary: 'Show or follow the event log',
+  tool: { allow: 'read' },
   view: viewOf([]),
   notes:
     'Prints the newest events first. With --follow, prints the whole log (or from --since) ' +

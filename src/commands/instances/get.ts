@@ -16,6 +16,7 @@ import { instanceView } from './view.ts';
 export const get = verb({
   aliases: ['show'],
   summary: 'Show instances in detail',
+  tool: { allow: 'read' },
   view: instanceView,
   examples: [
     'gpucloud instances get trainer',

@@ -25,6 +25,7 @@ const INSTANCES = `names or IDs${OR_STDIN}`;
 
 export const start = verb({
   summary: 'Start stopped instances',
+  tool: { allow: 'all', idempotent: true, own: true },
   view: changedView,
   notes: 'Starting reserves the price of the next hour. start prints the amount first.',
   examples: ['gpucloud instances start trainer --wait', 'gpucloud instances start trainer lab'],
@@ -45,6 +46,7 @@ export const start = verb({
 
 export const stop = verb({
   summary: 'Stop instances; their disks are kept',
+  tool: { allow: 'all', idempotent: true },
   view: changedView,
   notes:
     'The API does not document the price of a stopped instance. To stop paying, terminate it. ' +
@@ -72,6 +74,7 @@ export const stop = verb({
 export const terminate = verb({
   aliases: ['rm', 'delete'],
   summary: 'Terminate instances; their disks are deleted',
+  tool: { allow: 'jobs', destroys: true, idempotent: true, asks: true },
   view: changedView,
   notes:
     'Stops billing. The service returns the unused part of the reserved hour to the balance. An ' +
@@ -126,6 +129,7 @@ function withTerminalPrompts(context: Context): Context {
 
 export const wait = verb({
   summary: 'Wait until instances reach a status',
+  tool: { allow: 'read' },
   view: changedView,
   completes: { '--for': ['active', 'stopped', 'terminated', 'ssh'] },
   notes:

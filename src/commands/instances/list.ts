@@ -17,6 +17,7 @@ import { listedView, peopleView } from './listed-view.ts';
 export const list = verb({
   aliases: ['ls'],
   summary: 'List instances known to this computer',
+  tool: { allow: 'read' },
   view: listedView,
   notes:
     "The API can't list instances. Lists instances this computer rented or tracks, and those " +

@@ -28,6 +28,7 @@ const recoveredView: View<Recovered> = {
 
 export const recover = verb({
   summary: 'Resolve requests with an unknown outcome',
+  tool: { allow: 'all', idempotent: true },
   view: recoveredView,
   notes:
     'Determines the outcome of requests whose response was lost. Looks among tracked instances and ' +

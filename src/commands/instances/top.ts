@@ -14,6 +14,7 @@ import { cardRows, createLoadHistory, topBlocks, topView } from './top-view.ts';
 
 export const top = verb({
   summary: 'Show GPU, CPU and memory use',
+  tool: { allow: 'read' },
   view: topView,
   notes:
     'Shows one row per GPU, read over SSH: load, memory, temperature and power, and the ' +

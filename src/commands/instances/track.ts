@@ -18,6 +18,7 @@ import { changedView } from './view.ts';
 
 export const track = verb({
   summary: 'Add instances rented elsewhere',
+  tool: { allow: 'all', idempotent: true },
   view: changedView,
   notes:
     'Instance IDs are in the web console. Reads each instance first; --force skips a ' +

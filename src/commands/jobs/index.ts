@@ -21,6 +21,7 @@ export const jobs: Group = {
     list: verb({
       aliases: ['ls'],
       summary: 'List the jobs that "run" started on this computer',
+      tool: { allow: 'read' },
       view: jobView,
       notes:
         'Reads the state of unfinished jobs over SSH, for at most 5 s.\n\n' +
@@ -38,6 +39,7 @@ export const jobs: Group = {
     get: verb({
       aliases: ['show'],
       summary: 'Show one job in detail, with its report',
+      tool: { allow: 'read' },
       view: jobDetailsView,
       completes: { instance: 'job' },
       examples: ['gpucloud jobs get train', 'gpucloud jobs get train --json | jq .report'],
@@ -48,6 +50,7 @@ export const jobs: Group = {
     }),
     logs: verb({
       summary: 'Print the output of a job',
+      tool: { allow: 'read' },
       notes:
         "Prints the command's stdout and stderr unchanged. For a finished job, prints the last " +
         '64 MB of each.\n\n' +
@@ -73,6 +76,7 @@ export const jobs: Group = {
     }),
     attach: verb({
       summary: 'Follow a job, copy its results and terminate',
+      tool: { allow: 'jobs', destroys: true },
       notes:
         'Resumes a job that was detached, or whose "run" was killed. Exits with the same codes as ' +
         '"run". Does not terminate an instance of "run --on".\n\n' +
@@ -96,6 +100,7 @@ export const jobs: Group = {
     }),
     stop: verb({
       summary: 'Stop a job: copy results and terminate its instance',
+      tool: { allow: 'jobs', destroys: true, idempotent: true },
       notes:
         'Sends SIGINT to the command, SIGTERM after 10 s, and SIGKILL after 20 s. Then copies the ' +
         'results and terminates the instance, unless "run --on" started the job.',

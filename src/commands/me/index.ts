@@ -51,6 +51,7 @@ export const me: Group = {
     get: verb({
       aliases: ['show'],
       summary: 'Show the account of the API key',
+      tool: { allow: 'read' },
       view: profileView,
       examples: ['gpucloud me get', 'gpucloud me get --json | jq -r .email'],
       takes: (command) => command,
@@ -60,6 +61,7 @@ export const me: Group = {
     }),
     update: verb({
       summary: 'Change the account name',
+      tool: { allow: 'all', idempotent: true },
       view: updatedView,
       notes: 'Also prints available and reserved funds.',
       completes: { '--name': 'nothing' },

@@ -74,6 +74,7 @@ const OF_REMOTE = ['on', 'detach', 'fetchEvery', 'passEnv', 'keepOnFailure', 'ss
 
 export const run = verb({
   summary: 'Rent an instance, run a command, fetch results and terminate it',
+  tool: { allow: 'jobs' },
   view: planView,
   notes:
     'Rents an instance, copies files to it, runs COMMAND, copies results back and terminates the ' +

@@ -38,6 +38,7 @@ export const sandbox: Group = {
     tour: () => tour,
     catalog: verb({
       summary: 'List offers and images, with IDs and prices',
+      tool: { allow: 'read' },
       notes: 'The IDs never change. Offers and images of the real service have other IDs.',
       examples: [
         'gpucloud sandbox catalog',
@@ -50,6 +51,7 @@ export const sandbox: Group = {
     }),
     status: verb({
       summary: 'Show the time, balance and instances',
+      tool: { allow: 'read' },
       examples: ['gpucloud sandbox status', 'gpucloud sandbox status --json'],
       takes: (command) => command.addOption(stateOption()),
       run: async ({ sandbox, out }, { state }) =>

@@ -14,6 +14,7 @@ import { sshKeyView } from './view.ts';
 export const add = verb({
   aliases: ['create'],
   summary: 'Add a public SSH key',
+  tool: { allow: 'all', idempotent: true },
   view: sshKeyView,
   notes:
     'Accepts RSA, Ed25519 and ECDSA keys in OpenSSH format, and checks them before sending. ' +

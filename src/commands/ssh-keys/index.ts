@@ -20,6 +20,7 @@ export const sshKeys: Group = {
     list: verb({
       aliases: ['ls'],
       summary: 'List SSH keys, newest first',
+      tool: { allow: 'read' },
       view: sshKeyView,
       examples: ['gpucloud ssh-keys list', 'gpucloud ssh-keys list --columns name,public_key'],
       takes: (command) => command,
@@ -30,6 +31,7 @@ export const sshKeys: Group = {
     get: verb({
       aliases: ['show'],
       summary: 'Show an SSH key, with the public key',
+      tool: { allow: 'read' },
       view: sshKeyView,
       notes: "The API can't return a single key, so get searches the list.",
       completes: { key: 'ssh-key' },
@@ -47,6 +49,7 @@ export const sshKeys: Group = {
     delete: verb({
       aliases: ['rm'],
       summary: 'Delete SSH keys',
+      tool: { allow: 'all', destroys: true, asks: true },
       view: sshKeyView,
       notes: "New instances can't use a deleted key. Existing instances keep the key.",
       completes: { key: 'ssh-key' },

@@ -17,6 +17,7 @@ import { idView, statusBlocks, statusView } from './view.ts';
 
 export const status = verb({
   summary: 'Show instances, drives, costs and problems',
+  tool: { allow: 'read' },
   view: statusView,
   notes:
     "Shows the instances known to this computer, since the API can't list instances. The burn " +

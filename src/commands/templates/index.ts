@@ -110,6 +110,7 @@ export const templates: Group = {
     list: verb({
       aliases: ['ls'],
       summary: 'List application templates',
+      tool: { allow: 'read' },
       view: templateView,
       notes: "Sorted by the service's sort_order.",
       examples: [
@@ -125,6 +126,7 @@ export const templates: Group = {
     get: verb({
       aliases: ['show'],
       summary: 'Show a template and its readme',
+      tool: { allow: 'read' },
       view: templateView,
       notes: 'Prints the readme as Markdown below the details; --markdown prints only the readme.',
       examples: [

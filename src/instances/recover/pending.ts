@@ -8,7 +8,7 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { instant, relative } from '../../output/time.ts';
 import { isSameName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
-import { guardOf } from '../rent/guards.ts';
+import { guardOf, marked } from '../rent/guards.ts';
 import { livingNamesake, nameTaken } from '../rent/refusal.ts';
 
 /** Maximum attempts if other requests reserve the name. A second retry is rare. */
@@ -80,9 +80,10 @@ export async function ensureNoPending(name: string, context: Context): Promise<v
  * Writes a request to disk and reserves its name: no other open request and no known living
  * instance may have it. Also checks the profile's guards. If it throws, no open request remains.
  */
-export async function openAlone(request: RentalRequest, context: Context): Promise<OpenedRequest> {
-  const { name } = request;
+export async function openAlone(asked: RentalRequest, context: Context): Promise<OpenedRequest> {
+  const { name } = asked;
   const journal = await journalOfKey(context);
+  const [request = asked] = await marked([asked], journal, context);
   const ignoresNames = context.flags.yes === true;
   const before = new Set((await journal.read()).instances.map(({ id }) => id));
   if (!ignoresNames) await ensureNotTaken(request, context, { asks: true });
@@ -121,7 +122,8 @@ export async function ensureCanRent(
     const isKnown = instances.some(({ name }) => isSameName(name, request.name));
     if (isKnown && context.flags.yes !== true) await ensureNotTaken(request, context);
   }
-  const guard = await guardOf(requests, () => ownJournal(context), context);
+  const all = await marked(requests, await context.journal(), context);
+  const guard = await guardOf(all, () => ownJournal(context), context);
   for (const { name } of requests) await ensureNoPending(name, context);
   await guard?.();
 }

@@ -9,13 +9,25 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { inRoubles, kopecksText, type Money, priceIn, zero } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { readAll } from './preflight.ts';
+import { markOf, purseGuard } from './purse.ts';
 
 /**
- * Returns a check of all requests against the profile's guards, or undefined without guards. The
- * journal runs it under its lock. It does not count the request with the given UID. Throws
- * CliError('usage', code `guard`).
+ * Returns a check of all requests against the limits of the profile and of the `mcp` session, or
+ * undefined without limits. The journal runs it under its lock. It does not count the request with
+ * the given UID. Throws CliError('usage', code `guard`).
  */
 export async function guardOf(
+  ...given: Parameters<typeof profileGuard>
+): Promise<((own?: string) => Promise<void>) | undefined> {
+  const guards = [await profileGuard(...given), await purseGuard(...given)];
+  const checks = guards.filter((check) => check !== undefined);
+  if (checks.length === 0) return undefined;
+  return async (own) => {
+    for (const check of checks) await check(own);
+  };
+}
+
+async function profileGuard(
   requests: readonly Omit<RentalRequest, 'timeout_ms'>[],
   openJournal: () => Promise<Journal>,
   context: Context,
@@ -127,6 +139,35 @@ async function livingIn(
     instances: instances.filter(({ last }) => mayBill(last?.status)),
     open: [...unknown, ...inFlight].filter(({ uid }) => uid !== own && !made.has(uid)),
   };
+}
+
+/** Adds what a session's requests reserve. Call it before {@link guardOf}. */
+export async function marked<R extends Priced & Pick<RentalRequest, 'name' | 'deadline'>>(
+  requests: readonly R[],
+  journal: Journal,
+  context: Context,
+): Promise<R[]> {
+  if (context.host.session === undefined) return [...requests];
+  const prices = await openPrices(journal, context);
+  return Promise.all(
+    requests.map(async (request) => {
+      const session = markOf(request, await prices(request), context);
+      return { ...request, ...(session && { session }) };
+    }),
+  );
+}
+
+/**
+ * Returns the price limit of a request. A session always has one, since the service shows the
+ * price only afterwards.
+ */
+export async function limitOf(
+  limit: Money | undefined,
+  request: Priced,
+  context: Context,
+): Promise<Money | undefined> {
+  if (limit !== undefined || context.host.session === undefined) return limit;
+  return priceIn(await (await openPrices(await context.journal(), context))(request));
 }
 
 type Priced = Pick<OpenRequest, 'max_price' | 'offer_id' | 'source_id'> & {

@@ -1,4 +1,4 @@
-import { toJSONSchema } from 'zod/mini';
+import { toJSONSchema } from '../../json-results/json-schema.ts';
 import { manifestSchema } from './manifest-schema.ts';
 
 /** Descriptions for editors, added to fields. */

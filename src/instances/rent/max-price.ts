@@ -16,7 +16,7 @@ import {
 import { typedName } from '../../rules/names.ts';
 import { endOne } from '../change/ending.ts';
 import { instanceIn, readInstance } from '../read.ts';
-import { type Exceeded, exceededBy, isBurnLimited } from './guards.ts';
+import { type Exceeded, exceededBy, isBurnLimited, limitOf } from './guards.ts';
 import { rent } from './rent.ts';
 
 export function maxPriceOption() {
@@ -45,11 +45,12 @@ export class OverMaxPrice extends CliError {
  * reads the price, and also terminates the instance if the read fails.
  */
 export async function rentWithin(
-  limit: Money | undefined,
+  asked: Money | undefined,
   request: Omit<RentalRequest, 'timeout_ms'>,
   context: Context,
   send: (api: Api, options: CallOptions) => Promise<Instance>,
 ): Promise<Instance> {
+  const limit = await limitOf(asked, request, context);
   let rented: Instance;
   try {
     const ceiling = limit === undefined ? {} : { max_price: limit.toFixed() };

@@ -99,6 +99,13 @@ describe('commands --json', () => {
       examples: expect.arrayContaining(['gpucloud instances list -q | gpucloud instances stop -']),
       exit_codes: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 129, 130, 143],
       passes_on_exit_code_of: null,
+      tool: {
+        allow: 'all',
+        destructive: false,
+        idempotent: true,
+        confirms: false,
+        own_instances_only: false,
+      },
       result_schema: 'schemas/results.json#/$defs/ChangedInstanceOrList',
     });
   });

@@ -43,6 +43,7 @@ const ofSeveral: View<Connection> = {
 
 export const endpoints = verb({
   summary: 'List URLs and ports',
+  tool: { allow: 'read' },
   view: connectionView,
   notes:
     'Links come from the service, or from the instance template. Masks secrets in links unless ' +

@@ -47,6 +47,7 @@ const inventoryView: View<InventoryHost> = {
 
 export const inventory = verb({
   summary: 'Print hosts for Ansible, GNU parallel, MPI or ssh',
+  tool: { allow: 'read' },
   view: inventoryView,
   notes:
     'Prints instances in the format of another program: Ansible (YAML), GNU parallel ' +

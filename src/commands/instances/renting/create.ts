@@ -41,6 +41,7 @@ function nameArgument(text: string): string {
 
 export const create = verb({
   summary: 'Rent an instance',
+  tool: { allow: 'all' },
   view: instanceView,
   completes: {
     name: 'nothing',

@@ -26,6 +26,7 @@ import { showRented } from './rented.ts';
 
 export const reorder = verb({
   summary: 'Rent a terminated instance again',
+  tool: { allow: 'all' },
   view: instanceView,
   completes: { instance: 'terminated', 'new-name': 'nothing', '--name': 'nothing' },
   notes:

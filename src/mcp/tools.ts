@@ -1,0 +1,204 @@
+import type {
+  ArgumentReference,
+  CommandReference,
+  FlagReference,
+} from '../command-line/reference/index.ts';
+import { jsonSchemaOf } from '../json-results/json-schema.ts';
+import type { ToolDefinition } from './sdk.ts';
+
+/** What agents may do, each level with all of the level before. */
+export const LEVELS = ['read', 'jobs', 'all'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** A command as a tool. */
+export interface Tool {
+  /** `instances_create` */
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly facts: NonNullable<CommandReference['tool']>;
+  readonly parameters: readonly Parameter[];
+  /** Whether it may rent, and so takes a deadline. */
+  readonly rents: boolean;
+  /** Whether it passes on the output of another program, and has a result only with `--dry-run` or `--detach`. */
+  readonly passesOn: boolean;
+  readonly definition: ToolDefinition;
+}
+
+/** A value of a tool: a flag, or an argument without `flag`. */
+export interface Parameter {
+  readonly name: string;
+  readonly flag: string | undefined;
+  readonly required: boolean;
+  /** `optional`: a flag with or without a value. */
+  readonly takes: 'nothing' | 'optional' | 'one' | 'several';
+  /** What the server checks or replaces before the command sees the value. */
+  readonly holds: 'path' | 'fetch' | 'variable' | 'instance' | 'text';
+  readonly schema: Schema;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * Flags that are no parameters. They run programs on this computer, read its variables or any file,
+ * never end, or are the choice of the person who starts the server.
+ */
+const WITHHELD: readonly string[] = [
+  ...['--here', '--ssh-option', '--ssh-arg', '--identity', '--pass-env', '--file', '--schema'],
+  ...['--watch', '--follow', '--unenforced', '--exact'],
+];
+
+/** Returns the tools of a level. Offers the sandbox's own commands only with its profile. */
+export function toolsOf(
+  commands: readonly CommandReference[],
+  level: Level,
+  isSandbox: boolean,
+): Tool[] {
+  return commands.flatMap((command) => {
+    const { tool, words } = command;
+    const isOffered = tool !== null && LEVELS.indexOf(tool.allow) <= LEVELS.indexOf(level);
+    return isOffered && (isSandbox || words[0] !== 'sandbox') ? [toolOf(command, tool)] : [];
+  });
+}
+
+function toolOf(command: CommandReference, facts: Tool['facts']): Tool {
+  const { words, summary, notes, flags, result_schema, passes_on_exit_code_of } = command;
+  const name = words.join('_').replaceAll('-', '_');
+  const args = command.arguments.map(argumentOf);
+  const given = new Set(args.map((one) => one.name));
+  const own = flags.filter(({ long }) => !WITHHELD.includes(long)).map(flagOf);
+  const parameters = [
+    ...args,
+    ...own.filter((one) => !given.has(one.name)),
+    ...(result_schema === null ? [] : selections(command)),
+  ];
+  return {
+    name,
+    words,
+    facts,
+    parameters,
+    rents: flags.some(({ long }) => long === '--terminate-at'),
+    passesOn: passes_on_exit_code_of !== null,
+    definition: {
+      name,
+      title: summary,
+      description: notes === null ? `${summary}.` : `${summary}.\n\n${notes}`,
+      inputSchema: {
+        type: 'object',
+        properties: Object.fromEntries(parameters.map((one) => [one.name, one.schema])),
+        required: parameters.filter(({ required }) => required).map((one) => one.name),
+        additionalProperties: false,
+      },
+      outputSchema: outputSchema(words),
+      annotations: {
+        title: summary,
+        readOnlyHint: facts.allow === 'read',
+        destructiveHint: facts.destructive,
+        idempotentHint: facts.idempotent,
+        openWorldHint: true,
+      },
+    },
+  };
+}
+
+function nameOf(word: string): string {
+  return word.replace(/^--/, '').toLowerCase().replaceAll('-', '_');
+}
+
+function argumentOf({ name, required, variadic, ...about }: ArgumentReference): Parameter {
+  const schema = { ...valueSchema(about), description: about.description };
+  return {
+    name: nameOf(name),
+    flag: undefined,
+    required,
+    takes: variadic ? 'several' : 'one',
+    holds: name === 'instance' ? 'instance' : about.type === 'path' ? 'path' : 'text',
+    schema: variadic ? { type: 'array', items: schema } : schema,
+  };
+}
+
+/** What these flags hold. Their types in the reference only help Tab completion. */
+const HOLDS: Readonly<Record<string, Parameter['holds']>> = {
+  '--on': 'instance',
+  '--sync': 'path',
+  '--report': 'path',
+  '--fetch': 'fetch',
+  '--env': 'variable',
+};
+
+function flagOf(flag: FlagReference): Parameter {
+  const { long, value, value_optional, repeatable, description, type } = flag;
+  const takes =
+    value === null ? 'nothing' : value_optional ? 'optional' : repeatable ? 'several' : 'one';
+  const one = valueSchema(flag);
+  const schemas: Readonly<Record<Parameter['takes'], Schema>> = {
+    nothing: { type: 'boolean' },
+    optional: { anyOf: [{ type: 'boolean' }, one] },
+    one,
+    several: { type: 'array', items: one },
+  };
+  return {
+    name: nameOf(long),
+    flag: long,
+    required: false,
+    takes,
+    holds: HOLDS[long] ?? (type === 'path' ? 'path' : 'text'),
+    schema: { ...schemas[takes], description },
+  };
+}
+
+function valueSchema({
+  type,
+  choices,
+}: Pick<FlagReference, 'type'> & { readonly choices: readonly string[] | null }): Schema {
+  if (type === 'enum' && choices !== null) return { type: 'string', enum: choices };
+  return { type: type === 'number' ? ['string', 'number'] : 'string' };
+}
+
+/** The global flags that make a result smaller. */
+function selections({ columns, without_global_flags }: CommandReference): Parameter[] {
+  const names = columns.map(({ name }) => name);
+  const all: readonly Parameter[] = [
+    {
+      name: 'query',
+      flag: '--query',
+      required: false,
+      takes: 'one',
+      holds: 'text',
+      schema: { type: 'string', description: 'JMESPath expression that selects from the result' },
+    },
+    {
+      name: 'columns',
+      flag: '--columns',
+      required: false,
+      takes: 'one',
+      holds: 'text',
+      schema: {
+        type: 'string',
+        description: `select these columns, separated by commas: ${names.join(', ')}`,
+      },
+    },
+  ];
+  return all.filter(
+    ({ name, flag = '' }) =>
+      !without_global_flags.includes(flag) && (name !== 'columns' || names.length > 0),
+  );
+}
+
+/** The error and the warnings are those of stderr in JSON modes. */
+function outputSchema(words: readonly string[]): ToolDefinition['outputSchema'] {
+  const result = jsonSchemaOf(words);
+  return {
+    type: 'object',
+    properties: {
+      ...(result === undefined ? {} : { result }),
+      selected: { description: 'the result of query or columns' },
+      output: { type: 'string', description: 'stdout of the command' },
+      stderr: { type: 'string' },
+      exit_code: { type: 'integer', description: 'missing for 0' },
+      error: { type: 'object', description: 'code, message, hint, may_be_billing' },
+      warnings: { type: 'array', items: { type: 'object' } },
+      cut: { type: 'string', description: 'what is missing from a large result' },
+      purse: { type: 'object', description: 'what the session has spent and may spend' },
+    },
+  };
+}
