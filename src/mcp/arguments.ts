@@ -66,7 +66,7 @@ async function valuesOf(
   context: Context,
 ): Promise<(string | true)[]> {
   const { name, takes } = parameter;
-  if (given === undefined || given === null) return [];
+  if (given === undefined) return [];
   if (takes === 'nothing' || (takes === 'optional' && typeof given === 'boolean')) {
     if (typeof given !== 'boolean') throw usageError(`"${name}" must be true or false`);
     return given ? [true] : [];

@@ -151,7 +151,8 @@ export async function serve(
       throw new types.McpError(types.ErrorCode.InvalidParams, text);
     }
     const token = params._meta?.progressToken;
-    return callTool(tool, params.arguments ?? {}, {
+    const given = Object.entries(params.arguments ?? {}).filter(([, value]) => value !== null);
+    return callTool(tool, Object.fromEntries(given), {
       signal: extra.signal,
       async progress(seconds) {
         if (token === undefined) return;

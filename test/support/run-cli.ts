@@ -54,6 +54,8 @@ export interface CliOptions {
   readonly self?: Self;
   /** The value of `process.platform`; linux by default. */
   readonly platform?: string;
+  /** Streams that the test writes and reads while the command runs. */
+  readonly pipes?: { readonly stdin: PassThrough; readonly stdout: PassThrough };
 }
 
 /** The npm package, installed globally. */
@@ -191,17 +193,22 @@ async function runCli(
 ): Promise<Omit<CliResult, 'requests'>> {
   const terminal =
     options.terminal === true ? { isTTY: true, columns: options.columns ?? 100, ...CURSOR } : {};
-  const stdin = Object.assign(new PassThrough(), options.terminal === true ? { isTTY: true } : {});
+  const { pipes } = options;
+  const stdin =
+    pipes?.stdin ??
+    Object.assign(new PassThrough(), options.terminal === true ? { isTTY: true } : {});
   const stdout = Object.assign(new StandardStream(), terminal);
   const stderr = Object.assign(new StandardStream(), terminal);
-  if (options.typedAhead === true) {
+  if (pipes !== undefined) {
+    stdout.pipe(pipes.stdout);
+  } else if (options.typedAhead === true) {
     stdin.write(options.stdin ?? '');
   } else if (options.terminal === true) {
     typeWhenAsked(stdin, stderr, options.stdin);
   } else {
     stdin.end(options.stdin ?? '');
   }
-  const written = Promise.all([textOf(stdout), textOf(stderr)]);
+  const written = Promise.all([pipes === undefined ? textOf(stdout) : '', textOf(stderr)]);
   const host: Host = {
     stdin,
     stdout,

@@ -1,0 +1,397 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
+import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
+import type { Handler } from '../support/service.ts';
+import { errorOf } from '../support/stderr-lines.ts';
+import { type Agent, budget, openAgent, waitingClock } from './agent.ts';
+
+/** 89.90 ₽ per hour. */
+const CHEAP = { offer: [OFFER], image: IMAGE };
+
+let world: SandboxWorld;
+let clock: ReturnType<typeof waitingClock>;
+let change: (handler: Handler) => Handler;
+beforeEach(async () => {
+  clock = waitingClock();
+  change = (handler) => handler;
+  world = await createSandboxWorld((handler) => (request) => change(handler)(request), clock);
+  // The catalog learns prices from instances.
+  await world.cli(['instances', 'create', 'first', ...HARDWARE]);
+});
+afterEach(() => world.close());
+
+const open = (...argv: string[]) => openAgent(world, argv);
+
+async function statuses(): Promise<Record<string, string>> {
+  const { stdout } = await world.cli(['instances', 'list', '--all', '--json']);
+  const rows: { name: string; status: string }[] = JSON.parse(stdout);
+  return Object.fromEntries(rows.map(({ name, status }) => [name, status]));
+}
+
+async function create(agent: Agent, name: string, given: object = {}) {
+  return agent.call('instances_create', { name, ...CHEAP, terminate_after: '50m', ...given });
+}
+
+describe('the flags', () => {
+  test.each([
+    [
+      ['--allow', 'all'],
+      '--allow all needs --max-cost and --for: they limit what an agent can spend',
+    ],
+    [
+      ['--allow', 'jobs', '--for', '1h'],
+      '--allow jobs needs --max-cost and --for: they limit what an agent can spend',
+    ],
+    [['--allow', 'all', ...budget(0)], '--max-cost "0": must be more than zero roubles'],
+    [['--allow', 'all', ...budget(-5)], '--max-cost "-5": must be more than zero roubles'],
+    [
+      ['--allow', 'all', '--max-instances', '0'],
+      '--max-instances "0": must be a whole number from 1 to 1000',
+    ],
+    [
+      ['--max-cost', '5'],
+      '--max-cost, --max-instances, --for and --keep need --allow jobs or all: a read session rents nothing',
+    ],
+    [
+      ['--keep'],
+      '--max-cost, --max-instances, --for and --keep need --allow jobs or all: a read session rents nothing',
+    ],
+    [
+      ['--allow', 'jobs', '--max-cost', '5', '--for', '1h'],
+      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.',
+    ],
+  ])('exits with 2 for %j', async (argv, message) => {
+    const { code, stdout, stderr, requests } = await world.cli(['mcp', ...argv, '--json']);
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+    expect(errorOf(stderr)).toMatchObject({ code: 'usage', message });
+  });
+});
+
+describe('the budget', () => {
+  test('rejects a request that could exceed it, and sends nothing', async () => {
+    const agent = await open('--allow', 'all', ...budget(200));
+    const first = await create(agent, 'one');
+    expect(first).toMatchObject({ isError: false, purse: { committed: '89.90', left: '110.10' } });
+    const sent = world.service.requests.length;
+    const second = await create(agent, 'two', { terminate_after: '51m' });
+    expect(second).toMatchObject({
+      isError: true,
+      exit_code: 2,
+      error: {
+        code: 'guard',
+        message:
+          'The session may spend 200.00 ₽. 89.90 ₽ is spent or reserved, and two may cost 179.80 ₽ until the deadline. Nothing was sent.',
+      },
+    });
+    const posts = world.service.requests.slice(sent).filter(({ method }) => method === 'POST');
+    expect(posts).toEqual([]);
+    expect(await create(agent, 'two')).toMatchObject({ isError: false });
+    expect(await agent.purse()).toMatchObject({ committed: '179.80', left: '20.20' });
+    expect(await agent.end()).toMatchObject({ code: 0 });
+    expect(await statuses()).toMatchObject({ one: 'TERMINATING', two: 'TERMINATING' });
+  });
+
+  test('lets two of fifty parallel requests through', async () => {
+    const agent = await open('--allow', 'all', ...budget(200));
+    const names = Array.from({ length: 50 }, (_, at) => `box-${at}`);
+    const made = await Promise.all(names.map((name) => create(agent, name)));
+    expect(made.filter(({ isError }) => !isError)).toHaveLength(2);
+    const codes = made.flatMap(({ error }) => error?.code ?? []);
+    expect(new Set(codes)).toEqual(new Set(['guard']));
+    expect(await agent.purse()).toMatchObject({ committed: '179.80' });
+    await agent.end();
+    expect((await statuses()).first).not.toMatch(/^TERMINAT/);
+  });
+
+  test('counts an ended instance at its started hours', async () => {
+    const agent = await open('--allow', 'all', ...budget(400));
+    await create(agent, 'one', { terminate_after: '3h' });
+    expect(await agent.purse()).toMatchObject({ committed: '359.60' });
+    expect(await create(agent, 'two')).toMatchObject({ error: { code: 'guard' } });
+    const ended = await agent.call('instances_terminate', { instance: ['one'], wait: true });
+    expect(ended).toMatchObject({ isError: false, purse: { committed: '89.90', instances: [] } });
+    expect(await create(agent, 'two')).toMatchObject({ isError: false });
+    await agent.end();
+  });
+
+  test('counts a request with an unknown outcome, and reports it at the end', async () => {
+    const agent = await open('--allow', 'all', ...budget(100));
+    change = (handler) => (request) =>
+      request.method === 'POST' && request.path === '/instances' ? 'hangUp' : handler(request);
+    expect(await create(agent, 'lost')).toMatchObject({ isError: true, exit_code: 7 });
+    change = (handler) => handler;
+    expect(await create(agent, 'two')).toMatchObject({
+      error: {
+        code: 'guard',
+        message:
+          'The session may spend 100.00 ₽. 89.90 ₽ is spent or reserved, and two may cost 89.90 ₽ until the deadline. Nothing was sent.',
+      },
+    });
+    expect(await agent.purse()).toMatchObject({ unknown_requests: ['lost'] });
+    const { code, stderr } = await agent.end();
+    expect(code).toBe(7);
+    expect(stderr).toContain("The outcome of the session's request for lost is unknown.");
+  });
+
+  test('rejects an unknown price, and accepts it with a limit', async () => {
+    const agent = await open('--allow', 'all', ...budget(100));
+    const other = { offer: ['a100a100-0000-4000-8000-000000000002'] };
+    expect(await create(agent, 'one', other)).toMatchObject({
+      error: {
+        code: 'guard',
+        message: 'The price of one is unknown. Nothing was sent.',
+        hint: 'set a price limit: --max-price RUB',
+      },
+    });
+    // The real price is above the limit, so the instance is terminated at once.
+    expect(await create(agent, 'one', { ...other, max_price: '50' })).toMatchObject({
+      isError: true,
+      exit_code: 1,
+      purse: { instances: [] },
+    });
+    await agent.end();
+  });
+
+  test('limits the instances at once', async () => {
+    const agent = await open('--allow', 'all', ...budget(5000, '--max-instances', '1'));
+    expect(await create(agent, 'one')).toMatchObject({ isError: false });
+    expect(await create(agent, 'two')).toMatchObject({
+      error: {
+        code: 'guard',
+        message:
+          'The session allows 1 instance, and 1 may be running: one. The request adds 1. Nothing was sent.',
+      },
+    });
+    await agent.call('instances_terminate', { instance: ['one'] });
+    expect(await create(agent, 'two')).toMatchObject({ isError: false });
+    await agent.end();
+  });
+
+  test('checks several instances of one request together', async () => {
+    const agent = await open('--allow', 'all', ...budget(200));
+    const { isError, error } = await create(agent, 'box', { count: 3 });
+    expect({ isError, code: error?.code }).toEqual({ isError: true, code: 'guard' });
+    expect(await agent.purse()).toMatchObject({ committed: '0.00' });
+    await agent.end();
+  });
+});
+
+describe('deadlines', () => {
+  test('gives an instance without one the end of the session', async () => {
+    const agent = await open('--allow', 'all', ...budget(1000));
+    const { isError, purse } = await create(agent, 'one', { terminate_after: null });
+    expect({ isError, committed: purse?.committed }).toEqual({
+      isError: false,
+      committed: '449.50',
+    });
+    const { stdout } = await world.cli(['instances', 'list', '--json']);
+    const row = JSON.parse(stdout).find(({ name }: { name: string }) => name === 'one');
+    expect(row.ends_at).toBe('2026-01-15T16:00:00.000Z');
+    await agent.end();
+  });
+
+  test('rejects one after the end of the session', async () => {
+    const agent = await open('--allow', 'all', ...budget(10_000));
+    const { error } = await create(agent, 'one', { terminate_after: '5h' });
+    expect(error?.message).toMatch(
+      /^The session ends at .*, before the deadline of one\. Nothing was sent\.$/,
+    );
+    await agent.end();
+  });
+
+  test('terminates an instance at its deadline while the session goes on', async () => {
+    const agent = await open('--allow', 'all', ...budget(1000));
+    await create(agent, 'one', { terminate_after: '10m' });
+    await create(agent, 'two', { terminate_after: '2h' });
+    clock.advance(11 * 60_000);
+    await expect
+      .poll(async () => (await agent.purse()).instances.map(({ name }) => name))
+      .toEqual(['two']);
+    await agent.end();
+  });
+
+  test('ends the session after --for', async () => {
+    const agent = await open('--allow', 'all', ...budget(1000));
+    await create(agent, 'one');
+    clock.advance(30_000);
+    clock.advance(4 * 3_600_000);
+    expect(await agent.ended).toMatchObject({ code: 0 });
+    expect((await statuses()).one).toMatch(/^TERMINAT/);
+  });
+
+  test("rents nothing after this computer's clock is set back", async () => {
+    const agent = await open('--allow', 'all', ...budget(1000));
+    clock.step(-24 * 3_600_000);
+    const { error } = await create(agent, 'one', { terminate_after: '5h' });
+    // The clocks differ too much to set a deadline.
+    expect(error?.code).toBe('not_understood');
+    expect(await agent.purse()).toMatchObject({ committed: '0.00' });
+    await agent.end();
+  });
+});
+
+describe('the end of a session', () => {
+  test('leaves what others rented', async () => {
+    const agent = await open('--allow', 'all', ...budget(1000));
+    await create(agent, 'one');
+    await world.cli(['instances', 'create', 'mine', ...HARDWARE]);
+    await agent.end();
+    expect(await statuses()).toEqual({
+      first: 'PROVISIONING',
+      one: 'TERMINATING',
+      mine: 'PROVISIONING',
+    });
+  });
+
+  test('terminates on SIGTERM', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const interrupts = { first: first.signal, second: second.signal };
+    const agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], { interrupts });
+    await create(agent, 'one');
+    const { CliError } = await import('../../src/errors.ts');
+    first.abort(new CliError('terminated', 'Terminated.'));
+    const { code, stderr } = await agent.ended;
+    expect(code, stderr).toBe(143);
+    expect((await statuses()).one).toBe('TERMINATING');
+  });
+
+  test('keeps instances with --keep', async () => {
+    const agent = await open('--allow', 'all', ...budget(1000, '--keep'));
+    await create(agent, 'one');
+    expect(await agent.end()).toMatchObject({ code: 0 });
+    expect((await statuses()).one).toBe('PROVISIONING');
+  });
+
+  test('exits with 7 if a termination is not certain', async () => {
+    const agent = await open('--allow', 'all', ...budget(1000));
+    await create(agent, 'one');
+    change = (handler) => (request) =>
+      request.path.endsWith('/terminate') ? { status: 500, body: {} } : handler(request);
+    const ended = agent.end();
+    const ticking = setInterval(() => clock.advance(30_000), 5);
+    const { code, stderr } = await ended.finally(() => clearInterval(ticking));
+    expect(code, stderr).toBe(7);
+    expect(stderr).toContain('Could not terminate one');
+  });
+});
+
+describe('what an agent may touch', () => {
+  test('refuses to terminate what the session did not rent', async () => {
+    const agent = await open('--allow', 'jobs', ...budget(1000));
+    const { error } = await agent.call('instances_terminate', { instance: ['first'] });
+    expect(error).toEqual({
+      code: 'guard',
+      message: 'This session did not rent "first". Nothing was sent.',
+      hint: 'use an instance of this session: read gpucloud://purse',
+      http_status: null,
+      retryable: false,
+      resource: null,
+      may_be_billing: false,
+    });
+    const on = await agent.call('run', { on: 'first', command: ['true'] });
+    expect(on.error?.code).toBe('guard');
+    await agent.end();
+    expect((await statuses()).first).not.toMatch(/^TERMINAT/);
+  });
+
+  test('starts only what the session rented', async () => {
+    const agent = await open('--allow', 'all', ...budget(1000));
+    const { error } = await agent.call('instances_start', { instance: ['first'] });
+    expect(error?.code).toBe('guard');
+    await agent.end();
+  });
+
+  test.each([
+    [
+      'a flag of the person',
+      'instances_get',
+      { instance: ['first'], profile: 'other' },
+      'instances_get: unknown argument "profile"',
+    ],
+    [
+      '--yes',
+      'instances_create',
+      { name: 'x-1', ...CHEAP, yes: true },
+      'instances_create: unknown argument "yes"',
+    ],
+    [
+      '--base-url',
+      'status',
+      { base_url: 'http://127.0.0.1' },
+      'status: unknown argument "base_url"',
+    ],
+    [
+      'a list for one value',
+      'instances_create',
+      { name: ['x-1', '--yes'] },
+      '"name" must be a string',
+    ],
+    [
+      'an object',
+      'instances_get',
+      { instance: [{ id: 1 }] },
+      '"instance" must be a list of strings',
+    ],
+    [
+      'a text for a switch',
+      'instances_create',
+      { name: 'x-1', dry_run: '--yes' },
+      '"dry_run" must be true or false',
+    ],
+    [
+      'a variable of this computer',
+      'instances_create',
+      { name: 'x-1', env: ['GPUCLOUD_API_KEY'] },
+      '"env" must be KEY=VALUE',
+    ],
+    [
+      'a missing argument',
+      'instances_reorder',
+      { new_name: 'x-1' },
+      'instances_reorder: "instance" is missing',
+    ],
+    [
+      'a long text',
+      'instances_get',
+      { instance: ['x'.repeat(10_000_000)] },
+      'instances_get: the arguments are longer than 65536 characters',
+    ],
+    [
+      'a path outside',
+      'instances_create',
+      { name: 'x-1', ...CHEAP, env_file: ['/etc/passwd'] },
+      /^env_file "\/etc\/passwd": must be below /,
+    ],
+  ])('rejects %s', async (_what, name, given, message) => {
+    const agent = await open('--allow', 'all', ...budget(1000));
+    const sent = world.service.requests.length;
+    const { isError, error } = await agent.call(name, given);
+    expect({ isError, code: error?.code }).toEqual({ isError: true, code: 'usage' });
+    if (typeof message === 'string') expect(error?.message).toBe(message);
+    else expect(error?.message).toMatch(message);
+    expect(world.service.requests.slice(sent)).toEqual([]);
+    await agent.end();
+  });
+
+  test.each([
+    '--yes',
+    '-y',
+    '--profile=other',
+    '--base-url=http://127.0.0.1:1',
+    '--',
+    '-',
+    'a\u0007b',
+  ])('takes %j as a name', async (name) => {
+    const agent = await open('--allow', 'all', ...budget(1000));
+    const made = await create(agent, name);
+    expect({ isError: made.isError, code: made.error?.code }).toEqual({
+      isError: true,
+      code: 'usage',
+    });
+    const { error } = await agent.call('instances_terminate', { instance: [name] });
+    // A hyphen means stdin, which is empty.
+    expect(error?.code ?? name).toMatch(/^(usage|not_found|-)$/);
+    await agent.end();
+    expect(await statuses()).toEqual({ first: expect.not.stringMatching(/^TERMINAT/) });
+  });
+});
