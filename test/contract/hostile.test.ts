@@ -7,8 +7,8 @@ import type { CliResult, SandboxWorld } from '../support/run-cli.ts';
 import type { Answer, Handler } from '../support/service.ts';
 import { COMMANDS, type Prepared, prepare } from './tree.ts';
 
-/** Excludes `sandbox serve`, which runs until it is stopped and prints only local data. */
-const ENDING = COMMANDS.filter((command) => command !== 'sandbox serve');
+/** Excludes commands that serve until they are stopped, which have tests of their own. */
+const ENDING = COMMANDS.filter((command) => !['sandbox serve', 'mcp'].includes(command));
 
 const FORMATS = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'] as const;
 type Format = (typeof FORMATS)[number];

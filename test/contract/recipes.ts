@@ -159,6 +159,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   doctor: { ends: [0, 1], local: true },
   api: { argv: ['GET', '/users/me'] },
   commands: { local: true },
+  mcp: { notJson: 'it speaks MCP; test/mcp and test/e2e/mcp.test.ts hold it to the protocol' },
   completion: { argv: ['bash'], local: true, notJson: 'it is the script of a shell' },
   help: { local: true, notJson: 'help is text' },
 };

@@ -14,7 +14,7 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
   Computer: ['program', 'node', 'ssh', 'completion'],
   Settings: ['profile', 'base_url', 'api_key'],
   Files: ['config_folder', 'config_file', 'state_folder', 'state_writable'],
-  Service: ['proxy', 'certificates', 'service', 'account', 'ssh_key', 'clock', 'deadlines'],
+  Service: ['proxy', 'certificates', 'service', 'account', 'ssh_key', 'clock', 'deadlines', 'mcp'],
 };
 
 const checkView: View<DoctorCheck> = {

@@ -34,6 +34,7 @@ export function serviceChecks(context: Context): Checks {
     account: async () => owner(await heard),
     ssh_key: async () => sshKeyCheck(await heard, context),
     deadlines: async () => ((await settings) === undefined ? NO_ADDRESS : deadlinesCheck(context)),
+    mcp: async () => ((await settings) === undefined ? NO_ADDRESS : mcpCheck(context)),
     clock: async () => ((await settings)?.sandbox ? SANDBOX_CLOCK : clockCheck(await heard)),
   };
 }
@@ -179,6 +180,16 @@ async function deadlinesCheck(context: Context): Promise<Finding> {
   if (!armed && last_run_at === null && scheduler === null) return pass(reason);
   const show = gpucloud('instances', 'reap', '--status');
   return warn(reason, `${show}; schedule it again: ${gpucloud('instances', 'reap', '--install')}`);
+}
+
+/** What agents can do with `gpucloud mcp`, which needs enforced deadlines to rent. */
+async function mcpCheck(context: Context): Promise<Finding> {
+  const { armed } = await armedStatus(context);
+  return pass(
+    armed
+      ? 'agents can rent within a budget: "gpucloud mcp --help"'
+      : 'agents can read; to rent within a budget, they need a scheduled "instances reap"',
+  );
 }
 
 function clockCheck(heard: Heard | undefined): Finding {

@@ -125,6 +125,7 @@ Service
   ssh_key:         WARN  the account has no SSH key
                          add one: gpucloud ssh-keys add
   deadlines:       pass  "instances reap" is not scheduled
+  mcp:             pass  agents can read; to rent within a budget, they need a scheduled "instances reap"
   clock:           pass  1 s behind the service's clock
 `,
     );
@@ -163,7 +164,7 @@ Service
     expect(code).toBe(1);
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'refused',
-      message: '2 of 18 checks failed: base_url, api_key.',
+      message: '2 of 19 checks failed: base_url, api_key.',
     });
     expect(of('api_key')).toEqual({
       id: 'api_key',

@@ -1,0 +1,295 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AnyCommand } from '../../src/command-line/command.ts';
+import {
+  valueOfArgument,
+  valueOfFlag,
+} from '../../src/command-line/reference/completion-values.ts';
+import { commandsOf } from '../../src/command-line/reference/index.ts';
+import { toolsOf } from '../../src/mcp/tools.ts';
+import { COMMANDS, tree } from '../contract/tree.ts';
+import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
+import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
+import { type Agent, budget, type Content, openAgent, waitingClock } from './agent.ts';
+
+const all = toolsOf(commandsOf(tree, tree), 'all', true);
+
+/** The commands that agents can't call, each with its reason. */
+const WITHHELD: Readonly<Record<string, readonly string[]>> = {
+  'signs in or changes an account': [
+    ...['login', 'logout', 'api-keys create', 'me set-password'],
+    ...['profiles list', 'profiles get', 'profiles use', 'profiles add', 'profiles set'],
+    ...['profiles move', 'profiles remove'],
+  ],
+  'prints secrets': ['instances secrets', 'instances open'],
+  'runs programs of this computer, or serves': [
+    ...['instances ssh', 'instances scp', 'instances tunnel', 'instances ssh-config', 'mcp'],
+    ...['completion', 'sandbox serve', 'sandbox tour'],
+  ],
+  'spends money outside of the budget': [
+    ...['drives create', 'drives update', 'drives resume', 'api'],
+  ],
+  'changes what ends an instance': ['instances expire', 'instances reap', 'instances untrack'],
+  'is for people': ['help'],
+  'changes the sandbox': [
+    ...['sandbox advance', 'sandbox deposit', 'sandbox fault', 'sandbox gpu', 'sandbox rogue'],
+    'sandbox reset',
+  ],
+};
+
+test('decides for each command whether agents can call it', () => {
+  const withheld = Object.values(WITHHELD).flat();
+  expect([...all.map(({ words }) => words.join(' ')), ...withheld].sort()).toEqual(COMMANDS);
+});
+
+test('adds tools with each level', () => {
+  const names = (level: 'read' | 'jobs' | 'all') =>
+    toolsOf(commandsOf(tree, tree), level, false).map(({ name }) => name);
+  const read = names('read');
+  const jobs = names('jobs');
+  expect(jobs.filter((name) => !read.includes(name))).toEqual([
+    ...['instances_terminate', 'run', 'jobs_attach', 'jobs_stop'],
+  ]);
+  expect(names('all').filter((name) => !jobs.includes(name))).toEqual([
+    ...['instances_create', 'instances_reorder', 'instances_start', 'instances_stop'],
+    ...['instances_recover', 'instances_track', 'catalog_add', 'catalog_remove'],
+    ...['ssh_keys_add', 'ssh_keys_delete', 'billing_promo', 'me_update'],
+  ]);
+  expect(read.filter((name) => name.startsWith('sandbox'))).toEqual([]);
+});
+
+test('describes a tool with its arguments, types and annotations', () => {
+  const definition = all.find(({ name }) => name === 'instances_stop')?.definition;
+  const { outputSchema: _schema, ...rest } = definition ?? {};
+  expect({ ...rest, description: '' }).toEqual({
+    name: 'instances_stop',
+    title: 'Stop instances; their disks are kept',
+    description: '',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        instance: {
+          type: 'array',
+          items: { type: 'string', description: expect.any(String) },
+        },
+        wait: { type: 'boolean', description: 'wait until the instance is stopped' },
+        wait_timeout: { type: 'string', description: expect.any(String) },
+        poll_interval: { type: 'string', description: expect.any(String) },
+        query: expect.objectContaining({ type: 'string' }),
+        columns: expect.objectContaining({ type: 'string' }),
+      },
+      required: ['instance'],
+      additionalProperties: false,
+    },
+    annotations: {
+      title: 'Stop instances; their disks are kept',
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: true,
+    },
+  });
+});
+
+test('never takes a decision of the person who starts the server', () => {
+  const decisions = [
+    ...['yes', 'profile', 'base_url', 'debug', 'show_secrets', 'json', 'output', 'no_input'],
+    ...['unenforced', 'here', 'pass_env', 'identity', 'ssh_option', 'ssh_arg', 'follow'],
+  ];
+  const found = all.flatMap(({ name, parameters }) =>
+    parameters.filter((one) => decisions.includes(one.name)).map((one) => `${name} ${one.name}`),
+  );
+  expect(found).toEqual([]);
+});
+
+test('knows every value that names an instance or a local file', () => {
+  const command = (words: readonly string[]) =>
+    words.reduce<AnyCommand>(
+      (at, word) => at.commands.find((one) => one.name() === word) ?? at,
+      tree,
+    );
+  const wrong = all.flatMap(({ name, words, parameters }) => {
+    const at = command(words);
+    return parameters
+      .filter(({ name: parameter, flag, holds }) => {
+        const option = at.options.find(({ long }) => long === flag);
+        const argument = at.registeredArguments.find((one) => one.name() === parameter);
+        const value =
+          argument === undefined
+            ? option && valueOfFlag(at, option)
+            : valueOfArgument(at, argument);
+        const of = value?.kind === 'names' ? value.of : [];
+        const isInstance = of.includes('instance') || of.includes('job');
+        const isPath = value?.kind === 'file' || value?.kind === 'path';
+        return (isInstance && holds !== 'instance') || (isPath && holds !== 'path');
+      })
+      .map((one) => `${name} ${one.name}`);
+  });
+  expect(wrong).toEqual([]);
+});
+
+describe('in the sandbox', () => {
+  let world: SandboxWorld;
+  let agent: Agent;
+  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
+  let schemas: Map<string, object>;
+
+  beforeEach(async () => {
+    world = await createSandboxWorld((handler) => handler, waitingClock());
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait']);
+    agent = await openAgent(world, ['--allow', 'all', ...budget(1000)]);
+    const { tools } = await agent.client.listTools();
+    schemas = new Map(tools.map(({ name, outputSchema }) => [name, outputSchema ?? {}]));
+  });
+  afterEach(async () => {
+    await agent.end();
+    await world.close();
+  });
+
+  function faultsOf(name: string, { isError: _isError, ...content }: Content) {
+    const valid = ajv.compile(schemas.get(name) ?? {});
+    return valid(content) ? [] : valid.errors;
+  }
+
+  test('lists valid schemas', async () => {
+    const { tools } = await agent.client.listTools();
+    for (const { inputSchema, outputSchema } of tools) {
+      expect(ajv.validateSchema(inputSchema), JSON.stringify(ajv.errors)).toBe(true);
+      expect(ajv.validateSchema(outputSchema ?? {}), JSON.stringify(ajv.errors)).toBe(true);
+    }
+  });
+
+  const GIVEN: Readonly<Record<string, Record<string, unknown>>> = {
+    instances_get: { instance: ['trainer'] },
+    instances_events: { instance: 'trainer' },
+    instances_wait: { instance: ['trainer'] },
+    instances_endpoints: { instance: 'trainer' },
+    jobs_get: { instance: 'trainer' },
+    jobs_logs: { instance: 'trainer' },
+    templates_get: { template: ['jupyterlab'] },
+    drives_get: { drive: ['data'] },
+    ssh_keys_get: { key: ['laptop'] },
+    commands: { path: ['instances', 'get'] },
+  };
+  /** They find nothing in this sandbox. */
+  const MISSING = ['jobs_get', 'jobs_logs', 'drives_get', 'ssh_keys_get'];
+  const read = toolsOf(commandsOf(tree, tree), 'read', false).map(({ name }) => name);
+
+  test('answers each read tool with a result of its schema, or with our JSON error', async () => {
+    for (const name of read) {
+      const content = await agent.call(name, GIVEN[name]);
+      expect(faultsOf(name, content), `${name} ${JSON.stringify(content)}`).toEqual([]);
+      if (MISSING.includes(name)) {
+        expect(content, name).toMatchObject({ isError: true, error: { code: 'not_found' } });
+      } else if (!content.isError) {
+        expect(content.result, name).toBeDefined();
+      } else {
+        expect(content.error, name).toMatchObject({
+          code: expect.any(String),
+          message: expect.any(String),
+          may_be_billing: false,
+        });
+      }
+    }
+  });
+
+  test('answers a hundred calls at once', async () => {
+    const quick = read.filter((name) => !MISSING.includes(name) && name !== 'doctor');
+    const names = Array.from({ length: 100 }, (_, at) => quick[at % quick.length] ?? '');
+    const contents = await Promise.all(names.map((name) => agent.call(name, GIVEN[name])));
+    for (const [at, content] of contents.entries()) {
+      expect(faultsOf(names[at] ?? '', content)).toEqual([]);
+    }
+    expect(contents.filter(({ result }) => result === undefined)).toEqual([]);
+  });
+
+  test('selects from a result', async () => {
+    const content = await agent.call('instances_list', { query: '[].name' });
+    expect(content).toEqual({ isError: false, selected: ['trainer'] });
+    expect(faultsOf('instances_list', content)).toEqual([]);
+    const columns = await agent.call('instances_list', { columns: 'name,status' });
+    expect(columns.selected).toEqual([{ name: 'trainer', status: 'ACTIVE' }]);
+  });
+
+  test('changes what the session rented', async () => {
+    const hardware = { offer: [OFFER], image: IMAGE, terminate_after: '50m' };
+    for (const [name, given] of [
+      ['instances_create', { name: 'mine', ...hardware, wait: true }],
+      ['instances_stop', { instance: ['mine'], wait: true }],
+      ['instances_start', { instance: ['mine'], wait: true }],
+      ['instances_terminate', { instance: ['mine'], wait: true }],
+      ['instances_reorder', { instance: 'mine', new_name: 'again', terminate_after: '50m' }],
+      ['catalog_add', { kind: 'offer', id: OFFER, name: 'small' }],
+      ['me_update', { name: 'Somebody' }],
+    ] as const) {
+      const content = await agent.call(name, given);
+      expect(content, `${name} ${JSON.stringify(content)}`).toMatchObject({ isError: false });
+      expect(faultsOf(name, content), name).toEqual([]);
+    }
+    expect(await agent.purse()).toMatchObject({
+      committed: '179.80',
+      instances: [{ name: 'again' }],
+    });
+  });
+
+  test('prints no key and no secret', async () => {
+    for (const name of read) await agent.call(name, GIVEN[name]);
+    const secret = world.env.GPUCLOUD_API_KEY ?? '';
+    expect(agent.pipes.written).not.toContain(secret);
+    expect(agent.pipes.written.length).toBeGreaterThan(10_000);
+  });
+
+  test('reads the purse, the catalog and the pages of the help', async () => {
+    const { resources } = await agent.client.listResources();
+    const uris = resources.map(({ uri }) => uri);
+    expect(uris).toEqual(
+      expect.arrayContaining([
+        ...['gpucloud://purse', 'gpucloud://catalog', 'gpucloud://docs/run'],
+        ...['gpucloud://docs/instances/create', 'gpucloud://docs/exit-codes'],
+      ]),
+    );
+    for (const uri of ['gpucloud://docs/run', 'gpucloud://docs/exit-codes', 'gpucloud://catalog']) {
+      const { contents } = await agent.client.readResource({ uri });
+      expect(String(Object(contents[0]).text).length, uri).toBeGreaterThan(100);
+    }
+    await expect(agent.client.readResource({ uri: 'gpucloud://docs/../x' })).rejects.toThrow(
+      'Unknown resource',
+    );
+  });
+
+  test('offers its prompts', async () => {
+    const { prompts } = await agent.client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['run_folder', 'billing']);
+    const { messages } = await agent.client.getPrompt({
+      name: 'run_folder',
+      arguments: { command: 'python train.py' },
+    });
+    expect(JSON.stringify(messages)).toContain('python train.py');
+  });
+
+  test('rejects an unknown tool and arguments that are no object', async () => {
+    await expect(agent.call('instances_secrets')).rejects.toThrow('Unknown tool');
+    const list = { name: 'status', arguments: [] } as unknown as { name: string };
+    await expect(agent.client.callTool(list)).rejects.toThrow(/Invalid/);
+    agent.pipes.stdin.write('[]\n{"jsonrpc": 1}\nno JSON\n');
+    expect(await agent.call('me_get')).toMatchObject({ isError: false });
+  });
+
+  test('leaves after a cancelled call what Ctrl-C leaves', async () => {
+    const stop = new AbortController();
+    const given = {
+      name: 'slow',
+      offer: [OFFER],
+      image: IMAGE,
+      terminate_after: '50m',
+      wait: 'ssh',
+    };
+    const call = agent.call('instances_create', given, stop.signal);
+    await expect.poll(async () => (await agent.purse()).instances.length).toBe(1);
+    stop.abort();
+    await expect(call).rejects.toThrow();
+    const content = await agent.call('instances_list', { query: "[?name=='slow'].name" });
+    expect(content.selected).toEqual(['slow']);
+    expect((await agent.purse()).instances).toMatchObject([{ name: 'slow' }]);
+  });
+});
