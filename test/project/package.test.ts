@@ -15,8 +15,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Limits in bytes. A change that exceeds one must justify its size. */
 const PACKED = 1_500_000;
 const UNPACKED = 3_500_000;
-// The sandbox's SSH server needs 270,000 of these bytes.
-const BUNDLE = 1_930_000;
+// The sandbox's SSH server needs 270,000 of these bytes, and the SDK of `mcp` 150,000.
+const BUNDLE = 2_110_000;
 const START = 20_000;
 
 interface Pack {
@@ -28,7 +28,7 @@ interface Pack {
 
 /** A fifth of the commands that exit by themselves. The tour has its own test. */
 const ANSWERING = share(
-  COMMANDS.filter((command) => !/^sandbox (serve|tour)$/.test(command)),
+  COMMANDS.filter((command) => !/^(sandbox (serve|tour)|mcp)$/.test(command)),
   5,
 );
 
