@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CliError, doubt, FAILURES, type Failure, SeveralErrors, worstOf } from '../src/errors.ts';
 
 const full = {
@@ -79,4 +79,59 @@ test('reports the first of several equally serious errors', () => {
   const [first, second] = [new CliError('refused', 'first'), new CliError('refused', 'second')];
   expect(worstOf([first, second])).toBe(first);
   expect(worstOf([])).toBeUndefined();
+});
+
+describe('the table of failures', () => {
+  const DOCUMENTED: Record<Failure, number> = {
+    refused: 1,
+    usage: 2,
+    notFound: 3,
+    authentication: 4,
+    wrongState: 5,
+    unreachable: 6,
+    outcomeUnknown: 7,
+    deadline: 8,
+    storage: 9,
+    notUnderstood: 10,
+    rateLimited: 11,
+    otherEnd: 12,
+    runFailed: 125,
+    hungUp: 129,
+    interrupted: 130,
+    terminated: 143,
+  };
+
+  test('matches the table of failures to the documented exit codes', () => {
+    const table = Object.fromEntries(
+      Object.entries(FAILURES).map(([name, { exit }]) => [name, exit]),
+    );
+    expect(table).toEqual(DOCUMENTED);
+  });
+
+  test("converts a failure's name to a code in snake case", () => {
+    expect(new CliError('outcomeUnknown', 'x').code).toBe('outcome_unknown');
+  });
+
+  test('reports the most serious of several errors', () => {
+    const errors = [
+      new CliError('notFound', 'a'),
+      new CliError('outcomeUnknown', 'b', { mayBeBilling: true }),
+      new CliError('refused', 'c'),
+    ] as const;
+    expect(worstOf(errors)?.failure).toBe('outcomeUnknown');
+    const several = new SeveralErrors(errors);
+    expect(several).toMatchObject({ exitCode: 7, mayBeBilling: true, message: 'b' });
+    expect(worstOf([])).toBeUndefined();
+  });
+
+  test('reports the longest requested pause of several errors', () => {
+    const asked = [5_000, undefined, 60_000].map(
+      (retryAfterMs) =>
+        new CliError('rateLimited', 'x', retryAfterMs === undefined ? {} : { retryAfterMs }),
+    );
+    const [first, ...others] = asked;
+    if (first === undefined) throw new Error('there are three');
+    expect(new SeveralErrors([first, ...others]).retryAfterMs).toBe(60_000);
+    expect(new SeveralErrors([new CliError('refused', 'x')]).retryAfterMs).toBeUndefined();
+  });
 });

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CliError, FAILURES, type Failure, SeveralErrors, worstOf } from '../src/errors.ts';
 import { createWorld, type World } from './support/run-cli.ts';
 import { HARDWARE, OFFERED } from './support/sandbox-ids.ts';
 import { errorOf } from './support/stderr-lines.ts';
@@ -444,60 +443,5 @@ describe('--profile sandbox with an address or a key in the environment', () => 
     expect(status).toMatchObject({ code: 0, stderr: '' });
     const env = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined };
     expect((await world.cli(list, { env })).stderr).not.toContain('ignored');
-  });
-});
-
-describe('the table of failures', () => {
-  const DOCUMENTED: Record<Failure, number> = {
-    refused: 1,
-    usage: 2,
-    notFound: 3,
-    authentication: 4,
-    wrongState: 5,
-    unreachable: 6,
-    outcomeUnknown: 7,
-    deadline: 8,
-    storage: 9,
-    notUnderstood: 10,
-    rateLimited: 11,
-    otherEnd: 12,
-    runFailed: 125,
-    hungUp: 129,
-    interrupted: 130,
-    terminated: 143,
-  };
-
-  test('matches the table of failures to the documented exit codes', () => {
-    const table = Object.fromEntries(
-      Object.entries(FAILURES).map(([name, { exit }]) => [name, exit]),
-    );
-    expect(table).toEqual(DOCUMENTED);
-  });
-
-  test("converts a failure's name to a code in snake case", () => {
-    expect(new CliError('outcomeUnknown', 'x').code).toBe('outcome_unknown');
-  });
-
-  test('reports the most serious of several errors', () => {
-    const errors = [
-      new CliError('notFound', 'a'),
-      new CliError('outcomeUnknown', 'b', { mayBeBilling: true }),
-      new CliError('refused', 'c'),
-    ] as const;
-    expect(worstOf(errors)?.failure).toBe('outcomeUnknown');
-    const several = new SeveralErrors(errors);
-    expect(several).toMatchObject({ exitCode: 7, mayBeBilling: true, message: 'b' });
-    expect(worstOf([])).toBeUndefined();
-  });
-
-  test('reports the longest requested pause of several errors', () => {
-    const asked = [5_000, undefined, 60_000].map(
-      (retryAfterMs) =>
-        new CliError('rateLimited', 'x', retryAfterMs === undefined ? {} : { retryAfterMs }),
-    );
-    const [first, ...others] = asked;
-    if (first === undefined) throw new Error('there are three');
-    expect(new SeveralErrors([first, ...others]).retryAfterMs).toBe(60_000);
-    expect(new SeveralErrors([new CliError('refused', 'x')]).retryAfterMs).toBeUndefined();
   });
 });

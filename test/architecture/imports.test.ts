@@ -206,7 +206,7 @@ function forbiddenWords(source: string): string[] {
   const patterns = [
     // Skips field names such as `intent.process` and `{ process: null }`.
     /(?<![.\w$])process\b(?!(?<=(?:[{,;\n]|readonly)\s*process)\??:)/g,
-    /(?<![.\w$])console\b/g,
+    /(?<![.\w$])console\b(?!:)/g,
     /(?<![.\w$])(?:globalThis|global)\b(?!\s*:)/g,
     /(?<![.\w$])(?:require|eval|Function)\s*\(/g,
     // Every request must use api/http/, which records when it sends.

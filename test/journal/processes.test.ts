@@ -74,11 +74,11 @@ test('finds a name free or taken while other processes create and resolve its re
     for (;;) { linkSync(path + '.whole', path); rmSync(path); }`,
     { eval: true, workerData: { path } },
   );
-  onTestFinished(async () => void (await other.terminate()));
   await once(other, 'online');
   const alive = { clock, isAlive: () => false };
   const folder = dirname(dirname(path));
   const found = Array.from({ length: 20_000 }, () => requestNamed(folder, 'trainer', alive)?.name);
+  await other.terminate();
   expect(new Set(found)).toEqual(new Set([undefined, 'trainer']));
 });
 

@@ -120,7 +120,7 @@ export const commands = [
     file: 'commands/instances/lifecycle.ts',
     tests: 'commands/instances/lifecycle commands/instances/confirmations',
     changes: [
-      ['terminate does not ask', 'confirm(context, () => question(targets))', 'Promise.resolve()'],
+      ['terminate does not ask', 'confirm(own, () => question(targets))', 'Promise.resolve()'],
       ['a failed change ends with success', 'failure === undefined ? [] : [failure]', '[]'],
     ],
   },

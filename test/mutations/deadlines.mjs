@@ -106,7 +106,11 @@ export const deadlines = [
       ],
       ['the heartbeat of another service arms', 'one.service === service', 'true'],
       ['the heartbeat of another account arms', '|| one.account === account', '|| true'],
-      ['a deadline needs no schedule', 'if (reason === undefined) return;', 'return;'],
+      [
+        'a deadline needs no schedule',
+        'if (reason === undefined) return;\n  throw',
+        'if (reason !== 0) return;\n  throw',
+      ],
       ['a schedule of an older version finishes jobs', '|| features.includes(feature)', '|| true'],
     ],
   },

@@ -2,10 +2,14 @@ export const output = [
   {
     file: 'output/mask.ts',
     tests: 'output/mask output/formats',
+    changes: [['a link with a password is shown', " && !host.includes('@')", '']],
+  },
+  {
+    file: 'rules/secrets.ts',
+    tests: 'output/mask output/formats',
     changes: [
       ['a failure reason shows a secret', "'failure_reason',", ''],
       ['a command shows a secret', "'run_command',", ''],
-      ['a link with a password is shown', " && !host.includes('@')", ''],
     ],
   },
   {

@@ -97,7 +97,7 @@ interface Placed<T> {
 
 /**
  * Leaves out spared columns, one after another, until the others fit. Then cuts neither the first
- * column, which names the row, nor a spared column.
+ * column and the name, which people type, nor a spared column.
  */
 function placed<T>(rows: readonly T[], table: Table<T>): Placed<T> {
   const { columns } = table.forms;
@@ -106,7 +106,7 @@ function placed<T>(rows: readonly T[], table: Table<T>): Placed<T> {
     const shown = columns.filter((column) => !spared.slice(0, left).includes(column));
     const found = measured(rows, shown, table);
     const isCut = found.layout.columns.some(
-      (one, at) => one.isCut && (at === 0 || shown[at]?.spared),
+      (one, at) => one.isCut && (at === 0 || shown[at]?.id === 'name' || shown[at]?.spared),
     );
     if (found.layout.fits && (!isCut || spared.length === 0)) return found;
   }

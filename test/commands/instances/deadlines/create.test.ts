@@ -106,7 +106,7 @@ describe('create with a deadline', () => {
       '--unenforced',
     ]);
     expect(stderr).toMatch(
-      /Deadline: {4}2026-01-15 \d\d:\d\d [+-]\d\d:\d\d, in 3 h\. To move it: gpucloud instances expire trainer --after 4h\n/,
+      /Deadline: {4}2026-01-15 \d\d:\d\d [+-]\d\d:\d\d, in 3 h 30 min\. To move it: gpucloud instances expire trainer --after 4h\n/,
     );
   });
 
@@ -247,7 +247,7 @@ test('sets the deadline if the process was killed after saving the instance', as
     .map((path) => join(world.home, 'state', 'journal', path, '..'));
   const [{ request } = {}] = recordsIn(world, 'instances');
   const [{ deadline } = {}] = recordsIn(world, 'deadlines');
-  renameSync(join(folder, 'deadlines'), join(folder, 'nowhere'));
+  renameSync(join(folder, 'deadlines'), join(world.home, 'nowhere'));
   mkdirSync(join(folder, 'requests'), { recursive: true });
   const left = {
     version: 1,

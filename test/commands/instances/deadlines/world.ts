@@ -93,5 +93,8 @@ export function journalFolders({ home }: Pick<World, 'home'>, folder: string): s
   return paths.filter((path) => path.endsWith(`/${folder}`)).map((path) => join(journal, path));
 }
 
-export const listed = async ({ cli }: World) =>
-  JSON.parse((await cli(['instances', 'list', '--all', '--json'])).stdout);
+export async function listed({ cli }: World) {
+  const { code, stdout, stderr } = await cli(['instances', 'list', '--all', '--json']);
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
