@@ -12,8 +12,8 @@ export type {
   Host,
   Interrupts,
   ServiceAddress,
-  Session,
 } from './context/contract.ts';
+export type { Session } from './context/session.ts';
 export { formatOf } from './context/terminal.ts';
 
 /** Creates the Context of one command. Loads, reads and opens each part at its first use. */

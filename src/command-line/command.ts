@@ -11,6 +11,8 @@ export type AnyCommand = CommandUnknownOpts;
 export type { Command, OptionValues };
 export { CommanderError, Help, Option };
 
+import type { ToolFacts } from './tool-facts.ts';
+
 /**
  * What Tab completes for an argument or flag: known names, files or fixed words. `nothing` if only
  * the user knows the value.
@@ -31,20 +33,6 @@ export type Completes =
 
 /** Keyed by an argument's name (`name`) or a flag (`--for`). */
 type CompletesMap = Readonly<Record<string, Completes>>;
-
-/** How agents use a command as a tool of `gpucloud mcp`. */
-export interface ToolFacts {
-  /** The lowest level of `--allow` that includes it. A `read` tool changes nothing. */
-  readonly allow: 'read' | 'jobs' | 'all';
-  /** Whether it deletes something for good. */
-  readonly destroys?: true;
-  /** Whether a second call with the same arguments changes nothing more. */
-  readonly idempotent?: true;
-  /** Whether it asks for a confirmation, which the level gives. */
-  readonly asks?: true;
-  /** Whether it bills again, and so takes only instances that the session rented. */
-  readonly own?: true;
-}
 
 /** Facts about a command in addition to commander's. */
 export interface About {

@@ -18,24 +18,7 @@ export interface Runtime {
  * Runs another command line as if typed and returns its exit code. Uses the same host except for
  * `changes`. For commands that run other commands: the tour and `mcp`.
  */
-export type Rerun = (
-  argv: readonly string[],
-  changes: Partial<
-    Pick<
-      Host,
-      | 'env'
-      | 'stdin'
-      | 'stdout'
-      | 'stderr'
-      | 'syncWrite'
-      | 'interrupts'
-      | 'onStdinData'
-      | 'isStdoutNull'
-      | 'onThirdInterrupt'
-      | 'session'
-    >
-  >,
-) => Promise<number>;
+export type Rerun = (argv: readonly string[], changes: Partial<Host>) => Promise<number>;
 
 /** How a command's parent lists it. Its name is its key in the parent. */
 export interface Listed {

@@ -7,12 +7,12 @@ import type { Settings } from '../config/resolve.ts';
 import type { Journal, Scope } from '../journal/index.ts';
 import type { Messages, Output } from '../output/output.ts';
 import type { Prompts } from '../prompts/prompts.ts';
-import type { Money } from '../rules/money.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Piped, Program, Running, SignalGroup, Start } from '../system/programs.ts';
 import type { Self } from '../system/self.ts';
 import type { ServiceClock } from './service-clock.ts';
+import type { Session } from './session.ts';
 
 /** Process features that a run needs. `main.ts` and the test harness each create one. */
 export interface Host {
@@ -83,18 +83,6 @@ export interface Host {
 export interface Interrupts {
   readonly first: AbortSignal;
   readonly second: AbortSignal;
-}
-
-/** The limits of an `mcp` session for everything that it rents. */
-export interface Session {
-  /** Marks its rentals in the journal. */
-  readonly id: string;
-  /** The number of the call that runs. */
-  readonly call: number;
-  readonly maxCost: Money;
-  readonly maxInstances: number | undefined;
-  /** When the session ends, in service time (milliseconds since 1970). */
-  readonly endsAt: number;
 }
 
 /** The global flags as given, without defaults. */

@@ -120,16 +120,19 @@ function jsonIn(text: string): unknown {
 export function messagesIn(text: string): Content {
   const warnings: unknown[] = [];
   let error: unknown;
+  let report: unknown;
   const others: string[] = [];
   for (const line of text.split('\n')) {
     const message = line.startsWith('{') ? Object(jsonIn(line)) : {};
     if (message.warning !== undefined) warnings.push(message.warning);
     else if (message.error !== undefined) error = message.error;
+    else if (message.run !== undefined) report = message.run;
     else others.push(line);
   }
   const stderr = withoutKeys(others.join('\n').trim());
   return {
     ...(error === undefined ? {} : { error }),
+    ...(report === undefined ? {} : { report }),
     ...(warnings.length === 0 ? {} : { warnings }),
     ...(stderr === '' ? {} : { stderr }),
   };

@@ -196,6 +196,7 @@ function outputSchema(words: readonly string[]): ToolDefinition['outputSchema'] 
       stderr: { type: 'string' },
       exit_code: { type: 'integer', description: 'missing for 0' },
       error: { type: 'object', description: 'code, message, hint, may_be_billing' },
+      report: { type: 'object', description: 'how a run ended, and its cost' },
       warnings: { type: 'array', items: { type: 'object' } },
       cut: { type: 'string', description: 'what is missing from a large result' },
       purse: { type: 'object', description: 'what the session has spent and may spend' },

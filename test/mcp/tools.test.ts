@@ -10,6 +10,7 @@ import { toolsOf } from '../../src/mcp/tools.ts';
 import { COMMANDS, tree } from '../contract/tree.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
+import type { Handler } from '../support/service.ts';
 import { type Agent, budget, type Content, openAgent, waitingClock } from './agent.ts';
 
 const all = toolsOf(commandsOf(tree, tree), 'all', true);
@@ -133,9 +134,15 @@ describe('in the sandbox', () => {
   let agent: Agent;
   const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
   let schemas: Map<string, object>;
+  let change: (handler: Handler) => Handler;
 
   beforeEach(async () => {
-    world = await createSandboxWorld((handler) => handler, waitingClock());
+    change = (handler) => handler;
+    const changed =
+      (handler: Handler): Handler =>
+      (request) =>
+        change(handler)(request);
+    world = await createSandboxWorld(changed, waitingClock());
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait']);
     agent = await openAgent(world, ['--allow', 'all', ...budget(1000)]);
     const { tools } = await agent.client.listTools();
@@ -276,20 +283,31 @@ describe('in the sandbox', () => {
   });
 
   test('leaves after a cancelled call what Ctrl-C leaves', async () => {
-    const stop = new AbortController();
-    const given = {
-      name: 'slow',
-      offer: [OFFER],
-      image: IMAGE,
-      terminate_after: '50m',
-      wait: 'ssh',
+    // The first Ctrl-C waits for the response of a request that rents.
+    let respond = () => {};
+    const responding = new Promise<void>((resolve) => {
+      respond = resolve;
+    });
+    let isSent = false;
+    change = (handler) => async (request) => {
+      const isRental = request.method === 'POST' && request.path === '/instances';
+      const response = await handler(request);
+      if (isRental) {
+        isSent = true;
+        await responding;
+      }
+      return response;
     };
-    const call = agent.call('instances_create', given, stop.signal);
-    await expect.poll(async () => (await agent.purse()).instances.length).toBe(1);
+    const stop = new AbortController();
+    const given = { name: 'slow', offer: [OFFER], image: IMAGE, terminate_after: '50m' };
+    const call = agent.call('instances_create', { ...given, wait: true }, stop.signal);
+    await expect.poll(() => isSent, { timeout: 20_000 }).toBe(true);
     stop.abort();
     await expect(call).rejects.toThrow();
-    const content = await agent.call('instances_list', { query: "[?name=='slow'].name" });
-    expect(content.selected).toEqual(['slow']);
-    expect((await agent.purse()).instances).toMatchObject([{ name: 'slow' }]);
+    expect(await agent.purse()).toMatchObject({ committed: '89.90', unknown_requests: ['slow'] });
+    respond();
+    const names = async () => (await agent.purse()).instances.map(({ name }) => name);
+    await expect.poll(names, { timeout: 20_000 }).toEqual(['slow']);
+    expect(await agent.purse()).toMatchObject({ committed: '89.90', unknown_requests: [] });
   });
 });

@@ -3,16 +3,10 @@ import { codeOf, FAILURES, type Failure, FINER_CODES } from '../../errors.ts';
 import { resultSchemaOf } from '../../json-results/index.ts';
 import { FORMATS, type View } from '../../output/output.ts';
 import { WARNINGS } from '../../warnings.ts';
-import {
-  type AnyCommand,
-  about,
-  argumentTerm,
-  isLocal,
-  type Option,
-  type ToolFacts,
-} from '../command.ts';
+import { type AnyCommand, about, argumentTerm, isLocal, type Option } from '../command.ts';
 import { GLOBAL_HEADING, TOPICS } from '../help.ts';
 import { isRepeated } from '../parse.ts';
+import type { ToolFacts } from '../tool-facts.ts';
 import { placeholderOf, valueOfArgument, valueOfFlag } from './completion-values.ts';
 import { ENVIRONMENT } from './environment.ts';
 

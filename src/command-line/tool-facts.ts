@@ -1,0 +1,13 @@
+/** How agents use a command as a tool of `gpucloud mcp`. */
+export interface ToolFacts {
+  /** The lowest level of `--allow` that includes it. A `read` tool changes nothing. */
+  readonly allow: 'read' | 'jobs' | 'all';
+  /** Whether it deletes something for good. */
+  readonly destroys?: true;
+  /** Whether a second call with the same arguments changes nothing more. */
+  readonly idempotent?: true;
+  /** Whether it asks for a confirmation, which the level gives. */
+  readonly asks?: true;
+  /** Whether it bills again, and so takes only instances that the session rented. */
+  readonly own?: true;
+}

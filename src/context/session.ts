@@ -1,0 +1,13 @@
+import type { Money } from '../rules/money.ts';
+
+/** The limits of an `mcp` session for everything that it rents. */
+export interface Session {
+  /** Marks its rentals in the journal. */
+  readonly id: string;
+  /** The number of the call that runs. */
+  readonly call: number;
+  readonly maxCost: Money;
+  readonly maxInstances: number | undefined;
+  /** When the session ends, in service time (milliseconds since 1970). */
+  readonly endsAt: number;
+}

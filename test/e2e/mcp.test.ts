@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Computer, createComputer, PROGRAM, RUNNER } from '../support/program.ts';
+import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
+
+const SANDBOX = ['--profile', 'sandbox'];
+const BUDGET = ['--allow', 'all', '--max-cost', '1000', '--for', '4h', '--unenforced'];
+
+let computer: Computer;
+beforeEach(async () => {
+  computer = await createComputer();
+});
+afterEach(() => computer.remove());
+
+/** Starts the built program as agents do, and connects the SDK's client. */
+async function connect(...flags: string[]) {
+  const transport = new StdioClientTransport({
+    command: RUNNER,
+    args: [PROGRAM, ...SANDBOX, 'mcp', ...flags],
+    cwd: computer.home,
+    env: { ...computer.env },
+    stderr: 'ignore',
+  });
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(transport);
+  return { client, pid: transport.pid ?? 0 };
+}
+
+async function rent(client: Client, name: string) {
+  const given = { name, offer: [OFFER], image: IMAGE, terminate_after: '50m' };
+  const { structuredContent, isError } = await client.callTool({
+    name: 'instances_create',
+    arguments: given,
+  });
+  expect(isError, JSON.stringify(structuredContent)).toBe(false);
+}
+
+async function statuses(): Promise<Record<string, string>> {
+  const { stdout } = await computer.gpucloud([...SANDBOX, 'instances', 'list', '--all', '--json']);
+  const rows: { name: string; status: string }[] = JSON.parse(stdout);
+  return Object.fromEntries(rows.map(({ name, status }) => [name, status]));
+}
+
+test('terminates what an agent rented when the agent closes stdin', async () => {
+  const { client } = await connect(...BUDGET);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toContain('instances_create');
+  await rent(client, 'one');
+  await client.close();
+  await expect.poll(statuses, { timeout: 20_000 }).toEqual({
+    one: expect.stringMatching(/^TERMINAT/),
+  });
+});
+
+test('terminates on SIGTERM, with 143', async () => {
+  const child = computer.start([...SANDBOX, 'mcp', ...BUDGET]);
+  const lines: string[] = [];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(text));
+  const send = (message: object) =>
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 'test', version: '1' };
+  send({
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
+  });
+  const given = { name: 'one', offer: [OFFER], image: IMAGE, terminate_after: '50m' };
+  send({ id: 2, method: 'tools/call', params: { name: 'instances_create', arguments: given } });
+  await expect.poll(() => lines.join(''), { timeout: 20_000 }).toContain('"id":2');
+  child.kill('SIGTERM');
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect(code).toBe(143);
+  expect((await statuses()).one).toMatch(/^TERMINAT/);
+  // stdout holds messages only.
+  for (const line of lines.join('').trim().split('\n')) {
+    expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+  }
+});
+
+test('leaves the deadlines of a killed server to reap', async () => {
+  const { client, pid } = await connect(...BUDGET);
+  await rent(client, 'one');
+  process.kill(pid, 'SIGKILL');
+  expect((await statuses()).one).not.toMatch(/^TERMINAT/);
+  await computer.gpucloud([...SANDBOX, 'sandbox', 'advance', '1h']);
+  const reaped = await computer.gpucloud([...SANDBOX, 'instances', 'reap', '--json']);
+  expect(JSON.parse(reaped.stdout)).toMatchObject([{ name: 'one', reason: 'deadline' }]);
+  expect((await statuses()).one).toMatch(/^TERMINAT/);
+});
+
+test('writes no key to the agent', async () => {
+  const child = computer.start([...SANDBOX, '--debug', 'mcp']);
+  let written = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      written += text;
+    });
+  }
+  const send = (message: object) =>
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 'test', version: '1' };
+  send({
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
+  });
+  const names = ['status', 'me_get', 'doctor', 'api_keys_list', 'instances_list', 'audit'];
+  for (const [at, name] of names.entries()) {
+    send({ id: at + 2, method: 'tools/call', params: { name, arguments: {} } });
+  }
+  for (const at of names.keys()) {
+    await expect.poll(() => written, { timeout: 20_000 }).toContain(`"id":${at + 2}`);
+  }
+  child.stdin.end();
+  expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
+  const state = readFileSync(join(computer.home, 'state', 'sandbox.json'), 'utf8');
+  const keys = [...state.matchAll(/svc_sk_[A-Za-z0-9_-]+/g)].map(([key]) => key);
+  expect(keys.length).toBeGreaterThan(0);
+  for (const key of keys) expect(written).not.toContain(key);
+});
