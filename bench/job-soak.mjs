@@ -85,6 +85,27 @@ function processesIn(folder) {
     });
 }
 
+const STAGES = [
+  'Renting',
+  'Starting',
+  'Connecting',
+  'Copying',
+  'Running',
+  'Fetching',
+  'Terminating',
+];
+
+/** Resolves once the program has printed a line with this start to stderr. */
+function heard(child, line) {
+  return new Promise((resolve) => {
+    let text = '';
+    child.stderr.setEncoding('utf8').on('data', (more) => {
+      text += more;
+      if (text.includes(`${line} `)) resolve();
+    });
+  });
+}
+
 /** Kills `run` at each moment, and checks what the next pass of `reap` makes of it. */
 async function kills(count) {
   const { home, start, gpucloud, json, remove } = createComputer();
@@ -94,10 +115,6 @@ async function kills(count) {
     ...['run', ...HARDWARE, '--name', name, '--terminate-after', '1h', '--unenforced'],
     ...['--sync', 'project', '--fetch', `out:${join(home, name)}`, '--', 'sh', '-c', command],
   ];
-  const began = performance.now();
-  const whole = start(job('whole'));
-  await once(whole, 'close');
-  const length = performance.now() - began;
   const stages = {};
   const outcomes = {};
   for (let at = 0; at < count; at += 1) {
@@ -105,8 +122,10 @@ async function kills(count) {
     const child = start(job(name));
     const ended = once(child, 'close');
     child.stdout.resume();
-    child.stderr.resume();
-    await Promise.race([pause((length * (at + 0.5)) / count), ended]);
+    // Up to 0.6 s after the line of a stage.
+    const line = STAGES[at % STAGES.length];
+    await Promise.race([heard(child, line), ended]);
+    await Promise.race([pause((600 * at) / count), ended]);
     child.kill('SIGKILL');
     await ended;
     const [listed] = (await json('jobs', 'list')).filter((one) => one.name === name);
@@ -142,7 +161,7 @@ async function kills(count) {
     process.stderr.write(`${name}: ${stage} -> ${outcome}\n`);
   }
   remove();
-  return { moments: count, seconds: Math.round(length / 1000), stages, outcomes };
+  return { moments: count, stages, outcomes };
 }
 
 /** Reads a running job again and again, and ends each reader with a signal. */

@@ -5,8 +5,8 @@ import type { Offsets } from './remote/follow.ts';
 import { orAborted } from './remote/within.ts';
 
 /**
- * The most bytes of an output that may wait for their reader, so that an endless output does not
- * fill this computer's disk.
+ * The most bytes of an output that may wait for their reader while the command runs, so that an
+ * endless output does not fill this computer's disk.
  */
 const MOST_WAITING = 1024 * 1024 * 1024;
 
@@ -31,10 +31,12 @@ interface Printing {
   onPrinted(): void;
   /** Reports once that this computer can't keep the output. */
   onFault(fault: Error): void;
+  /** Returns, after a while, whether the command has exited: then its output is finite. */
+  hasExited(signal: AbortSignal): Promise<boolean>;
 }
 
 export function createPrinter(
-  { kept, start, print, onPrinted, onFault }: Printing,
+  { kept, start, print, onPrinted, onFault, hasExited }: Printing,
   mostWaiting = MOST_WAITING,
 ): Printer {
   const printed = { ...start };
@@ -73,23 +75,32 @@ export function createPrinter(
   }
   for (const from of ['out', 'err'] as const) wake(from);
 
-  function room(from: 'out' | 'err'): Promise<void> {
-    return new Promise((resolve) => {
-      const look = () => {
-        if (kept.end[from] - printed[from] > mostWaiting) return;
-        waiting.delete(look);
-        resolve();
-      };
+  let isOver = false;
+  let asked: Promise<boolean> | undefined;
+  /** Waits for the reader, but no longer than the command runs: the instance bills. */
+  async function room(from: 'out' | 'err', signal: AbortSignal): Promise<void> {
+    while (!isOver && !signal.aborted && kept.end[from] - printed[from] > mostWaiting) {
+      // An interrupt ends the look, and the wait.
+      asked ??= hasExited(signal)
+        .catch(() => false)
+        .finally(() => {
+          asked = undefined;
+        });
+      let look = () => {};
+      const step = new Promise<void>((resolve) => {
+        look = resolve;
+      });
       waiting.add(look);
-      look();
-    });
+      isOver = await Promise.race([asked, step.then(() => false)]);
+      waiting.delete(look);
+    }
   }
   return {
     printed,
     async receive(from, bytes, signal) {
       const count = isFaulty ? 0 : kept.append(from, bytes);
       if (count > 0) wake(from);
-      if (count === bytes.length) return orAborted(room(from), signal);
+      if (count === bytes.length) return orAborted(room(from, signal), signal);
       if (!isFaulty && kept.fault !== undefined) onFault(kept.fault);
       isFaulty = true;
       await orAborted(turns[from], signal);

@@ -152,6 +152,7 @@ describe('the printer', () => {
             onFault: (fault) => {
               throw fault;
             },
+            hasExited: async () => false,
           });
           return { kept, printer, kill: () => (isAlive = false) };
         };
@@ -187,6 +188,7 @@ describe('the printer', () => {
       print: async (_from, bytes) => void printed.push(Buffer.from(bytes)),
       onPrinted: () => undefined,
       onFault: (fault) => faults.push(fault),
+      hasExited: async () => false,
     });
     await printer.receive('out', bytesAt(0, 5), never);
     await printer.receive('out', bytesAt(5, 5), never);
@@ -205,6 +207,7 @@ describe('the printer', () => {
         print: () => new Promise((resolve) => (read = resolve)),
         onPrinted: () => undefined,
         onFault: () => undefined,
+        hasExited: () => new Promise(() => undefined),
       },
       8,
     );
@@ -221,6 +224,33 @@ describe('the printer', () => {
     kept.close();
   });
 
+  test('receives everything once the command has exited, although nobody reads', async () => {
+    const kept = await opened();
+    let looks = 0;
+    const printer = createPrinter(
+      {
+        kept,
+        start: { out: 0, err: 0 },
+        print: () => new Promise(() => undefined),
+        onPrinted: () => undefined,
+        onFault: () => undefined,
+        async hasExited() {
+          looks += 1;
+          return looks === 3;
+        },
+      },
+      8,
+    );
+    await printer.receive('out', bytesAt(0, 12), never);
+    await printer.receive('out', bytesAt(12, 20), never);
+    expect({ looks, end: kept.end.out, printed: printer.printed.out }).toEqual({
+      looks: 3,
+      end: 32,
+      printed: 0,
+    });
+    kept.close();
+  });
+
   test('waits for a reader no longer than its signal', async () => {
     const kept = await opened();
     const stop = new AbortController();
@@ -231,6 +261,7 @@ describe('the printer', () => {
       print: () => new Promise(() => undefined),
       onPrinted: () => undefined,
       onFault: () => undefined,
+      hasExited: async () => false,
     });
     await printer.receive('out', bytesAt(0, 5), never);
     const finished = printer.finish(stop.signal);

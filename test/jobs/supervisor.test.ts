@@ -18,6 +18,7 @@ import {
 import type { EnvironmentVariable } from '../../src/rules/container.ts';
 import { needs } from '../support/needs.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
+import { endCommand } from './end-command.ts';
 import { localShell } from './local-shell.ts';
 
 const SHELLS = {
@@ -33,7 +34,11 @@ let home: string;
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'gpucloud-run-'));
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
+afterEach(async () => {
+  // A child of the command may write on.
+  endCommand(join(home, FOLDER, 'pid'));
+  await rm(home, { recursive: true, force: true });
+});
 
 async function started(
   shell: RemoteShell,
@@ -205,10 +210,9 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
 
   test('ends with the command although its child writes on', here, async () => {
     const shell = localShell(home, sh);
-    const script = 'while [ -d . ] && [ ! -e stop ]; do echo x; done & echo up; sleep 0.3; exit 4';
+    const script = 'while :; do echo x; done & echo up; sleep 0.3; exit 4';
     await started(shell, ['sh', '-c', script]);
     const { out, exitCode } = await followed(shell);
-    await writeFile(join(home, FOLDER, 'work', 'stop'), '');
     expect(exitCode).toBe(4);
     expect(out).toContain('up\n');
   });

@@ -5,10 +5,13 @@ import { openKept } from '../kept.ts';
 import { createJobOutput } from '../output.ts';
 import { createPrinter } from '../printer.ts';
 import type { Received } from '../received.ts';
+import { probe } from '../remote/probe.ts';
 import { createPosition } from './position.ts';
 
 /** Milliseconds to wait for a reader while the instance bills. */
 const BRIEFLY = 1_000;
+/** Milliseconds between two looks whether a command has exited whose reader is far behind. */
+const LOOK = 10_000;
 
 /** Continues the output of a job at the printed position. */
 export async function receiveOutput(job: Job, context: Context): Promise<Received> {
@@ -28,6 +31,11 @@ export async function receiveOutput(job: Job, context: Context): Promise<Receive
       await output.print(from, bytes);
     },
     onPrinted: () => position.moved(),
+    async hasExited(signal) {
+      await clock.sleep(LOOK, signal);
+      const found = job.there && (await probe(job.there.shell, signal));
+      return typeof found === 'object' && found.state !== 'running';
+    },
     onFault({ message }) {
       phases.clear();
       output.endLine();
