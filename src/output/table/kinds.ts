@@ -84,7 +84,8 @@ function textOfKind(value: Cell, kind: Kind | undefined, reader: Reader): string
     case 'load':
       return reader.terminal ? `${text} %` : text;
     case 'bar':
-      return barOf(Number(text) / 100, BAR_CELLS);
+      // A space keeps an empty bar from becoming a dash.
+      return barOf(Number(text) / 100, BAR_CELLS) || ' ';
     case 'mark':
       return text === 'true' ? '*' : '';
     case 'yes':

@@ -125,7 +125,7 @@ function measured<T>(
   const headings = columns.map(({ id, header, kind, least }) => ({
     header: style.header ? header : '',
     right: isNumeric(kind),
-    whole: id === 'id' || kind === 'status',
+    whole: ['id', 'name'].includes(id) || kind === 'status',
     // Later rows may be wider than the first rows, so keep a minimum width.
     ...(isLive ? { least } : {}),
   }));

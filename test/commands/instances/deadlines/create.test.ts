@@ -106,7 +106,7 @@ describe('create with a deadline', () => {
       '--unenforced',
     ]);
     expect(stderr).toMatch(
-      /Deadline: {4}2026-01-15 \d\d:\d\d [+-]\d\d:\d\d, in 3 h\. To move it: gpucloud instances expire trainer --after 4h\n/,
+      /Deadline: {4}2026-01-15 \d\d:\d\d [+-]\d\d:\d\d, in 3 h 30 min\. To move it: gpucloud instances expire trainer --after 4h\n/,
     );
   });
 
