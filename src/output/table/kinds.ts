@@ -115,6 +115,11 @@ export function isNumeric(kind: Kind | undefined): boolean {
   return kind === 'money' || kind === 'bytes' || kind === 'gigabytes' || kind === 'load';
 }
 
+/** Whether a value is never cut: a part of it would mislead. */
+export function isWhole(kind: Kind | undefined): boolean {
+  return kind === 'status' || kind === 'time';
+}
+
 /** Bar width in a table. */
 const BAR_CELLS = 10;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
