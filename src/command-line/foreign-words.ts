@@ -70,7 +70,6 @@ const INSTANCE_WORDS: Words = {
   cancel: 'jobs stop NAME',
   connect: 'instances ssh NAME',
   shell: 'instances ssh NAME',
-  console: 'instances ssh NAME',
   exec: 'instances ssh NAME -- COMMAND',
   execute: 'instances ssh NAME -- COMMAND',
   cp: 'instances scp FILE NAME:',

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import type { PHASES } from '../json-results/jobs.ts';
 import type { Progress } from '../output/output.ts';
 import { spanText } from '../output/time.ts';
+import { clamp, width } from '../output/width.ts';
 import type { FileList, Overview, Sized } from './files/files.ts';
 
 export type Phase = (typeof PHASES)[number];
@@ -56,7 +57,8 @@ export function createPhases(name: string, { err, host, clock }: Context, isQuie
       if (first === undefined || count < first.count) first = { count, time };
       const seconds = (time - first.time) / 1000;
       const said = progressText({ count, total, seconds, since: first.count });
-      update(isTerminal && total > 0 ? `${bar(count / total)} ${said}` : said);
+      const columns = isTerminal ? host.stderr.columns : undefined;
+      shown?.update(columns ? copyLine(text, said, { count, total }, columns) : `${text}  ${said}`);
     },
     update,
     clear,
@@ -114,11 +116,31 @@ export function sizeText(bytes: number): string {
   return `${size.toFixed(digits)} ${UNITS[at]}${plural}`;
 }
 
-const CELLS = 20;
+/** Bar widths in cells. A shorter bar shows too little. */
+const [SHORT_BAR, LONG_BAR] = [8, 20];
 
-function bar(share: number): string {
-  const full = Math.round(Math.min(1, share) * CELLS);
-  return '█'.repeat(full) + '░'.repeat(CELLS - full);
+/** Cells of a terminal line that the spinner needs. */
+const SPINNER = 3;
+
+/** Fits a copy's line into a terminal: leaves out the bar, then the subject of the phase. */
+export function copyLine(
+  text: string,
+  said: string,
+  { count, total }: Pick<Copied, 'count' | 'total'>,
+  columns: number,
+): string {
+  const line = `${text}  ${said}`;
+  const room = columns - SPINNER - width(line) - 1;
+  if (total > 0 && room >= SHORT_BAR) {
+    return `${text}  ${bar(count / total, Math.min(room, LONG_BAR))} ${said}`;
+  }
+  if (room >= -1) return line;
+  return clamp(`${text.replace(/ .*/, '')}  ${said}`, columns - SPINNER);
+}
+
+function bar(share: number, cells: number): string {
+  const full = Math.round(Math.min(1, share) * cells);
+  return '█'.repeat(full) + '░'.repeat(cells - full);
 }
 
 /** Seconds before a speed says something. */

@@ -65,7 +65,7 @@ export function createMessages(options: MessagesOptions): Messages {
   }
 
   function progress(text: string): Progress {
-    if (options.quiet === true || options.quietProgress === true) return SILENT;
+    if (isSilent || options.quietProgress === true) return SILENT;
     const stderr = opened();
     if (!canSpin(stderr, options.env ?? {})) return minuteLines();
     spin ??= createProgress(stderr, options.clock);

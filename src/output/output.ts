@@ -148,6 +148,8 @@ export interface TableBlock {
   readonly heading?: string;
   readonly columns: readonly { readonly header: string; readonly kind?: Kind }[];
   readonly rows: readonly (readonly Cell[])[];
+  /** Leave out later columns rather than cut one of these first columns. */
+  readonly uncut?: number;
   readonly more?: string | undefined;
 }
 

@@ -51,7 +51,9 @@ export function padding(text: string, cells: number): string {
 const UNIT =
   /(?<=^| )(?: *\S*\d (?:₽|RUB)\S*| *\S*\bgpucloud(?: (?!or |and )[^\s"();,]+)+\S*| *\S+)/g;
 
-const COMMAND = /\bgpucloud /;
+/** Matches a command, not a sentence about gpucloud. */
+const COMMAND =
+  /\bgpucloud (?:--[a-z]|(?:api|api-keys|audit|billing|catalog|commands|completion|doctor|drives|help|instances|jobs|login|logout|mcp|me|profiles|run|sandbox|ssh-keys|status|templates)\b)/;
 
 /**
  * Wraps a clean text to at most `cells` cells, between words. Never wraps a command, so that people

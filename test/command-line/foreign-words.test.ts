@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type AnyCommand, isNamed } from '../../src/command-line/command.ts';
-import { TABLES } from '../../src/command-line/foreign-words.ts';
+import { type AnyCommand, about, isNamed } from '../../src/command-line/command.ts';
+import { harmless, TABLES } from '../../src/command-line/foreign-words.ts';
 import { tree } from '../contract/tree.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -164,6 +164,19 @@ test("explains docker's -it, which is -i t", async () => {
   }
 });
 
+test('says that --timeout does not limit a job, before it rents', async () => {
+  expect(await refused(['run', '--timeout', '4h', ...HARDWARE, '--', 'ls'])).toMatch(
+    /^--timeout limits each request, not the job\. --terminate-after limits the job\.\nerror: .*--terminate-after/,
+  );
+});
+
+test('reads -d of run as --detach', async () => {
+  const detached = ['run', '-d', '--here', '--count', '2', '--', 'ls'];
+  expect(await refused(detached)).toBe(
+    "error: option '--here' cannot be used with option '-d, --detach'\n",
+  );
+});
+
 test.each([
   ['instances creat', 'instances'],
   ['instances terminat box', 'instances'],
@@ -178,6 +191,19 @@ test.each([
   expect(await refused(line.split(' '))).toBe(
     `error: unknown command '${word}'\nhint: "gpucloud${group && ` ${group}`} --help" lists the commands\n`,
   );
+});
+
+test('knows every verb that rents, bills or deletes', () => {
+  const below = (command: AnyCommand): readonly AnyCommand[] =>
+    command.commands.length === 0 ? [command] : command.commands.flatMap(below);
+  const suggested = below(tree)
+    .filter((verb) => {
+      const { destroys, own } = about(verb).tool ?? {};
+      const rents = verb.options.some(({ long }) => long === '--terminate-after');
+      return destroys || own || rents;
+    })
+    .flatMap((verb) => harmless([verb.name(), ...verb.aliases()]));
+  expect(suggested).toEqual([]);
 });
 
 test('prints the help of a verb for `help` before it', async () => {

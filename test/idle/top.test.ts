@@ -128,7 +128,7 @@ test('draws a table with colours and warnings in a terminal', async () => {
     "[1mNAME[22m   [1mGPU[22m               [1mLOAD[22m  [1mVRAM[22m      [1mTEMP[22m   [1mPOWER[22m  [1mCPU[22m  [1mRAM[22m      [1mDISK[22m  [1mPER HOUR[22m
     box-1  0 H100 80GB HBM3  [32m97 %[39m  71/80 GB  64 °C  612 W  -    5/63 GB  61 %   89.90 ₽  [32m█████████▊[39m
     box-1  1 H100 80GB HBM3   [33m2 %[39m  0/80 GB   31 °C  70 W                                 [33m▎[39m
-    lab    -                    -  -         -      -      -    -        -      89.90 ₽  -
+    lab    -                    -  -         -      -      -    -        -      89.90 ₽
 
     - [33mlab refused the keys that ssh tries by default; this computer has no private key for the instance. Its keys: laptop.[39m
     "

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
-import { createPhases, progressText } from '../../src/jobs/phases.ts';
+import { copyLine, createPhases, progressText } from '../../src/jobs/phases.ts';
 import { createMessages } from '../../src/output/messages.ts';
 import { manualClock } from '../support/clock.ts';
 
@@ -47,4 +47,19 @@ test.each([
   }
   phases.clear();
   expect(`${stderr.read() ?? ''}`).toBe(text);
+});
+
+test.each([
+  [120, 'Copying 1 file (4.0 GB)  █████░░░░░░░░░░░░░░░ 25 % of 4.0 GB, 10 MB/s, 5 min left'],
+  [80, 'Copying 1 file (4.0 GB)  ████░░░░░░░░░░░░ 25 % of 4.0 GB, 10 MB/s, 5 min left'],
+  [70, 'Copying 1 file (4.0 GB)  25 % of 4.0 GB, 10 MB/s, 5 min left'],
+  [50, 'Copying  25 % of 4.0 GB, 10 MB/s, 5 min left'],
+  [40, 'Copying  25 % of 4.0 GB, 10 MB/s, 5 …'],
+])('fits a copy into one line of %i columns', (columns, line) => {
+  const copied = { count: 1e9, total: 4e9 };
+  const said = progressText({ ...copied, seconds: 100, since: 0 });
+  const shown = copyLine('Copying 1 file (4.0 GB)', said, copied, columns);
+  expect(shown).toBe(line);
+  // The spinner and a space come before the line.
+  expect([...shown].length).toBeLessThanOrEqual(columns - 2);
 });

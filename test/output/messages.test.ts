@@ -171,6 +171,15 @@ describe('a spinner', () => {
     expect(stderr.text).toBe('');
   });
 
+  it('draws no spinner in JSON modes, since each line of stderr is one JSON object', () => {
+    const quiet = messagesOn(new Screen({ columns: 80 }), { quiet: true }).progress('Creating');
+    const json = messagesOn(new Screen({ columns: 80 }), { json: true }).progress('Creating');
+    const people = messagesOn(new Screen({ columns: 80 })).progress('Creating');
+    expect(json).toBe(quiet);
+    expect(people).not.toBe(quiet);
+    people.done();
+  });
+
   it.each([
     ['prints a progress line per minute in a log file', {}, 'at 60\nat 120\n'],
     ['omits progress lines in JSON modes', { json: true }, ''],

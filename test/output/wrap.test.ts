@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { paragraph, terminalColumns, wrapped } from '../../src/output/width.ts';
+import { tree } from '../contract/tree.ts';
 
 describe('wrapped', () => {
   test('wraps a text between words, and indents the next lines', () => {
@@ -24,6 +25,18 @@ describe('wrapped', () => {
       'Run "gpucloud instances list" to\nsee them all',
     );
     expect(wrapped(hint, 20)).toBe('Sign in first:\ngpucloud login --profile work');
+  });
+
+  test('knows each command, but wraps a sentence about gpucloud', () => {
+    const names = tree
+      .createHelp()
+      .visibleCommands(tree)
+      .map((one) => one.name());
+    for (const name of [...names, '--profile'])
+      expect(wrapped(`See: gpucloud ${name} more`, 8)).toBe(`See:\ngpucloud ${name} more`);
+    expect(wrapped('gpucloud learns the names again', 12)).toBe(
+      'gpucloud\nlearns the\nnames again',
+    );
   });
 
   test('keeps an amount and its currency together', () => {

@@ -109,6 +109,8 @@ export function topBlocks(rows: readonly TopRow[], history?: LoadHistory): Block
     {
       kind: 'table',
       columns,
+      // Name, card, load, memory, bar and blocks.
+      ...(history === undefined ? {} : { uncut: 6 }),
       rows: cardRows(rows).map((row) => {
         const isFirst = row.gpu === undefined || row.gpu === row.instance.gpus[0];
         return columns.map(({ isShared, value }) => (isShared && !isFirst ? BELOW : value(row)));

@@ -11,7 +11,7 @@ const PARTIAL = 23;
 const GONE = /^rsync: (?:\[sender\] )?link_stat .* failed: No such file or directory \(2\)$/;
 
 /** Matches the copied bytes in `    5,472,256  18%    4.84MB/s    0:00:04`. */
-const PROGRESS = /([\d.,]+) +(\d+)%/;
+const PROGRESS = /([\d.,]+) +\d+%/;
 
 /** Whether this computer has a usable rsync. */
 export async function isRsyncHere({
@@ -40,7 +40,7 @@ interface Rsync {
   /** rsync's stdin. */
   readonly input: string;
   onChanged(what: string): void;
-  onProgress(bytes: number, total: number): void;
+  onProgress(bytes: number): void;
 }
 
 /**
@@ -57,9 +57,8 @@ export async function rsync(job: Rsync): Promise<void> {
   if (signal.aborted) stop();
   running.stdin.end(job.input);
   running.stdout.on('data', (chunk: Uint8Array) => {
-    const [, bytes = '', percent] = PROGRESS.exec(String(chunk)) ?? [];
-    const count = Number(bytes.replace(/\D/g, ''));
-    if (Number(percent) > 0) job.onProgress(count, (count * 100) / Number(percent));
+    const [, bytes] = PROGRESS.exec(String(chunk)) ?? [];
+    if (bytes !== undefined) job.onProgress(Number(bytes.replace(/\D/g, '')));
   });
   const [printed, code] = await Promise.all([lastOf(running.stderr), running.ended]);
   signal.removeEventListener('abort', stop);

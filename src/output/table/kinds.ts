@@ -84,7 +84,8 @@ function textOfKind(value: Cell, kind: Kind | undefined, reader: Reader): string
     case 'load':
       return reader.terminal ? `${text} %` : text;
     case 'bar':
-      return barOf(Number(text) / 100, BAR_CELLS);
+      // A space keeps an empty bar from becoming a dash.
+      return barOf(Number(text) / 100, BAR_CELLS) || ' ';
     case 'mark':
       return text === 'true' ? '*' : '';
     case 'yes':
@@ -112,6 +113,11 @@ function gibibytes(text: string): string {
 
 export function isNumeric(kind: Kind | undefined): boolean {
   return kind === 'money' || kind === 'bytes' || kind === 'gigabytes' || kind === 'load';
+}
+
+/** Whether a value is never cut: a part of it would mislead. */
+export function isWhole(kind: Kind | undefined): boolean {
+  return kind === 'status' || kind === 'time';
 }
 
 /** Bar width in a table. */

@@ -35,7 +35,7 @@ export interface Heading {
   readonly header: string;
   /** Aligns the column right, regardless of its values. */
   readonly right: boolean;
-  /** Never cut: a cut ID can't be pasted, and a cut status misleads. */
+  /** Never cut: a cut ID can't be pasted, and a cut status or time misleads. */
   readonly whole?: boolean | undefined;
   /** Minimum width in cells, even if the first rows are narrower. */
   readonly least?: number | undefined;

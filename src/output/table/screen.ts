@@ -4,7 +4,7 @@ import type { Block, Fact, Item, TableBlock } from '../output.ts';
 import { foldedCommand } from '../shell-line.ts';
 import { clamp, padding, paragraph, width } from '../width.ts';
 import { tableText } from './draw.ts';
-import { barOf, isNumeric, type Reader, shownCell } from './kinds.ts';
+import { barOf, isNumeric, isWhole, type Reader, shownCell } from './kinds.ts';
 import { GAP, type Layout, labelledText, labelWidth, layoutOf, type Shown } from './layout.ts';
 
 interface ScreenStyle extends Reader {
@@ -84,12 +84,15 @@ function below(lines: readonly string[]): string[] {
   return lines.map((line) => BELOW + line);
 }
 
-async function tableOf({ columns, rows, more }: TableBlock, style: ScreenStyle): Promise<string> {
+async function tableOf(
+  { columns, rows, uncut, more }: TableBlock,
+  style: ScreenStyle,
+): Promise<string> {
   const below = more === undefined ? '' : `${paintedLines(more, style)}`;
   if (rows.length === 0) return below;
   const shown = rows.map((row) => row.map((cell, at) => shownCell(cell, columns[at]?.kind, style)));
   const { kept, cells } = withoutBars(columns, shown, style);
-  const layout = fittingLayout(kept, cells, style.cells);
+  const layout = fittingLayout(kept, cells, style.cells, uncut);
   return (await tableText(cells, layout, style)) + below;
 }
 
@@ -117,10 +120,12 @@ function fittingLayout(
   columns: TableBlock['columns'],
   shown: readonly (readonly Shown[])[],
   cells: number,
+  uncut = 0,
 ): Layout {
   for (let kept = columns.length; ; kept -= 1) {
     const layout = measured(columns.slice(0, kept), shown, cells);
-    if (takenBy(layout) <= cells || kept <= 2) return layout;
+    const isCut = kept > uncut && layout.columns.slice(0, uncut).some((one) => one.isCut);
+    if ((takenBy(layout) <= cells && !isCut) || kept <= 2) return layout;
   }
 }
 
@@ -132,7 +137,7 @@ function measured(
   const headings = columns.map(({ header, kind }) => ({
     header,
     right: isNumeric(kind),
-    whole: kind === 'status',
+    whole: isWhole(kind),
   }));
   return layoutOf(headings, shown, cells);
 }

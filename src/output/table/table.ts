@@ -4,7 +4,7 @@ import type { Column } from '../output.ts';
 import { eachRow, isArray, type Rows } from '../rows.ts';
 import type { Sink } from '../sink.ts';
 import { SMALL, tableText } from './draw.ts';
-import { isNumeric, shownCell } from './kinds.ts';
+import { isNumeric, isWhole, shownCell } from './kinds.ts';
 import { type Layout, layoutOf, type Shown } from './layout.ts';
 import { cardWriter, lineWriter, type RowWriter, type TableStyle } from './row-writers.ts';
 
@@ -97,7 +97,7 @@ interface Placed<T> {
 
 /**
  * Leaves out spared columns, one after another, until the others fit. Then cuts neither the first
- * column and the name, which people type, nor a spared column.
+ * column, nor the name, nor a spared column.
  */
 function placed<T>(rows: readonly T[], table: Table<T>): Placed<T> {
   const { columns } = table.forms;
@@ -125,7 +125,7 @@ function measured<T>(
   const headings = columns.map(({ id, header, kind, least }) => ({
     header: style.header ? header : '',
     right: isNumeric(kind),
-    whole: id === 'id' || kind === 'status',
+    whole: id === 'id' || isWhole(kind),
     // Later rows may be wider than the first rows, so keep a minimum width.
     ...(isLive ? { least } : {}),
   }));

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import { createLoadHistory, topBlocks } from '../../../src/commands/instances/top-view.ts';
+import type { TopRow } from '../../../src/json-results/instances.ts';
+import { screenText } from '../../../src/output/table/screen.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+
+function rowOf(...loads: (number | null)[]): TopRow {
+  return {
+    id: ID,
+    name: 'trainer',
+    status: 'ACTIVE',
+    price_per_hour: '89.90',
+    gpus: loads.map((utilization_percent, index) => ({
+      index,
+      name: 'NVIDIA H100 80GB',
+      utilization_percent,
+      memory_used_mib: 72_704,
+      memory_total_mib: 81_920,
+      temperature_c: 64,
+      power_w: 612,
+    })),
+    cpu_percent: 12,
+    memory_used_mib: 5_000,
+    memory_total_mib: 64_000,
+    disk_used_percent: 61,
+    idle_seconds: null,
+    error: null,
+  };
+}
+
+/** Reads loads at seconds, and returns the blocks of the first card. */
+function blocksOf(readings: readonly (readonly [seconds: number, load: number | null])[]): string {
+  let time = 0;
+  const history = createLoadHistory({ monotonic: () => time });
+  for (const [seconds, load] of readings) {
+    time = seconds * 1000;
+    history.add([rowOf(load, 0)]);
+  }
+  const instance = rowOf(0, 0);
+  return history.blocks({ instance, gpu: instance.gpus[0] });
+}
+
+test.each([
+  ['draws nothing before the first reading', [], ''],
+  [
+    'draws one block for ten seconds',
+    [
+      [0, 100],
+      [5, 100],
+    ],
+    '█',
+  ],
+  [
+    'draws the lowest block for no load',
+    [
+      [0, 0],
+      [10, 0],
+    ],
+    '▁▁',
+  ],
+  [
+    'puts the newest block last',
+    [
+      [0, 0],
+      [10, 50],
+      [20, 100],
+    ],
+    '▁▅█',
+  ],
+  [
+    'averages the loads of ten seconds, counted back from the newest',
+    [
+      [0, 100],
+      [15, 0],
+      [20, 100],
+    ],
+    '██▅',
+  ],
+  [
+    'repeats a block for a missing reading',
+    [
+      [0, 100],
+      [10, null],
+      [20, null],
+      [30, 0],
+    ],
+    '███▁',
+  ],
+  [
+    'forgets what is older than two minutes',
+    [[0, 100], ...Array.from({ length: 13 }, (_, at) => [130 + 10 * at, 0] as const)],
+    '▁'.repeat(12),
+  ],
+] as const)('%s', (_what, readings, blocks) => {
+  expect(blocksOf(readings)).toBe(blocks);
+});
+
+test.each([
+  [
+    120,
+    'NAME     GPU          LOAD  VRAM                  2 MIN  TEMP   POWER  CPU   RAM      DISK  PER HOUR\n' +
+      'trainer  0 H100 80GB  97 %  71/80 GB  █████████▊  █      64 °C  612 W  12 %  5/63 GB  61 %   89.90 ₽\n',
+  ],
+  [
+    80,
+    'NAME     GPU          LOAD  VRAM                  2 MIN  TEMP   POWER  CPU\n' +
+      'trainer  0 H100 80GB  97 %  71/80 GB  █████████▊  █      64 °C  612 W  12 %\n',
+  ],
+])('shows the bar and the blocks of --watch at %i columns', async (cells, text) => {
+  const history = createLoadHistory({ monotonic: () => 0 });
+  const rows = [rowOf(97)];
+  history.add(rows);
+  const style = { terminal: true, now: () => 0, bars: true, cells };
+  const paint = (_colour: unknown, shown: string) => shown;
+  expect(await screenText(topBlocks(rows, history), { ...style, paint })).toBe(text);
+  // A screen reader gets neither.
+  const plain = await screenText(topBlocks(rows, history), { ...style, paint, bars: false });
+  expect(plain).not.toMatch(/[█▊▇]/);
+});
