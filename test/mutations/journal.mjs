@@ -126,7 +126,7 @@ export const journal = [
     tests: JOURNAL,
     changes: [
       ['a secret is kept', 'masked(value)', 'value'],
-      ['an API key is kept', "inner.includes('svc_sk_')", 'false'],
+      ['an API key is kept', "text.includes('svc_sk_')", 'false'],
       [
         'a record of a newer gpucloud is read',
         'isAbove(VERSION, found) || isAbove(LAST_VERSION, last)',
