@@ -144,6 +144,6 @@ test('status names accounts with living instances that no profile signs in to', 
       command: null,
     },
   ]);
-  await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'TERMINATED' });
+  await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'TERMINATING' });
   expect(JSON.parse((await world.cli(['status', '--json'])).stdout).attention).toEqual([]);
 });
