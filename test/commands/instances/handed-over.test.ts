@@ -1,3 +1,4 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { writeHeartbeat } from '../../../src/journal/index.ts';
@@ -39,6 +40,34 @@ async function rentBox(): Promise<void> {
   const { code, stderr } = await laptop.cli(['instances', 'create', 'box', ...HARDWARE, ...flags]);
   expect(code, stderr).toBe(0);
 }
+
+/** The record of an unfinished job on "box". */
+const JOB = {
+  version: 1,
+  id: BOX,
+  name: 'box',
+  on: false,
+  command: ['true'],
+  sync: null,
+  exclude: [],
+  fetch: [],
+  fetch_every: null,
+  keep_on_failure: null,
+  grace: 1000,
+  report_file: null,
+  identity: null,
+  user: null,
+  ssh_options: [],
+  ssh_words: [],
+  started_at: '2026-01-15T00:00:00.000Z',
+  printed: { out: 5, err: 0 },
+  cut: { out: 0, err: 0 },
+  exit_code: null,
+  kept: null,
+  lost_at: null,
+  ended_at: null,
+  report: null,
+};
 
 describe('instances list --json | instances track -', () => {
   test('hands over deadlines and idle rules, and warns if nothing enforces them', async () => {
@@ -93,9 +122,9 @@ describe('instances list --json | instances track -', () => {
     await rentBox();
     service.posts.push(() => 'hangUp');
     expect((await laptop.cli(['instances', 'create', 'lost', ...HARDWARE])).code).toBe(7);
-    const rows = JSON.parse(await list()) as { id: string | null }[];
-    const marked = rows.map((row) => (row.id === BOX ? { ...row, has_job: true } : row));
-    const { code, stderr } = await track(JSON.stringify(marked));
+    await mkdir(join(laptop.home, 'state', 'jobs'), { recursive: true });
+    await writeFile(join(laptop.home, 'state', 'jobs', `${BOX}.json`), JSON.stringify(JOB));
+    const { code, stderr } = await track(await list());
     expect(code).toBe(0);
     expect(warningsOf(stderr)).toEqual(
       expect.arrayContaining([
