@@ -174,14 +174,7 @@ describe('global flags', () => {
   });
 
   test('reads --json as the value of --docker-command', async () => {
-    const flags = [
-      '--docker-image',
-      'x',
-      '--docker-command',
-      '--json',
-      '--dry-run',
-      '--show-secrets',
-    ];
+    const flags = '--docker-image x --docker-command --json --dry-run --show-secrets'.split(' ');
     const { code, stdout } = await world.cli(['instances', 'create', 'box', ...HARDWARE, ...flags]);
     expect(code).toBe(0);
     expect(stdout).toContain('"run_command":"--json"');

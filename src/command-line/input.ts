@@ -96,6 +96,16 @@ async function isFolder(stdin: Context['stdin']): Promise<boolean> {
   }
 }
 
+/** Returns the lines of a text that are not blank. */
+export function linesIn(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+const LINES = { namesIn: linesIn, longest: LONGEST };
+
 /** Argument for reading the names from stdin. */
 export const STDIN = '-';
 
@@ -105,12 +115,13 @@ export const OR_STDIN = '; - reads them from stdin, one per line';
 /**
  * Returns the given names with `-` replaced by the names on stdin: one per line, blank lines
  * skipped, at most 1 MiB. Accepts empty stdin: an empty list in a pipe does nothing. Throws a usage
- * error if stdin is a terminal.
+ * error if stdin is a terminal. `how` reads another form of input.
  */
 export async function severalGiven(
   argument: string,
   typed: readonly string[],
   context: Context,
+  how: { readonly namesIn: (text: string) => readonly string[]; readonly longest: number } = LINES,
 ): Promise<readonly string[]> {
   const at = typed.indexOf(STDIN);
   if (at < 0) {
@@ -125,9 +136,7 @@ export async function severalGiven(
       `pipe a list into it: ${gpucloud('instances', 'list', '-q')} | ${gpucloud('instances', 'stop', '-')}`,
     );
   }
-  const text = await readStdin(argument, context);
-  const lines = text.split('\n').map((line) => line.trim());
-  const named = lines.filter((line) => line !== '');
+  const named = how.namesIn(await readStdin(argument, context, how.longest));
   if (named.length === 0) {
     context.err.note('No names on stdin.');
   }

@@ -2,6 +2,7 @@ import type { Observed, User } from '../api/index.ts';
 import { type CachedKind, cacheNames, type KnownName } from '../completion/names.ts';
 import { otherAccount } from '../config/remedies.ts';
 import { CliError } from '../errors.ts';
+import { withoutKeys } from '../rules/secrets.ts';
 import type { Context } from './contract.ts';
 import type { SettingsRoom } from './settings.ts';
 
@@ -82,7 +83,12 @@ interface Seen {
 }
 
 function nameOf({ id, name, slug, status, is_default }: Seen): KnownName {
-  return { id, name: slug ?? name ?? id, state: is_default === true ? 'default' : (status ?? '') };
+  // A key may bear an API key by mistake as its name. No file holds an API key.
+  return {
+    id,
+    name: withoutKeys(slug ?? name ?? id),
+    state: is_default === true ? 'default' : (status ?? ''),
+  };
 }
 
 function withName(one: KnownName): NamesChange {

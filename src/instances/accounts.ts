@@ -3,7 +3,7 @@ import { isHome } from '../config/resolve.ts';
 import type { Context, ServiceAddress } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { accountsIn, type Journal, type Scope } from '../journal/index.ts';
-import { isTerminated } from '../rules/statuses.ts';
+import { isTerminated, mayBill } from '../rules/statuses.ts';
 import { faultOf } from '../system/error-code.ts';
 import { serviceName } from './deadlines/armed.ts';
 import { warnOfUnenforcedDeadlines } from './deadlines/unenforced.ts';
@@ -19,10 +19,13 @@ export interface OtherAccount {
  * Returns the names of an account's requests and instances that may bill, which this computer can't
  * terminate without the key. Ignores an unreadable journal: other commands report it.
  */
-export async function maybeRunning(open: () => Promise<Journal>): Promise<string[]> {
+export async function maybeRunning(
+  open: () => Promise<Journal>,
+  isAlive = (status: string | undefined) => !isTerminated(status),
+): Promise<string[]> {
   try {
     const { instances, unknown } = await (await open()).read();
-    const alive = instances.filter(({ last }) => !isTerminated(last?.status));
+    const alive = instances.filter(({ last }) => isAlive(last?.status));
     return [...unknown, ...alive].map(({ name }) => name);
   } catch (error) {
     if (error instanceof CliError) return [];
@@ -47,7 +50,8 @@ export async function signedOutAccounts(context: Context): Promise<OtherAccount[
   for (const scope of await accountsHere(context)) {
     const isActive = scope.service === service && scope.account === own;
     if (isActive || profiles.some((profile) => isSignedInTo(scope, profile))) continue;
-    const names = await maybeRunning(() => context.journalOf(scope));
+    // Nobody reads a TERMINATING instance again without the key, so it would be listed for ever.
+    const names = await maybeRunning(() => context.journalOf(scope), mayBill);
     if (names.length > 0) found.push({ scope, names });
   }
   return found;

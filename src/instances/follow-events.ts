@@ -196,7 +196,9 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
         'incomplete',
         why === 'pruned'
           ? `${target.name}: the log no longer contains the last event shown, so events before ${before} may be missing.`
-          : `${target.name}: too many new events, so events before ${before} were skipped. To see all: ${gpucloud('instances', 'events', typed(target), '--all')}`,
+          : why === 'missing'
+            ? `${target.name}: the service returned fewer events than it reports, so some are missing.`
+            : `${target.name}: too many new events, so events before ${before} were skipped. To see all: ${gpucloud('instances', 'events', typed(target), '--all')}`,
       );
     },
     gone(_log, error) {

@@ -53,6 +53,8 @@ export const listedInstance = lazy(() => {
     asked_at: z.optional(text),
     offer_id: z.optional(maybeText),
     may_be_billing: z.optional(flag),
+    /** Whether this computer has an unfinished job of `run` on the instance. */
+    has_job: z.optional(flag),
   });
 });
 

@@ -13,6 +13,8 @@ export interface LogPage<E extends LogEvent> {
   readonly data: readonly E[];
   readonly meta: {
     readonly total: number;
+    /** False if `total` is only what gpucloud has seen. */
+    readonly isCounted?: boolean;
     readonly limit: number;
     readonly total_pages: number;
   };
@@ -46,9 +48,10 @@ export interface Walk<E extends LogEvent> {
   readonly horizon: number | undefined;
   /**
    * Why events may be missing between the seen events and the news. `pruned`: the log no longer
-   * holds any seen event. `bound`: there were more new events than one walk may collect.
+   * holds any seen event. `bound`: there were more new events than one walk may collect. `missing`:
+   * the log's pages held fewer events than the service reports.
    */
-  readonly gap: 'pruned' | 'bound' | undefined;
+  readonly gap: 'pruned' | 'bound' | 'missing' | undefined;
   /** Whether the walk read everything after the cursor's horizon. */
   readonly isWhole: boolean;
 }
@@ -127,14 +130,18 @@ async function walkOnce<E extends LogEvent>(
   let joined = false;
   let time: number | undefined;
   let before: Cut | undefined;
+  let total = Number.POSITIVE_INFINITY;
 
   const done = (end: 'joined' | 'log' | 'bound'): Walk<E> => ({
     news: oldestFirst(news),
     older,
     horizon: cursor.begun || end === 'log' ? undefined : time,
-    gap: end === 'bound' ? 'bound' : isTornOff() ? 'pruned' : undefined,
+    gap:
+      end === 'bound' ? 'bound' : isTornOff() ? 'pruned' : isMissing(end) ? 'missing' : undefined,
     isWhole: end === 'log' || past >= SETTLED,
   });
+  // New events raise the total during the walk.
+  const isMissing = (end: string) => end === 'log' && seen.size < total;
   const isTornOff = () => cursor.size > 0 && !joined && news.length > 0;
 
   for await (const { number, page, isLast } of pagesOf(read, { what: 'events' })) {
@@ -145,6 +152,7 @@ async function walkOnce<E extends LogEvent>(
       return undefined;
     }
     before = cut;
+    total = Math.min(total, page.meta.isCounted === false ? 0 : page.meta.total);
 
     let added: DatedEvent<E>[] = [];
     for (const event of page.data) {
@@ -171,6 +179,7 @@ async function walkOnce<E extends LogEvent>(
     // Checks only at the end of a page, so that every event on it is considered.
     const isDeep = known >= options.depth || past >= SETTLED;
     if (settled >= SETTLED && isDeep) return done('joined');
+    // The follower reports missing events as a gap, where a list would fail.
     if (isLast) break;
     if (news.length >= MOST_NEWS || number >= MOST_PAGES) return done('bound');
   }

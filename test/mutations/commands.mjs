@@ -10,13 +10,13 @@ export const commands = [
       ],
       [
         'logout does not warn of a STOPPED instance',
-        '!isTerminated(last?.status)',
-        "!isTerminated(last?.status) && last?.status !== 'STOPPED'",
+        '=> !isTerminated(status)',
+        "=> !isTerminated(status) && status !== 'STOPPED'",
       ],
       [
         'logout does not warn of a PROVISIONING instance',
-        '!isTerminated(last?.status)',
-        "!isTerminated(last?.status) && last?.status !== 'PROVISIONING'",
+        '=> !isTerminated(status)',
+        "=> !isTerminated(status) && status !== 'PROVISIONING'",
       ],
       ['logout does not warn of an unresolved request', '[...unknown, ...alive]', '[...alive]'],
     ],

@@ -1,15 +1,24 @@
 export const output = [
   {
-    file: 'output/mask.ts',
-    tests: 'output/mask output/formats',
-    changes: [['a link with a password is shown', " && !host.includes('@')", '']],
-  },
-  {
     file: 'rules/secrets.ts',
     tests: 'output/mask output/formats',
     changes: [
       ['a failure reason shows a secret', "'failure_reason',", ''],
-      ['a command shows a secret', "'run_command',", ''],
+      ['a command is shown', "'docker_config.run_command',", ''],
+      [
+        "a registry's password is shown",
+        'if (password === undefined) return image;',
+        'return image;',
+      ],
+    ],
+  },
+  {
+    file: 'output/mask.ts',
+    tests: 'output/mask output/formats',
+    changes: [
+      ['a key in a payload is shown', 'masked = maskNamed(masked, secrets, 0);', ''],
+      ['the own key is shown', 'found.length === 0 ? value : ', 'true ? value : '],
+      ['a link with a password is shown', " && !host.includes('@')", ''],
     ],
   },
   {

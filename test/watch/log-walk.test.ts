@@ -37,6 +37,21 @@ describe('walkLog', () => {
     expect(asked).toEqual([1, 2, 3]);
   });
 
+  test('reports a gap if the pages hold fewer events than the service counts', async () => {
+    const short: ReadPage<TestEvent> = async (page) => {
+      const { data, meta } = pageOf(logOf(25), page, 10);
+      return { data: page === 2 ? data.slice(1) : data, meta };
+    };
+    expect(await walk(short)).toMatchObject({ gap: 'missing' });
+    // Without a count, nothing is known to be missing.
+    const uncounted: ReadPage<TestEvent> = async (page) => {
+      const { data, meta } = await short(page);
+      return { data, meta: { ...meta, total: 99, isCounted: false } };
+    };
+    expect(await walk(uncounted)).toMatchObject({ gap: undefined });
+    expect(await walk(reader(() => logOf(25)).read)).toMatchObject({ gap: undefined });
+  });
+
   test('stops at ten known events in a row, not at the first', async () => {
     const log = logOf(100);
     const cursor = memoryOf(log);

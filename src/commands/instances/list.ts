@@ -8,6 +8,7 @@ import {
   newestFirst,
   readKnownInstances,
 } from '../../instances/known-instances.ts';
+import { readJobs } from '../../jobs/record/record.ts';
 import type { Output } from '../../output/output.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
@@ -49,16 +50,21 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
     api,
     context,
   );
-  await show(
-    known.rows.filter((row) => all || !isTerminated(row.status)),
-    context.out,
-  );
+  const rows = known.rows.filter((row) => all || !isTerminated(row.status));
+  await show(context.out.people ? rows : await withJobs(rows, context), context.out);
   const { driveFault } = known;
   const worst = worstOf(known.faults);
   throwAll([
     ...(worst === undefined ? [] : [worst.with(foundUnread(known))]),
     ...(driveFault === undefined ? [] : [driveFault.with(drivesUnread(driveFault))]),
   ]);
+}
+
+/** Marks instances whose job only this computer can finish, for `track -` on another computer. */
+async function withJobs(rows: readonly Listed[], context: Context): Promise<readonly Listed[]> {
+  const open = (await readJobs(context)).filter(({ ended_at }) => ended_at === null);
+  const ids = new Set(open.map(({ id }) => id));
+  return rows.map((row) => (row.id !== null && ids.has(row.id) ? { ...row, has_job: true } : row));
 }
 
 /**

@@ -7,12 +7,15 @@ import { AT_ONCE, eachBounded } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, throwAll } from '../../errors.ts';
 import type { Changed } from '../../instances/change/outcome.ts';
+import type { Feature } from '../../instances/deadlines/armed.ts';
+import { warnUnenforced } from '../../instances/deadlines/unenforced.ts';
+import { createHandedOver, takeOver, warnOfLeftThere } from '../../instances/handed-over.ts';
 import { readInstance } from '../../instances/read.ts';
 import { journalOfKey } from '../../instances/recover/pending.ts';
 import { reconcile } from '../../instances/recover/reconcile.ts';
 import { overLimit } from '../../instances/rent/max-price.ts';
 import type { Journal } from '../../journal/index.ts';
-import { instanceId } from '../../rules/names.ts';
+import { idKey, instanceId } from '../../rules/names.ts';
 import { GONE, mayBill, UNREAD } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
 
@@ -23,24 +26,37 @@ export const track = verb({
   notes:
     'Instance IDs are in the web console. Reads each instance first; --force skips a ' +
     'failed read. If an instance has the name and time of an unresolved request, ' +
-    'track asks whether it is the requested instance.',
+    'track asks whether it is the requested instance.\n\n' +
+    'From "instances list --json" of another computer, "-" also takes over deadlines and idle ' +
+    "rules, and warns about what it can't: jobs, and requests with an unknown outcome.",
   examples: [
     'gpucloud instances track 3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10',
-    'gpucloud instances list -q | ssh other gpucloud instances track -',
+    'gpucloud instances list --json | ssh other gpucloud instances track -',
   ],
   takes: (command) =>
     command
       .argument('<id...>', `instance IDs${OR_STDIN}`)
       .option('--force', "add the ID even if the instance can't be read"),
   async run(context, given, { force }) {
-    const typed = await severalGiven('ID', given, context);
+    const { rows, how } = createHandedOver();
+    const typed = await severalGiven('ID', given, context, how);
     const ids = typed.map((id) => checked('ID', id, instanceId));
-    const { done, failed } = await trackAll([...new Set(ids)], force === true, context);
+    const handed = rows.flatMap((row) => (row.id === null ? [] : { ...row, id: idKey(row.id) }));
+    const wish = { ids: [...new Set(ids)], force: force === true, handed };
+    const { done, failed } = await trackAll(wish, context);
+    warnOfLeftThere(rows, context);
     await showDone({ typed: given, done, failed }, changedView, context);
   },
 });
 
-async function trackAll(ids: readonly string[], force: boolean, context: Context) {
+interface Wish {
+  readonly ids: readonly string[];
+  readonly force: boolean;
+  /** What another computer's list says about these instances. */
+  readonly handed: readonly Parameters<typeof takeOver>[0][];
+}
+
+async function trackAll({ ids, force, handed }: Wish, context: Context) {
   const api = await context.api();
   const journal = await journalOfKey(context);
   const known = await knownIds(journal);
@@ -69,10 +85,19 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
   const rows = tracked.filter((row) => row !== undefined);
   if (rows.length === 0) throwAll(failed);
   await settleOpen(journal, context);
+  const needed: Feature[] = [];
+  await eachBounded(handed, AT_ONCE, async (one) => {
+    const row = rows.find(({ id }) => id === one.id);
+    if (row === undefined || !mayBill(row.status)) return;
+    const taking = takeOver(one, journal, context).then((more) => needed.push(...more));
+    failed.push(...(await failuresOf(taking)));
+  });
+  if (needed.length > 0) await warnUnenforced(needed, journal, context);
   // Reads deadlines now: a request that was just resolved passed its deadline to the instance.
   const ending = rows.map(async (row) => {
-    const { deadline } = await journal.ends(row.id);
-    return { ...row, ends_at: deadline ?? undefined };
+    const { deadline, if_idle } = await journal.ends(row.id);
+    const rule = if_idle === undefined ? {} : { if_idle_seconds: if_idle.after / 1000 };
+    return { ...row, ends_at: deadline ?? undefined, ...rule };
   });
   return { done: await Promise.all(ending), failed };
 }

@@ -78,7 +78,8 @@ test('hides the container of a refused request in the message, the trace and the
   expect(code).toBe(1);
   expect(stderr).toContain('is refused');
   expect(stderr).not.toMatch(SECRETS);
-  const state = join(world.home, 'state');
+  await world.cli(['ssh-keys', 'list']);
+  const state = world.home;
   const files = (await readdir(state, { recursive: true })).filter((path) =>
     path.endsWith('.json'),
   );

@@ -104,7 +104,7 @@ describe('an unexpected response', () => {
       name: 'odd\u001b[31m\u202e',
       price_per_hour_snapshot: '0.30000000000000000000000000001',
       connection_info: { type: 'new', endpoints: { a: [1] }, secrets: null },
-      application_template: [],
+      application_template: { odd: ['x'] },
       storage_drive: 7,
       docker_config: { image: 'i', deep: { er: true } },
       brand_new: { x: [null] },

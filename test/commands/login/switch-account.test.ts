@@ -90,6 +90,32 @@ describe('a profile that leaves an account with living instances', () => {
     expect(stderr).toContain('enforces the deadline of box');
   });
 
+  test('asks before api-keys create saves a key of another account', async () => {
+    await annaRents();
+    const other = await createWorld({
+      handler: (request) =>
+        request.path === '/api-keys'
+          ? ok({ id: 'k-1', name: 'ci', secret_key: ANNA_KEY }, 201)
+          : accounts(request),
+      signedIn: false,
+    });
+    try {
+      // Boris's key comes from the environment, for another service.
+      const env = { GPUCLOUD_API_KEY: BORIS_KEY, GPUCLOUD_BASE_URL: other.service.url };
+      const argv = ['api-keys', 'create', 'ci', '--save-profile', 'a'];
+      const asked = await world.cli(argv, { env });
+      expect(asked).toMatchObject({ code: 2, stdout: '' });
+      expect(other.service.requests.filter(({ method }) => method === 'POST')).toEqual([]);
+      const forced = await world.cli([...argv, '--yes'], { env });
+      expect(forced.code, forced.stderr).toBe(0);
+      expect(forced.stderr).toContain(LEFT());
+      const config = JSON.parse(await readFile(join(world.home, 'config', 'config.json'), 'utf8'));
+      expect(config.profiles.a.account.id).toBe('user-boris');
+    } finally {
+      await other.close();
+    }
+  });
+
   test('asks if the base URL changes', async () => {
     await annaRents();
     const other = await createWorld({ handler: accounts, signedIn: false });
@@ -144,6 +170,6 @@ test('status names accounts with living instances that no profile signs in to', 
       command: null,
     },
   ]);
-  await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'TERMINATED' });
+  await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'TERMINATING' });
   expect(JSON.parse((await world.cli(['status', '--json'])).stdout).attention).toEqual([]);
 });

@@ -1,0 +1,122 @@
+import { linesIn } from '../command-line/input.ts';
+import type { Context } from '../context.ts';
+import { CliError, usageError } from '../errors.ts';
+import type { Journal } from '../journal/index.ts';
+import { gpucloud } from '../output/shell-line.ts';
+import { instant } from '../output/time.ts';
+import { typedName } from '../rules/names.ts';
+import * as z from '../zod.ts';
+import { endsNeed, type Feature } from './deadlines/armed.ts';
+import { setDeadline, type WantedEnds } from './deadlines/deadline.ts';
+
+/** Bytes of a list from another computer: some 20,000 instances. */
+const LONGEST = 64 * 1024 * 1024;
+
+/** A row of `instances list --json` on another computer. */
+interface HandedOver {
+  readonly id: string | null;
+  readonly name: string;
+  readonly ends: WantedEnds;
+  readonly hasJob: boolean;
+}
+
+/** Reads what another computer's list hands over: IDs, deadlines and idle rules. */
+export function createHandedOver() {
+  const rows: HandedOver[] = [];
+  return {
+    rows,
+    /** How to read stdin: a list in JSON or JSON lines, otherwise one ID per line. */
+    how: {
+      longest: LONGEST,
+      namesIn(text: string): readonly string[] {
+        if (!/^\s*[[{]/.test(text)) return linesIn(text);
+        rows.push(...rowsIn(text));
+        return rows.flatMap(({ id }) => id ?? []);
+      },
+    },
+  };
+}
+
+function rowsIn(text: string): HandedOver[] {
+  const schema = z.looseObject({
+    id: z.nullable(z.string()),
+    name: z.optional(z.string()),
+    ends_at: z.nullish(z.string().check(z.refine((time) => instant(time) !== undefined))),
+    if_idle_seconds: z.nullish(z.number().check(z.positive())),
+    has_job: z.optional(z.boolean()),
+  });
+  return elementsIn(text).map((element, at) => {
+    const parsed = schema.safeParse(element);
+    if (!parsed.success) {
+      const field = parsed.error.issues[0]?.path.join('.') || 'the row';
+      throw usageError(
+        `ID "-": row ${at + 1}: ${field} is not as "instances list --json" prints it`,
+      );
+    }
+    const { id, name, ends_at, if_idle_seconds: idle, has_job } = parsed.data;
+    return {
+      id,
+      name: name ?? id ?? '',
+      ends: {
+        ...(ends_at == null ? {} : { deadline: new Date(instant(ends_at) ?? 0).toISOString() }),
+        ...(idle == null ? {} : { if_idle: idle * 1000 }),
+      },
+      hasJob: has_job === true,
+    };
+  });
+}
+
+function elementsIn(text: string): readonly unknown[] {
+  try {
+    if (text.trimStart().startsWith('[')) return JSON.parse(text) as unknown[];
+    return linesIn(text).map((line): unknown => JSON.parse(line));
+  } catch {
+    throw usageError('ID "-": stdin is neither IDs, one per line, nor valid JSON');
+  }
+}
+
+/**
+ * Sets the deadline and idle rule that a tracked instance had on the other computer, unless this
+ * computer has its own. Returns what now needs to be enforced, and throws CliError otherwise.
+ */
+export async function takeOver(
+  { id, name, ends }: HandedOver & { readonly id: string },
+  journal: Journal,
+  context: Context,
+): Promise<readonly Feature[]> {
+  const wanted = endsNeed(ends);
+  if (wanted.length === 0) return [];
+  const { deadline, if_idle } = await journal.ends(id);
+  if (deadline !== null || if_idle !== undefined) {
+    context.err.note(`Kept the deadline and idle rule that ${name} already has on this computer.`);
+    return [];
+  }
+  try {
+    await setDeadline({ id, name }, ends, journal, context);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    throw error.with(`Tracked ${name}, but not its deadline: ${error.message}`, {
+      hint: `set it: ${gpucloud('instances', 'expire', typedName(name, id), '--after', '4h')}`,
+      resource: id,
+      mayBeBilling: true,
+    });
+  }
+  return wanted;
+}
+
+/** Warns about what only the other computer can finish. */
+export function warnOfLeftThere(rows: readonly HandedOver[], { err }: Context): void {
+  for (const { id, name, hasJob } of rows) {
+    if (id === null) {
+      err.warn(
+        'outcome_unknown',
+        `Not handed over: the request for ${name}, whose outcome is unknown. It may be billing. Recover it on the other computer.`,
+      );
+    } else if (hasJob) {
+      err.warn(
+        'incomplete',
+        `Not handed over: the job of ${name}. Only the other computer can copy its results.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { writeHeartbeat } from '../../../src/journal/index.ts';
+import { RentingService } from '../../support/renting-service.ts';
+import { createWorld, journalOf, TEST_KEY, type World } from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+import { warningsOf } from '../../support/stderr-lines.ts';
+
+const [BOX, LAB] = [
+  '3f0c5d9e-1111-4222-8333-444455556666',
+  '3f0c5d9e-1111-4222-8333-444455557777',
+] as const;
+const ENDS = '2026-02-01T18:00:00.000Z';
+
+let service: RentingService;
+/** The laptop and the host that takes over. */
+let laptop: World;
+let host: World;
+beforeEach(async () => {
+  service = new RentingService();
+  laptop = await createWorld({ handler: service.handler });
+  host = await createWorld({ handler: service.handler });
+});
+afterEach(async () => {
+  await laptop.close();
+  await host.close();
+});
+
+const list = async () => (await laptop.cli(['instances', 'list', '--json'])).stdout;
+const track = (stdin: string, ...flags: string[]) =>
+  host.cli(['instances', 'track', '-', '--json', ...flags], { stdin });
+const journal = (world: World) =>
+  journalOf(world, { service: world.service.url, apiKey: TEST_KEY });
+
+/** Rents "box" with a deadline and an idle rule on the laptop. */
+async function rentBox(): Promise<void> {
+  service.newId = () => BOX;
+  const flags = ['--terminate-at', ENDS, '--if-idle', '45m', '--unenforced'];
+  const { code, stderr } = await laptop.cli(['instances', 'create', 'box', ...HARDWARE, ...flags]);
+  expect(code, stderr).toBe(0);
+}
+
+/** The record of an unfinished job on "box". */
+const JOB = {
+  version: 1,
+  id: BOX,
+  name: 'box',
+  on: false,
+  command: ['true'],
+  sync: null,
+  exclude: [],
+  fetch: [],
+  fetch_every: null,
+  keep_on_failure: null,
+  grace: 1000,
+  report_file: null,
+  identity: null,
+  user: null,
+  ssh_options: [],
+  ssh_words: [],
+  started_at: '2026-01-15T00:00:00.000Z',
+  printed: { out: 5, err: 0 },
+  cut: { out: 0, err: 0 },
+  exit_code: null,
+  kept: null,
+  lost_at: null,
+  ended_at: null,
+  report: null,
+};
+
+describe('instances list --json | instances track -', () => {
+  test('hands over deadlines and idle rules, and warns if nothing enforces them', async () => {
+    await rentBox();
+    service.rent(LAB, 'lab');
+    await laptop.cli(['instances', 'track', LAB]);
+    const { code, stdout, stderr } = await track(await list());
+    expect(code, stderr).toBe(0);
+    const rows = JSON.parse(stdout) as { id: string }[];
+    expect(rows).toHaveLength(2);
+    expect(rows.find(({ id }) => id === BOX)).toMatchObject({
+      name: 'box',
+      ends_at: ENDS,
+      if_idle_seconds: 2700,
+    });
+    expect(rows.find(({ id }) => id === LAB)).toMatchObject({ ends_at: null });
+    expect(warningsOf(stderr)).toEqual([
+      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: gpucloud instances reap --install',
+    ]);
+    expect(await journal(host).ends(BOX)).toMatchObject({
+      deadline: ENDS,
+      if_idle: { after: 2_700_000 },
+    });
+  });
+
+  test('says nothing about enforcement on a host with a schedule', async () => {
+    await rentBox();
+    await writeHeartbeat(join(host.home, 'state'), 'keeper', {
+      service: host.service.url,
+      account: 'user-1',
+      every: 300_000,
+      at: new Date(host.clock.now()).toISOString(),
+      features: ['deadline', 'idle', 'job'],
+    });
+    const { code, stderr } = await track(await list());
+    expect({ code, warnings: warningsOf(stderr) }).toEqual({ code: 0, warnings: [] });
+  });
+
+  test('keeps a deadline that the other computer already has', async () => {
+    await rentBox();
+    const jsonLines = (await laptop.cli(['instances', 'list', '-o', 'jsonl'])).stdout;
+    expect((await track(jsonLines)).code).toBe(0);
+    await host.cli(['instances', 'expire', 'box', '--at', '2026-01-20T00:00:00Z']);
+    const again = await host.cli(['instances', 'track', '-'], { stdin: await list() });
+    expect(again.stderr).toContain(
+      'Kept the deadline and idle rule that box already has on this computer.',
+    );
+    expect(await journal(host).ends(BOX)).toMatchObject({ deadline: '2026-01-20T00:00:00.000Z' });
+  });
+
+  test('lists requests with an unknown outcome and jobs as not handed over', async () => {
+    await rentBox();
+    service.posts.push(() => 'hangUp');
+    expect((await laptop.cli(['instances', 'create', 'lost', ...HARDWARE])).code).toBe(7);
+    await mkdir(join(laptop.home, 'state', 'jobs'), { recursive: true });
+    await writeFile(join(laptop.home, 'state', 'jobs', `${BOX}.json`), JSON.stringify(JOB));
+    const { code, stderr } = await track(await list());
+    expect(code).toBe(0);
+    expect(warningsOf(stderr)).toEqual(
+      expect.arrayContaining([
+        'Not handed over: the request for lost, whose outcome is unknown. It may be billing. Recover it on the other computer.',
+        'Not handed over: the job of box. Only the other computer can copy its results.',
+      ]),
+    );
+  });
+
+  test('reports an instance that the service does not find, and hands over the others', async () => {
+    await rentBox();
+    const rows = JSON.parse(await list());
+    const gone = { id: LAB, name: 'lab', status: 'GONE', ends_at: ENDS };
+    const { code, stdout } = await track(JSON.stringify([...rows, gone]));
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject([{ id: BOX, ends_at: ENDS }]);
+  });
+
+  test.each([
+    ['[{"id":', 'ID "-": stdin is neither IDs, one per line, nor valid JSON'],
+    ['[1]', 'ID "-": row 1: the row is not as "instances list --json" prints it'],
+    [`[{"id":"${BOX}","ends_at":"soon"}]`, 'row 1: ends_at is not as'],
+    [`[{"id":"${BOX}"},{"id":"${LAB}","if_idle_seconds":-1}]`, 'row 2: if_idle_seconds is not as'],
+    ['[{"id":"../x"}]', 'ID "../x": must be a UUID'],
+  ])('rejects %s before any request', async (stdin, message) => {
+    const { code, stderr, requests } = await track(stdin);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain(JSON.stringify(message).slice(1, -1));
+  });
+
+  test('still accepts IDs, one per line', async () => {
+    service.rent(LAB, 'lab');
+    expect((await track(`${LAB}\n\n`)).code).toBe(0);
+  });
+});
