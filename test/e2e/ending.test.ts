@@ -52,7 +52,7 @@ async function sceneOf(world: Opened, more: Readonly<Record<string, string>> = {
   return scene;
 }
 
-const CREATE = ['--offer', OFFER, '--image', IMAGE];
+const CREATE = ['--offer', OFFER, '--image', IMAGE, '--no-ssh-key'];
 const rowsIn = (stdout: string) => JSON.parse(stdout || 'null');
 
 /** Each caller opens a scene, and returns the command that terminates the instance. */

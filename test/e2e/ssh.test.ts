@@ -144,6 +144,16 @@ describe('instances ssh', needs('ssh'), () => {
     expect(stderr).toContain('refused every key: its keys are laptop SHA256:abc');
   });
 
+  test('says that only a new instance helps if the instance has no keys', async () => {
+    world.service.instances.set(ID, box(site.sshd.port, { ssh_keys: [] }));
+    const words = ['--ssh-arg=-F/dev/null', '--identity', site.otherHostKey, '--', 'true'];
+    const { code, stderr } = await world.gpucloud(['instances', 'ssh', ID, ...words]);
+    expect(code).toBe(255);
+    expect(stderr).toContain(
+      `refused every key: the service lists none for it, and none can be added. Rent a new instance with --ssh-key, and terminate this one: gpucloud instances terminate box\n`,
+    );
+  });
+
   test('exits with 255 if the SSH port does not respond', async () => {
     world.service.instances.set(ID, box(await freePort()));
     const { code, stderr } = await world.instances('ssh', ID, '--', 'true');

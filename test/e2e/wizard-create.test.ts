@@ -110,8 +110,9 @@ describe('instances create without arguments', () => {
     expect(screen).toContain(
       [
         '  gpucloud instances create box-one --offer rtx-4090 \\',
-        '    --image ubuntu-22-04 --docker-image nginx \\',
-        '    --port 8080:80 --port 53:53/udp --wait',
+        '    --image ubuntu-22-04 --no-ssh-key \\',
+        '    --docker-image nginx --port 8080:80 --port 53:53/udp \\',
+        '    --wait',
       ].join('\n'),
     );
     expect(JSON.parse(screen.slice(screen.indexOf('\n{')))).toMatchObject({

@@ -1,15 +1,12 @@
 import { confirm } from '../../command-line/confirm.ts';
 import { ensureKnownStatus, wordOf } from '../../command-line/documented-words.ts';
-import { OR_STDIN, STDIN, severalGiven } from '../../command-line/input.ts';
-import { showDone } from '../../command-line/several.ts';
+import { OR_STDIN, severalGiven } from '../../command-line/input.ts';
 import { verb } from '../../command-line/verb.ts';
-import type { Context } from '../../context.ts';
-import { type CliError, usageError } from '../../errors.ts';
-import { type Change, changeEach } from '../../instances/change/change.ts';
-import { type Changed, type Outcome, outcomeOf, withBill } from '../../instances/change/outcome.ts';
-import { everyBilling } from '../../instances/every-billing.ts';
+import type { CliError } from '../../errors.ts';
+import { outcomeOf, withBill } from '../../instances/change/outcome.ts';
+import { asking, choose, chooseAll } from '../../instances/choose.ts';
 import { reservationNote, runPreflight } from '../../instances/rent/preflight.ts';
-import { findInstances, pickInstances } from '../../instances/resolve.ts';
+import { findInstances } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
 import { termination } from '../../money/termination.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
@@ -19,6 +16,7 @@ import {
   waitStartedOption,
   waitTimeoutOption,
 } from '../../watch/flags.ts';
+import { change, show } from './changing.ts';
 import { changedView } from './view.ts';
 
 const INSTANCES = `names or IDs${OR_STDIN}`;
@@ -98,8 +96,7 @@ export const terminate = verb({
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, typed, { wait, all = false, ...times }) {
-    // A pipe on stdin can name the instances, but can't answer.
-    const own = typed.includes(STDIN) ? withTerminalPrompts(context) : context;
+    const own = asking(typed, context);
     const chosen = all ? await chooseAll(typed, own) : await choose('terminate', typed, own);
     const { question, readLogs, onAccepted, refunds } = termination(own);
     await change(
@@ -121,11 +118,6 @@ export const terminate = verb({
     );
   },
 });
-
-/** Returns the context with prompts that don't read stdin. */
-function withTerminalPrompts(context: Context): Context {
-  return Object.create(context, { prompts: { value: context.terminalPrompts } });
-}
 
 export const wait = verb({
   summary: 'Wait until instances reach a status',
@@ -169,87 +161,4 @@ function notAwaited(interrupt: CliError, named: readonly string[], until: string
   const targets = [...new Set(named)].map((text) => ({ id: text, name: text }));
   const errors = targets.map((target) => withBill(interrupt, { target, until }, undefined));
   return outcomeOf(errors, targets).failure ?? interrupt;
-}
-
-/** The instances to change. */
-interface Chosen {
-  /** The typed arguments. A single argument is printed as an object. */
-  readonly typed: readonly string[];
-  readonly instances: readonly string[];
-  /** Why other instances were left out. */
-  readonly left: readonly CliError[];
-}
-
-async function choose(
-  verb: Change['verb'],
-  typed: readonly string[],
-  context: Context,
-): Promise<Chosen> {
-  const instances =
-    typed.length > 0
-      ? await severalGiven('INSTANCE', typed, context)
-      : await pickInstances(`Which instances do you want to ${verb}?`, context);
-  return { typed, instances, left: [] };
-}
-
-async function chooseAll(typed: readonly string[], context: Context): Promise<Chosen> {
-  if (typed.length > 0) throw usageError("--all can't be used with INSTANCE");
-  if (context.flags.yes !== true && (await context.prompts()) === undefined) {
-    throw usageError('not interactive: add --yes to confirm (Terminate all known instances?)');
-  }
-  const nothingSent = (interrupt: CliError) =>
-    interrupt.with(`${interrupt.message} Nothing was sent.`, { mayBeBilling: true });
-  const { ids, left } = await runPreflight(context, nothingSent, () => everyBilling(context));
-  if (ids.length === 0) context.err.note('No known instance is billing.');
-  return { typed, instances: ids, left };
-}
-
-async function change(
-  what: Change,
-  { typed, instances, left }: Chosen,
-  wait: { until: string | undefined; waitTimeout: number; pollInterval: number },
-  context: Context,
-  factsOf?: (changed: Outcome['changed']) => Promise<ReadonlyMap<string, string>>,
-): Promise<void> {
-  const { until, waitTimeout: timeout, pollInterval: interval } = wait;
-  const times = { timeout, interval };
-  const accepted = new Set<string>();
-  const onAccepted = (id: string) => {
-    accepted.add(id);
-    what.onAccepted?.(id);
-  };
-  const already = new Set<string>();
-  const onAlready = (id: string) => void already.add(id);
-  const all = { ...what, onAccepted, onAlready };
-  const outcome = await changeEach(all, instances, { until, times }, context);
-  const facts = await factsOf?.(outcome.changed);
-  // Omits instances reported in notes.
-  const isNews = ({ id }: Changed) => !already.has(id) && (until !== undefined || accepted.has(id));
-  await show(typed, outcome, context, { facts, isNews, left });
-}
-
-interface News {
-  /** Additional text per instance, by ID. */
-  readonly facts?: ReadonlyMap<string, string> | undefined;
-  isNews?(changed: Changed): boolean;
-  readonly left?: readonly CliError[];
-}
-
-/** Prints one line per instance to a terminal, otherwise the table. */
-async function show(
-  typed: readonly string[],
-  { changed, failure }: Outcome,
-  context: Context,
-  { facts, isNews = () => true, left = [] }: News = {},
-): Promise<void> {
-  const { out, err } = context;
-  const isPerson = out.people && out.terminal;
-  for (const one of changed) {
-    const more = facts?.get(one.id);
-    if (more !== undefined || (isPerson && isNews(one))) {
-      err.note(`${one.name} is ${one.status}.${more === undefined ? '' : ` ${more}`}`);
-    }
-  }
-  const failed = [...(failure === undefined ? [] : [failure]), ...left];
-  await showDone({ typed, done: isPerson ? [] : changed, failed }, changedView, context);
 }

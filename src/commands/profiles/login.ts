@@ -21,7 +21,7 @@ import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { accountLeft, learnKey, leavingQuestion, warnOfLeft } from '../../instances/accounts.ts';
-import { gpucloud } from '../../output/shell-line.ts';
+import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { commandWords } from '../../rules/command-words.ts';
 import { roublesText } from '../../rules/money.ts';
 import {
@@ -137,7 +137,9 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   err.note(keptText(kept, config.path));
   const { current } = before;
   if (current !== undefined && current !== name) {
-    err.note(`Before, the active profile was ${current}: ${gpucloud('profiles', 'use', current)}`);
+    // Without --profile, since the command selects a profile itself.
+    const back = shellLine(['gpucloud', 'profiles', 'use', current]);
+    err.note(`Before, the active profile was ${current}. To select it again: ${back}`);
   }
   if (user.is_active === false) {
     err.warn('account_blocked', 'This account is blocked.');

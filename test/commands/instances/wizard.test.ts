@@ -168,6 +168,20 @@ describe('instances create in a terminal', () => {
       );
     });
 
+    test.each([
+      ['nvidia-smi', '-- nvidia-smi'],
+      ['python train.py --lr 1', "-- sh -c 'python train.py --lr 1'"],
+    ])('asks for the command: %s', async (line, words) => {
+      const { code, stderr } = await answered(
+        ['run', '--dry-run', '--terminate-after', '1h', ...identity],
+        ...[line, 'rtx 4090', 'ubuntu 22', '1'],
+      );
+      expect(code, stderr).toBe(0);
+      expect(equivalent(stderr)).toBe(
+        `gpucloud run --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --terminate-after 1h --identity /dev/null ${words}`,
+      );
+    });
+
     test('includes the flags of several instances in the command, but no suggested name', async () => {
       const { code, stderr } = await answered(
         [
@@ -204,6 +218,25 @@ describe('instances create in a terminal', () => {
       await expect(askDeadline({}, person)).rejects.toThrow('Nothing was rented.');
       expect(await askDeadline({ terminateAfter: 1 }, person)).toEqual({ terminateAfter: 1 });
     });
+  });
+
+  test('asks only for a key if there are several without a default', async () => {
+    await done('ssh-keys', 'delete', 'laptop', '--yes');
+    const types = ['ssh-ed25519', 'ecdsa-sha2-nistp256'] as const;
+    for (const [at, type] of types.entries()) {
+      const key = join(world.home, `${at}.pub`);
+      await writeFile(key, sshPublicKey(type));
+      await done('ssh-keys', 'add', key, '--name', `key-${at}`);
+    }
+    const named = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--dry-run', '--json'];
+    const { code, stdout, stderr } = await answered(['instances', 'create', 'box', ...named], '1');
+    expect(code, stderr).toBe(0);
+    const [key] = JSON.parse(await done('ssh-keys', 'list', '--json'));
+    expect(JSON.parse(stdout).request.ssh_keys).toEqual([key.id]);
+    expect(stderr).not.toContain('Rent it?');
+    const none = await answered(['instances', 'create', 'box', ...named, '--wait=ssh'], 'none');
+    expect(none).toMatchObject({ code: 2, stdout: '' });
+    expect(none.stderr).toContain('--ssh-key is missing');
   });
 
   test('rejects the name of a known instance in any case at the prompt', async () => {

@@ -131,6 +131,18 @@ describe('create with a deadline', () => {
     },
   );
 
+  test('warns that nothing enforces the deadline of --unenforced', async () => {
+    const { code, stderr } = await world.cli([...CREATE, ...IN_FOUR_HOURS]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled\. The instance bills until you terminate it\. To schedule it: gpucloud instances reap --install\n/,
+    );
+    await world.cli(['instances', 'terminate', 'trainer', '--yes']);
+    await world.arm();
+    const armed = await world.cli([...CREATE, '--name', 'trainer', ...IN_FOUR_HOURS, '--dry-run']);
+    expect(armed.stderr).not.toContain('warning');
+  });
+
   test('rejects an invalid deadline, and rents nothing', async () => {
     const wrong: [string[], RegExp][] = [
       [['--terminate-at', '2026-01-15T11:59Z'], /has passed: the service's time is 2026-01-15/],

@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ANNA_KEY, accounts, BORIS_KEY } from '../commands/login/accounts.ts';
+import { needs } from '../support/needs.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { HARDWARE, OFFERED } from '../support/sandbox-ids.ts';
+import { ok } from '../support/service.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({
+    signedIn: false,
+    handler: (request) =>
+      request.path.startsWith('/users/me')
+        ? accounts(request)
+        : ok(request.path === '/ssh-keys' ? [{ id: 'k', name: 'laptop' }] : []),
+  });
+});
+afterEach(() => world.close());
+
+const login = (profile: string, key: string) =>
+  world.cli(
+    [
+      'login',
+      '--profile',
+      profile,
+      '--base-url',
+      world.service.url,
+      '--key-stdin',
+      '--store',
+      'file',
+    ],
+    { stdin: `${key}\n` },
+  );
+const CREATE = ['instances', 'create', 'trainer', ...HARDWARE, '--dry-run'];
+const first = ({ stderr, stdout }: { stderr: string; stdout: string }) =>
+  `${stderr}${stdout}`.split('\n')[0];
+
+test('names no account with a single profile', async () => {
+  await login('first', ANNA_KEY);
+  expect(first(await world.cli(CREATE))).toMatch(/^Price per hour/);
+  expect((await world.cli(['status'])).stdout).not.toContain('Account');
+});
+
+test('names the account that pays, if there are several profiles', needs('ssh'), async () => {
+  await login('first', ANNA_KEY);
+  await login('second', BORIS_KEY);
+  const BORIS = 'Account: Boris (profile second)';
+  expect(first(await world.cli(CREATE))).toBe(BORIS);
+  expect(first(await world.cli(['--profile', 'first', ...CREATE]))).toBe(
+    'Account: anna@example.com (profile first)',
+  );
+  const run = ['run', ...OFFERED, '--terminate-after', '1h', '--identity', '/dev/null'];
+  expect(first(await world.cli([...run, '--dry-run', '--', 'true']))).toBe(BORIS);
+  expect(first(await world.cli(['status']))).toMatch(/^Account +Boris \(profile second\)$/);
+  expect(first(await world.cli(['--profile', 'sandbox', ...CREATE]))).toBe(
+    'Account: the sandbox, which costs nothing (profile sandbox)',
+  );
+  const env = { GPUCLOUD_API_KEY: ANNA_KEY };
+  expect(first(await world.cli(CREATE, { env }))).toBe(
+    'Account: the one of GPUCLOUD_API_KEY (profile second)',
+  );
+});
+
+test('names the account before the first question', async () => {
+  await login('first', ANNA_KEY);
+  await login('second', BORIS_KEY);
+  const { stderr } = await world.cli(['instances', 'create', '--dry-run'], {
+    terminal: true,
+    stdin: '\u0003',
+  });
+  expect(stderr).toMatch(/^Account: Boris \(profile second\)\n/);
+});
+
+test('login names the profile that was active before', async () => {
+  const one = await login('first', ANNA_KEY);
+  expect(one.stderr).not.toContain('Before');
+  const two = await login('second', BORIS_KEY);
+  expect(two.stderr).toContain(
+    'Before, the active profile was first. To select it again: gpucloud profiles use first\n',
+  );
+  expect((await login('second', BORIS_KEY)).stderr).not.toContain('Before');
+});
