@@ -17,10 +17,13 @@ export async function guardOf(
   openJournal: () => Promise<Journal>,
   context: Context,
 ): Promise<((own?: string) => Promise<void>) | undefined> {
-  const { profile } = await context.settings({ key: false });
-  if (profile === undefined) return undefined;
-  const { guards } = profileOf(await (await context.config()).read(), profile.value) ?? {};
-  if (guards === undefined || Object.keys(guards).length === 0) return undefined;
+  const { profile, sandbox } = await context.settings({ key: false });
+  if (sandbox) return undefined;
+  // Reads the file even without a profile: a damaged one may contain guards for this address.
+  const file = await (await context.config()).read();
+  const { guards } = (profile && profileOf(file, profile.value)) ?? {};
+  if (profile === undefined || guards === undefined || Object.keys(guards).length === 0)
+    return undefined;
   if (guards.require_deadline === true && requests.some((one) => one.deadline === undefined)) {
     throw refused(
       `Profile "${profile.value}" requires a deadline.`,
