@@ -9,6 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { devNull, homedir } from 'node:os';
+import { isatty } from 'node:tty';
 import { namedHome } from './config/folders.ts';
 import type { Host } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
@@ -25,6 +26,8 @@ import { isInExecutable, keyringProgramOf, type Self, selfOf } from './system/se
 async function main(): Promise<void> {
   let isStdoutOpen = false;
   let isStderrOpen = false;
+  /** Whether the command read from a terminal. */
+  let isInTerminal = false;
   const plain = syncWrite();
   // The browser inherits this environment, so remove the key from it.
   const env = { ...process.env };
@@ -38,6 +41,11 @@ async function main(): Promise<void> {
   const host: Host = {
     // Open streams at their first use: opening takes time, and most commands read nothing.
     get stdin() {
+      if (!isInTerminal && process.stdin.isTTY) {
+        isInTerminal = true;
+        // Without a listener, resetting a closed terminal would crash the process.
+        process.stdin.on('error', () => undefined);
+      }
       return process.stdin;
     },
     get stdout() {
@@ -97,7 +105,7 @@ async function main(): Promise<void> {
   // Exiting now would cut off output to a slow reader.
   if (isStdoutOpen) await written(process.stdout, first.signal);
   if (isStderrOpen) await written(process.stderr, first.signal);
-  if (isHungUp(first.signal)) releaseTerminal();
+  if (isHungUp(first.signal) || (isInTerminal && !isatty(0))) releaseTerminal();
   // Closing connections and freeing the heap would take longer than many commands; the system does
   // both at once.
   process.exit();
