@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { devNull, homedir } from 'node:os';
-import type { ReadStream } from 'node:tty';
+import { isatty, ReadStream } from 'node:tty';
 import { namedHome } from './config/folders.ts';
 import type { Host } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
@@ -27,6 +27,8 @@ import { isInExecutable, keyringProgramOf, type Self, selfOf } from './system/se
 async function main(): Promise<void> {
   let isStdoutOpen = false;
   let isStderrOpen = false;
+  /** Whether the command read from a terminal. */
+  let isInTerminal = false;
   const plain = syncWrite();
   // The browser inherits this environment, so remove the key from it.
   const env = { ...process.env };
@@ -40,6 +42,11 @@ async function main(): Promise<void> {
   const host: Host = {
     // Open streams at their first use: opening takes time, and most commands read nothing.
     get stdin() {
+      if (!isInTerminal && process.stdin.isTTY) {
+        isInTerminal = true;
+        // Without a listener, resetting a closed terminal would crash the process.
+        process.stdin.on('error', () => undefined);
+      }
       return process.stdin;
     },
     get stdout() {
@@ -100,7 +107,7 @@ async function main(): Promise<void> {
   // Exiting now would cut off output to a slow reader.
   if (isStdoutOpen) await written(process.stdout, first.signal);
   if (isStderrOpen) await written(process.stderr, first.signal);
-  if (isHungUp(first.signal)) releaseTerminal();
+  if (isHungUp(first.signal) || (isInTerminal && !isatty(0))) releaseTerminal();
   // Closing connections and freeing the heap would take longer than many commands; the system does
   // both at once.
   process.exit();
@@ -120,7 +127,6 @@ function self(): Self {
 
 /** Opens the terminal that started this process, for answers while stdin is a pipe. */
 async function openTerminal(): Promise<ReadStream | undefined> {
-  const { ReadStream } = await import('node:tty');
   try {
     return new ReadStream(openSync('/dev/tty', 'r'));
   } catch {

@@ -52,7 +52,10 @@ function folderOf(
   if (home !== undefined && isAbsolute(home)) return join(home, ...base, ...parts);
   const missing = platform === 'win32' ? 'user profile folder' : 'home folder';
   throw new CliError('storage', `could not locate ${what}: no ${missing}`, {
-    hint: `set ${set} to an absolute path`,
+    hint:
+      platform === 'win32'
+        ? `set ${set} to an absolute path`
+        : 'set HOME, or both GPUCLOUD_CONFIG_DIR and GPUCLOUD_STATE_DIR, to absolute paths',
   });
 }
 

@@ -1,5 +1,6 @@
 export {
   type ConfigFile,
+  emptyFile,
   keyPlace,
   type Profile,
   profileName,
@@ -12,5 +13,11 @@ export {
 export { type Folders, folders } from './folders.ts';
 export { notSignedIn, refusedKeyRemedy } from './remedies.ts';
 export type { Settings, Sourced } from './resolve.ts';
-export { type Resolved, resolveSettings, type SettingsFlags, withKey } from './resolve.ts';
+export {
+  needsNoProfile,
+  type Resolved,
+  resolveSettings,
+  type SettingsFlags,
+  withKey,
+} from './resolve.ts';
 export { type Config, openConfig, peekConfig } from './store.ts';

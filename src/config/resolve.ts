@@ -84,10 +84,7 @@ export function resolveSettings(
   env: Environment,
   file: ConfigFile,
 ): Resolved {
-  const { current } = file;
-  const chosen =
-    given(flags.profile, env.GPUCLOUD_PROFILE) ??
-    (current === undefined ? undefined : ({ value: current, source: 'profile' } as const));
+  const chosen = given(flags.profile, env.GPUCLOUD_PROFILE) ?? currentProfile(flags, env, file);
   const url = given(flags.baseUrl, env.GPUCLOUD_BASE_URL);
   const address = url && checkedUrl(url);
   if (chosen?.value === SANDBOX && sandboxHolds(chosen, address)) {
@@ -124,6 +121,28 @@ export function resolveSettings(
         ? { profile: stored.name, place: mine, account }
         : undefined,
   };
+}
+
+/**
+ * Whether the flags and variables decide everything: they select the sandbox, or name an address and
+ * a key but no profile. A damaged config file then stops no command.
+ */
+export function needsNoProfile(flags: SettingsFlags, env: Environment): boolean {
+  const chosen = given(flags.profile, env.GPUCLOUD_PROFILE);
+  if (chosen !== undefined) return chosen.value === SANDBOX;
+  return given(flags.baseUrl, env.GPUCLOUD_BASE_URL) !== undefined && Boolean(env.GPUCLOUD_API_KEY);
+}
+
+/** Ignores a `current` that names no profile, unless a profile is needed. */
+function currentProfile(
+  flags: SettingsFlags,
+  env: Environment,
+  file: ConfigFile,
+): Sourced<string> | undefined {
+  const { current } = file;
+  if (current === undefined) return undefined;
+  const isThere = current === SANDBOX || profileOf(file, current) !== undefined;
+  return isThere || !needsNoProfile(flags, env) ? { value: current, source: 'profile' } : undefined;
 }
 
 /** Returns the value of a flag, otherwise of a variable. An empty variable counts as not set. */

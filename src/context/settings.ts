@@ -1,6 +1,9 @@
 import { exposureOfConfig, trustedOwners } from '../config/exposure.ts';
 import {
+  type ConfigFile,
+  emptyFile,
   folders as foldersOf,
+  needsNoProfile,
   notSignedIn,
   openConfig,
   resolveSettings,
@@ -37,10 +40,19 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
       complain: (text) => err.relay(text),
     });
   });
+  /** Returns no profiles for an unusable file if the command needs none. */
+  async function profiles(): Promise<ConfigFile> {
+    try {
+      return await (await config()).read();
+    } catch (error) {
+      if (error instanceof CliError && needsNoProfile(flags, env)) return emptyFile();
+      throw error;
+    }
+  }
   const resolved = lazy(async () => {
     // Validates --query before any request, since every request reads the settings.
     await out.prepare();
-    return resolveSettings(flags, env, await (await config()).read());
+    return resolveSettings(flags, env, await profiles());
   });
   let isKeyFetched = false;
   const settings = lazy(async () => {

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { isatty } from 'node:tty';
 import { CliError } from '../errors.ts';
 
 /** Returns the error of a cancelled question; a signal's own reason takes precedence. */
@@ -19,7 +20,7 @@ export async function untilCancelled<T>(
   if (signal?.aborted) throw cancelled(signal.reason);
   if (stdin.readableEnded || stdin.destroyed) throw cancelled(undefined);
   const gone = new AbortController();
-  const leave = () => gone.abort(signal?.aborted ? signal.reason : undefined);
+  const leave = () => gone.abort(signal?.aborted ? signal.reason : closing(stdin));
   stdin.on('end', leave).on('close', leave);
   signal?.addEventListener('abort', leave, { once: true });
   try {
@@ -28,4 +29,13 @@ export async function untilCancelled<T>(
     stdin.off('end', leave).off('close', leave);
     signal?.removeEventListener('abort', leave);
   }
+}
+
+/**
+ * Returns why stdin ended. A closed terminal ends it, and its signal may arrive later. Returns
+ * undefined for Ctrl-D and for a program's own streams.
+ */
+function closing(stdin: Readable & { readonly isTTY?: boolean; readonly fd?: number }) {
+  const isClosed = stdin.isTTY === true && stdin.fd !== undefined && !isatty(stdin.fd);
+  return isClosed ? new CliError('hungUp', 'The terminal closed.') : undefined;
 }

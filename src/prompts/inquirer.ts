@@ -72,7 +72,8 @@ export function asker({
           signal: gone.signal,
         });
       } catch (error) {
-        if (isCancel(error)) throw cancelled(gone.signal.reason);
+        // inquirer fails to reset a closed terminal.
+        if (isCancel(error) || gone.signal.aborted) throw cancelled(gone.signal.reason);
         throw error;
       } finally {
         stdin.off('keypress', onKey);

@@ -44,6 +44,18 @@ describe('proxy selection', () => {
     ['https://a.example', { https_proxy: 'http://proxy.example:80/' }, 'proxy.example:80'],
     ['https://a.example', { https_proxy: 'https://proxy.example' }, 'proxy.example:443'],
     ['https://a.example', { https_proxy: 'http://u:p%40:x@proxy.example:8' }, 'proxy.example:8'],
+    [
+      'https://a.example',
+      { https_proxy: 'http://CORP\\jdoe:p@proxy.example:8' },
+      'proxy.example:8',
+    ],
+    ['https://a.example', { https_proxy: 'CORP\\jdoe@proxy.example' }, 'proxy.example:1080'],
+    ['https://a.example', { https_proxy: `${P} ` }, 'proxy.example:3128'],
+    ['https://a.example', { https_proxy: ` ${P}\r\n` }, 'proxy.example:3128'],
+    ['https://a.example', { https_proxy: 'http://u:p@q@proxy.example:8/x' }, 'proxy.example:8'],
+    ['https://a.example', { https_proxy: 'http://[::1]:8' }, '[::1]:8'],
+    ['https://a.example', { https_proxy: 'http://[::1]' }, '[::1]:1080'],
+    ['https://a.example', { HTTPS_PROXY: 'HTTP://Proxy.Example:8' }, 'proxy.example:8'],
   ])('selects for %s with variables %j the proxy %s', (target, env, expected) => {
     expect(chosen(target, env)).toBe(expected);
   });
@@ -87,6 +99,31 @@ describe('proxy selection', () => {
   ])('bypasses the proxy for %s with NO_PROXY %j: %s', (target, list, exempt) => {
     expect(chosen(target, { https_proxy: P, no_proxy: list }) === 'none').toBe(exempt);
   });
+
+  test.each([
+    ['http://CORP\\jdoe:p%25:w@proxy.example:8', 'CORP\\jdoe:p%:w'],
+    ['http://user@proxy.example', 'user:'],
+    ['http://:p@proxy.example', ':p'],
+    ['http://u:100%@proxy.example', 'u:100%'],
+    ['http://proxy.example', undefined],
+  ])('sends to the proxy %s the login %j', (https_proxy, login) => {
+    const { authorization } = proxyFor(new URL('https://a.example'), { https_proxy }) ?? {};
+    const sent = authorization?.replace('Basic ', '');
+    expect(sent && Buffer.from(sent, 'base64').toString()).toBe(login);
+  });
+
+  test.each(['socks5h://p.example', 'socks5://u:canary@p.example:1080', 'SOCKS4://p.example'])(
+    'names the kind of proxy that it does not support: %s',
+    (all_proxy) => {
+      expect(() => proxyFor(new URL('https://a.example'), { all_proxy })).toThrow(
+        expect.objectContaining({
+          failure: 'usage',
+          message: `The proxy in the environment is a SOCKS proxy (${all_proxy.split(':')[0]?.toLowerCase()}://), which gpucloud does not support.`,
+          hint: 'Set https_proxy to an http:// or https:// proxy, or name the host in no_proxy.',
+        }),
+      );
+    },
+  );
 
   test('rejects an unusable proxy without showing its password', async () => {
     for (const value of ['socks5://user:canary-pass@p.example', 'http://user:canary-pass@:x']) {

@@ -100,6 +100,8 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   // instances.
   'node:net':
     /^(api\/http\/(connect|proxy)|watch\/ssh-endpoint|ssh\/browser|ssh\/tunnel-ports|sandbox\/ssh\/(forward|ports))\.ts$/,
+  // Notice a closed terminal.
+  'node:tty': /^(main|prompts\/cancel)\.ts$/,
   // Connects to the service by TLS.
   'node:tls': /^api\/http\/(transport|connect)\.ts$/,
   'node:child_process': /^system\/programs\.ts$/,

@@ -9,6 +9,12 @@ import type { ProxyServer } from './proxy.ts';
 const CONNECT_MS = 10_000;
 
 /**
+ * Limits one attempt if the name has several addresses. Node's default of 250 ms drops every attempt
+ * but the last, so that a slow network with an unusable IPv6 address never connects.
+ */
+const ADDRESS_MS = CONNECT_MS / 4;
+
+/**
  * Marks a failed connection with its own class, because undici reconnects endlessly after some
  * error codes (`UND_ERR_SOCKET`, `UND_ERR_INFO`).
  */
@@ -71,7 +77,7 @@ export function createConnector(
 
   async function dial(hostname: string, port: number, isSecure: boolean): Promise<Socket> {
     const host = hostname.replace(/^\[|\]$/g, '');
-    const socket = netConnect({ host, port });
+    const socket = netConnect({ host, port, autoSelectFamilyAttemptTimeout: ADDRESS_MS });
     socket.setNoDelay(true);
     // Loads the root certificates now: in Node 20 that takes as long as a response from a distant
     // service.

@@ -29,28 +29,38 @@ export function proxyFor(target: URL, env: Environment): ProxyServer | undefined
   if (value === undefined || isExempt(target, firstOf(env, ['no_proxy', 'NO_PROXY']) ?? '')) {
     return undefined;
   }
-  return parse(value.includes('://') ? value : `http://${value}`);
+  const text = value.trim();
+  return parse(text.includes('://') ? text : `http://${text}`);
 }
 
+/** Scheme, user name with password, and host with port, as curl separates them. */
+const PARTS = /^([a-z][a-z0-9+.-]*):\/\/(?:([^/?#]*)@)?([^/?#@]*)/i;
+
 function parse(value: string): ProxyServer {
+  const [, scheme = '', login = '', host = ''] = PARTS.exec(value) ?? [];
+  if (/^socks/i.test(scheme)) {
+    throw usageError(
+      `The proxy in the environment is a SOCKS proxy (${scheme.toLowerCase()}://), which gpucloud does not support.`,
+      'Set https_proxy to an http:// or https:// proxy, or name the host in no_proxy.',
+    );
+  }
+  if (!/^https?$/i.test(scheme)) {
+    throw usageError('The proxy in the environment must start with http:// or https://.', REMEDY);
+  }
   let url: URL;
   try {
-    url = new URL(value);
+    // Without the login: URL reads a backslash in it, as in DOMAIN\user, as the end of the host.
+    url = new URL(`${scheme}://${host}`);
   } catch {
     throw usageError('The proxy in the environment is not a valid address.', REMEDY);
   }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw usageError('The proxy in the environment must start with http:// or https://.', REMEDY);
-  }
   // URL drops a scheme's default port, but without a port curl uses 1080 or 443.
-  const written = /^[a-z]+:\/\/[^/?#]*:([0-9]+)(?:[/?#]|$)/i.exec(value)?.[1];
+  const written = /:([0-9]+)$/.exec(host)?.[1];
   const port = Number(written ?? (url.protocol === 'https:' ? 443 : 1080));
-  const user = `${decoded(url.username)}:${decoded(url.password)}`;
-  url.username = '';
-  url.password = '';
-  return user === ':'
-    ? { url, port }
-    : { url, port, authorization: `Basic ${Buffer.from(user).toString('base64')}` };
+  if (login === '') return { url, port };
+  const [user, ...password] = login.split(':');
+  const credentials = `${decoded(user ?? '')}:${decoded(password.join(':'))}`;
+  return { url, port, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
 
 /** Keeps a lone percent sign in a password, as curl does. */

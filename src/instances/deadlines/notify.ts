@@ -54,9 +54,9 @@ async function tellAll(
       }
     };
     try {
-      const { profile } = await own.settings({ key: false });
-      const command =
-        profile && profileOf(await (await own.config()).read(), profile.value)?.notify;
+      const { profile, sandbox } = await own.settings({ key: false });
+      if (profile === undefined || sandbox) return;
+      const command = profileOf(await (await own.config()).read(), profile.value)?.notify;
       if (command === undefined || command.length === 0) return;
       if (events.length === 0 && !again) return;
       const journal = await ownJournal(own);

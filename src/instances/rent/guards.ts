@@ -116,9 +116,12 @@ export async function isBurnLimited(context: Context): Promise<boolean> {
 }
 
 async function guardsOf(context: Context): Promise<{ profile: string; guards: Guards }> {
-  const { profile } = await context.settings({ key: false });
+  const { profile, sandbox } = await context.settings({ key: false });
+  if (sandbox) return { profile: '', guards: {} };
+  // Reads the file even without a profile: a damaged one may contain guards for this address.
+  const file = await (await context.config()).read();
   if (profile === undefined) return { profile: '', guards: {} };
-  const { guards = {} } = profileOf(await (await context.config()).read(), profile.value) ?? {};
+  const { guards = {} } = profileOf(file, profile.value) ?? {};
   return { profile: profile.value, guards };
 }
 

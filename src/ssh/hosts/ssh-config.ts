@@ -2,11 +2,13 @@ import { chmod, lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { drivesUnread, isReadNow, readKnownInstances } from '../../instances/known-instances.ts';
 import { mayBill } from '../../rules/statuses.ts';
+import { printedBy } from '../../ssh-keys/private-half.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
 import { makeFolders, replaceFile } from '../../system/files.ts';
+import { inTemporaryFolder } from '../../system/temporary-folder.ts';
 import { knownSshEndpoint, type SshEndpoint } from '../../watch/ssh-endpoint.ts';
 import { configWord, type SshOptions } from '../ssh-argv.ts';
 
@@ -101,6 +103,33 @@ export async function hostsFile(context: Context): Promise<HostsFile> {
     path: join(folder, `${(profile?.value ?? '@environment').replace(/^\./, '@.')}.conf`),
     include: `Include ${configWord(join(folder, '*.conf'))}`,
   };
+}
+
+/**
+ * Throws a usage error for a folder that `Include` can't name: ssh reads a quote as its end, and
+ * `*`, `?`, `[` and, in some versions, `%` and `${` as patterns. A faulty line would break every ssh.
+ */
+export async function ensureIncludable(context: Context): Promise<void> {
+  const { state } = await context.folders();
+  const isWindows = context.host.platform === 'win32';
+  const [wrong] = (isWindows ? /["%*?[]|\$\{/ : /["\\%*?[]|\$\{|[\r\n]/).exec(state) ?? [];
+  if (wrong === undefined) return;
+  throw usageError(
+    `--install: ssh can't include a file from ${state}: its path contains ${JSON.stringify(wrong)}`,
+    'set GPUCLOUD_STATE_DIR to another path, or print the configuration without --install',
+  );
+}
+
+/** Throws a usage error with ssh's reason if ssh rejects the line. Passes without an ssh to ask. */
+export async function ensureAccepted({ include }: HostsFile, context: Context): Promise<void> {
+  const { code, errors } = await inTemporaryFolder('gpucloud-ssh', async (folder) => {
+    const config = join(folder, 'config');
+    await replaceFile(config, `${include}\n`);
+    return printedBy('ssh', ['-F', config, '-G', 'localhost'], context);
+  });
+  if (code === 0 || code === 127) return;
+  const [reason = ''] = errors.trim().split(/\r?\n/);
+  throw usageError(`--install: ssh rejects the line ${include}: ${reason}`);
 }
 
 /** Replaces gpucloud's file. Throws CliError('storage'). */

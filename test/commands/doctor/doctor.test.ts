@@ -345,12 +345,14 @@ describe("doctor's check of settings and files", () => {
     const world = await worldOf();
     await mkdir(join(world.home, 'config'), { mode: 0o700 });
     await writeFile(join(world.home, 'config', 'config.json'), `{"api_key":"${TEST_KEY}`);
-    const { code, of } = await examine(world);
+    const { code, of } = await examine(world, { GPUCLOUD_BASE_URL: '' });
     expect(code).toBe(1);
     expect(of('config_file')).toMatchObject({ status: 'fail' });
     expect(of('profile')?.message).toBe('not checked: the config file is unusable');
     expect(of('base_url')?.message).toBe('not checked: the settings are unusable');
     expect(of('ssh')?.status).toBe('pass');
+    // With a key and an address from the environment, commands don't need the file.
+    expect((await examine(world)).of('base_url')?.status).toBe('pass');
   });
 
   test.each([

@@ -366,6 +366,34 @@ test('writes one ssh-config file per profile, and one Include line', async () =>
   );
 });
 
+test.each(['a"b', 'a%b', 'a*b', 'a[b', 'a\\b', 'a${HOME}b'])(
+  'rejects a state folder whose path ssh cannot include: %s',
+  async (name) => {
+    const world = await worldWith({});
+    await run(world, 'track', ID);
+    const state = join(world.home, name);
+    const env = { GPUCLOUD_STATE_DIR: state };
+    const argv = ['instances', 'ssh-config', '--install'];
+    const { code, stdout, stderr, requests } = await world.cli(argv, { env });
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+    expect(stderr).toContain(`error: --install: ssh can't include a file from ${state}: `);
+    await expect(readFile(join(world.home, '.ssh', 'config'))).rejects.toThrow('ENOENT');
+  },
+);
+
+test('leaves ~/.ssh/config unchanged if ssh rejects the line', async () => {
+  const world = await worldWith({});
+  await run(world, 'track', ID);
+  const ssh = join(world.home, 'bin', 'ssh');
+  await writeFile(ssh, '#!/bin/sh\necho "config: line 1: bad" >&2\nexit 255\n', { mode: 0o755 });
+  const { code, stderr } = await run(world, 'ssh-config', '--install');
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    /^error: --install: ssh rejects the line Include .*: config: line 1: bad$/m,
+  );
+  await expect(readFile(join(world.home, '.ssh', 'config'))).rejects.toThrow('ENOENT');
+});
+
 test('removes the ssh-config file if no instance has an address', async () => {
   const world = await worldWith({});
   const install = () => run(world, 'ssh-config', '--install');

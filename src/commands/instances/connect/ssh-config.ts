@@ -9,6 +9,8 @@ import type { View } from '../../../output/output.ts';
 import { inventoryText } from '../../../ssh/hosts/inventory.ts';
 import {
   addInclude,
+  ensureAccepted,
+  ensureIncludable,
   type HostEntry,
   hostsFile,
   readEntries,
@@ -54,6 +56,7 @@ export const sshConfig = verb({
     command.option('--install', 'write the configuration to a file that ~/.ssh/config includes'),
   run: async (context, { install }) => {
     const { out, err, flags } = context;
+    if (install) await ensureIncludable(context);
     const find = signInFinder(await howToReach({}, context), context, asUserOfJob(context));
     const entries = await inventoryHosts(await readEntries(context), find, context);
     const text = await inventoryText('ssh-config', entries);
@@ -77,6 +80,7 @@ async function installHosts(text: string, context: Context): Promise<void> {
   // Removes the file of an earlier run, since no host is left.
   if (text === '') return rm(file.path, { force: true });
   await writeHosts(file, text);
+  await ensureAccepted(file, context);
   const config = join(home, '.ssh', 'config');
   const isAdded = await addInclude(config, file.include);
   context.err.note(`Wrote ${file.path}.`);
