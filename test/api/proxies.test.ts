@@ -118,7 +118,7 @@ describe('proxy selection', () => {
       expect(() => proxyFor(new URL('https://a.example'), { all_proxy })).toThrow(
         expect.objectContaining({
           failure: 'usage',
-          message: `The proxy in the environment is a SOCKS proxy (${all_proxy.split(':')[0]?.toLowerCase()}://), which gpucloud does not support.`,
+          message: `The proxy in the environment is a SOCKS proxy (${all_proxy.split(':')[0]?.toLowerCase()}://), which is not supported.`,
           hint: 'Set https_proxy to an http:// or https:// proxy, or name the host in no_proxy.',
         }),
       );

@@ -77,8 +77,6 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:stream': ANYWHERE,
   'node:stream/promises': /^jobs\/files\//,
   'node:string_decoder': ANYWHERE,
-  // A terminal for answers while stdin is a pipe.
-  'node:tty': /^main\.ts$/,
   'node:util': ANYWHERE,
   'node:zlib': ANYWHERE,
   // main: raises the listener limit of its signals. programs: waits for the exit of `open`.
@@ -100,7 +98,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   // instances.
   'node:net':
     /^(api\/http\/(connect|proxy)|watch\/ssh-endpoint|ssh\/browser|ssh\/tunnel-ports|sandbox\/ssh\/(forward|ports))\.ts$/,
-  // Notice a closed terminal.
+  // A terminal for answers while stdin is a pipe; notices a closed terminal.
   'node:tty': /^(main|prompts\/cancel)\.ts$/,
   // Connects to the service by TLS.
   'node:tls': /^api\/http\/(transport|connect)\.ts$/,

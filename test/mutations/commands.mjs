@@ -121,6 +121,12 @@ export const commands = [
     tests: 'commands/instances/lifecycle commands/instances/confirmations',
     changes: [
       ['terminate does not ask', 'confirm(own, () => question(targets))', 'Promise.resolve()'],
+    ],
+  },
+  {
+    file: 'commands/instances/changing.ts',
+    tests: 'commands/instances/lifecycle commands/instances/confirmations',
+    changes: [
       ['a failed change ends with success', 'failure === undefined ? [] : [failure]', '[]'],
     ],
   },

@@ -40,7 +40,7 @@ function parse(value: string): ProxyServer {
   const [, scheme = '', login = '', host = ''] = PARTS.exec(value) ?? [];
   if (/^socks/i.test(scheme)) {
     throw usageError(
-      `The proxy in the environment is a SOCKS proxy (${scheme.toLowerCase()}://), which gpucloud does not support.`,
+      `The proxy in the environment is a SOCKS proxy (${scheme.toLowerCase()}://), which is not supported.`,
       'Set https_proxy to an http:// or https:// proxy, or name the host in no_proxy.',
     );
   }
