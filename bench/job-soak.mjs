@@ -242,10 +242,12 @@ async function links(minutes) {
     if (isOver) break;
     // Each connection is an ssh that the run has started.
     for (const pid of processesIn(home)) {
-      const name = readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
-      if (name === 'ssh') {
+      try {
+        if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'ssh') continue;
         process.kill(Number(pid), 'SIGKILL');
         cuts += 1;
+      } catch {
+        // It has just ended.
       }
     }
     const memory = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'));

@@ -253,7 +253,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 
     async keep(why) {
       const isEmpty = job.seen.kind === 'absent';
-      await keep(job.record, { why, isEmpty, isArmed: await isArmed() }, context);
+      const leaves = by !== 'run' && by !== 'detach';
+      await keep(job.record, { why, isEmpty, isArmed: await isArmed(), leaves }, context);
       await note(job, { kept: why }, context);
     },
 

@@ -157,6 +157,29 @@ test('keeps an instance whose job folder is gone, and says why', async () => {
   expect(world.status()).toBe('TERMINATING');
 });
 
+test.each([
+  ['run', 'Ctrl-C terminates it now.', 'TERMINATING'],
+  ['jobs attach', 'Ctrl-C leaves it, and it bills on.', 'ACTIVE'],
+])('says truly what Ctrl-C does to an instance that %s keeps', async (who, text, status) => {
+  const { interrupts, press } = ctrlC();
+  const flags = ['--fetch', `missing:${world.local('x')}`];
+  if (who !== 'run') {
+    await world.detach('true', ...flags);
+    await exited(world);
+  }
+  const ended =
+    who === 'run'
+      ? world.run('true', flags, { interrupts })
+      : world.gpucloud(['jobs', 'attach', 'job'], { interrupts });
+  await isKept();
+  press();
+  const { stderr } = await ended;
+  expect(stderr).toContain(
+    `Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. ${text} Fix the cause while gpucloud waits.`,
+  );
+  expect(world.status()).toBe(status);
+});
+
 describe('results that cannot be moved to their place', () => {
   const command = 'mkdir out; echo x >out/a; echo y >out/b';
   let out: string;

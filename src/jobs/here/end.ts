@@ -114,7 +114,7 @@ function hasResults({ job, shell, fault }: Member): boolean {
 
 /** Keeps the instance for its results: `jobs attach` fetches them, and ends it. */
 async function keepResults({ job }: Member, context: Context): Promise<void> {
-  await keep(job.record, { why: 'results', isEmpty: false, isArmed: true }, context);
+  await keep(job.record, { why: 'results', isEmpty: false, isArmed: true, leaves: false }, context);
   await note(job, { kept: 'results' }, context);
 }
 

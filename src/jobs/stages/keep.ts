@@ -17,6 +17,8 @@ interface Keeping {
   readonly isEmpty: boolean;
   /** Whether a scheduled `reap` ends the instance, so that this process need not stay. */
   readonly isArmed: boolean;
+  /** Whether Ctrl-C only leaves the job, as in `jobs attach`. */
+  readonly leaves: boolean;
 }
 
 /**
@@ -25,18 +27,19 @@ interface Keeping {
  */
 export function keep(
   record: RentedRecord,
-  { why, isEmpty, isArmed }: Keeping,
+  { why, isEmpty, isArmed, leaves }: Keeping,
   context: Context,
 ): Promise<void> {
   const { name, keep_on_failure: time } = record;
   return context.shielded(async (own) => {
-    const { what, next } = keptText(record, why, isEmpty);
+    const { what, next } = keptText(record, { why, isEmpty, isArmed });
+    const onCtrlC = leaves ? 'Ctrl-C leaves it, and it bills on.' : 'Ctrl-C terminates it now.';
     try {
       const until = await setEarlier(record, time ?? FOR_RESULTS, own);
       const ends = minuteText(Date.parse(until));
       const how = isArmed
         ? `it bills until ${ends}.`
-        : `it bills until ${ends}. Nothing else terminates it then, so gpucloud waits${why === 'results' ? ', tries again every minute' : ''} and terminates it. Ctrl-C terminates it now.`;
+        : `it bills until ${ends}. Nothing else terminates it then, so gpucloud waits${why === 'results' ? ', tries again every minute' : ''} and terminates it. ${onCtrlC}`;
       own.err.warn('may_be_billing', `Kept ${what}: ${how} ${next}`);
     } catch (error) {
       const { message } = error instanceof CliError ? error : unforeseen(error);
@@ -62,7 +65,10 @@ export async function setEarlier(
   return wanted;
 }
 
-function keptText({ id, name }: Target, why: Keeping['why'], isEmpty: boolean) {
+function keptText(
+  { id, name }: Target,
+  { why, isEmpty, isArmed }: Pick<Keeping, 'why' | 'isEmpty' | 'isArmed'>,
+) {
   const typed = typedName(name, id);
   const ssh = gpucloud('instances', 'ssh', typed);
   if (isEmpty) {
@@ -73,7 +79,9 @@ function keptText({ id, name }: Target, why: Keeping['why'], isEmpty: boolean) {
   return why === 'results'
     ? {
         what: `${name} with its results`,
-        next: `Fix the cause, then fetch and terminate: ${gpucloud('jobs', 'attach', typed)}. Connect: ${ssh}`,
+        next: isArmed
+          ? `Fix the cause, then fetch and terminate: ${gpucloud('jobs', 'attach', typed)}. Connect: ${ssh}`
+          : `Fix the cause while gpucloud waits. Connect: ${ssh}`,
       }
     : {
         what: name,
