@@ -41,8 +41,13 @@ export async function createJob(
 ): Promise<Job> {
   const { id, uid, name, grace } = record;
   const leaves = by !== 'run' && by !== 'detach';
-  const isAsked = await stopAsked(uid, context);
-  const extra = { ...(after === undefined ? {} : { after }), ...(leaves ? {} : { isAsked }) };
+  // `jobs stop` itself asks, and `reap` never waits.
+  const heeds = !leaves || by === 'attach';
+  const isStopAsked = heeds ? await stopAsked(uid, context, { isNew: leaves }) : () => false;
+  const extra = {
+    ...(after === undefined ? {} : { after }),
+    ...(leaves ? {} : { isAsked: isStopAsked }),
+  };
   return {
     record,
     how,
@@ -60,6 +65,7 @@ export async function createJob(
     failure: undefined,
     instance: given.instance,
     end: undefined,
+    isStopAsked,
     isHandedOver: false,
   };
 }
@@ -125,7 +131,8 @@ const [LOOK, IN_VAIN] = [1_000, 15];
  * Waits while `jobs stop` has the job, and prints how it ends the job. The caller has released the
  * job's lock.
  */
-export async function printHandedOver(job: Job, context: Context): Promise<void> {
+export async function printHandedOver(job: Job | undefined, context: Context): Promise<void> {
+  if (job === undefined) return;
   const { uid, id, name } = job.record;
   const { clock, err, interrupts } = context;
   const typed = typedName(name, id);
@@ -155,12 +162,15 @@ function notStopped({ id, name }: Job['record']): CliError {
   );
 }
 
-/** Drives a job, and exits with the exit code of its command or of the error. */
-export async function driveAndPrint(job: Job, context: Context): Promise<void> {
+/**
+ * Drives a job, and exits with the exit code of its command or of the error. Returns a job that it
+ * has handed over: the caller then releases the lock, and calls {@link printHandedOver}.
+ */
+export async function driveAndPrint(job: Job, context: Context): Promise<Job | undefined> {
   const end = await driveJob(job, {}, context);
-  if (job.isHandedOver) return;
-  if (end === undefined) return noteStarted(job.record, context);
-  await printDriven(end, job, context);
+  if (job.isHandedOver) return job;
+  await (end === undefined ? noteStarted(job.record, context) : printDriven(end, job, context));
+  return undefined;
 }
 
 async function printDriven(end: JobEnd, job: Job, context: Context): Promise<void> {

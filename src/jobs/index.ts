@@ -36,11 +36,9 @@ export async function runJob(plan: JobPlan, context: Context): Promise<void> {
     if (!isRented(record)) throw new Error('a rented instance has an ID');
     const by = detach ? 'detach' : 'run';
     const driven = { ...rented, record, how, by, command } as const;
-    const rentedJob = await createJob(driven, context);
-    await driveAndPrint(rentedJob, context);
-    return rentedJob.isHandedOver ? rentedJob : undefined;
+    return driveAndPrint(await createJob(driven, context), context);
   });
-  if (handedOver !== undefined) await printHandedOver(handedOver, context);
+  await printHandedOver(handedOver, context);
 }
 
 /** Stores and prints the end of a job that has no usable instance. */

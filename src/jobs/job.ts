@@ -100,6 +100,8 @@ export interface Job extends Noted<RentedRecord> {
   instance: Instance | undefined;
   /** How the job stands, once this process is done with it. */
   end: JobEnd | undefined;
+  /** Whether `jobs stop` has asked this process to stop the job. */
+  readonly isStopAsked: () => boolean;
   /** `jobs stop` takes over: from then on, only that process writes the record. */
   isHandedOver: boolean;
 }

@@ -30,7 +30,7 @@ export interface Happened {
   readonly lostReported: boolean;
   /** Why the instance was kept after the command. */
   readonly kept: 'command' | 'results' | null;
-  /** Whether `jobs stop` has asked the driver to stop. */
+  /** Whether `jobs stop` has asked this driver to stop. */
   readonly stopRequested: boolean;
   /** Whether a driver has begun the end: the results are here, or were given up. */
   readonly ending: boolean;
@@ -233,7 +233,7 @@ function ofOver(job: Happened, isFailure: boolean, driver: Driver, now: Situatio
 
 /** A kept instance ends at its deadline, by `reap` or else by this process. */
 function ofKept(job: Happened, driver: Driver, now: Situation): Step {
-  if (job.stopRequested && (driver === 'run' || driver === 'detach')) return 'handOver';
+  if (job.stopRequested) return 'handOver';
   if (now.time === 'past' || now.interrupt !== 'none') return 'end';
   return driver === 'reap' || now.isArmed ? 'leave' : 'stay';
 }

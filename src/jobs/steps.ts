@@ -9,7 +9,7 @@ import { endedElsewhere, endJob, saveEnd } from './end/end-job.ts';
 import type { Connected, Job } from './job.ts';
 import { createJobOutput } from './output.ts';
 import { note, timeNow } from './record/note.ts';
-import { happenedIn, isShown, readEnded, stopAsked } from './record/record.ts';
+import { happenedIn, isShown, readEnded } from './record/record.ts';
 import { observed, probe } from './remote/probe.ts';
 import { collect } from './stages/collect.ts';
 import { connect } from './stages/connect.ts';
@@ -150,12 +150,9 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 
   return {
     async happened() {
-      const { uid } = job.record;
-      const isAsked = await stopAsked(uid, context);
-      const happened = { ...happenedIn(job.record), stopRequested: isAsked() };
-      return (await readEnded(uid, context)) === undefined
-        ? happened
-        : { ...happened, ended: true };
+      const happened = { ...happenedIn(job.record), stopRequested: job.isStopAsked() };
+      const done = await readEnded(job.record.uid, context);
+      return done === undefined ? happened : { ...happened, ended: true };
     },
 
     async situation() {
@@ -260,11 +257,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 
     async stay() {
       const changed = change();
-      // `jobs stop` itself asks, and a later `attach` finds what it asked.
-      const isOwner = by === 'run' || by === 'detach';
-      const isAsked = isOwner ? await stopAsked(job.record.uid, context) : () => false;
       const until = clock.monotonic() + STAY;
-      while (clock.monotonic() < until && !changed.aborted && !isAsked()) {
+      while (clock.monotonic() < until && !changed.aborted && !job.isStopAsked()) {
         // An event ends the wait.
         await clock.sleep(SLICE, changed).catch(() => undefined);
       }

@@ -71,6 +71,7 @@ class World {
 function stepsOf(world: World, driver: Driver, killsAt: number, faults: number): Steps {
   let writes = 0;
   let interrupt: Situation['interrupt'] = 'none';
+  let isAsked = false;
   const write = (change: Partial<World['job']>) => {
     writes += 1;
     if (writes === killsAt) throw new Killed();
@@ -86,11 +87,12 @@ function stepsOf(world: World, driver: Driver, killsAt: number, faults: number):
       : { kind: world.remote };
   };
   return {
-    happened: async () => world.job,
+    // The others are not asked: `jobs stop` itself asks, and `reap` never waits.
+    happened: async () => ({ ...world.job, stopRequested: driver === 'run' && isAsked }),
     async situation() {
       if (interrupt === 'none' && driver !== 'reap' && world.chance(0.03)) interrupt = 'first';
       else if (interrupt === 'first' && world.chance(0.1)) interrupt = 'last';
-      if (driver === 'run' && world.chance(0.05)) write({ stopRequested: true });
+      isAsked ||= world.chance(0.05);
       const { left } = world;
       return {
         time: left <= 0 ? 'past' : left <= 10 ? 'half' : left <= 20 ? 'near' : 'early',

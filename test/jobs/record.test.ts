@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -11,6 +11,7 @@ import { note } from '../../src/jobs/record/note.ts';
 import {
   askToStop,
   type JobRecord,
+  jobPath,
   readAllJobs,
   readEnded,
   readJob,
@@ -204,6 +205,11 @@ test('asks the process that follows a job to stop it', async () => {
   expect(isAsked()).toBe(false);
   await askToStop(uidOf(1), context);
   expect(isAsked()).toBe(true);
+  // A later process heeds only a later call.
+  const isAskedNow = await stopAsked(uidOf(1), context, { isNew: true });
+  expect(isAskedNow()).toBe(false);
+  await utimes(await jobPath(uidOf(1), 'stop', context), 1, 1);
+  expect(isAskedNow()).toBe(true);
   await removeJob(uidOf(1), context);
   expect(isAsked()).toBe(false);
 });

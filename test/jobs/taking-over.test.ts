@@ -45,6 +45,18 @@ describe('jobs stop of a kept job whose run stays', () => {
     });
   });
 
+  test('ends a job beside which jobs attach stays', async () => {
+    await world.detach('exit 3', '--fetch', `missing:${world.local('x')}`);
+    await exited(world);
+    const attached = attach();
+    await isKept();
+    expect(await stop('--no-fetch')).toMatchObject({ code: 0 });
+    const { code, stderr } = await attached;
+    expect(code, stderr).toBe(3);
+    expect(stderr).toContain('gpucloud jobs stop job takes over.');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
   test('makes its run exit with 7 if the instance may not end', async () => {
     world.renting.terminations = Array.from({ length: 50 }, () => () => no(409, 'Not now'));
     const ran = world.run('exit 3', ['--keep-on-failure', '30m']);

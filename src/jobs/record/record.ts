@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
@@ -381,10 +381,19 @@ export async function askToStop(uid: string, context: Context): Promise<void> {
   }
 }
 
-/** Returns a function that says whether {@link askToStop} was called. */
-export async function stopAsked(uid: string, context: Context): Promise<() => boolean> {
+/**
+ * Returns a function that says whether {@link askToStop} was called; with `isNew`, only since now,
+ * since an earlier call was for another process.
+ */
+export async function stopAsked(
+  uid: string,
+  context: Context,
+  { isNew = false } = {},
+): Promise<() => boolean> {
   const path = await jobPath(uid, 'stop', context);
-  return () => existsSync(path);
+  const time = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  const before = isNew ? time() : undefined;
+  return () => time() !== before;
 }
 
 export interface OutputFile {

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { HowToReach } from '../../ssh/reach.ts';
-import { createJob, driveAndPrint } from '../driver.ts';
+import { createJob, driveAndPrint, printHandedOver } from '../driver.ts';
 import { ensureOpen, findJob } from '../record/find-job.ts';
 import { withJob } from '../record/lock.ts';
 import { adopted } from './adopt.ts';
@@ -14,11 +14,12 @@ export async function attachJob(
   context: Context,
 ): Promise<void> {
   const found = ensureOpen(await findJob(typed, context), context);
-  await withJob(found, context, async () => {
+  const handedOver = await withJob(found, context, async () => {
     // Reads the record again: the process that followed the job may have completed it.
     const stored = await adopted(found.uid, context);
     const record = { ...stored, report_file: report ?? stored.report_file };
     const how = signInOf(record, given);
-    await driveAndPrint(await createJob({ record, how, by: 'attach' }, context), context);
+    return driveAndPrint(await createJob({ record, how, by: 'attach' }, context), context);
   });
+  await printHandedOver(handedOver, context);
 }
