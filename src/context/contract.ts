@@ -153,7 +153,7 @@ export interface Context {
   startPiped(program: Pick<Program, 'file' | 'args'>): Promise<Piped>;
   /** Removes these variables from the environment of all programs started later. */
   withhold(names: readonly string[]): void;
-  /** Sets the exit code of a successful run to that of the program it started. */
+  /** Sets the exit code of a run that throws nothing: that of a program it started, or of a broken limit. */
   endWith(code: number): void;
   /** The code passed to {@link endWith}, otherwise 0. */
   readonly exitCode: number;

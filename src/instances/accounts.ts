@@ -1,4 +1,5 @@
 import { type ConfigFile, keyPlace, type Profile, profileOf } from '../config/file.ts';
+import { replaceQuestion } from '../config/remedies.ts';
 import { isHome } from '../config/resolve.ts';
 import type { Context, ServiceAddress } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -67,6 +68,25 @@ async function accountsHere(context: Context) {
     );
     return [];
   }
+}
+
+/**
+ * Returns the question to ask before a profile's key or address is replaced, or undefined if
+ * nothing is lost. Names what may be billing, since the new key's account is not known yet.
+ */
+export async function replacingQuestion(
+  name: string,
+  before: Profile | undefined,
+  address: string | undefined,
+  context: Context,
+): Promise<string | undefined> {
+  const question = replaceQuestion(name, before, address);
+  if (question === undefined || before === undefined) return undefined;
+  const scope = { service: before.base_url, account: before.account?.id };
+  const names = keyPlace(before) ? await maybeRunning(() => context.journalOf(scope)) : [];
+  return names.length === 0
+    ? question
+    : `${question} Instances of its account may still be billing: ${names.join(', ')}. A key of another account can't list them or enforce their deadlines.`;
 }
 
 /** An account that a profile leaves for another one. */

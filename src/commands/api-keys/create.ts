@@ -19,11 +19,16 @@ import {
   withProfile,
 } from '../../config/file.ts';
 import { keepKey } from '../../config/keep-key.ts';
-import { replaceQuestion } from '../../config/remedies.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { accountLeft, learnKey, leavingQuestion, warnOfLeft } from '../../instances/accounts.ts';
+import {
+  accountLeft,
+  learnKey,
+  leavingQuestion,
+  replacingQuestion,
+  warnOfLeft,
+} from '../../instances/accounts.ts';
 import { checkColumns } from '../../output/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { apiKeyName } from '../../rules/names.ts';
@@ -270,7 +275,7 @@ async function profilePlace(name: string, context: Context): Promise<Place> {
   const file = await config.read();
   refuseExposedConfig(config.path, context.host.uid);
   const before = profileOf(file, name);
-  const question = replaceQuestion(name, before, baseUrl.value);
+  const question = await replacingQuestion(name, before, baseUrl.value, context);
   if (question !== undefined) await confirm(context, question);
   const own = profile === undefined ? undefined : profileOf(file, profile.value)?.account;
   const owner = account !== undefined && own !== undefined ? own : await accountOf(context);

@@ -16,11 +16,16 @@ import {
   withProfile,
 } from '../../config/file.ts';
 import { keepKey } from '../../config/keep-key.ts';
-import { replaceQuestion } from '../../config/remedies.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { accountLeft, learnKey, leavingQuestion, warnOfLeft } from '../../instances/accounts.ts';
+import {
+  accountLeft,
+  learnKey,
+  leavingQuestion,
+  replacingQuestion,
+  warnOfLeft,
+} from '../../instances/accounts.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { commandWords } from '../../rules/command-words.ts';
 import { roublesText } from '../../rules/money.ts';
@@ -106,7 +111,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   const name = nameFor(before, given, context);
   const profile = profileOf(before, name);
   const known = given ?? addressOf(profile);
-  const ask = confirmOnce(replaceQuestion(name, profile, given), context);
+  const ask = confirmOnce(await replacingQuestion(name, profile, given, context), context);
   const { address, user } = await proveKey(
     source,
     { profile: name, known },

@@ -79,6 +79,12 @@ describe('a key that changed under a profile', () => {
     expect(await recorded()).toEqual([]);
   });
 
+  test('fails the check of the key in doctor', async () => {
+    await writeFile(keyFile, NEXT_KEY);
+    const { stdout } = await world.cli(['doctor', '--json']);
+    expect(stdout).toContain(JSON.stringify(OTHER.message).slice(1, -1));
+  });
+
   test('rents after one request if it belongs to the same account, and asks no more', async () => {
     owners[NEXT_KEY] = { id: 'user-anna' };
     await writeFile(keyFile, NEXT_KEY);
