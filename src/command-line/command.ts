@@ -132,7 +132,9 @@ class StrictCommand extends Command {
     }
     // Omits an unknown flag's value, since it may be a secret.
     const what = words.replace(/^(unknown option '[^'=]+)=[^']*'/, "$1'").replaceAll('\n', ' ');
-    throw usageError(what, didYouMean(suggested));
+    const help =
+      code === 'commander.unknownOption' ? `"${pathOf(this)} --help" lists the options` : undefined;
+    throw usageError(what, didYouMean(suggested) ?? help);
   }
 
   private usageLine(): string {

@@ -152,6 +152,12 @@ test.each([
   expect(stderr.startsWith(`error: unknown option '${flag}'\nhint: ${hint}`), stderr).toBe(true);
 });
 
+test('names the help for a flag that is like no other', async () => {
+  expect(await refused(['instances', 'list', '--nonsense=secret'])).toBe(
+    `error: unknown option '--nonsense'\nhint: "gpucloud instances list --help" lists the options\n`,
+  );
+});
+
 test("explains docker's -it, which is -i t", async () => {
   for (const argv of [
     ['instances', 'ssh', '-it', 'box', 'bash'],
