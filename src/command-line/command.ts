@@ -146,10 +146,12 @@ class StrictCommand extends Command {
     const extra = this.args[this.registeredArguments.length] ?? '';
     refuseSecret('the last word', extra);
     const whole = this.quotedWith(extra);
+    const usage = this.usageLine();
+    const example = this.about.examples?.find((line) => line !== usage);
     return usageError(
       `too many arguments: "${extra}"`,
       whole === undefined
-        ? `usage: ${this.usageLine()}; for example: ${this.about.examples?.[0]}`
+        ? `usage: ${usage}${example === undefined ? '' : `; for example: ${example}`}`
         : `a value with a space needs quotes: ${whole}`,
     );
   }

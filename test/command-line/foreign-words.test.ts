@@ -144,6 +144,7 @@ test.each([
   [['instances', 'list', '--format', 'json'], '--format', '-o FORMAT sets the format: '],
   [['instances', 'list', '--limit', '5'], '--limit', '--query "[:10]" keeps the first rows, '],
   [['instances', 'list', '-v'], '-v', '--debug prints requests and responses\n'],
+  [[...CREATE, '-it'], '-it', 'open a shell: gpucloud instances ssh NAME; '],
   [['-v'], '-v', 'use "gpucloud --version"\n'],
   [[...CREATE, '-d'], '-d', 'create returns without waiting unless --wait is given. '],
   [['instances', 'list', '--token', 'x'], '--token', 'other programs can read arguments: '],
