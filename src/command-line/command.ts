@@ -132,7 +132,9 @@ class StrictCommand extends Command {
     }
     // Omits an unknown flag's value, since it may be a secret.
     const what = words.replace(/^(unknown option '[^'=]+)=[^']*'/, "$1'").replaceAll('\n', ' ');
-    throw usageError(what, didYouMean(suggested));
+    const help =
+      code === 'commander.unknownOption' ? `"${pathOf(this)} --help" lists the options` : undefined;
+    throw usageError(what, didYouMean(suggested) ?? help);
   }
 
   private usageLine(): string {
@@ -144,10 +146,12 @@ class StrictCommand extends Command {
     const extra = this.args[this.registeredArguments.length] ?? '';
     refuseSecret('the last word', extra);
     const whole = this.quotedWith(extra);
+    const usage = this.usageLine();
+    const example = this.about.examples?.find((line) => line !== usage);
     return usageError(
       `too many arguments: "${extra}"`,
       whole === undefined
-        ? `usage: ${this.usageLine()}; for example: ${this.about.examples?.[0]}`
+        ? `usage: ${usage}${example === undefined ? '' : `; for example: ${example}`}`
         : `a value with a space needs quotes: ${whole}`,
     );
   }

@@ -364,6 +364,10 @@ const FLAGS: readonly FlagRow[] = [
     flags: ['--limit', '-L', '--max-results', '--per-page'],
     hint: '--query "[:10]" keeps the first rows, as JSON',
   },
+  {
+    flags: ['-it', '-ti'],
+    hint: `open a shell: ${gpucloud('instances', 'ssh', 'NAME')}; with a command, add -t for a terminal`,
+  },
   { flags: ['-v'], of: [''], hint: 'use "gpucloud --version"' },
   { flags: ['-v', '--verbose'], hint: '--debug prints requests and responses' },
   {

@@ -144,12 +144,19 @@ test.each([
   [['instances', 'list', '--format', 'json'], '--format', '-o FORMAT sets the format: '],
   [['instances', 'list', '--limit', '5'], '--limit', '--query "[:10]" keeps the first rows, '],
   [['instances', 'list', '-v'], '-v', '--debug prints requests and responses\n'],
+  [[...CREATE, '-it'], '-it', 'open a shell: gpucloud instances ssh NAME; '],
   [['-v'], '-v', 'use "gpucloud --version"\n'],
   [[...CREATE, '-d'], '-d', 'create returns without waiting unless --wait is given. '],
   [['instances', 'list', '--token', 'x'], '--token', 'other programs can read arguments: '],
 ])("suggests gpucloud's flag for %j", async (argv, flag, hint) => {
   const stderr = await refused(argv);
   expect(stderr.startsWith(`error: unknown option '${flag}'\nhint: ${hint}`), stderr).toBe(true);
+});
+
+test('names the help for a flag that is like no other', async () => {
+  expect(await refused(['instances', 'list', '--nonsense=secret'])).toBe(
+    `error: unknown option '--nonsense'\nhint: "gpucloud instances list --help" lists the options\n`,
+  );
 });
 
 test("explains docker's -it, which is -i t", async () => {

@@ -46,8 +46,8 @@ export async function copyIn(files: FileList, copying: CopyingIn): Promise<void>
   if (code !== 0) throw programFailed('in', code, stderr);
   await rsync({
     ...copying,
-    // Of a later copy, only rsync knows how much has changed.
-    onProgress: (bytes) => copying.onProgress(bytes, copying.isAgain ? undefined : files.bytes),
+    // The most: rsync skips files that an earlier job has copied.
+    onProgress: (bytes) => copying.onProgress(bytes, files.bytes),
     // Omits --recursive, since it would copy all files of a listed folder.
     words: [
       '--dirs',

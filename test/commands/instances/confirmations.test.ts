@@ -42,6 +42,16 @@ describe('instances terminate', () => {
     );
   });
 
+  test('asks for delete, its alias, as for terminate', async () => {
+    await instance('trainer');
+    const person = { terminal: true, columns: 300, stdin: 'n\n' };
+    const asked = await world.cli(['instances', 'terminate', 'trainer'], person);
+    expect(asked.code).toBe(130);
+    expect(await world.cli(['instances', 'delete', 'trainer'], person)).toEqual(asked);
+    expect((await world.cli(['instances', 'delete', 'trainer'])).code).toBe(2);
+    expect((await world.cli(['instances', 'get', 'trainer', '--json'])).stdout).toContain('ACTIVE');
+  });
+
   test('estimates the refund of terminate within 0.10 ₽', async () => {
     await instance('trainer');
     world.clock.advance(20 * 60_000);
