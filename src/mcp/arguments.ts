@@ -11,8 +11,11 @@ import type { Parameter, Tool } from './tools.ts';
 /** Characters of all arguments of a call. */
 const LONGEST = 64 * 1024;
 
+/** The arguments of a call, without those that are null. */
+export type Given = Readonly<Record<string, unknown>>;
+
 /** What limits a call's arguments. */
-export interface Limits {
+interface Limits {
   /** The session whose instances alone the call may use. */
   readonly ownSession: string | undefined;
   /** Flags that the session adds. */
@@ -25,7 +28,7 @@ export interface Limits {
  */
 export async function argvOf(
   tool: Tool,
-  given: Readonly<Record<string, unknown>>,
+  given: Given,
   limits: Limits,
   context: Context,
 ): Promise<string[]> {
@@ -92,10 +95,8 @@ async function checkedValue(
 ): Promise<string> {
   switch (holds) {
     case 'path':
-      checked(name, text, await localPath(context));
-      return text;
     case 'fetch':
-      checked(name, parseFetch(text).local, await localPath(context));
+      checked(name, holds === 'path' ? text : parseFetch(text).local, await localPath(context));
       return text;
     case 'variable':
       // Without a value, the command would copy the variable of this computer.
