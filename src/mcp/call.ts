@@ -61,7 +61,6 @@ export async function runCommand(
   return { code, stdout, stderr };
 }
 
-/** The structured content of a result. */
 type Content = Record<string, unknown>;
 
 /** Turns what a command printed into a tool's result. */

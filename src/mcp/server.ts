@@ -17,19 +17,13 @@ import {
 } from './session.ts';
 import { type Tool, toolsOf } from './tools.ts';
 
-/** A call that runs. */
-interface Running {
-  readonly stop: AbortController;
-  readonly done: Promise<unknown>;
-}
-
 type Progress = (seconds: number) => Promise<void>;
 
 /** Milliseconds between two signs of progress: clients give up after a minute without one. */
 const PROGRESS_EVERY = 5_000;
 
 /** Bytes. A longer message ends the session. */
-const LONGEST_MESSAGE = 64 * 1024 * 1024;
+const LIMITS = { maxBufferSize: 64 * 1024 * 1024 };
 
 /**
  * Serves the commands as tools until the client, a signal or the time ends the session. Then
@@ -43,12 +37,13 @@ export async function serve(
   const { clock, env, err, host, interrupts, stdin } = context;
   const { profile, sandbox } = await context.settings({ key: false });
   const [renting, sdk] = await Promise.all([openSession(flags, context), loadSdk()]);
+  const { Server, StdioServerTransport, types } = sdk;
   const tree = runtime.wholeTree();
   const reference = referenceOf(tree);
   const offered = toolsOf(reference, flags.allow, sandbox === true);
   const tools = new Map(offered.map((tool) => [tool.name, tool]));
   const resources = resourcesOf(reference, renting !== undefined);
-  const running = new Map<number, Running>();
+  const running = new Map<number, { stop: AbortController; done: Promise<unknown> }>();
   /** Aborts what waits after a first interrupt. */
   const hurry = new AbortController();
   const second = AbortSignal.any([hurry.signal, interrupts.second]);
@@ -58,15 +53,9 @@ export async function serve(
   /** Runs a command as this session. A later change of the active profile does not affect it. */
   function run(argv: readonly string[], call: number, first: AbortSignal): Promise<Ran> {
     const pinned = profile === undefined ? env : { ...env, GPUCLOUD_PROFILE: profile.value };
-    return runCommand(
-      [...globalFlags(context), ...argv],
-      {
-        env: pinned,
-        interrupts: { first, second },
-        ...(renting && { session: { ...renting.limits, call } }),
-      },
-      runtime.rerun,
-    );
+    const session = renting && { session: { ...renting.limits, call } };
+    const own = { env: pinned, interrupts: { first, second }, ...session };
+    return runCommand([...globalFlags(context), ...argv], own, runtime.rerun);
   }
 
   async function callTool(
@@ -89,7 +78,7 @@ export async function serve(
       }
       const isOwn = own_instances_only || (flags.allow === 'jobs' && allow !== 'read');
       const ownSession = isOwn ? renting?.limits.id : undefined;
-      const argv = await argvOf(tool, given, { ownSession, added: added(tool, given) }, context);
+      const argv = await argvOf(tool, given, added(tool, given), ownSession, context);
       return run(argv, call, stop.signal);
     };
     const done = work();
@@ -139,7 +128,6 @@ export async function serve(
     }
   }
 
-  const { Server, StdioServerTransport, types } = sdk;
   const unknown = (what: string) => new types.McpError(types.ErrorCode.InvalidParams, what);
   const server = new Server(
     { name: 'gpucloud', version: context.version },
@@ -191,16 +179,14 @@ export async function serve(
       resolve();
     });
   });
-  const longest = { maxBufferSize: LONGEST_MESSAGE };
-  await server.connect(new StdioServerTransport(stdin, host.stdout, longest));
+  await server.connect(new StdioServerTransport(stdin, host.stdout, LIMITS));
   err.note(`Serving ${tools.size} tools over stdio (--allow ${flags.allow}).`);
   const time = renting ? watchDeadlines(renting, ended.signal, context) : over;
   const faults: unknown[] = [];
   await Promise.race([over, time]).catch((error: unknown) => faults.push(error));
 
   isOver = true;
-  const end = new CliError('interrupted', 'The session ended.');
-  const reason = interrupts.first.aborted ? interrupts.first.reason : end;
+  const reason = interrupts.first.reason ?? new CliError('interrupted', 'The session ended.');
   for (const { stop } of running.values()) stop.abort(reason);
   const settled = Promise.allSettled([...running.values()].map(({ done }) => done));
   const isLeft = renting !== undefined && !flags.keep;

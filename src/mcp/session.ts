@@ -77,9 +77,7 @@ export async function endRented(
   context: Context,
 ): Promise<CliError[]> {
   const { living } = await purseOf(limits, journal);
-  const targets = living
-    .filter(which)
-    .map(({ id, name, last }) => ({ id, name, last: last?.status }));
+  const targets = living.filter(which).map(({ last, ...one }) => ({ ...one, last: last?.status }));
   const endings = await endEach(targets, context);
   return endings.flatMap((ending) => (ending.kind === 'ended' ? [] : [ending.error]));
 }

@@ -13,7 +13,6 @@ export type Level = (typeof LEVELS)[number];
 
 /** A command as a tool. */
 export interface Tool {
-  /** `instances_create` */
   readonly name: string;
   readonly words: readonly string[];
   readonly facts: NonNullable<CommandReference['tool']>;
@@ -48,16 +47,14 @@ const WITHHELD: readonly string[] = [
   ...['--watch', '--follow', '--unenforced', '--exact'],
 ];
 
-/** Global flags that make a result smaller. */
-const SELECT = ['--query', '--columns'];
-
 /** Returns the tools of a level. Offers the sandbox's own commands only with its profile. */
 export function toolsOf(
   { commands, global_flags }: Pick<Reference, 'commands' | 'global_flags'>,
   level: Level,
   isSandbox: boolean,
 ): Tool[] {
-  const select = global_flags.filter(({ long }) => SELECT.includes(long));
+  // The global flags that make a result smaller.
+  const select = global_flags.filter(({ long }) => ['--query', '--columns'].includes(long));
   return commands.flatMap((command) => {
     const { tool, words, result_schema, without_global_flags } = command;
     const isOffered = tool !== null && LEVELS.indexOf(tool.allow) <= LEVELS.indexOf(level);
