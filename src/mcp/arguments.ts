@@ -11,22 +11,19 @@ import type { Parameter, Tool } from './tools.ts';
 /** Characters of all arguments of a call. */
 const LONGEST = 64 * 1024;
 
-/** What limits a call's arguments. */
-export interface Limits {
-  /** The session whose instances alone the call may use. */
-  readonly ownSession: string | undefined;
-  /** Flags that the session adds. */
-  readonly added: readonly string[];
-}
+/** The arguments of a call, without those that are null. */
+export type Given = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the words and flags of a call. A value never becomes a flag: `--flag=value`, and arguments
- * after `--`. Throws a usage error for anything that is not a parameter of the tool.
+ * Returns the words and flags of a call, with the flags that the session adds. A value never becomes
+ * a flag: `--flag=value`, and arguments after `--`. With `ownSession`, accepts only the instances of
+ * that session. Throws a usage error for anything that is not a parameter of the tool.
  */
 export async function argvOf(
   tool: Tool,
-  given: Readonly<Record<string, unknown>>,
-  limits: Limits,
+  given: Given,
+  added: readonly string[],
+  ownSession: string | undefined,
   context: Context,
 ): Promise<string[]> {
   if (JSON.stringify(given).length > LONGEST) {
@@ -35,17 +32,16 @@ export async function argvOf(
   const known = new Set(tool.parameters.map(({ name }) => name));
   const unknown = Object.keys(given).find((name) => !known.has(name));
   if (unknown !== undefined) {
-    throw usageError(
-      `${tool.name}: unknown argument "${unknown.slice(0, 80)}"`,
-      `use ${[...known].join(', ')}`,
-    );
+    const message = `${tool.name}: unknown argument "${unknown.slice(0, 80)}"`;
+    throw usageError(message, `use ${[...known].join(', ')}`);
   }
   const flags: string[] = [];
   const words: string[] = [];
   let missing: string | undefined;
   for (const parameter of tool.parameters) {
     const { name, flag, required } = parameter;
-    const values = await valuesOf(parameter, given[name], limits, context);
+    const values = await valuesOf(parameter, given[name], ownSession, context);
+    if (required && values.length === 0) throw usageError(`${tool.name}: "${name}" is missing`);
     if (flag !== undefined) {
       flags.push(...values.map((value) => (value === true ? flag : `${flag}=${value}`)));
     } else if (values.length > 0 && missing !== undefined) {
@@ -54,15 +50,14 @@ export async function argvOf(
       if (values.length === 0) missing = name;
       words.push(...values.map(String));
     }
-    if (required && values.length === 0) throw usageError(`${tool.name}: "${name}" is missing`);
   }
-  return [...tool.words, ...flags, ...limits.added, '--json', '--no-input', '--', ...words];
+  return [...tool.words, ...flags, ...added, '--json', '--no-input', '--', ...words];
 }
 
 async function valuesOf(
   parameter: Parameter,
   given: unknown,
-  limits: Limits,
+  ownSession: string | undefined,
   context: Context,
 ): Promise<(string | true)[]> {
   const { name, takes } = parameter;
@@ -75,11 +70,10 @@ async function valuesOf(
   const values: string[] = [];
   for (const one of list) {
     if (typeof one !== 'string' && !(typeof one === 'number' && Number.isFinite(one))) {
-      throw usageError(
-        `"${name}" must be ${takes === 'several' ? 'a list of strings' : 'a string'}`,
-      );
+      const form = takes === 'several' ? 'a list of strings' : 'a string';
+      throw usageError(`"${name}" must be ${form}`);
     }
-    values.push(await checkedValue(parameter, String(one), limits, context));
+    values.push(await checkedValue(parameter, String(one), ownSession, context));
   }
   return values;
 }
@@ -87,15 +81,13 @@ async function valuesOf(
 async function checkedValue(
   { name, holds }: Parameter,
   text: string,
-  { ownSession }: Limits,
+  ownSession: string | undefined,
   context: Context,
 ): Promise<string> {
   switch (holds) {
     case 'path':
-      checked(name, text, await localPath(context));
-      return text;
     case 'fetch':
-      checked(name, parseFetch(text).local, await localPath(context));
+      checked(name, holds === 'path' ? text : parseFetch(text).local, await localPath(context));
       return text;
     case 'variable':
       // Without a value, the command would copy the variable of this computer.

@@ -1,14 +1,15 @@
 import { Readable, Writable } from 'node:stream';
 import type { Rerun } from '../command-line/verb.ts';
-import type { Host, Session } from '../context.ts';
+import type { Host } from '../context.ts';
 import { withoutKeys } from '../rules/secrets.ts';
+import type { Given } from './arguments.ts';
 import type { CallToolResult } from './sdk.ts';
 import type { Tool } from './tools.ts';
 
 /** Characters of a result. A larger one is cut. */
 const LONGEST = 100_000;
 
-/** Bytes of a command's output that are kept: its last. */
+/** Bytes of a command's output that are kept at least: its last. */
 const KEPT = 16 * 1024 * 1024;
 
 /** Keeps the end of a command's output. */
@@ -21,26 +22,16 @@ class Kept extends Writable {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
     if (this.#size > 2 * KEPT) {
-      this.#chunks = [this.#bytes().subarray(-KEPT)];
+      this.#chunks = [Buffer.concat(this.#chunks).subarray(-KEPT)];
       this.#size = KEPT;
       this.isCut = true;
     }
     done();
   }
 
-  #bytes(): Buffer {
-    return Buffer.concat(this.#chunks);
-  }
-
   get text(): string {
-    return this.#bytes().toString('utf8');
+    return Buffer.concat(this.#chunks).toString('utf8');
   }
-}
-
-export interface Run {
-  readonly argv: readonly string[];
-  readonly session: Session | undefined;
-  readonly interrupts: Host['interrupts'];
 }
 
 /** What a command printed, and its exit code. */
@@ -51,44 +42,42 @@ export interface Ran {
 }
 
 /** Runs a command in this process, on streams of its own. */
-export async function runCommand({ argv, session, interrupts }: Run, rerun: Rerun): Promise<Ran> {
-  const stdout = new Kept();
-  const stderr = new Kept();
+export async function runCommand(
+  argv: readonly string[],
+  own: Partial<Pick<Host, 'env' | 'interrupts' | 'session'>>,
+  rerun: Rerun,
+): Promise<Ran> {
+  const [stdout, stderr] = [new Kept(), new Kept()];
   const code = await rerun(argv, {
+    ...own,
     stdin: Readable.from([]),
     stdout,
     stderr,
     syncWrite: undefined,
-    interrupts,
     onStdinData: () => undefined,
     isStdoutNull: () => false,
     onThirdInterrupt: () => () => undefined,
-    ...(session && { session }),
   });
   return { code, stdout, stderr };
 }
 
-/** The structured content of a result. */
-export interface Content extends Record<string, unknown> {
-  result?: unknown;
-  output?: string;
-  cut?: string;
-}
+type Content = Record<string, unknown>;
 
 /** Turns what a command printed into a tool's result. */
 export function resultOf(
   tool: Tool,
-  given: Readonly<Record<string, unknown>>,
+  given: Given,
   { code, stdout, stderr }: Ran,
   purse: object | undefined,
 ): CallToolResult {
+  // A passed on output is no result, even if it is JSON.
   const isText = tool.passesOn && given.dry_run !== true && given.detach !== true;
   const printed = isText || stdout.isCut ? undefined : jsonIn(stdout.text);
   const isChosen = given.query !== undefined || given.columns !== undefined;
-  const text = withoutKeys(stdout.text);
-  const content: Content = {
+  const output = printed === undefined ? withoutKeys(stdout.text) : '';
+  const content = {
     ...(printed === undefined ? {} : { [isChosen ? 'selected' : 'result']: printed }),
-    ...(printed === undefined && text !== '' ? { output: text } : {}),
+    ...(output === '' ? {} : { output }),
     ...(code === 0 ? {} : { exit_code: code }),
     ...messagesIn(stderr.text),
     ...(purse && { purse }),
@@ -96,14 +85,11 @@ export function resultOf(
   return asResult(content, code !== 0);
 }
 
-/** Returns a result of at most {@link LONGEST} characters, as text too for clients that read no structured content. */
+/** Returns a result, also as text for clients that read no structured content. */
 export function asResult(content: Content, isError: boolean): CallToolResult {
-  const shown = shortened(content);
-  return {
-    content: [{ type: 'text', text: JSON.stringify(shown) }],
-    structuredContent: shown,
-    isError,
-  };
+  const structuredContent = shortened(content);
+  const text = JSON.stringify(structuredContent);
+  return { content: [{ type: 'text', text }], structuredContent, isError };
 }
 
 function jsonIn(text: string): unknown {
@@ -116,23 +102,21 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Separates gpucloud's own lines, which are JSON, from those of a program that it ran. */
+/** Separates gpucloud's own lines of stderr, which are JSON, from those of a program that it ran. */
 export function messagesIn(text: string): Content {
+  const found: Content = {};
   const warnings: unknown[] = [];
-  let error: unknown;
-  let report: unknown;
   const others: string[] = [];
   for (const line of text.split('\n')) {
-    const message = line.startsWith('{') ? Object(jsonIn(line)) : {};
-    if (message.warning !== undefined) warnings.push(message.warning);
-    else if (message.error !== undefined) error = message.error;
-    else if (message.run !== undefined) report = message.run;
+    const { warning, error, run } = line.startsWith('{') ? Object(jsonIn(line)) : {};
+    if (warning !== undefined) warnings.push(warning);
+    else if (error !== undefined) found.error = error;
+    else if (run !== undefined) found.report = run;
     else others.push(line);
   }
   const stderr = withoutKeys(others.join('\n').trim());
   return {
-    ...(error === undefined ? {} : { error }),
-    ...(report === undefined ? {} : { report }),
+    ...found,
     ...(warnings.length === 0 ? {} : { warnings }),
     ...(stderr === '' ? {} : { stderr }),
   };
@@ -141,29 +125,31 @@ export function messagesIn(text: string): Content {
 const NARROW = 'Use query or columns, or a limit, to get less.';
 
 function shortened(content: Content): Content {
-  const size = (part: Content) => JSON.stringify(part).length;
-  const over = size(content) - LONGEST;
-  if (over <= 0) return content;
+  if (sizeOf(content) <= LONGEST) return content;
   const { result, selected, output, stderr, ...rest } = content;
-  const [field, list] = result === undefined ? ['selected', selected] : ['result', result];
-  if (Array.isArray(list)) {
-    const rows: unknown[] = [];
-    let left = LONGEST - size(rest) - 500;
-    for (const row of list) {
-      left -= JSON.stringify(row).length + 1;
-      if (left < 0) break;
-      rows.push(row);
-    }
-    return { ...rest, [field]: rows, cut: `Only ${rows.length} of ${list.length} rows. ${NARROW}` };
+  const [field, value] = result === undefined ? ['selected', selected] : ['result', result];
+  if (Array.isArray(value)) {
+    let left = LONGEST - sizeOf(rest) - 500;
+    const rows = value.filter((row) => {
+      left -= sizeOf(row) + 1;
+      return left >= 0;
+    });
+    return {
+      ...rest,
+      [field]: rows,
+      cut: `Only ${rows.length} of ${value.length} rows. ${NARROW}`,
+    };
   }
-  if (list !== undefined) return { ...rest, cut: `The result is too large. ${NARROW}` };
-  // JSON escapes may double the length.
-  const half = LONGEST / 6;
-  const end = (text: unknown) => (typeof text === 'string' ? text.slice(-half) : undefined);
-  return {
-    ...rest,
-    output: end(output) ?? '',
-    ...(stderr === undefined ? {} : { stderr: end(stderr) }),
-    cut: `Only the last ${Math.round(half)} characters of the output.`,
-  };
+  if (value !== undefined) return { ...rest, cut: `The result is too large. ${NARROW}` };
+  // JSON may need six characters for one.
+  const most = Math.floor(LONGEST / 15);
+  const texts = Object.entries({ output, stderr }).map(([name, text]) => [
+    name,
+    typeof text === 'string' ? text.slice(-most) : '',
+  ]);
+  return { ...rest, ...Object.fromEntries(texts), cut: `Only the last ${most} characters.` };
+}
+
+function sizeOf(value: unknown): number {
+  return JSON.stringify(value).length;
 }

@@ -1,10 +1,9 @@
-import { commandsOf } from '../command-line/reference/index.ts';
+import { referenceOf } from '../command-line/reference/index.ts';
 import type { Runtime } from '../command-line/verb.ts';
 import type { Context } from '../context.ts';
 import { CliError, throwAll } from '../errors.ts';
-import { purseOf } from '../instances/rent/purse.ts';
 import { durationWord } from '../rules/times.ts';
-import { argvOf } from './arguments.ts';
+import { argvOf, type Given } from './arguments.ts';
 import { asResult, messagesIn, type Ran, resultOf, runCommand } from './call.ts';
 import { instructionsFor, PROMPTS, promptText, resourcesOf } from './guides.ts';
 import { type CallToolResult, loadSdk } from './sdk.ts';
@@ -13,26 +12,18 @@ import {
   openSession,
   purseShown,
   type SessionFlags,
-  sessionOver,
   unresolved,
   watchDeadlines,
 } from './session.ts';
 import { type Tool, toolsOf } from './tools.ts';
 
-/** A call that runs. */
-interface Running {
-  readonly stop: AbortController;
-  readonly done: Promise<unknown>;
-}
-
-interface Extra {
-  readonly signal: AbortSignal;
-  /** Tells the client that the call goes on. */
-  progress(seconds: number): Promise<void>;
-}
+type Progress = (seconds: number) => Promise<void>;
 
 /** Milliseconds between two signs of progress: clients give up after a minute without one. */
 const PROGRESS_EVERY = 5_000;
+
+/** Bytes. A longer message ends the session. */
+const LIMITS = { maxBufferSize: 64 * 1024 * 1024 };
 
 /**
  * Serves the commands as tools until the client, a signal or the time ends the session. Then
@@ -43,15 +34,16 @@ export async function serve(
   context: Context,
   runtime: Runtime,
 ): Promise<void> {
-  const { clock, env, err, interrupts } = context;
+  const { clock, env, err, host, interrupts, stdin } = context;
   const { profile, sandbox } = await context.settings({ key: false });
   const [renting, sdk] = await Promise.all([openSession(flags, context), loadSdk()]);
+  const { Server, StdioServerTransport, types } = sdk;
   const tree = runtime.wholeTree();
-  const commands = commandsOf(tree, tree);
-  const tools = new Map(
-    toolsOf(commands, flags.allow, sandbox === true).map((tool) => [tool.name, tool]),
-  );
-  const running = new Map<number, Running>();
+  const reference = referenceOf(tree);
+  const offered = toolsOf(reference, flags.allow, sandbox === true);
+  const tools = new Map(offered.map((tool) => [tool.name, tool]));
+  const resources = resourcesOf(reference, renting !== undefined);
+  const running = new Map<number, { stop: AbortController; done: Promise<unknown> }>();
   /** Aborts what waits after a first interrupt. */
   const hurry = new AbortController();
   const second = AbortSignal.any([hurry.signal, interrupts.second]);
@@ -59,20 +51,20 @@ export async function serve(
   let calls = 0;
 
   /** Runs a command as this session. A later change of the active profile does not affect it. */
-  function run(argv: readonly string[], call: number, stop: AbortSignal): Promise<Ran> {
-    const session = renting && { ...renting.limits, call };
+  function run(argv: readonly string[], call: number, first: AbortSignal): Promise<Ran> {
     const pinned = profile === undefined ? env : { ...env, GPUCLOUD_PROFILE: profile.value };
-    return runCommand(
-      { argv: [...globalFlags(context), ...argv], session, interrupts: { first: stop, second } },
-      (words, changes) => runtime.rerun(words, { ...changes, env: pinned }),
-    );
+    const session = renting && { session: { ...renting.limits, call } };
+    const own = { env: pinned, interrupts: { first, second }, ...session };
+    return runCommand([...globalFlags(context), ...argv], own, runtime.rerun);
   }
 
   async function callTool(
     tool: Tool,
-    given: Readonly<Record<string, unknown>>,
-    { signal, progress }: Extra,
+    given: Given,
+    signal: AbortSignal,
+    progress: Progress,
   ): Promise<CallToolResult> {
+    const { allow, own_instances_only } = tool.facts;
     calls += 1;
     const call = calls;
     const stop = new AbortController();
@@ -80,12 +72,13 @@ export async function serve(
     signal.addEventListener('abort', cancel, { once: true });
     const ended = new AbortController();
     const work = async () => {
-      if (isOver) throw sessionOver(renting);
-      const { facts } = tool;
-      const isOwn = facts.own_instances_only || (flags.allow === 'jobs' && facts.allow !== 'read');
-      const added = addedFlags(tool, given);
-      const limits = { ownSession: isOwn ? renting?.limits.id : undefined };
-      const argv = await argvOf(tool, given, { ...limits, added }, context);
+      if (isOver) {
+        const message = 'The session has ended. Nothing was sent.';
+        throw new CliError('usage', message, { code: 'guard' });
+      }
+      const isOwn = own_instances_only || (flags.allow === 'jobs' && allow !== 'read');
+      const ownSession = isOwn ? renting?.limits.id : undefined;
+      const argv = await argvOf(tool, given, added(tool, given), ownSession, context);
       return run(argv, call, stop.signal);
     };
     const done = work();
@@ -93,30 +86,28 @@ export async function serve(
     void tellProgress(progress, ended.signal);
     try {
       const ran = await done;
-      const changes = renting !== undefined && tool.facts.allow !== 'read';
-      return resultOf(tool, given, ran, changes ? await purse() : undefined);
+      return resultOf(tool, given, ran, allow === 'read' ? undefined : await purse());
     } catch (error) {
       return asResult(messagesIn(runtime.report(error)), true);
     } finally {
       running.delete(call);
       ended.abort();
-      signal.removeEventListener('abort', cancel);
     }
   }
 
   /** Returns the flags that the session adds: its own decisions. */
-  function addedFlags(tool: Tool, given: Readonly<Record<string, unknown>>): string[] {
-    const isRental = tool.rents && given.on === undefined;
+  function added({ rents, facts }: Tool, given: Given): string[] {
+    const isRental = renting !== undefined && rents && given.on === undefined;
     const isTimed = given.terminate_after !== undefined || given.terminate_at !== undefined;
-    const end = renting && isRental && !isTimed ? new Date(renting.limits.endsAt) : undefined;
+    const end = isRental && !isTimed ? new Date(renting.limits.endsAt).toISOString() : undefined;
     return [
-      ...(tool.facts.confirms ? ['--yes'] : []),
-      ...(end === undefined ? [] : [`--terminate-at=${end.toISOString()}`]),
-      ...(isRental && renting?.unenforced ? ['--unenforced'] : []),
+      ...(facts.confirms ? ['--yes'] : []),
+      ...(end === undefined ? [] : [`--terminate-at=${end}`]),
+      ...(isRental && flags.unenforced ? ['--unenforced'] : []),
     ];
   }
 
-  async function tellProgress(progress: Extra['progress'], stop: AbortSignal): Promise<void> {
+  async function tellProgress(progress: Progress, stop: AbortSignal): Promise<void> {
     const from = clock.monotonic();
     try {
       for (;;) {
@@ -128,13 +119,17 @@ export async function serve(
     }
   }
 
+  /** Never throws, since the result of a rental matters more. */
   async function purse(): Promise<object | undefined> {
-    return renting && purseShown(renting, await purseOf(renting.limits, renting.journal));
+    try {
+      return renting && (await purseShown(renting));
+    } catch (error) {
+      return messagesIn(runtime.report(error));
+    }
   }
 
-  const { types } = sdk;
-  const resources = resourcesOf(tree, commands, renting !== undefined);
-  const server = new sdk.Server(
+  const unknown = (what: string) => new types.McpError(types.ErrorCode.InvalidParams, what);
+  const server = new Server(
     { name: 'gpucloud', version: context.version },
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
@@ -142,25 +137,17 @@ export async function serve(
     },
   );
   server.setRequestHandler(types.ListToolsRequestSchema, async () => ({
-    tools: [...tools.values()].map(({ definition }) => definition),
+    tools: offered.map(({ definition }) => definition),
   }));
   server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, extra) => {
     const tool = tools.get(params.name);
-    if (tool === undefined) {
-      const text = `Unknown tool: ${params.name.slice(0, 80)}`;
-      throw new types.McpError(types.ErrorCode.InvalidParams, text);
-    }
-    const token = params._meta?.progressToken;
+    if (tool === undefined) throw unknown(`Unknown tool: ${params.name.slice(0, 80)}`);
+    const progressToken = params._meta?.progressToken;
     const given = Object.entries(params.arguments ?? {}).filter(([, value]) => value !== null);
-    return callTool(tool, Object.fromEntries(given), {
-      signal: extra.signal,
-      async progress(seconds) {
-        if (token === undefined) return;
-        await extra.sendNotification({
-          method: 'notifications/progress',
-          params: { progressToken: token, progress: seconds, message: `${seconds} s` },
-        });
-      },
+    return callTool(tool, Object.fromEntries(given), extra.signal, async (progress) => {
+      if (progressToken === undefined) return;
+      const told = { progressToken, progress, message: `${progress} s` };
+      await extra.sendNotification({ method: 'notifications/progress', params: told });
     });
   });
   server.setRequestHandler(types.ListResourcesRequestSchema, async () => ({
@@ -168,31 +155,23 @@ export async function serve(
   }));
   server.setRequestHandler(types.ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
     const resource = resources.find((one) => one.uri === uri);
-    if (resource === undefined) {
-      throw new types.McpError(types.ErrorCode.InvalidParams, 'Unknown resource');
-    }
+    if (resource === undefined) throw unknown('Unknown resource');
     const { mimeType, words } = resource;
-    const text =
-      words === undefined
-        ? JSON.stringify(await purse())
-        : (await run(words, 0, extra.signal)).stdout.text;
-    return { contents: [{ uri, mimeType, text }] };
+    const printed = words && (await run(words, 0, extra.signal)).stdout.text;
+    return { contents: [{ uri, mimeType, text: printed ?? JSON.stringify(await purse()) }] };
   });
   server.setRequestHandler(types.ListPromptsRequestSchema, async () => ({ prompts: PROMPTS }));
   server.setRequestHandler(types.GetPromptRequestSchema, async ({ params }) => {
     const text = promptText(params.name, params.arguments ?? {});
-    if (text === undefined) {
-      throw new types.McpError(types.ErrorCode.InvalidParams, 'Unknown prompt');
-    }
+    if (text === undefined) throw unknown('Unknown prompt');
     return { messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] };
   });
 
   const ended = new AbortController();
   const over = new Promise<void>((resolve) => {
-    const { stdin, host } = context;
     for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());
     host.stdout.on('error', () => resolve());
-    server.onclose = () => resolve();
+    server.onclose = resolve;
     if (interrupts.first.aborted) resolve();
     interrupts.first.addEventListener('abort', () => {
       // Clients close stdin first, and send a signal if that takes long.
@@ -200,44 +179,28 @@ export async function serve(
       resolve();
     });
   });
-  const longest = { maxBufferSize: LONGEST_MESSAGE };
-  await server.connect(new sdk.StdioServerTransport(context.stdin, context.host.stdout, longest));
+  await server.connect(new StdioServerTransport(stdin, host.stdout, LIMITS));
   err.note(`Serving ${tools.size} tools over stdio (--allow ${flags.allow}).`);
-  const timer = renting
-    ? watchDeadlines(renting, () => new Set(running.keys()), ended.signal, context)
-    : new Promise<never>(() => undefined);
-  const fault = await Promise.race([over, timer]).then(
-    () => [],
-    (error: unknown) => [error],
-  );
+  const time = renting ? watchDeadlines(renting, ended.signal, context) : over;
+  const faults: unknown[] = [];
+  await Promise.race([over, time]).catch((error: unknown) => faults.push(error));
 
   isOver = true;
-  const reason = interrupts.first.aborted
-    ? interrupts.first.reason
-    : new CliError('interrupted', 'The session ended.');
+  const reason = interrupts.first.reason ?? new CliError('interrupted', 'The session ended.');
   for (const { stop } of running.values()) stop.abort(reason);
-  const faults: CliError[] = [];
-  if (renting && !flags.keep) {
-    // First those that no call ends, since the client may kill this process within seconds.
-    await endRented(renting, new Set(running.keys()), context);
-    await settled(running);
-    faults.push(...(await endRented(renting, new Set(), context)));
-  } else {
-    await settled(running);
-  }
+  const settled = Promise.allSettled([...running.values()].map(({ done }) => done));
+  const isLeft = renting !== undefined && !flags.keep;
+  // First what no call ends, since the client may kill this process within seconds.
+  const isIdle = (call = 0) => !running.has(call);
+  if (isLeft) await endRented(renting, ({ session }) => isIdle(session?.call), context);
+  await settled;
+  const doubts = isLeft ? await endRented(renting, () => true, context) : [];
+  if (renting) doubts.push(...(await unresolved(renting)));
   ended.abort();
-  if (renting) faults.push(...(await unresolved(renting)));
   await server.close();
-  throwAll(faults);
-  for (const error of fault) throw error;
+  throwAll(doubts);
+  for (const fault of faults) throw fault;
   if (interrupts.first.aborted) throw interrupts.first.reason;
-}
-
-/** Bytes. A longer message ends the session. */
-const LONGEST_MESSAGE = 64 * 1024 * 1024;
-
-async function settled(running: ReadonlyMap<number, Running>): Promise<void> {
-  await Promise.allSettled([...running.values()].map(({ done }) => done));
 }
 
 /** Passes on the server's own flags that choose the account. */

@@ -2,6 +2,7 @@ import type {
   ArgumentReference,
   CommandReference,
   FlagReference,
+  Reference,
 } from '../command-line/reference/index.ts';
 import { jsonSchemaOf } from '../json-results/json-schema.ts';
 import type { ToolDefinition } from './sdk.ts';
@@ -12,14 +13,13 @@ export type Level = (typeof LEVELS)[number];
 
 /** A command as a tool. */
 export interface Tool {
-  /** `instances_create` */
   readonly name: string;
   readonly words: readonly string[];
   readonly facts: NonNullable<CommandReference['tool']>;
   readonly parameters: readonly Parameter[];
   /** Whether it may rent, and so takes a deadline. */
   readonly rents: boolean;
-  /** Whether it passes on the output of another program, and has a result only with `--dry-run` or `--detach`. */
+  /** Whether it prints the output of another program. */
   readonly passesOn: boolean;
   readonly definition: ToolDefinition;
 }
@@ -49,28 +49,32 @@ const WITHHELD: readonly string[] = [
 
 /** Returns the tools of a level. Offers the sandbox's own commands only with its profile. */
 export function toolsOf(
-  commands: readonly CommandReference[],
+  { commands, global_flags }: Pick<Reference, 'commands' | 'global_flags'>,
   level: Level,
   isSandbox: boolean,
 ): Tool[] {
+  // The global flags that make a result smaller.
+  const select = global_flags.filter(({ long }) => ['--query', '--columns'].includes(long));
   return commands.flatMap((command) => {
-    const { tool, words } = command;
+    const { tool, words, result_schema, without_global_flags } = command;
     const isOffered = tool !== null && LEVELS.indexOf(tool.allow) <= LEVELS.indexOf(level);
-    return isOffered && (isSandbox || words[0] !== 'sandbox') ? [toolOf(command, tool)] : [];
+    if (!isOffered || (words[0] === 'sandbox' && !isSandbox)) return [];
+    const selects = select.filter(({ long }) => !without_global_flags.includes(long));
+    return [toolOf(command, tool, result_schema === null ? [] : selects)];
   });
 }
 
-function toolOf(command: CommandReference, facts: Tool['facts']): Tool {
-  const { words, summary, notes, flags, result_schema, passes_on_exit_code_of } = command;
+function toolOf(
+  command: CommandReference,
+  facts: Tool['facts'],
+  selects: readonly FlagReference[],
+): Tool {
+  const { words, summary, notes, flags, passes_on_exit_code_of } = command;
   const name = words.join('_').replaceAll('-', '_');
   const args = command.arguments.map(argumentOf);
-  const given = new Set(args.map((one) => one.name));
-  const own = flags.filter(({ long }) => !WITHHELD.includes(long)).map(flagOf);
-  const parameters = [
-    ...args,
-    ...own.filter((one) => !given.has(one.name)),
-    ...(result_schema === null ? [] : selections(command)),
-  ];
+  const own = flags.filter(({ long }) => !WITHHELD.includes(long));
+  const isNew = (one: Parameter) => args.every((argument) => argument.name !== one.name);
+  const parameters = [...args, ...[...own, ...selects].map(flagOf).filter(isNew)];
   return {
     name,
     words,
@@ -90,11 +94,9 @@ function toolOf(command: CommandReference, facts: Tool['facts']): Tool {
       },
       outputSchema: outputSchema(words),
       annotations: {
-        title: summary,
         readOnlyHint: facts.allow === 'read',
         destructiveHint: facts.destructive,
         idempotentHint: facts.idempotent,
-        openWorldHint: true,
       },
     },
   };
@@ -152,36 +154,6 @@ function valueSchema({
 }: Pick<FlagReference, 'type'> & { readonly choices: readonly string[] | null }): Schema {
   if (type === 'enum' && choices !== null) return { type: 'string', enum: choices };
   return { type: type === 'number' ? ['string', 'number'] : 'string' };
-}
-
-/** The global flags that make a result smaller. */
-function selections({ columns, without_global_flags }: CommandReference): Parameter[] {
-  const names = columns.map(({ name }) => name);
-  const all: readonly Parameter[] = [
-    {
-      name: 'query',
-      flag: '--query',
-      required: false,
-      takes: 'one',
-      holds: 'text',
-      schema: { type: 'string', description: 'JMESPath expression that selects from the result' },
-    },
-    {
-      name: 'columns',
-      flag: '--columns',
-      required: false,
-      takes: 'one',
-      holds: 'text',
-      schema: {
-        type: 'string',
-        description: `select these columns, separated by commas: ${names.join(', ')}`,
-      },
-    },
-  ];
-  return all.filter(
-    ({ name, flag = '' }) =>
-      !without_global_flags.includes(flag) && (name !== 'columns' || names.length > 0),
-  );
 }
 
 /** The error and the warnings are those of stderr in JSON modes. */

@@ -5,7 +5,7 @@ import {
   valueOfArgument,
   valueOfFlag,
 } from '../../src/command-line/reference/completion-values.ts';
-import { commandsOf } from '../../src/command-line/reference/index.ts';
+import { referenceOf } from '../../src/command-line/reference/index.ts';
 import { toolsOf } from '../../src/mcp/tools.ts';
 import { COMMANDS, tree } from '../contract/tree.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
@@ -13,7 +13,7 @@ import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import type { Handler } from '../support/service.ts';
 import { type Agent, budget, type Content, openAgent, waitingClock } from './agent.ts';
 
-const all = toolsOf(commandsOf(tree, tree), 'all', true);
+const all = toolsOf(referenceOf(tree), 'all', true);
 
 /** The commands that agents can't call, each with its reason. */
 const WITHHELD: Readonly<Record<string, readonly string[]>> = {
@@ -45,7 +45,7 @@ test('decides for each command whether agents can call it', () => {
 
 test('adds tools with each level', () => {
   const names = (level: 'read' | 'jobs' | 'all') =>
-    toolsOf(commandsOf(tree, tree), level, false).map(({ name }) => name);
+    toolsOf(referenceOf(tree), level, false).map(({ name }) => name);
   const read = names('read');
   const jobs = names('jobs');
   expect(jobs.filter((name) => !read.includes(name))).toEqual([
@@ -83,11 +83,9 @@ test('describes a tool with its arguments, types and annotations', () => {
       additionalProperties: false,
     },
     annotations: {
-      title: 'Stop instances; their disks are kept',
       readOnlyHint: false,
       destructiveHint: false,
       idempotentHint: true,
-      openWorldHint: true,
     },
   });
 });
@@ -180,7 +178,7 @@ describe('in the sandbox', () => {
   };
   /** They find nothing in this sandbox. */
   const MISSING = ['jobs_get', 'jobs_logs', 'drives_get', 'ssh_keys_get'];
-  const read = toolsOf(commandsOf(tree, tree), 'read', false).map(({ name }) => name);
+  const read = toolsOf(referenceOf(tree), 'read', false).map(({ name }) => name);
 
   test('answers each read tool with a result of its schema, or with our JSON error', async () => {
     for (const name of read) {
