@@ -46,7 +46,7 @@ export async function askJob(
 ): Promise<MadeRequest> {
   const { how, ends, maxPrice } = input;
   // Suggests a new name each time, since names can't be reused.
-  const suggested = input.flags.name === undefined ? given.flags.name : undefined;
+  const suggested = given.typed.name === undefined ? given.flags.name : undefined;
   const command = {
     start: (name?: string) => ['run', ...(name === suggested ? [] : flag('--name', name).flat())],
     end: () => wordsAfter(input),

@@ -24,8 +24,8 @@ const OF_PROGRAMS =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_.*|TMPDIR|SSH_AUTH_SOCK|SYSTEMROOT|USERPROFILE)$/i;
 
 /**
- * Returns the command with the variables of `--pass-env`, and of `--env-file` if no container has
- * them. Other programs that `run` starts don't get these variables. Throws a usage error.
+ * Returns the command with the variables of `--pass-env`, and of `--env` and `--env-file` if no
+ * container has them. Other programs that `run` starts don't get these variables. Throws a usage error.
  */
 export async function commandOf(
   words: readonly string[],
@@ -35,24 +35,15 @@ export async function commandOf(
 ): Promise<Command> {
   const missing = passEnv.filter((name) => context.env[name] === undefined);
   if (missing.length > 0) {
-    throw usageError(`--pass-env ${missing.join(', ')}: not set in the environment`);
+    throw usageError(`${from('passEnv')} ${missing.join(', ')}: not set in the environment`);
   }
-  const { envFile, dockerImage } = flags;
-  if (dockerImage === undefined && flags.env !== undefined) {
-    throw usageError(
-      `${from('env')} sets variables of a container, but --docker-image is missing`,
-      'for COMMAND: --pass-env NAME, or --env-file FILE',
-    );
+  const { env, envFile, dockerImage } = flags;
+  const own = dockerImage === undefined ? { env, envFile } : {};
+  const variables = await environmentOf({ flags: own, from }, { rule: variableName }, context);
+  for (const { key, value } of variables) {
+    if (value.includes('\0')) throw usageError(`the variable "${key}" has a NUL byte`);
   }
-  // Accepts any key, and checks the names below: --any-env-key is for containers.
-  const ownFlags = { envFile: dockerImage === undefined ? envFile : undefined, anyEnvKey: true };
-  const ofFile = await environmentOf({ flags: ownFlags, from }, context);
-  for (const { key, value } of ofFile) {
-    const name = variableName(key);
-    if (!name.ok) throw usageError(`--env-file, "${key}": ${name.rule}`);
-    if (value.includes('\0')) throw usageError(`--env-file, "${key}": has a NUL byte`);
-  }
-  const passed = new Map(ofFile.map(({ key, value }) => [key, value]));
+  const passed = new Map(variables.map(({ key, value }) => [key, value]));
   for (const name of passEnv) passed.set(name, context.env[name] ?? '');
   context.withhold([...passed.keys()].filter((name) => !OF_PROGRAMS.test(name)));
   return { words, variables: [...passed].map(([key, value]) => ({ key, value })) };

@@ -27,11 +27,12 @@ export const planView: View<JobPlan & Planned> = {
     },
     {
       heading: 'Then',
-      lines: ({ command, files, overview, fetch, ends, here }) => [
+      lines: ({ command, toStart, files, overview, fetch, ends, here }) => [
         { label: 'copy in', value: files && `${filesText(files)} from ${files.folder}` },
         { label: 'largest', value: overview && largestText(overview) },
         { label: 'left out', value: files && overview && leftOutText(files, overview) },
         { label: here === undefined ? 'run' : 'run here', value: shellLine(command, 'linux') },
+        { label: 'variables', value: namesOf(toStart).join(', ') },
         {
           label: 'copy out',
           value: fetch
@@ -46,6 +47,7 @@ export const planView: View<JobPlan & Planned> = {
   json: ({
     request,
     command,
+    toStart,
     files,
     overview,
     fetch,
@@ -54,12 +56,14 @@ export const planView: View<JobPlan & Planned> = {
     if_idle_seconds,
     max_price,
     would_send,
+    from_profile,
     names,
     here,
   }) => ({
     request,
     ...(here === undefined ? {} : { names, min_count: here.minCount ?? names.length }),
     command,
+    variables: namesOf(toStart),
     sync:
       files === undefined || overview === undefined
         ? null
@@ -80,5 +84,10 @@ export const planView: View<JobPlan & Planned> = {
     if_idle_seconds,
     max_price,
     would_send,
+    from_profile,
   }),
 };
+
+function namesOf({ variables }: JobPlan['toStart']): string[] {
+  return variables.map(({ key }) => key);
+}
