@@ -59,12 +59,15 @@ export async function askJob(
 function wordsAfter(input: JobInput): string[][] {
   const { sync, exclude, gitignore, fetch, fetchEvery, keepOnFailure, grace, report_file, detach } =
     input;
-  const { how, command, passEnv, here } = input;
+  const { how, command, passEnv, here, given } = input;
+  const { setup, setupFile = [] } = given.flags;
   return [
     ...(here === undefined ? [] : [['--here']]),
     ...flag('--count', here?.count?.toString()),
     ...flag('--min-count', here?.minCount?.toString()),
     ...flag('--sync', sync),
+    ...flag('--setup', setup),
+    ...flag('--setup-file', ...setupFile),
     ...flag('--exclude', ...exclude),
     ...(gitignore ? [] : [['--no-gitignore']]),
     ...flag('--fetch', ...fetch.map(({ remote, local }) => `${remote}:${local}`)),

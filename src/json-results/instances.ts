@@ -91,6 +91,7 @@ export const jobPlan = lazy(() => {
   const { text, texts, number, maybeText, flag } = fields();
   return z.extend(plan(), {
     command: texts,
+    setup: maybeText,
     /** Names of the command's variables. */
     variables: texts,
     sync: z.nullable(

@@ -15,6 +15,10 @@ image_id: ${IMAGE}
 ssh_keys: [${KEY_ID}]
 sync: src
 exclude: ['*.bin']
+setup: |
+  echo "set up $VERSION"
+  cp in.txt made
+setup_files: [src/in.txt]
 gitignore: false
 command: |
   echo "$VERSION $TOKEN $EPOCHS $PASSED"
@@ -59,8 +63,9 @@ describe('gpucloud run -f', needs('ssh'), () => {
     const { code, stdout, stderr } = await run(...world.signIn);
     expect({ code, stdout }, stderr).toEqual({
       code: 3,
-      stdout: '1.10 sesame 3 passed\n.gitignore\nin.txt\nkept\n',
+      stdout: '1.10 sesame 3 passed\n.gitignore\nin.txt\nkept\nmade\n',
     });
+    expect(stderr).toContain('set up 1.10\n');
     expect(await readFile(join(folder, 'tables', 'a.csv'), 'utf8')).toBe('hello\n');
     expect(await readFile(join(folder, 'out', 'a.csv'), 'utf8')).toBe('hello\n');
     expect({ status: world.status(), rentals: world.rentals() }).toEqual({
@@ -74,7 +79,7 @@ describe('gpucloud run -f', needs('ssh'), () => {
     const { code, stdout, stderr } = await run('--on', NEW, ...world.signIn);
     expect({ code, stdout }, stderr).toEqual({
       code: 3,
-      stdout: '1.10 sesame 3 passed\n.gitignore\nin.txt\nkept\n',
+      stdout: '1.10 sesame 3 passed\n.gitignore\nin.txt\nkept\nmade\n',
     });
     expect(stderr).toContain(
       `Ignored fields of project/job.yaml: name, offer_id, image_id, ssh_keys, terminate_after, retry_for, max_price, keep_on_failure.\n`,

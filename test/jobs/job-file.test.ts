@@ -60,6 +60,8 @@ docker_config:
 sync: src
 exclude: ['*.pyc']
 gitignore: false
+setup: pip install -r train.py
+setup_files: [src/train.py]
 command: [python, train.py]
 env:
   VERSION: 1.10
@@ -109,6 +111,7 @@ describe('run --file', needs('ssh'), () => {
         },
       },
       command: ['python', 'train.py'],
+      setup: 'pip install -r train.py',
       variables: ['HOME_TOKEN'],
       sync: {
         folder: join(folder, 'src'),
@@ -218,6 +221,10 @@ describe('run --file', needs('ssh'), () => {
     ['here: yes', 'here is not of type boolean'],
     ['here: true\nfetch: [a]\nfetch_every: 10m', "fetch_every can't be combined with here", 7],
     ['here: true\npass_env: [A]', "pass_env can't be combined with here", 6],
+    ['setup: [a]', 'setup is not of type string'],
+    ['command: make\nsetup: make\nsetup_files: [none]', 'setup_files.0 "', 7],
+    ['command: make\nsetup_files: [src/train.py]', 'setup_files needs --setup', 6],
+    ['here: true\nsetup: make', "setup can't be combined with here", 6],
     ['here: true\nkeep_on_failure: 1h', "keep_on_failure can't be combined with here", 6],
     [
       'keep_on_failure: long',
@@ -357,6 +364,11 @@ describe('run --init', () => {
             .map((all) => all.flat()),
         ),
         maybe(fc.constant(['--offer', IMAGE])),
+        maybe(
+          fc
+            .tuple(value('--setup', text), maybe(fc.constant(['--setup-file', 'README.md'])))
+            .map((all) => all.flat()),
+        ),
         maybe(value('--retry-for', time)),
         maybe(value('--if-idle', time)),
         maybe(value('--max-price', fc.constantFrom('90', '0.10', '12345678901234567890.5'))),

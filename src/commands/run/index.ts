@@ -89,6 +89,8 @@ export const run = verb({
     'command lines or files. With --docker-image, --env and --env-file set the variables of the container.\n\n' +
     '--file reads the job from a file. Flags override its fields, and relative paths in the file start at ' +
     'its folder. --init prints a file with the given flags. With --on, run uses only the fields of the job.\n\n' +
+    '--setup runs before COMMAND, for example to install packages. It prints to stderr. With --on, it is ' +
+    'skipped if the same setup, with the same content of each --setup-file, has succeeded on the instance.\n\n' +
     '--on runs COMMAND on an existing instance and does not terminate it: copies changed files, ' +
     "runs COMMAND and copies results back. --on can't be used with flags for new instances.\n\n" +
     '--detach returns once COMMAND has started; "jobs" follows it. After that, only ' +
@@ -114,6 +116,8 @@ export const run = verb({
     '--docker-command': 'nothing',
     '--on': 'instance',
     '--exclude': 'nothing',
+    '--setup': 'nothing',
+    '--setup-file': 'path',
     '--fetch': 'nothing',
     '--count': 'nothing',
     '--min-count': 'nothing',
@@ -162,6 +166,17 @@ export const run = verb({
       .addOption(minCountOption())
       .optionsGroup('Options:')
       .option('--sync <folder>', 'folder to copy to the instance', ruled('--sync', anyName))
+      .option(
+        '--setup <command>',
+        'run this first, with sh -e, in the folder of COMMAND; if it fails, the job ends',
+        ruled('--setup', anyName),
+      )
+      .option(
+        '--setup-file <file>',
+        'with --on: run the setup again if this file changes (repeatable)',
+        each,
+      )
+      .option('--setup-again', 'run the setup although it has succeeded on the instance')
       .option('--exclude <pattern>', 'skip files that match, as in .gitignore (repeatable)', each)
       .option('--no-gitignore', 'also copy files that match a .gitignore file')
       .option('--fetch <path>', 'copy REMOTE[:LOCAL] back after COMMAND exits (repeatable)', each)

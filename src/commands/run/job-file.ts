@@ -13,6 +13,7 @@ export const OF_REMOTE = [
   'fetchEvery',
   'passEnv',
   'keepOnFailure',
+  'setup',
   'sshArg',
 ] as const;
 
@@ -23,6 +24,7 @@ const OF_THIS_RUN = [
   'identity',
   'pollInterval',
   'report',
+  'setupAgain',
   'sshArg',
   'sshOption',
   'unenforced',
@@ -47,7 +49,7 @@ export function typedFlags(command: readonly string[], given: RunFlags): FileFla
 
 /** Throws a usage error for a job file that combines `here` with something that `--here` rejects. */
 export function ensureHere({ flags, from, isOfFile }: Given, given: RunFlags): void {
-  const inFile = ['fetchEvery', 'passEnv', 'keepOnFailure'] as const;
+  const inFile = ['fetchEvery', 'passEnv', 'keepOnFailure', 'setup'] as const;
   const field = inFile.find((flag) => flags[flag] !== undefined);
   const flag = OF_REMOTE.find((one) => given[one] !== undefined && isOfFile('here'));
   if (field !== undefined) {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { wantedText } from '../../instances/deadlines/deadline.ts';
 import { requestLines } from '../../instances/rent/planned.ts';
+import { shownSetup } from '../../jobs/command.ts';
 import type { JobPlan } from '../../jobs/job.ts';
 import { filesText, largestText, leftOutText } from '../../jobs/phases.ts';
 import type { Planned } from '../../json-results/instances.ts';
@@ -31,6 +32,7 @@ export const planView: View<JobPlan & Planned> = {
         { label: 'copy in', value: files && `${filesText(files)} from ${files.folder}` },
         { label: 'largest', value: overview && largestText(overview) },
         { label: 'left out', value: files && overview && leftOutText(files, overview) },
+        { label: 'set up', value: shownSetup(toStart)?.text },
         { label: here === undefined ? 'run' : 'run here', value: shellLine(command, 'linux') },
         { label: 'variables', value: namesOf(toStart).join(', ') },
         {
@@ -63,6 +65,7 @@ export const planView: View<JobPlan & Planned> = {
     request,
     ...(here === undefined ? {} : { names, min_count: here.minCount ?? names.length }),
     command,
+    setup: shownSetup(toStart)?.text ?? null,
     variables: namesOf(toStart),
     sync:
       files === undefined || overview === undefined

@@ -37,6 +37,10 @@ export interface CreateFlags extends DeadlineFlags {
 /** Input of `run` for the job itself. Times are in milliseconds. */
 export interface JobFlags extends CountFlags {
   readonly command?: readonly string[] | undefined;
+  /** For `sh -ec`. */
+  readonly setup?: string | undefined;
+  readonly setupFile?: readonly string[] | undefined;
+  readonly setupAgain?: boolean | undefined;
   readonly sync?: string | undefined;
   readonly exclude?: readonly string[] | undefined;
   readonly gitignore?: boolean | undefined;
@@ -74,6 +78,8 @@ const FIELDS = {
   count: ['count'],
   minCount: ['min_count'],
   command: ['command'],
+  setup: ['setup'],
+  setupFile: ['setup_files'],
   sync: ['sync'],
   exclude: ['exclude'],
   gitignore: ['gitignore'],
@@ -213,6 +219,8 @@ function flagsIn({ fields, at, folder }: Manifest, typed: FileFlags): FileFlags 
     count: fields.count,
     minCount: fields.min_count,
     command: typeof command === 'string' ? ['sh', '-c', command] : command,
+    setup: fields.setup,
+    setupFile: fields.setup_files?.map((path) => within(folder, path)),
     sync: fields.sync === undefined ? undefined : within(folder, fields.sync),
     exclude: fields.exclude,
     gitignore: fields.gitignore,

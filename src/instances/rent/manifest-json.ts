@@ -71,6 +71,14 @@ export const FIELDS: Readonly<Record<string, About>> = {
     description: 'Whether to skip files that match a .gitignore file (default: true).',
     example: false,
   },
+  setup: {
+    description: 'Runs before the command, in its folder, with "sh -e". If it fails, the job ends.',
+    example: 'pip install -r requirements.txt',
+  },
+  setup_files: {
+    description: 'On an existing instance, run the setup again if one of these files changes.',
+    example: ['requirements.txt'],
+  },
   command: {
     description: 'The command: a list of words, or one line for "sh -c".',
     example: 'nvidia-smi',

@@ -11,6 +11,8 @@ import { MOST_INSTANCES } from './count.ts';
 /** Fields that only `run` uses. */
 const jobFields = lazy(() => ({
   command: z.optional(z.union([filled(), z.array(z.string()).check(z.minLength(1))])),
+  setup: z.optional(filled()),
+  setup_files: z.optional(z.array(filled())),
   sync: z.optional(filled()),
   exclude: z.optional(z.array(filled())),
   gitignore: z.optional(z.boolean()),

@@ -52,6 +52,8 @@ function fieldsOf(flags: FileFlags, showSecrets: boolean): Readonly<Record<strin
     sync: flags.sync,
     exclude: flags.exclude,
     gitignore: gitignore === false ? false : undefined,
+    setup: flags.setup,
+    setup_files: flags.setupFile,
     command: command ?? FIELDS.command?.example,
     env: flags.env && variablesOf(flags.env, showSecrets),
     env_file: flags.envFile,
