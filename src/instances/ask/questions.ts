@@ -228,7 +228,9 @@ function sorted(
 
 function isOneOf(typed: readonly string[]) {
   return ({ id, name, fingerprint }: SshKey) =>
-    typed.some((one) => one === id || one === fingerprint || (name != null && isSameName(one, name)));
+    typed.some(
+      (one) => one === id || one === fingerprint || (name != null && isSameName(one, name)),
+    );
 }
 
 async function askForKeys(
