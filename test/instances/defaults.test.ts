@@ -112,7 +112,7 @@ describe('defaults of a profile', () => {
     await done('profiles', 'add', 'other', '--base-url', world.service.url);
     const other = await cli(...run, '--profile', 'other', '--', 'true');
     expect(other.code).toBe(2);
-    expect(other.stderr).toContain('run: missing --offer, --image, --ssh-key');
+    expect(other.stderr).toContain('run: missing --offer, --image');
   });
 
   test('offers the defaults first when it prompts', async () => {

@@ -6,7 +6,7 @@ import { needs } from '../support/needs.ts';
 import { fc, runs } from '../support/random.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
-import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
+import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import { ok } from '../support/service.ts';
 
 let world: World;
@@ -26,6 +26,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const SIGN_IN = ['--identity', '/dev/null', '--unenforced'];
+const OFFERED = ['--offer', OFFER, '--image', IMAGE] as const;
 const NEEDED = `offer_id: ${OFFER}\nimage_id: ${IMAGE}\nssh_keys: [${IMAGE}]\nterminate_after: 4h\n`;
 
 /** Runs `run -f` with a file in the folder. */
@@ -292,7 +293,7 @@ describe('run --init', () => {
   const init = (...argv: string[]) => world.cli(['run', '--init', ...argv]);
 
   test('writes an example that runs, with the flags given', needs('ssh'), async () => {
-    const { code, stdout, stderr } = await init(...HARDWARE, '--ssh-key', 'laptop', '--detach');
+    const { code, stdout, stderr } = await init(...OFFERED, '--ssh-key', 'laptop', '--detach');
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: 'Not in the file, so add them to the command: --detach\n',
@@ -376,7 +377,7 @@ describe('run --init', () => {
         maybe(value('--grace', fc.constantFrom('0s', '500ms', '5m'))),
         fc.constantFrom(['--terminate-after', '4h'], ['--terminate-at', '2026-01-16T18:00Z']),
       )
-      .map((all) => [...HARDWARE, '--ssh-key', 'laptop', '--name', 'trainer', ...all.flat()]);
+      .map((all) => [...OFFERED, '--ssh-key', 'laptop', '--name', 'trainer', ...all.flat()]);
     const words = fc
       .tuple(text, fc.array(text, { maxLength: 2 }))
       .map(([first, more]) => [first.replaceAll(' ', ''), ...more]);
