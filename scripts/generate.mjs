@@ -18,7 +18,7 @@ function outputOf(...args) {
 
 mkdirSync(new URL('schemas/', root), { recursive: true });
 writeFileSync(
-  new URL('schemas/box.schema.json', root),
+  new URL('schemas/job.schema.json', root),
   outputOf('instances', 'create', '--schema'),
 );
 

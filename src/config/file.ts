@@ -31,6 +31,14 @@ export const profileSchema = lazy(() =>
         require_deadline: z.optional(z.boolean()),
       }),
     ),
+    /** Used by commands that rent if neither a flag nor `--file` has the value. */
+    defaults: z.optional(
+      z.object({
+        offer: z.optional(z.string()),
+        image: z.optional(z.string()),
+        ssh_key: z.optional(z.string()),
+      }),
+    ),
     /**
      * Notification command with its arguments, run when a job finishes and for deadlines. Undefined
      * or empty if there is none.
@@ -41,6 +49,7 @@ export const profileSchema = lazy(() =>
 
 export type Profile = z.infer<ReturnType<typeof profileSchema>>;
 export type Guards = NonNullable<Profile['guards']>;
+export type Defaults = NonNullable<Profile['defaults']>;
 
 /** config.json without its profiles, each of which {@link profileSchema} describes. */
 export const fileSchema = lazy(() =>

@@ -46,7 +46,7 @@ export async function askJob(
 ): Promise<MadeRequest> {
   const { how, ends, maxPrice } = input;
   // Suggests a new name each time, since names can't be reused.
-  const suggested = input.flags.name === undefined ? given.flags.name : undefined;
+  const suggested = given.typed.name === undefined ? given.flags.name : undefined;
   const command = {
     start: (name?: string) => ['run', ...(name === suggested ? [] : flag('--name', name).flat())],
     end: () => wordsAfter(input),
@@ -59,12 +59,15 @@ export async function askJob(
 function wordsAfter(input: JobInput): string[][] {
   const { sync, exclude, gitignore, fetch, fetchEvery, keepOnFailure, grace, report_file, detach } =
     input;
-  const { how, command, passEnv, here } = input;
+  const { how, command, passEnv, here, given } = input;
+  const { setup, setupFile = [] } = given.flags;
   return [
     ...(here === undefined ? [] : [['--here']]),
     ...flag('--count', here?.count?.toString()),
     ...flag('--min-count', here?.minCount?.toString()),
     ...flag('--sync', sync),
+    ...flag('--setup', setup),
+    ...flag('--setup-file', ...setupFile),
     ...flag('--exclude', ...exclude),
     ...(gitignore ? [] : [['--no-gitignore']]),
     ...flag('--fetch', ...fetch.map(({ remote, local }) => `${remote}:${local}`)),

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
+import { readText } from '../command-line/input.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { environmentOf } from '../instances/rent/environment.ts';
@@ -8,7 +10,7 @@ import { shellLine } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
 import { type EnvironmentVariable, variableName } from '../rules/container.ts';
 import { hider, SHORTEST_SECRET } from '../rules/secrets.ts';
-import type { JobRecord } from './record/record.ts';
+import type { JobRecord, Setup } from './record/record.ts';
 
 /**
  * Describes a command to run on an instance. Variable values may be secrets, so gpucloud never stores or
@@ -17,6 +19,8 @@ import type { JobRecord } from './record/record.ts';
 export interface Command {
   readonly words: readonly string[];
   readonly variables: readonly EnvironmentVariable[];
+  /** Runs first; undefined without one. */
+  readonly setup?: Setup | undefined;
 }
 
 /** Variables that ssh, rsync and their child processes need. */
@@ -24,8 +28,8 @@ const OF_PROGRAMS =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_.*|TMPDIR|SSH_AUTH_SOCK|SYSTEMROOT|USERPROFILE)$/i;
 
 /**
- * Returns the command with the variables of `--pass-env`, and of `--env-file` if no container has
- * them. Other programs that `run` starts don't get these variables. Throws a usage error.
+ * Returns the command with the variables of `--pass-env`, and of `--env` and `--env-file` if no
+ * container has them. Other programs that `run` starts don't get these variables. Throws a usage error.
  */
 export async function commandOf(
   words: readonly string[],
@@ -35,27 +39,19 @@ export async function commandOf(
 ): Promise<Command> {
   const missing = passEnv.filter((name) => context.env[name] === undefined);
   if (missing.length > 0) {
-    throw usageError(`--pass-env ${missing.join(', ')}: not set in the environment`);
+    throw usageError(`${from('passEnv')} ${missing.join(', ')}: not set in the environment`);
   }
-  const { envFile, dockerImage } = flags;
-  if (dockerImage === undefined && flags.env !== undefined) {
-    throw usageError(
-      `${from('env')} sets variables of a container, but --docker-image is missing`,
-      'for COMMAND: --pass-env NAME, or --env-file FILE',
-    );
+  const { env, envFile, dockerImage } = flags;
+  const own = dockerImage === undefined ? { env, envFile } : {};
+  const variables = await environmentOf({ flags: own, from }, { rule: variableName }, context);
+  for (const { key, value } of variables) {
+    if (value.includes('\0')) throw usageError(`the variable "${key}" has a NUL byte`);
   }
-  // Accepts any key, and checks the names below: --any-env-key is for containers.
-  const ownFlags = { envFile: dockerImage === undefined ? envFile : undefined, anyEnvKey: true };
-  const ofFile = await environmentOf({ flags: ownFlags, from }, context);
-  for (const { key, value } of ofFile) {
-    const name = variableName(key);
-    if (!name.ok) throw usageError(`--env-file, "${key}": ${name.rule}`);
-    if (value.includes('\0')) throw usageError(`--env-file, "${key}": has a NUL byte`);
-  }
-  const passed = new Map(ofFile.map(({ key, value }) => [key, value]));
+  const passed = new Map(variables.map(({ key, value }) => [key, value]));
   for (const name of passEnv) passed.set(name, context.env[name] ?? '');
   context.withhold([...passed.keys()].filter((name) => !OF_PROGRAMS.test(name)));
-  return { words, variables: [...passed].map(([key, value]) => ({ key, value })) };
+  const setup = await setupOf({ flags, from }, context);
+  return { words, variables: [...passed].map(([key, value]) => ({ key, value })), setup };
 }
 
 /**
@@ -82,17 +78,43 @@ export function noteUncopied(words: readonly string[], { err }: Context): void {
 }
 
 /** Masks the variables' values in the words, except short values, since those occur by chance. */
-export function shownWords({ words, variables }: Command): string[] {
+export function shownWords({ words, variables }: Pick<Command, 'words' | 'variables'>): string[] {
   const values = variables.map(({ value }) => value);
   return words.map(hider(values.filter(({ length }) => length >= SHORTEST_SECRET)));
+}
+
+/** Masks the variables' values in the setup. */
+export function shownSetup({ setup, variables }: Command): Setup | undefined {
+  const hide = (text: string) => shownWords({ words: [text], variables })[0] ?? '';
+  return setup && { ...setup, text: hide(setup.text) };
+}
+
+/**
+ * Returns the setup with a mark of its text and its files. Throws a usage error for a file that can't
+ * be read.
+ */
+export async function setupOf(
+  { flags: { setup: text, setupFile = [], setupAgain }, from }: Pick<Given, 'flags' | 'from'>,
+  context: Context,
+): Promise<Setup | undefined> {
+  if (text === undefined) {
+    const part = setupFile.length > 0 ? from('setupFile') : setupAgain && '--setup-again';
+    if (part) throw usageError(`${part} needs --setup`);
+    return undefined;
+  }
+  const hash = createHash('sha256').update(JSON.stringify(text));
+  for (const [at, path] of setupFile.entries()) {
+    hash.update(JSON.stringify(await readText(from('setupFile', at), path, context)));
+  }
+  return { text, mark: hash.digest('hex'), again: setupAgain === true };
 }
 
 /**
  * Returns the recorded command, for a process other than its `run`. Throws CliError('runFailed') if the
  * command needs variables, since their values are not stored.
  */
-export function recordedCommand({ command: words, variables = [] }: JobRecord): Command {
-  if (variables.length === 0) return { words, variables: [] };
+export function recordedCommand({ command: words, variables = [], setup }: JobRecord): Command {
+  if (variables.length === 0) return { words, variables: [], setup: setup ?? undefined };
   throw new CliError(
     'runFailed',
     `The command was never started, and the values of ${variables.join(', ')} are not stored.`,

@@ -1,7 +1,7 @@
 import type { CreateInstanceBody, Instance } from '../api/index.ts';
 import type { CliError } from '../errors.ts';
 import type { DeadlineFlags } from '../instances/deadlines/deadline.ts';
-import type { CreateFlags } from '../instances/rent/given.ts';
+import type { Given } from '../instances/rent/given.ts';
 import type { Chosen } from '../instances/rent/hardware.ts';
 import type { Money } from '../rules/money.ts';
 import type { HowToReach } from '../ssh/reach.ts';
@@ -19,7 +19,7 @@ import type { Stops } from './stops.ts';
 
 /** A job as given on the command line. */
 export interface JobInput {
-  readonly flags: CreateFlags;
+  readonly given: Given;
   /** Names given with `--pass-env`. */
   readonly passEnv: readonly string[];
   readonly command: readonly string[];
@@ -62,6 +62,8 @@ export interface JobPlan extends JobInput {
   readonly names: readonly string[];
   /** Offers in the order of attempts. */
   readonly offers: readonly Chosen[];
+  /** The values of the request that are the profile's defaults. */
+  readonly from_profile: readonly string[];
   /** Milliseconds during which to retry refused offers. */
   readonly retryFor: number | undefined;
   readonly files: FileList | undefined;

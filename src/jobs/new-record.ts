@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { serviceName } from '../instances/deadlines/armed.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
+import { shownSetup } from './command.ts';
 import type { JobPlan } from './job.ts';
 import { timeNow } from './record/note.ts';
 import type { JobRecord } from './record/record.ts';
@@ -35,6 +36,7 @@ export async function newRecord(given: Given, start: Start, context: Context): P
     ...start,
     command,
     variables: toStart.variables.map(({ key }) => key),
+    setup: shownSetup(toStart) ?? null,
     exclude,
     gitignore,
     fetch: fetch.map(({ remote, local }) => ({
@@ -67,6 +69,7 @@ export async function newRecord(given: Given, start: Start, context: Context): P
     ended_at: null,
     reason: null,
     exit_code: null,
+    setup_exit_code: null,
     kept: null,
     report: null,
   };

@@ -2,7 +2,6 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { instanceIn, readInstance } from '../instances/read.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
-import { withFile } from '../instances/rent/given.ts';
 import { findInstance, type Target } from '../instances/resolve.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
@@ -35,7 +34,7 @@ export async function runOnInstance(
   input: JobInput,
   context: Context,
 ): Promise<void> {
-  const { toStart, files } = await checkInput(input, await withFile(input.flags, context), context);
+  const { toStart, files } = await checkInput(input, input.given, context);
   // Loads the account first: otherwise the instance is not stored, and its job is not listed.
   await ownJournal(context);
   const target = await findInstance(typed, context, { changes: true });

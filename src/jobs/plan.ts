@@ -11,7 +11,7 @@ import { ensureNoPending } from '../instances/recover/pending.ts';
 import { noteAccount } from '../instances/rent/account.ts';
 import { makeRequest, missingError, missingFlags } from '../instances/rent/body.ts';
 import { checkCount, numberedNames } from '../instances/rent/count.ts';
-import { type Given, withFile } from '../instances/rent/given.ts';
+import type { Given } from '../instances/rent/given.ts';
 import { notePrice } from '../instances/rent/hardware.ts';
 import { askDeadline, askJob } from './ask.ts';
 import { commandOf, ensureWords, noteUncopied, shownWords } from './command.ts';
@@ -32,7 +32,7 @@ export async function planJob(
   context: Context,
 ): Promise<JobPlan> {
   await noteAccount(context);
-  const read = await withFile(input.flags, context);
+  const { given: read } = input;
   const { drive } = read.flags;
   if (input.here !== undefined) checkCount(input.here, drive && read.from('drive'));
   const { toStart, ...checked } = await checkInput(input, read, context);
@@ -57,7 +57,11 @@ export async function checkInput(
 ): Promise<Pick<JobPlan, 'toStart' | 'files' | 'overview'>> {
   // An empty word comes from an unset variable of a script.
   if ((command[0] ?? '') === '') {
-    throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
+    throw usageError(
+      read.file === undefined
+        ? 'COMMAND is missing: put it after --, as in -- python train.py'
+        : `${read.file} has no command: add "command" to it, or put COMMAND after --`,
+    );
   }
   const toStart =
     here === undefined
@@ -65,20 +69,25 @@ export async function checkInput(
       : await localCommandOf(command, read, context);
   ensureWords(toStart, sync ?? '.');
   if (fetchEvery !== undefined && fetch.length === 0)
-    throw usageError('--fetch-every needs --fetch');
+    throw usageError(`${read.from('fetchEvery')} needs --fetch`);
   // A generated name is new, so no folder with this name exists.
   const names = namesOf(read.flags.name ?? 'new-run', here);
   const targets = here === undefined ? fetch : names.flatMap((name) => fetchInto(fetch, name));
-  await ensureTargets(targets, context.host);
+  await ensureTargets(targets, (at) => read.from('fetch', at % fetch.length), context.host);
   const files =
-    sync === undefined ? undefined : await listFiles(resolve(sync), { exclude, gitignore });
+    sync === undefined
+      ? undefined
+      : await listFiles(resolve(sync), { exclude, gitignore, flag: read.from('sync') });
   await ensureSsh(how, context);
   const overview = files && (await overviewOf(files));
   if (files !== undefined && overview !== undefined) noteFiles(files, overview, context);
   return { toStart, files, overview };
 }
 
-type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offers' | 'retryFor'>;
+type Requested = Pick<
+  JobPlan,
+  'ends' | 'maxPrice' | 'request' | 'offers' | 'from_profile' | 'retryFor'
+>;
 
 /**
  * Builds the request for the instance, with its deadline. In a terminal, asks for missing values.
@@ -89,11 +98,12 @@ async function requestOf(
   dryRun: boolean,
   context: Context,
 ): Promise<Requested> {
-  const { dockerImage, envFile } = read.flags;
+  const { dockerImage, env, envFile } = read.flags;
   const flags = {
     ...read.flags,
     name: read.flags.name ?? defaultName(context),
-    // Without a container, the file belongs to the command.
+    // Without a container, the variables belong to the command.
+    env: dockerImage === undefined ? undefined : env,
     envFile: dockerImage === undefined ? undefined : envFile,
   };
   const given = { ...read, flags };
@@ -112,18 +122,16 @@ async function requestOf(
     const need = { flags, until: undefined, dryRun, isJob: true };
     const hasIdentity = input.how.identity !== undefined;
     const choose = keyChooser({ ...need, hasIdentity }, context);
-    const { body: request, offers } = await makeRequest(given, context, choose);
+    const { body: request, offers, from_profile } = await makeRequest(given, context, choose);
     for (const offer of offers) notePrice(offer, context, input.here?.count);
-    return { ends, maxPrice, request, offers, retryFor };
+    return { ends, maxPrice, request, offers, from_profile, retryFor };
   }
-  const { body: request, offers } = await askJob(
-    { ...input, ends, maxPrice },
-    given,
-    dryRun,
-    prompts,
-    context,
-  );
-  return { ends, maxPrice, request, offers, retryFor };
+  const {
+    body: request,
+    offers,
+    from_profile,
+  } = await askJob({ ...input, ends, maxPrice }, given, dryRun, prompts, context);
+  return { ends, maxPrice, request, offers, from_profile, retryFor };
 }
 
 /** Throws a usage error that names all missing values. */

@@ -11,6 +11,7 @@ import { createJobOutput } from './output.ts';
 import { note, timeNow } from './record/note.ts';
 import { happenedIn, isShown, readEnded } from './record/record.ts';
 import { observed, probe } from './remote/probe.ts';
+import { exitOf } from './remote/supervisor.ts';
 import { collect } from './stages/collect.ts';
 import { connect } from './stages/connect.ts';
 import { fetchEvery } from './stages/fetch-every.ts';
@@ -118,7 +119,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 
   async function noteExit(seen: Observation): Promise<void> {
     if (seen.kind !== 'exited' || job.record.exit_code !== null) return;
-    await note(job, { exit_code: seen.code, exited_at: timeNow(context) }, context);
+    await note(job, { ...exitOf(seen.code), exited_at: timeNow(context) }, context);
   }
 
   /** Follows the command for `reap`, which prints nothing. */

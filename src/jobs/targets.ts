@@ -11,12 +11,13 @@ import { isPattern, matcherOf } from './files/pattern.ts';
 /** Checks before renting that the results can be written. Throws a usage error. */
 export async function ensureTargets(
   fetch: readonly Fetch[],
+  from: (at: number) => string,
   { home }: { readonly home: string | undefined },
 ): Promise<void> {
   const taken = new Map<string, string>();
   const patterns: Merged[] = [];
-  for (const { remote, local } of fetch) {
-    const what = `--fetch "${remote}"`;
+  for (const [at, { remote, local }] of fetch.entries()) {
+    const what = `${from(at)} "${remote}"`;
     if (isPattern(remote)) {
       patterns.push({ remote, folder: await ensureFolder(absolute(local), what, home) });
       continue;

@@ -74,13 +74,15 @@ export const changedInstance = lazy(() => {
 
 /** `create --dry-run`. The request is null if nothing would be sent. */
 export const plan = lazy(() => {
-  const { flag, maybeTime, maybeNumber, maybeRoubles } = fields();
+  const { texts, flag, maybeTime, maybeNumber, maybeRoubles } = fields();
   return z.object({
     request: z.nullable(createInstanceBody()),
     deadline: maybeTime,
     if_idle_seconds: maybeNumber,
     max_price: maybeRoubles,
     would_send: flag,
+    /** The values of the request that are the profile's defaults: `offer`, `image`, `ssh_key`. */
+    from_profile: texts,
   });
 });
 
@@ -89,6 +91,9 @@ export const jobPlan = lazy(() => {
   const { text, texts, number, maybeText, flag } = fields();
   return z.extend(plan(), {
     command: texts,
+    setup: maybeText,
+    /** Names of the command's variables. */
+    variables: texts,
     sync: z.nullable(
       z.object({
         folder: text,
@@ -264,7 +269,7 @@ export type ShownInstance = Infer<typeof shownInstance>;
 export type IdleTime = Pick<ShownInstance, 'if_idle_seconds' | 'idle_seconds'>;
 export type Attempt = Infer<typeof attempt>;
 export type Plan = Infer<typeof plan>;
-export type Planned = Omit<Plan, 'request'>;
+export type Planned = Omit<Plan, 'request' | 'from_profile'>;
 export type Reaped = Infer<typeof reaped>;
 export type ArmedStatus = Infer<typeof enforcement>;
 export type ListedInstance = Infer<typeof listedInstance>;

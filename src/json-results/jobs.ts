@@ -9,6 +9,7 @@ export const PHASES = [
   'starting',
   'connecting',
   'copying',
+  'setup',
   'running',
   'fetching',
   'terminating',

@@ -55,6 +55,8 @@ export const profile = lazy(() => {
       enforce_max_burn: flag,
       require_deadline: flag,
     }),
+    /** Used by commands that rent if neither a flag nor `--file` has the value. */
+    defaults: z.object({ offer: maybeText, image: maybeText, ssh_key: maybeText }),
     /** The program of `--notify`, without its arguments; null if there is none. */
     notify: maybeText,
   });

@@ -26,6 +26,7 @@ const PLAIN: readonly string[] = [
   'errors.ts',
   'instances/rent/manifest-json.ts',
   // The headers of files that gpucloud writes.
+  'instances/rent/manifest-text.ts',
   'instances/scheduler/systemd.ts',
   'ssh/hosts/ssh-config.ts',
   // The content of a test file.

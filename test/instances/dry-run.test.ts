@@ -121,6 +121,7 @@ test('prints a null request for create --if-not-exists --dry-run if the instance
       if_idle_seconds: null,
       max_price: null,
       would_send: false,
+      from_profile: [],
     },
   });
   const people = await world.cli([...CREATE, '--if-not-exists', '--dry-run'], { env });

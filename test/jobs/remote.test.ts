@@ -235,7 +235,13 @@ test.each([
   ['lost', { state: 'lost', exitCode: undefined }],
 ])('reads the state of a job: %s', async (line, state) => {
   const found = await probe(instance(PROBED.replace('STATE', line)), never);
-  expect(found).toEqual({ ...state, home: '/root', hasRsync: false, hasTar: false });
+  expect(found).toEqual({
+    ...state,
+    isSetup: false,
+    home: '/root',
+    hasRsync: false,
+    hasTar: false,
+  });
 });
 
 describe('following', () => {

@@ -52,6 +52,9 @@ export const profileView: View<ShownProfile> = {
       value: (p) => (p.guards.require_deadline ? true : null),
       hidden: true,
     },
+    { id: 'offer', header: 'OFFER', value: (p) => p.defaults.offer, hidden: true },
+    { id: 'image', header: 'IMAGE', value: (p) => p.defaults.image, hidden: true },
+    { id: 'ssh_key', header: 'SSH KEY', value: (p) => p.defaults.ssh_key, hidden: true },
     field('notify', 'NOTIFY', { hidden: true }),
   ],
   id: (p) => p.name,
@@ -83,9 +86,10 @@ export function existingProfile(file: ConfigFile, name: string): Profile {
  */
 export function shownProfile(file: ConfigFile, name: string, context: Context): ShownProfile {
   const profile = name === SANDBOX ? undefined : existingProfile(file, name);
-  const { base_url = null, account, guards = {}, notify = [] } = profile ?? {};
+  const { base_url = null, account, guards = {}, defaults = {}, notify = [] } = profile ?? {};
   const { max_instances = null, max_burn = null } = guards;
   const { enforce_max_burn = false, require_deadline = false } = guards;
+  const { offer = null, image = null, ssh_key = null } = defaults;
   const key_in = keyPlace(profile)?.kind ?? null;
   return {
     name,
@@ -98,6 +102,7 @@ export function shownProfile(file: ConfigFile, name: string, context: Context): 
     key_in,
     active: activeProfile(context, file) === name,
     guards: { max_instances, max_burn, enforce_max_burn, require_deadline },
+    defaults: { offer, image, ssh_key },
     notify: notify[0] ?? null,
   };
 }

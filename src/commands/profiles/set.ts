@@ -1,16 +1,17 @@
 import { ruled } from '../../command-line/parse.ts';
 import { unlessNoted } from '../../command-line/several.ts';
 import { verb } from '../../command-line/verb.ts';
-import { type Guards, SANDBOX, withProfile } from '../../config/file.ts';
+import { type Defaults, type Guards, SANDBOX, withProfile } from '../../config/file.ts';
 import { usageError } from '../../errors.ts';
 import { commandWords } from '../../rules/command-words.ts';
 import { kopecksText, money } from '../../rules/money.ts';
+import { anyName } from '../../rules/names.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
 import { broken, kept, type Rule, type Verdict } from '../../rules/rule.ts';
 import { existingProfile, profileView, shownProfile } from './profile.ts';
 
 export const set = verb({
-  summary: 'Set guards: limits on what the profile may rent',
+  summary: 'Set guards, defaults and notifications of a profile',
   view: profileView,
   notes:
     'create and reorder check guards before sending a request. If a guard forbids the request, they exit ' +
@@ -24,6 +25,8 @@ export const set = verb({
     '"guard_exceeded" and exits with 1. --enforce-max-burn terminates that instance at once.\n\n' +
     'Guards prevent mistakes. They do not stop a hostile program, which can use the key without ' +
     'the profile.\n\n' +
+    '"instances create" and "run" use --offer, --image and --ssh-key if neither a flag nor --file has ' +
+    'the value, and print which defaults they use. In a terminal, prompts offer them first.\n\n' +
     '"run", "jobs" and "instances reap" start the --notify command when a job finishes, ' +
     'when an instance is terminated at its deadline or by its idle rule, and when a termination ' +
     'fails or its outcome is unknown. The command receives one JSON object on stdin and in GPUCLOUD_EVENT: event, id, name, ' +
@@ -35,6 +38,7 @@ export const set = verb({
     'gpucloud profiles set work --max-burn 500 --enforce-max-burn',
     'gpucloud profiles set work --require-deadline',
     'gpucloud profiles set work --max-burn none',
+    'gpucloud profiles set work --offer A100 --image IMAGE_ID --ssh-key laptop',
     'gpucloud profiles set work --notify "curl -s -d @- https://ntfy.sh/my-gpus"',
   ],
   takes: (command) =>
@@ -58,44 +62,69 @@ export const set = verb({
       .option('--require-deadline', 'refuse to rent without --terminate-after or --terminate-at')
       .option('--no-require-deadline', 'remove the --require-deadline guard')
       .option(
+        '--offer <offer>',
+        'default offer, by name or ID; none removes the default',
+        ruled('--offer', anyName),
+      )
+      .option(
+        '--image <image>',
+        'default image, by name or ID; none removes the default',
+        ruled('--image', anyName),
+      )
+      .option(
+        '--ssh-key <key>',
+        'default SSH key, by name, ID or fingerprint; none removes the default',
+        ruled('--ssh-key', anyName),
+      )
+      .option(
         '--notify <command>',
         'run this command, without a shell, when a job finishes or an instance is terminated automatically; none removes the command',
         ruled('--notify', orNone(commandWords)),
       ),
   async run(context, name, flags) {
     const { maxInstances, maxBurn, enforceMaxBurn, requireDeadline, notify } = flags;
+    const { offer, image, sshKey: ssh_key } = flags;
     const given = {
       ...(maxInstances === undefined ? {} : { max_instances: maxInstances }),
       ...(maxBurn === undefined ? {} : { max_burn: maxBurn }),
       ...(enforceMaxBurn === undefined ? {} : { enforce_max_burn: enforceMaxBurn }),
       ...(requireDeadline === undefined ? {} : { require_deadline: requireDeadline }),
     };
-    const changesGuards = Object.keys(given).length > 0;
-    if (!changesGuards && notify === undefined) {
+    const defaults = {
+      ...(offer === undefined ? {} : { offer }),
+      ...(image === undefined ? {} : { image }),
+      ...(ssh_key === undefined ? {} : { ssh_key }),
+    };
+    const changed = [
+      ...(Object.keys(given).length > 0 ? ['guards'] : []),
+      ...(Object.keys(defaults).length > 0 ? ['defaults'] : []),
+      ...(notify === undefined ? [] : ['--notify']),
+    ];
+    if (changed.length === 0) {
       throw usageError(
-        'nothing to set: add --max-instances, --max-burn, --enforce-max-burn, --require-deadline or --notify',
+        'nothing to set: add --max-instances, --max-burn, --enforce-max-burn, --require-deadline, --offer, --image, --ssh-key or --notify',
       );
     }
     if (name.toLowerCase() === SANDBOX) {
       throw usageError(
         `NAME "${name}": the profile "sandbox" is built in and can't be changed`,
-        'to try guards, serve a sandbox and sign in to it: gpucloud sandbox serve',
+        'to try guards and defaults, serve a sandbox and sign in to it: gpucloud sandbox serve',
       );
     }
     const after = await (await context.config()).change((file) => {
       const profile = existingProfile(file, name);
-      const guards = withoutNone({ ...profile.guards, ...given });
+      const guards = withoutNone<Guards>({ ...profile.guards, ...given });
       if (enforceMaxBurn === true && guards.max_burn === undefined) {
         throw usageError(`--enforce-max-burn: the profile "${name}" has no --max-burn`);
       }
       return withProfile(file, name, {
         ...profile,
         guards,
+        defaults: withoutNone<Defaults>({ ...profile.defaults, ...defaults }),
         ...(notify === undefined ? {} : { notify: notify === 'none' ? [] : [...notify] }),
       });
     });
-    const what = changesGuards ? (notify ? 'guards and --notify' : 'guards') : '--notify';
-    context.err.note(`Changed the ${what} of the profile "${name}".`);
+    context.err.note(`Changed the ${changed.join(' and ')} of the profile "${name}".`);
     await unlessNoted(context, () =>
       context.out.item(shownProfile(after, name, context), profileView),
     );
@@ -119,10 +148,9 @@ function burn(text: string): Verdict<string> {
     : broken('must be "none" or an amount of roubles per hour, such as 500');
 }
 
-type Changed = { readonly [K in keyof Guards]: Guards[K] | 'none' };
-
-function withoutNone(guards: Changed): Guards {
-  return Object.fromEntries(
-    Object.entries(guards).filter(([, guard]) => guard !== 'none' && guard !== false),
-  );
+function withoutNone<T extends object>(
+  changed: { readonly [K in keyof T]: T[K] | 'none' },
+): Partial<T> {
+  const kept = Object.entries(changed).filter(([, value]) => value !== 'none' && value !== false);
+  return Object.fromEntries(kept) as Partial<T>;
 }

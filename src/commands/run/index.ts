@@ -5,10 +5,10 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { type CountFlags, countOption, minCountOption } from '../../instances/rent/count.ts';
 import { withRequestFlags } from '../../instances/rent/flags.ts';
-import type { CreateFlags } from '../../instances/rent/given.ts';
+import { type CreateFlags, withFile } from '../../instances/rent/given.ts';
+import { manifestSchemaText } from '../../instances/rent/manifest-json.ts';
 import { planRental } from '../../instances/rent/planned.ts';
 import { askCommand } from '../../jobs/ask.ts';
-import { parseFetch } from '../../jobs/files/copy-out.ts';
 import { runHere } from '../../jobs/here/index.ts';
 import { runJob } from '../../jobs/index.ts';
 import { runOnInstance } from '../../jobs/on.ts';
@@ -21,6 +21,7 @@ import { anyName, newInstanceName } from '../../rules/names.ts';
 import { duration, pollInterval } from '../../rules/times.ts';
 import { howToReach, withSignInFlags } from '../../ssh/ssh-flags.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
+import { ensureHere, jobIn, OF_REMOTE, printJobFile, typedFlags } from './job-file.ts';
 import { planView } from './view.ts';
 
 /** Hides the value in the error: text after the name may be a secret. */
@@ -38,13 +39,11 @@ const OF_NEW = {
   sshKey: true,
   template: true,
   drive: true,
-  file: true,
   maxPrice: true,
   dockerImage: true,
   dockerCommand: true,
   shmSize: true,
   port: true,
-  env: true,
   anyEnvKey: true,
   volume: true,
   terminateAfter: true,
@@ -53,10 +52,15 @@ const OF_NEW = {
   unenforced: true,
   keepOnFailure: true,
   dryRun: true,
+  init: true,
   count: true,
   minCount: true,
 } satisfies Record<
-  Exclude<keyof CreateFlags, 'envFile'> | 'keepOnFailure' | 'dryRun' | keyof CountFlags,
+  | Exclude<keyof CreateFlags, 'file' | 'env' | 'envFile'>
+  | 'keepOnFailure'
+  | 'dryRun'
+  | 'init'
+  | keyof CountFlags,
   true
 >;
 
@@ -68,9 +72,6 @@ function warnOfStdin({ host, err }: Context): void {
     ),
   );
 }
-
-/** Flags only for commands that run on an instance. */
-const OF_REMOTE = ['on', 'detach', 'fetchEvery', 'passEnv', 'keepOnFailure', 'sshArg'];
 
 export const run = verb({
   summary: 'Rent an instance, run a command, fetch results and terminate it',
@@ -84,8 +85,12 @@ export const run = verb({
     '--sync skips .git and the patterns in .gpucloudignore, or without that file those in ' +
     '.gitignore files. --fetch paths are relative to ' +
     'the same folder. The instance expands a quoted pattern.\n\n' +
-    "--pass-env and --env-file set variables for COMMAND. gpucloud doesn't write their values to " +
-    'command lines or files. With --docker-image, --env-file sets the variables of the container.\n\n' +
+    "--pass-env, --env and --env-file set variables for COMMAND. gpucloud doesn't write their values to " +
+    'command lines or files. With --docker-image, --env and --env-file set the variables of the container.\n\n' +
+    '--file reads the job from a file. Flags override its fields, and relative paths in the file start at ' +
+    'its folder. --init prints a file with the given flags. With --on, run uses only the fields of the job.\n\n' +
+    '--setup runs before COMMAND, for example to install packages. It prints to stderr. With --on, it is ' +
+    'skipped if the same setup, with the same content of each --setup-file, has succeeded on the instance.\n\n' +
     '--on runs COMMAND on an existing instance and does not terminate it: copies changed files, ' +
     "runs COMMAND and copies results back. --on can't be used with flags for new instances.\n\n" +
     '--detach returns once COMMAND has started; "jobs" follows it. After that, only ' +
@@ -111,6 +116,8 @@ export const run = verb({
     '--docker-command': 'nothing',
     '--on': 'instance',
     '--exclude': 'nothing',
+    '--setup': 'nothing',
+    '--setup-file': 'path',
     '--fetch': 'nothing',
     '--count': 'nothing',
     '--min-count': 'nothing',
@@ -120,6 +127,8 @@ export const run = verb({
     '--user': 'nothing',
   },
   examples: [
+    'gpucloud run -f job.yaml',
+    'gpucloud run --init --offer A100 --sync . -- python train.py > job.yaml',
     'gpucloud run -f box.yaml --terminate-after 1h -- nvidia-smi',
     'gpucloud run -f box.yaml --terminate-after 2h --sync . -- python train.py',
     'gpucloud run -f box.yaml --terminate-after 8h --fetch results -- ./train.sh',
@@ -151,12 +160,23 @@ export const run = verb({
         new Option(
           '--here',
           'run COMMAND on this computer, with files that list the instances',
-        ).conflicts(OF_REMOTE),
+        ).conflicts([...OF_REMOTE]),
       )
       .addOption(countOption())
       .addOption(minCountOption())
       .optionsGroup('Options:')
       .option('--sync <folder>', 'folder to copy to the instance', ruled('--sync', anyName))
+      .option(
+        '--setup <command>',
+        'run this first, with sh -e, in the folder of COMMAND; if it fails, the job ends',
+        ruled('--setup', anyName),
+      )
+      .option(
+        '--setup-file <file>',
+        'with --on: run the setup again if this file changes (repeatable)',
+        each,
+      )
+      .option('--setup-again', 'run the setup although it has succeeded on the instance')
       .option('--exclude <pattern>', 'skip files that match, as in .gitignore (repeatable)', each)
       .option('--no-gitignore', 'also copy files that match a .gitignore file')
       .option('--fetch <path>', 'copy REMOTE[:LOCAL] back after COMMAND exits (repeatable)', each)
@@ -183,12 +203,19 @@ export const run = verb({
       .addOption(reportOption())
       .option('-d, --detach', 'return once the command has started')
       .option('--dry-run', 'print the plan without renting')
+      .option('--init', 'print a job file with these flags')
+      .option('--schema', 'print the JSON Schema of --file')
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, typed, given) {
-    const prompts = typed.length > 0 || given.file === '-' ? undefined : await context.prompts();
-    const command = prompts === undefined ? typed : await askCommand(prompts);
-    const { detach = false, dryRun = false, waitTimeout, pollInterval } = given;
+    const { detach = false, dryRun = false, waitTimeout, pollInterval, on, schema, init } = given;
+    if (schema === true) return context.out.text(manifestSchemaText());
+    const isOn = on !== undefined;
+    const read = await withFile(typedFlags(typed, given), isOn ? 'job' : 'both', context);
+    if (init === true) return printJobFile(read, given, context);
+    const isAsked = read.flags.command === undefined && given.file !== '-';
+    const prompts = isAsked ? await context.prompts() : undefined;
+    const asked = prompts === undefined ? {} : { command: await askCommand(prompts) };
     const { identity, user, sshOption, sshArg } = given;
     if (context.flags.timeout !== undefined) {
       context.err.note(
@@ -201,33 +228,17 @@ export const run = verb({
     if (report_file !== null) {
       await ensureReport(report_file, { dryRun });
     }
-    const {
-      sync,
-      exclude = [],
-      gitignore = true,
-      fetch = [],
-      fetchEvery,
-      passEnv = [],
-      keepOnFailure,
-      grace,
-      on,
-      here: isHere = false,
-      count,
-      minCount,
-      ...flags
-    } = given;
+    const isHere = read.flags.here === true;
+    if (isHere) ensureHere(read, given);
+    const { count, minCount } = read.flags;
     if (!isHere && (count ?? minCount) !== undefined) {
       throw usageError(
-        `--${count === undefined ? 'min-count' : 'count'} needs --here`,
+        `${read.from(count === undefined ? 'minCount' : 'count')} needs --here`,
         `run a command with several instances: ${gpucloud('run', '--count', '4', '--here', '--', 'parallel')} …`,
       );
     }
-    const here = isHere ? { count, minCount } : undefined;
-    if (!isHere && flags.file !== '-') warnOfStdin(context);
-    const fetched = fetch.map(parseFetch);
-    const copies = { sync, exclude, gitignore, fetch: fetched, fetchEvery };
-    const named = { ...copies, passEnv, keepOnFailure, grace, how, detach, report_file, here };
-    const input = { flags, command, ...named };
+    if (!isHere && given.file !== '-') warnOfStdin(context);
+    const input = { ...jobIn(read), ...asked, how, detach, report_file };
     if (on !== undefined) {
       return runOnInstance(on, input, context);
     }

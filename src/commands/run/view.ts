@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { wantedText } from '../../instances/deadlines/deadline.ts';
 import { requestLines } from '../../instances/rent/planned.ts';
+import { shownSetup } from '../../jobs/command.ts';
 import type { JobPlan } from '../../jobs/job.ts';
 import { filesText, largestText, leftOutText } from '../../jobs/phases.ts';
 import type { Planned } from '../../json-results/instances.ts';
@@ -27,11 +28,13 @@ export const planView: View<JobPlan & Planned> = {
     },
     {
       heading: 'Then',
-      lines: ({ command, files, overview, fetch, ends, here }) => [
+      lines: ({ command, toStart, files, overview, fetch, ends, here }) => [
         { label: 'copy in', value: files && `${filesText(files)} from ${files.folder}` },
         { label: 'largest', value: overview && largestText(overview) },
         { label: 'left out', value: files && overview && leftOutText(files, overview) },
+        { label: 'set up', value: shownSetup(toStart)?.text },
         { label: here === undefined ? 'run' : 'run here', value: shellLine(command, 'linux') },
+        { label: 'variables', value: namesOf(toStart).join(', ') },
         {
           label: 'copy out',
           value: fetch
@@ -46,6 +49,7 @@ export const planView: View<JobPlan & Planned> = {
   json: ({
     request,
     command,
+    toStart,
     files,
     overview,
     fetch,
@@ -54,12 +58,15 @@ export const planView: View<JobPlan & Planned> = {
     if_idle_seconds,
     max_price,
     would_send,
+    from_profile,
     names,
     here,
   }) => ({
     request,
     ...(here === undefined ? {} : { names, min_count: here.minCount ?? names.length }),
     command,
+    setup: shownSetup(toStart)?.text ?? null,
+    variables: namesOf(toStart),
     sync:
       files === undefined || overview === undefined
         ? null
@@ -80,5 +87,10 @@ export const planView: View<JobPlan & Planned> = {
     if_idle_seconds,
     max_price,
     would_send,
+    from_profile,
   }),
 };
+
+function namesOf({ variables }: JobPlan['toStart']): string[] {
+  return variables.map(({ key }) => key);
+}

@@ -4,6 +4,7 @@ import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { lockedKeyError } from '../../ssh-keys/private-half.ts';
 import { checkGiven, keylessWarning, type MadeRequest, makeRequest } from '../rent/body.ts';
 import { numberedNames } from '../rent/count.ts';
+import { NO_DEFAULTS } from '../rent/defaults.ts';
 import type { CreateFlags } from '../rent/given.ts';
 import { readLists } from './lists.ts';
 import { type Answer, OFFER, type Question, questionsFor } from './questions.ts';
@@ -27,8 +28,13 @@ export interface Asked extends MadeRequest {
  * prints the command that continues with the answers.
  */
 export async function askRequest(wish: Wish, prompts: Prompts, context: Context): Promise<Asked> {
-  const { given, isJob, dryRun, count } = wish;
-  const { flags } = given;
+  const { isJob, dryRun, count } = wish;
+  // Offers the profile's defaults first instead of skipping their questions.
+  const { flags: preferred } = wish.given.defaults;
+  const flags = Object.fromEntries(
+    Object.entries(wish.given.flags).filter(([name]) => !Object.hasOwn(preferred, name)),
+  ) as CreateFlags;
+  const given = { ...wish.given, flags, defaults: NO_DEFAULTS };
   await context.out.prepare();
   await checkGiven(given, context);
   const read = await readLists(context);
@@ -39,7 +45,8 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
   const sshKeys = mustSignIn ? read.sshKeys?.filter(({ id }) => read.usable.has(id)) : read.sshKeys;
   const lists = { ...read, sshKeys };
   const refused = new Set<string>();
-  const questions = questionsFor({ flags, lists, refused, isJob, dryRun, count, prompts, context });
+  const asking = { flags, preferred, lists, refused, isJob, dryRun, count, prompts, context };
+  const questions = questionsFor(asking);
   const answers = new Map<Question, Answer>();
 
   const answered = (own: CreateFlags): CreateFlags =>

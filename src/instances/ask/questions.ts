@@ -5,7 +5,7 @@ import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
 import { portClash, publishedPort } from '../../rules/container.ts';
 import { roublesText } from '../../rules/money.ts';
-import { nameKey } from '../../rules/names.ts';
+import { isSameName, nameKey } from '../../rules/names.ts';
 import { brokenName, numbered } from '../rent/count.ts';
 import type { CreateFlags } from '../rent/given.ts';
 import { brokenHardware, dayOf, stockDay } from '../rent/hardware.ts';
@@ -35,6 +35,8 @@ export interface Question {
 /** Data for the questions. */
 export interface Asking {
   readonly flags: CreateFlags;
+  /** The profile's defaults, offered first. */
+  readonly preferred: CreateFlags;
   readonly lists: Lists;
   /** IDs of refused offers. */
   readonly refused: ReadonlySet<string>;
@@ -149,12 +151,13 @@ function suggestedName(isTaken: (name: string) => boolean, random: () => number)
 /** Asks for a known offer or image, or for its ID. */
 async function askHardware(
   kind: Kind,
-  { lists: { catalog }, refused, prompts }: Asking,
+  { preferred, lists: { catalog }, refused, prompts }: Asking,
   before: Answer | undefined,
 ): Promise<Answer> {
   const entries = catalog[kind];
+  const [wanted] = fitting([preferred[kind] ?? ''].flat()[0] ?? '', entries);
   const question = kind === 'offer' ? 'Offer (the hardware)' : 'Base image (the system)';
-  const choices: Choice<Answer | 'other'>[] = sorted(entries, refused).map((entry) => {
+  const choices: Choice<Answer | 'other'>[] = sorted(entries, refused, wanted).map((entry) => {
     const { id, name, region } = entry;
     const names = [slug(name), name ?? ''].filter((one) => one !== '');
     const isUnique = (one: string) => fitting(one, entries).every((other) => other.id === id);
@@ -204,27 +207,41 @@ function stockOf(offer: CatalogEntry): string | undefined {
   return `out of stock${day === undefined ? '' : ` on ${day}`}`;
 }
 
-/** Sorts by: not refused, in stock, cheapest, name. */
-function sorted(entries: readonly CatalogEntry[], refused: ReadonlySet<string>): CatalogEntry[] {
+/** Sorts by: not refused, the profile's default, in stock, cheapest, name. */
+function sorted(
+  entries: readonly CatalogEntry[],
+  refused: ReadonlySet<string>,
+  wanted: CatalogEntry | undefined,
+): CatalogEntry[] {
   // Floating point is accurate enough for sorting.
   const price = ({ price_per_hour }: CatalogEntry) => Number(price_per_hour ?? Number.MAX_VALUE);
   const title = ({ name, id }: CatalogEntry) => name ?? id;
   return [...entries].sort(
     (a, b) =>
       Number(refused.has(a.id)) - Number(refused.has(b.id)) ||
+      Number(b === wanted) - Number(a === wanted) ||
       Number(a.in_stock === false) - Number(b.in_stock === false) ||
       price(a) - price(b) ||
       (title(a) < title(b) ? -1 : 1),
   );
 }
 
+function isOneOf(typed: readonly string[]) {
+  return ({ id, name, fingerprint }: SshKey) =>
+    typed.some(
+      (one) => one === id || one === fingerprint || (name != null && isSameName(one, name)),
+    );
+}
+
 async function askForKeys(
-  { lists, isJob, dryRun, prompts, context }: Asking,
+  { preferred, lists, isJob, dryRun, prompts, context }: Asking,
   before: Answer | undefined,
 ): Promise<Answer> {
   const { sshKeys: keys = [], usable } = lists;
   const earlier = before?.flags.sshKey;
-  const isChosen = earlier && ((key: SshKey) => earlier.includes(typedBy(key, keys)));
+  const isChosen = earlier
+    ? (key: SshKey) => earlier.includes(typedBy(key, keys))
+    : preferred.sshKey && isOneOf(preferred.sshKey);
   const chosen = await askKeys({ keys, usable, isJob, dryRun, prompts, context }, isChosen);
   return answerOf(chosen, keys);
 }

@@ -5,8 +5,10 @@ import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { portClash } from '../../rules/container.ts';
+import { environmentKey, portClash } from '../../rules/container.ts';
 import { newInstanceName } from '../../rules/names.ts';
+import { kept } from '../../rules/rule.ts';
+import { namesOfDefaults, noteDefaults } from './defaults.ts';
 import { environmentOf } from './environment.ts';
 import type { CreateFlags, Given } from './given.ts';
 import { type Chosen, findHardware } from './hardware.ts';
@@ -35,6 +37,8 @@ export interface MadeRequest {
   readonly offer: Chosen;
   /** All offers in the order of attempts; `offer` is the first. */
   readonly offers: readonly Chosen[];
+  /** The values that are the profile's defaults. */
+  readonly from_profile: string[];
 }
 
 /** Chooses the IDs of the SSH keys if neither a flag nor the file does. */
@@ -55,6 +59,7 @@ export async function makeRequest(
     throw missingError(missingFlags(flags));
   }
   ensureFilled(given);
+  noteDefaults(given.defaults, context);
   const container = await containerOf(given, context);
   checked(from('name'), instance_name, newInstanceName);
   const offer = await findHardware('offer', first, from('offer', 0), context);
@@ -70,7 +75,12 @@ export async function makeRequest(
     ...(await references(given, context, chooseKeys)),
     ...(container === undefined ? {} : { docker_config: container }),
   };
-  return { body, offer, offers: [...new Map(offers.map((one) => [one.id, one])).values()] };
+  return {
+    body,
+    offer,
+    offers: [...new Map(offers.map((one) => [one.id, one])).values()],
+    from_profile: namesOfDefaults(given.defaults),
+  };
 }
 
 /**
@@ -141,7 +151,11 @@ async function containerOf(
   const { dockerImage: image, port } = flags;
   const clash = portClash(port ?? []);
   if (clash !== undefined) throw usageError(`${from('port', clash.at)}: ${clash.rule}`);
-  const env = await environmentOf({ flags, from }, context);
+  const keys = {
+    rule: flags.anyEnvKey === true ? kept : environmentKey,
+    hint: 'add --any-env-key to send it anyway',
+  };
+  const env = await environmentOf({ flags, from }, keys, context);
   if (image === undefined) {
     const part = PARTS.find((one) => flags[one] !== undefined);
     if (part === undefined && env.length === 0) return undefined;

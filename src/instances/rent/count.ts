@@ -5,9 +5,9 @@ import { instanceName, newInstanceName } from '../../rules/names.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
 
 /** Maximum instances per command. A larger number is probably a typo. */
-const MOST = 32;
+export const MOST_INSTANCES = 32;
 
-const countRule = (text: string) => wholeNumber(text, 1, MOST);
+const countRule = (text: string) => wholeNumber(text, 1, MOST_INSTANCES);
 
 export function countOption() {
   return new Option('--count <n>', 'create N instances, NAME-1 to NAME-N').argParser(

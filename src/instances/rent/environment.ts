@@ -1,14 +1,15 @@
 import { readText } from '../../command-line/input.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import {
-  type EnvironmentVariable,
-  environmentKey,
-  environmentVariable,
-  keyClash,
-} from '../../rules/container.ts';
-import type { Verdict } from '../../rules/rule.ts';
+import { type EnvironmentVariable, environmentVariable, keyClash } from '../../rules/container.ts';
+import type { Rule, Verdict } from '../../rules/rule.ts';
 import type { Given } from './given.ts';
+
+/** The rule for names, and how to send other names. */
+interface KeyRule {
+  readonly rule: Rule<string>;
+  readonly hint?: string | undefined;
+}
 
 /** An environment variable and its source. */
 interface Line {
@@ -22,21 +23,23 @@ interface Line {
  */
 export async function environmentOf(
   { flags, from }: Pick<Given, 'flags' | 'from'>,
+  { rule, hint }: KeyRule,
   context: Context,
 ): Promise<EnvironmentVariable[]> {
   const sources: Line[][] = [];
-  for (const path of flags.envFile ?? []) {
-    const lines = (await readText('--env-file', path, context)).split(/\r?\n/);
+  for (const [at, path] of (flags.envFile ?? []).entries()) {
+    const flag = from('envFile', at);
+    const lines = (await readText(flag, path, context)).split(/\r?\n/);
     sources.push(
       lines
-        .map((text, at) => ({ where: `--env-file ${path}, line ${at + 1}`, text }))
+        .map((text, line) => ({ where: `${flag} ${path}, line ${line + 1}`, text }))
         .filter(({ text }) => text.trim() !== '' && !text.trimStart().startsWith('#')),
     );
   }
   sources.push((flags.env ?? []).map((text, at) => ({ where: from('env', at), text })));
   const variables = new Map<string, EnvironmentVariable>();
   for (const lines of sources) {
-    const own = lines.map((line) => variableOf(line, flags.anyEnvKey === true, context.env));
+    const own = lines.map((line) => variableOf(line, { rule, hint }, context.env));
     const clash = keyClash(own.map(({ key }) => key));
     if (clash !== undefined) throw usageError(`${lines[clash.at]?.where}: ${clash.rule}`);
     for (const variable of own) variables.set(variable.key, variable);
@@ -46,7 +49,7 @@ export async function environmentOf(
 
 function variableOf(
   { where, text }: Line,
-  anyKey: boolean,
+  { rule, hint }: KeyRule,
   environment: Context['env'],
 ): EnvironmentVariable {
   const variable = text.includes('=')
@@ -55,13 +58,8 @@ function variableOf(
   if (!variable.ok) {
     throw usageError(`${where}: ${variable.rule}`);
   }
-  const key = environmentKey(variable.value.key);
-  if (!key.ok && !anyKey) {
-    throw usageError(
-      `${where} "${variable.value.key}": ${key.rule}`,
-      'add --any-env-key to send it anyway',
-    );
-  }
+  const key = rule(variable.value.key);
+  if (!key.ok) throw usageError(`${where} "${variable.value.key}": ${key.rule}`, hint);
   return variable.value;
 }
 

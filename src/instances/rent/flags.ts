@@ -77,7 +77,7 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
     )
     .option(
       '-e, --env <variable>',
-      'container variable: KEY=VALUE, or KEY to copy its value (repeatable)',
+      'set a variable: KEY=VALUE, or KEY to copy its value (repeatable)',
       each,
     )
     .option('--env-file <file>', 'read variables from a file (repeatable)', each)
@@ -94,5 +94,5 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
     .addOption(ifIdleOption())
     .addOption(unenforcedOption())
     .optionsGroup('Options:')
-    .option('-f, --file <file>', 'read the request from a YAML or JSON file; - for stdin');
+    .option('-f, --file <file>', 'read a job or instance from a YAML or JSON file; - for stdin');
 }

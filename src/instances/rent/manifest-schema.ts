@@ -1,22 +1,55 @@
-import { faultsIn, NOT_DOCUMENTED, type Odd } from '../../api/schemas/check.ts';
 import { filled, type Infer, ruled } from '../../api/schemas/fields.ts';
 import { createInstanceFields } from '../../api/schemas/instance-body.ts';
 import { lazy } from '../../lazy.ts';
+import { variableName } from '../../rules/container.ts';
 import { positiveMoney } from '../../rules/money.ts';
-import { moment, positiveDuration } from '../../rules/times.ts';
+import { newInstanceName } from '../../rules/names.ts';
+import { duration, idleTime, moment, pollInterval, positiveDuration } from '../../rules/times.ts';
 import * as z from '../../zod.ts';
+import { MOST_INSTANCES } from './count.ts';
+
+/** Fields that only `run` uses. */
+const jobFields = lazy(() => ({
+  command: z.optional(z.union([filled(), z.array(z.string()).check(z.minLength(1))])),
+  setup: z.optional(filled()),
+  setup_files: z.optional(z.array(filled())),
+  sync: z.optional(filled()),
+  exclude: z.optional(z.array(filled())),
+  gitignore: z.optional(z.boolean()),
+  fetch: z.optional(z.array(filled())),
+  fetch_every: z.optional(ruled(pollInterval)),
+  pass_env: z.optional(z.array(ruled(variableName))),
+  here: z.optional(z.boolean()),
+  keep_on_failure: z.optional(ruled(duration)),
+  grace: z.optional(ruled(duration)),
+}));
+
+/** Fields for the variables of a container, or without one of the command. */
+const variableFields = lazy(() => ({
+  env: z.optional(
+    z.record(
+      z.string().check(z.regex(/^[^=\0]+$/)),
+      z.nullable(z.union([z.string(), z.number(), z.boolean()])),
+    ),
+  ),
+  env_file: z.optional(z.array(filled())),
+}));
 
 /**
- * Schema of a `--file` manifest: the fields of POST /instances, and gpucloud's flags that limit the
- * instance.
+ * Schema of a `--file` manifest: the fields of POST /instances, gpucloud's flags that limit the
+ * instance, and the job to run on it.
  */
-export const manifestSchema = lazy(() =>
-  z.extend(createInstanceFields(), {
+export const manifestSchema = lazy(() => {
+  const count = () => z.optional(z.int().check(z.gte(1), z.lte(MOST_INSTANCES)));
+  return z.extend(createInstanceFields(), {
     /** Schema URL, which lets an editor check the file. */
     $schema: z.optional(z.string()),
+    name: z.optional(ruled(newInstanceName)),
     offers: z.optional(z.array(filled()).check(z.minLength(1))),
+    retry_for: z.optional(ruled(positiveDuration)),
     terminate_after: z.optional(ruled(positiveDuration)),
     terminate_at: z.optional(ruled(moment)),
+    if_idle: z.optional(ruled(idleTime)),
     max_price: z.optional(
       z.union([z.string(), z.number()]).check(
         z.refine((value) => positiveMoney(String(value)).ok, {
@@ -24,8 +57,12 @@ export const manifestSchema = lazy(() =>
         }),
       ),
     ),
-  }),
-);
+    count: count(),
+    min_count: count(),
+    ...variableFields(),
+    ...jobFields(),
+  });
+});
 
 export type ManifestFields = Infer<typeof manifestSchema>;
 
@@ -33,16 +70,12 @@ function ruleOf(verdict: ReturnType<typeof positiveMoney>): string | undefined {
   return verdict.ok ? undefined : verdict.rule;
 }
 
-/** Returns the faults of a file, each with the rule of its field. */
-export function faultsInManifest(value: unknown): Odd[] {
-  const names = Object.keys(manifestSchema().shape);
-  return faultsIn(manifestSchema, value).map(({ where, what }) => {
-    if (what !== NOT_DOCUMENTED) return { where, what };
-    const [name] = where;
-    // Suggests the field for a wrong name: `instance_name` for `name`, `storage_drive_id` for
-    // `drive`.
-    const meant = names.find((one) => one.split('_').includes(String(name)));
-    const isMeant = where.length === 1 && meant !== undefined;
-    return { where, what: isMeant ? `is unknown (did you mean ${meant}?)` : 'is unknown' };
-  });
+/** Whether only `run` uses a field. */
+export function isOfJob(field: string): boolean {
+  return Object.hasOwn(jobFields(), field);
+}
+
+/** Whether a field sets variables, for an instance or for a job. */
+export function isOfVariables(field: string): boolean {
+  return Object.hasOwn(variableFields(), field);
 }

@@ -1,19 +1,20 @@
 import type { CreateInstanceBody } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import type { Planned } from '../../json-results/instances.ts';
+import type { Plan, Planned } from '../../json-results/instances.ts';
 import type { DetailLine } from '../../output/output.ts';
 import type { Money } from '../../rules/money.ts';
 import { type DeadlineFlags, plannedDeadline } from '../deadlines/deadline.ts';
 import { ensureCanRent } from '../recover/pending.ts';
 
 /** Plan if `--if-not-exists` finds the name: sends nothing. */
-export const NOTHING_PLANNED = {
+export const NOTHING_PLANNED: Plan = {
   request: null,
   deadline: null,
   if_idle_seconds: null,
   max_price: null,
   would_send: false,
-} as const;
+  from_profile: [],
+};
 
 interface Wish {
   /** Names of several instances; defaults to the name in the request. */

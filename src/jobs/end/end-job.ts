@@ -6,7 +6,7 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
 import { note, timeNow } from '../record/note.ts';
-import { isCollected, removeOldJobs } from '../record/record.ts';
+import { hasFailedSetup, isCollected, type RentedRecord, removeOldJobs } from '../record/record.ts';
 import { withoutExitCode } from '../stages/without-exit-code.ts';
 import { costAtMost } from './cost.ts';
 import { notifyOfEnd } from './notify.ts';
@@ -15,7 +15,7 @@ import { type JobEnd, reportOf, writeReport } from './report.ts';
 /** Terminates the instance of a job, unless it existed before. */
 export async function endJob(job: Job, context: Context): Promise<JobEnd> {
   const failure = failureOf(job);
-  const stage = failure === undefined ? 'done' : job.phases.current;
+  const stage = failure === undefined ? 'done' : stageOf(job);
   const end = { ...progressOf(job), stage, error: failure && runFailed(failure) } as const;
   if (job.record.on) return { ...end, terminated: false, isOver: true };
   await note(job, { ending_at: timeNow(context) }, context);
@@ -33,11 +33,31 @@ export async function endJob(job: Job, context: Context): Promise<JobEnd> {
 /** Returns why a job failed; undefined if its command has exited and its results are here. */
 function failureOf({ failure, record, stops, by }: Job): CliError | undefined {
   if (failure !== undefined) return failure;
+  if (by !== 'stop' && hasFailedSetup(record)) return setupFailed(record, stops);
   const isStarted = record.command_started_at !== null;
   const { reason }: { reason?: unknown } = isStarted ? stops.last : stops.any;
   if (!isCollected(record) && reason instanceof CliError) return reason;
   if (by === 'stop' || record.exit_code !== null) return undefined;
   return withoutExitCode(stops, record);
+}
+
+function stageOf({ record, phases }: Job): JobEnd['stage'] {
+  return hasFailedSetup(record) ? 'setup' : phases.current;
+}
+
+/** Returns the error for a failed setup. An interrupted one has the exit code of the interrupt. */
+function setupFailed(
+  { id, name, setup_exit_code, on }: RentedRecord,
+  { interrupt }: Pick<Job['stops'], 'interrupt'>,
+): CliError {
+  const { reason }: { reason?: unknown } = interrupt;
+  if (isInterrupt(reason)) return reason;
+  const logs = `see its output: ${gpucloud('jobs', 'logs', typedName(name, id), '--tail', '10')}`;
+  return new CliError(
+    'runFailed',
+    `The setup failed with exit code ${setup_exit_code}, so the command was not started.`,
+    { hint: on ? logs : `${logs}; to inspect the instance, add --keep-on-failure 1h` },
+  );
 }
 
 /** Returns the end of a job whose instance has ended elsewhere. */
@@ -57,10 +77,11 @@ export function endedElsewhere(job: Job, context: Context): JobEnd {
 
 /** Returns how a job stands that goes on without this process. */
 export async function leftJob(job: Job, context: Context): Promise<JobEnd> {
-  const { by, record, stops, failure, phases } = job;
-  const rest = { ...progressOf(job), stage: phases.current, kept: record.kept };
+  const { by, record, stops } = job;
+  const failure = hasFailedSetup(record) ? failureOf(job) : job.failure;
+  const rest = { ...progressOf(job), stage: stageOf(job), kept: record.kept };
   if (record.kept !== null && !stops.interrupt.aborted) {
-    const stage = failure === undefined ? ('done' as const) : phases.current;
+    const stage = failure === undefined ? ('done' as const) : stageOf(job);
     return { ...rest, stage, terminated: false, error: failure && runFailed(failure) };
   }
   const { reason }: { reason?: unknown } = stops.interrupt;
@@ -148,10 +169,11 @@ function leftOn({ record: { id, name, exit_code } }: Job, cause: CliError): CliE
   return new CliError('runFailed', `${name}: ${withStop(cause.message)} ${rest}.`, { hint, cause });
 }
 
-function progressOf({ record: { id, name, exit_code, fetch }, fetched, isOutputWhole }: Job) {
+function progressOf({ record, fetched, isOutputWhole }: Job) {
+  const { id, name, fetch } = record;
   const before = fetch.flatMap(({ local, fetched_at }) => (fetched_at === null ? [] : local));
   return {
-    command_exit_code: exit_code,
+    command_exit_code: hasFailedSetup(record) ? null : record.exit_code,
     output_complete: isOutputWhole,
     instance: { id, name },
     fetched: [...new Set([...before, ...fetched])],

@@ -30,16 +30,16 @@ export interface Fetch {
  * Parses `results`, `results:out`, `/var/log/job.log:` or `out/*.csv:tables`. LOCAL defaults to the
  * same name in the current folder.
  */
-export function parseFetch(text: string): Fetch {
+export function parseFetch(text: string, flag = '--fetch'): Fetch {
   const [, remote = '', local = ''] = /^(.+?)(?::(.*))?$/s.exec(text) ?? [];
   const name = basename(remote);
   if (name === '' || name === '.' || name === '..' || remote.includes('\0')) {
     throw usageError(
-      `--fetch "${text}": must be REMOTE[:LOCAL], with the path of a file or folder on the instance`,
+      `${flag} "${text}": must be REMOTE[:LOCAL], with the path of a file or folder on the instance`,
     );
   }
   const path = remote.replace(/\/+$/, '');
-  ensurePlain(path);
+  ensurePlain(path, flag);
   if (!isPattern(path)) return { remote: path, local: local === '' ? name : local };
   // The local path of a pattern is a folder for all matches.
   return { remote: path, local: local.endsWith('/') ? local : `${local || '.'}/` };

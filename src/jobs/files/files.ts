@@ -37,6 +37,8 @@ export interface Selection {
   readonly exclude: readonly string[];
   /** Whether .gitignore files count. */
   readonly gitignore: boolean;
+  /** The flag or field of the folder, for messages. */
+  readonly flag?: string;
 }
 
 /**
@@ -49,8 +51,8 @@ export async function listFiles(folder: string, selection: Selection): Promise<F
   const own = await patternsIn(join(folder, OWN));
   const rules = own === undefined ? (selection.gitignore ? GIT : undefined) : OWN;
   const found: Found = { entries: [], special: [], leftOut: [] };
-  const { exclude } = selection;
-  await walk({ folder, rules, exclude, found }, '', patternsOf(own ?? [], exclude));
+  const { exclude, flag = '--sync' } = selection;
+  await walk({ folder, rules, exclude, found, flag }, '', patternsOf(own ?? [], exclude));
   return { folder, ...found, ...listOf(found.entries), rules };
 }
 
@@ -98,6 +100,7 @@ interface Walk {
   readonly rules: FileList['rules'];
   readonly exclude: readonly string[];
   readonly found: Found;
+  readonly flag: string;
 }
 
 interface Patterns {
@@ -116,8 +119,8 @@ function patternsOf(lines: readonly string[], exclude: readonly string[]): Patte
 
 /** `above`: the patterns of the folders above. */
 async function walk(one: Walk, below: string, above: Patterns): Promise<void> {
-  const { folder, rules, exclude, found } = one;
-  const content = await inFolder(join(folder, below), below === '');
+  const { folder, rules, exclude, found, flag } = one;
+  const content = await inFolder(join(folder, below), below === '', flag);
   let patterns = above;
   // As git does, reads no .gitignore that is a link.
   if (rules === GIT && content.some((entry) => entry.name === GIT && entry.isFile())) {
@@ -151,14 +154,14 @@ async function walk(one: Walk, below: string, above: Patterns): Promise<void> {
 const UNREADABLE = '\uFFFD';
 
 /** Treats a folder that vanished during listing as empty. */
-async function inFolder(path: string, isRoot: boolean) {
+async function inFolder(path: string, isRoot: boolean, flag: string) {
   try {
     return (await readdir(path, { withFileTypes: true })).sort((a, b) =>
       a.name < b.name ? -1 : 1,
     );
   } catch (error) {
     if (!isRoot && errorCode(error) === 'ENOENT') return [];
-    throw usageError(`--sync: the folder "${path}" can't be read (${faultOf(error)})`);
+    throw usageError(`${flag}: the folder "${path}" can't be read (${faultOf(error)})`);
   }
 }
 

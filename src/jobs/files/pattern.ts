@@ -11,17 +11,17 @@ export function isPattern(remote: string): boolean {
  * Throws a usage error for a path that shells expand in different ways, or a pattern whose matches
  * would all have the same name.
  */
-export function ensurePlain(remote: string): void {
+export function ensurePlain(remote: string, flag = '--fetch'): void {
   if (remote.includes('[') || (isPattern(remote) && remote.includes('\\'))) {
     throw usageError(
-      `--fetch "${remote}": a pattern may contain only * and ?`,
+      `${flag} "${remote}": a pattern may contain only * and ?`,
       'write ? for any one character, also for "["',
     );
   }
   const name = basename(remote);
   if (!isPattern(remote) || isPattern(name)) return;
   throw usageError(
-    `--fetch "${remote}": all matches have the same name, "${name}"`,
+    `${flag} "${remote}": all matches have the same name, "${name}"`,
     `fetch the folders: --fetch ${shellLine([folderOf(remote)])}`,
   );
 }

@@ -32,6 +32,8 @@ export interface JobRecord {
   readonly command: readonly string[];
   /** Variable names from `--pass-env` and `--env-file`. Their values are not stored. */
   readonly variables?: readonly string[] | undefined;
+  /** The setup, with the values of variables masked. Missing in a record of an earlier version. */
+  readonly setup?: Setup | null | undefined;
   /** `--sync` folder, as an absolute path. */
   readonly sync: string | null;
   readonly exclude: readonly string[];
@@ -82,8 +84,10 @@ export interface JobRecord {
   readonly ended_at: string | null;
   /** Why the job ended without an exit code of its command. */
   readonly reason: string | null;
-  /** The command's exit code; null until it is known. */
+  /** The command's exit code, or 125 after a failed setup; null until it is known. */
   readonly exit_code: number | null;
+  /** The exit code of a failed setup, after which the command was not started. */
+  readonly setup_exit_code?: number | null | undefined;
   /**
    * Why the instance was kept after the command exited: `results` if the instance still has
    * uncopied results.
@@ -92,6 +96,16 @@ export interface JobRecord {
   /** Why the instance refused the last sign-in of `reap`; null after a successful one. */
   readonly sign_in_refused?: string | null | undefined;
   readonly report: JobReport | null;
+}
+
+/** What prepares the instance for the command, in the synced folder. */
+export interface Setup {
+  /** For `sh -ec`. */
+  readonly text: string;
+  /** Changes with the text and its files. An instance skips a setup with the same mark. */
+  readonly mark: string;
+  /** Whether to run it although it has succeeded on the instance. */
+  readonly again: boolean;
 }
 
 /**
@@ -146,6 +160,7 @@ const schema = lazy(() => {
     here: z.boolean(),
     command: z.array(text).check(z.minLength(1)),
     variables: z.optional(z.array(text)),
+    setup: z.nullish(z.object({ text, mark: text, again: z.boolean() })),
     sync: maybeText,
     exclude: z.array(text),
     gitignore: z.optional(z.boolean()),
@@ -182,6 +197,7 @@ const schema = lazy(() => {
     ended_at: maybeText,
     reason: maybeText,
     exit_code: maybeNumber,
+    setup_exit_code: z.nullish(z.number()),
     kept: z.nullable(z.enum(['command', 'results'])),
     sign_in_refused: z.optional(maybeText),
     report: z.nullable(jobReport()),
@@ -226,9 +242,16 @@ export function isShown({ shown_at }: Pick<JobRecord, 'shown_at'>): boolean {
   return shown_at !== null;
 }
 
+/** Whether a failed setup has kept the command from starting, so that there are no results. */
+export function hasFailedSetup({ setup_exit_code }: Pick<JobRecord, 'setup_exit_code'>): boolean {
+  return setup_exit_code != null;
+}
+
 /** Whether all results and the whole output of a job are on this computer. */
-export function isCollected({ fetch, output_kept_at }: JobRecord): boolean {
-  return output_kept_at !== null && fetch.every(({ fetched_at }) => fetched_at !== null);
+export function isCollected(record: JobRecord): boolean {
+  const { fetch, output_kept_at } = record;
+  const areFetched = hasFailedSetup(record) || fetch.every(({ fetched_at }) => fetched_at !== null);
+  return output_kept_at !== null && areFetched;
 }
 
 /** Returns the part of a record that decides what to do next. */

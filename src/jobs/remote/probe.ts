@@ -14,6 +14,8 @@ export interface Probed {
    */
   readonly state: 'none' | 'running' | 'exited' | 'lost';
   readonly exitCode: number | undefined;
+  /** Whether the setup still runs. */
+  readonly isSetup: boolean;
   /** The home folder, as an absolute path. */
   readonly home: string;
   /** Whether rsync is usable on the instance. A greeting from the login shell breaks rsync. */
@@ -38,6 +40,7 @@ export async function probe(
   return {
     state: state as Probed['state'],
     exitCode: state === 'exited' && exit !== undefined ? Number(exit) : undefined,
+    isSetup: lines.includes('gpucloud-run setup'),
     home,
     hasRsync: stdout.startsWith('gpucloud-run ') && lines.includes('gpucloud-run rsync'),
     hasTar: lines.includes('gpucloud-run tar'),

@@ -1,4 +1,6 @@
+import { FAILURES } from '../../errors.ts';
 import type { Command } from '../command.ts';
+import type { JobRecord, Setup } from '../record/record.ts';
 import { shQuoted } from './remote-shell.ts';
 
 // A job uses one folder in the user's home on the instance, where each script starts. The scripts
@@ -10,7 +12,9 @@ import { shQuoted } from './remote-shell.ts';
 //   started/  made by the first request to start the command, so that it starts once; has the job's name
 //   pid       the supervisor, which leads the process group of the command
 //   since     its start time, which another process with that ID does not have (after a reboot)
-//   out, err  the command's output
+//   out, err  the command's output; a setup writes both of its outputs to err
+//   setup     exists while the setup runs
+//   setup-done  the mark of the setup that has succeeded here; a later job skips the same setup
 //   exit.new  receives the exit code in place, so that a full disk does not lose it
 //   full      receives one byte at the end, which fails on a full disk
 //   exit      the same file, renamed last
@@ -45,7 +49,7 @@ script=$(cat) && case $script in *'${WHOLE}') ;; *) exit 1 ;; esac && eval "$scr
  * command ignore SIGINT. `job` names the job, since another computer may start a job at the same
  * time.
  */
-export function supervisorOf({ words, variables }: Command, job: string): string {
+export function supervisorOf({ words, variables, setup }: Command, job: string): string {
   const assigned = variables.map(({ key, value }) => `${key}=${shQuoted(value)}`);
   const exported = assigned.length === 0 ? '' : `export ${assigned.join(' ')} && `;
   const own = `started/${job.replace(/\W/g, '-')}`;
@@ -56,17 +60,48 @@ export function supervisorOf({ words, variables }: Command, job: string): string
   exit 0
 }
 mkdir ${own}
-: >out; : >err; : >full; echo '000     ' >exit.new
+: >out; : >err; : >full; echo '0000     ' >exit.new
 cut -d ' ' -f 22 /proc/$$/stat >since 2>/dev/null; echo $$ >pid
 echo '${STARTED}'
 exec </dev/null >/dev/null 2>&1
-trap : HUP INT TERM
-(cd work && ${exported}exec ${words.map(shQuoted).join(' ')}) >>out 2>>err
-code=$? full=''
+trap 'cut=1' HUP INT TERM
+code=0 full='' cut=''
+${setup === undefined ? '' : setupOf(setup, exported)}[ $code != 0 ] || {
+  (cd work && ${exported}exec ${words.map(shQuoted).join(' ')}) >>out 2>>err
+  code=$?
+}
 echo >>full || full=' full'
-printf '%03d%-5s\\n' $code "$full" 1<>exit.new; mv exit.new exit
+printf '%04d%-5s\\n' $code "$full" 1<>exit.new; mv exit.new exit
 ${WHOLE}
 `;
+}
+
+/** Added to the exit code of a failed setup, after which the command was not started. */
+const SETUP_FAILED = 1000;
+
+/**
+ * Runs the setup, unless its mark shows that it has succeeded here. Its process group is the
+ * command's, so signals reach it too. After a signal, the command does not start, even if the setup
+ * handled the signal.
+ */
+function setupOf({ text, mark, again }: Setup, exported: string): string {
+  const isDone = `[ "$(cat setup-done 2>/dev/null)" = ${mark} ]`;
+  return `${again ? '' : `${isDone} || `}{
+  rm -f setup-done; : >setup
+  (cd work && ${exported}exec sh -ec ${shQuoted(text)}) >>err 2>&1
+  code=$?
+  [ -z "$cut" ] || [ $code != 0 ] || code=130
+  rm -f setup
+  if [ $code = 0 ]; then echo ${mark} >setup-done; else code=$((code + ${SETUP_FAILED})); fi
+}
+`;
+}
+
+/** Reads the exit code that a supervisor stored. */
+export function exitOf(code: number): Pick<JobRecord, 'exit_code' | 'setup_exit_code'> {
+  return code < SETUP_FAILED
+    ? { exit_code: code, setup_exit_code: null }
+    : { exit_code: FAILURES.runFailed.exit, setup_exit_code: code - SETUP_FAILED };
 }
 
 /**
@@ -151,7 +186,11 @@ alive || exit 0
 send INT; ended $1 && exit 0
 send TERM; ended $1 && exit 0
 send KILL; ended 5 || exit 1
-[ -f exit ] || { printf '137\\n' 1<>exit.new; mv exit.new exit; }`;
+[ -f exit ] || {
+  c=0137
+  [ ! -f setup ] || c=1137
+  printf '%s\\n' $c 1<>exit.new; mv exit.new exit
+}`;
 
 export const BUSY = 'gpucloud-run busy';
 export const FREE = 'gpucloud-run free';
@@ -163,7 +202,7 @@ ${ALIVE}
 # Its supervisor is just starting.
 [ ! -d started ] || [ -f pid ] || sleep 1
 if alive 2>/dev/null; then echo '${BUSY}'; exit; fi
-rm -rf started && rm -f pid since out err full exit exit.new && echo '${FREE}'`;
+rm -rf started && rm -f pid since out err full exit exit.new setup && echo '${FREE}'`;
 
 /** Prints where the last $2 bytes (\`$1\` is -c) or lines (-n) of each output begin. */
 export const OFFSETS = `[ -d ${FOLDER} ] || { echo '${GONE}'; exit; }
@@ -184,6 +223,7 @@ if [ -d ${FOLDER}/started ]; then
   state=running
   [ ! -f pid ] || alive || state=lost
   [ ! -f exit ] || { set -- $(cat exit); state="exited $*"; }
+  [ $state != running ] || [ ! -f setup ] || echo gpucloud-run setup
   cd "$home" || exit ${FAULT}
 else state=none; fi
 echo "gpucloud-run $state"

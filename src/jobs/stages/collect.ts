@@ -5,6 +5,7 @@ import { MOST_KEPT, openKept } from '../kept.ts';
 import type { JobOutput } from '../output.ts';
 import type { Received } from '../received.ts';
 import { note, timeNow } from '../record/note.ts';
+import { hasFailedSetup } from '../record/record.ts';
 import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { follow, offsetsOf } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
@@ -23,7 +24,9 @@ export async function collect(
   isOver: boolean,
   context: Context,
 ): Promise<void> {
-  const failures = await failuresOf(fetchAll(job, there, output, isOver, context));
+  const failures = hasFailedSetup(job.record)
+    ? []
+    : await failuresOf(fetchAll(job, there, output, isOver, context));
   const { stops, by, record } = job;
   if (record.output_kept_at === null) {
     const keep = () => keepOutput(job, there.shell, context);

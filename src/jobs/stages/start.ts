@@ -25,7 +25,8 @@ export async function start(job: Job, context: Context): Promise<Failed> {
     await copyFiles(job, job.there, context);
     await note(job, { copied_at: timeNow(context) }, context);
     const { record } = job;
-    phases.begin('running', clamp(shellLine(record.command, 'linux'), 50));
+    const shown = clamp(shellLine(record.command, 'linux'), 50);
+    phases.begin('running', record.setup == null ? shown : `the setup, then ${shown}`);
     const command = job.command ?? recordedCommand(record);
     stops.any.throwIfAborted();
     // Stored before the request, since another process must not start the command again.

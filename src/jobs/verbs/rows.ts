@@ -5,8 +5,16 @@ import type { JobDetails, JobRow } from '../../json-results/jobs.ts';
 import { costAtMost } from '../end/cost.ts';
 import { findJob } from '../record/find-job.ts';
 import { Followed, withJob } from '../record/lock.ts';
-import { happenedIn, isRented, type JobRecord, readAllJobs, readJob } from '../record/record.ts';
+import {
+  happenedIn,
+  hasFailedSetup,
+  isRented,
+  type JobRecord,
+  readAllJobs,
+  readJob,
+} from '../record/record.ts';
 import { observed } from '../remote/probe.ts';
+import { exitOf } from '../remote/supervisor.ts';
 import { type Observation, stateOf } from '../state.ts';
 import { adopt } from './adopt.ts';
 import { look, type Seen } from './look.ts';
@@ -80,6 +88,7 @@ async function rowOf({ job, isRenting }: Found, context: Context): Promise<JobRo
   return {
     ...given,
     ...stateNow(job, isRenting, seen),
+    ...(seen?.isOver === false && seen.isSetup ? { phase: 'setup' as const } : {}),
     seconds: secondsTo(context.clock.now(), job),
     cost_at_most: on ? null : costAtMost(seen?.instance, context.serviceClock.now()),
     ends_at: seen?.isOver === true ? null : deadline,
@@ -101,6 +110,7 @@ function secondsTo(time: number, { started_at }: JobRecord): number {
 
 /** Returns the last phase that a job reached. */
 function phaseOf(job: JobRecord): JobRow['phase'] {
+  if (job.ended_at !== null && hasFailedSetup(job)) return 'setup';
   if (job.ended_at !== null && job.command_started_at !== null) return 'done';
   if (job.ending_at !== null && job.ended_at === null) return 'terminating';
   if (job.exit_code !== null) return 'fetching';
@@ -126,7 +136,7 @@ function stateNow(job: JobRecord, isRenting: boolean, seen: Seen | undefined): S
   const state = stateOf({ ...happenedIn(job), stopRequested: false }, observationOf(seen));
   switch (state.kind) {
     case 'exited':
-      return { status: 'EXITED', exit_code: state.code };
+      return { status: 'EXITED', exit_code: exitOf(state.code).exit_code };
     case 'lost':
       return { status: 'LOST', exit_code };
     case 'unreachable':

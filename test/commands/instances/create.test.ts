@@ -316,6 +316,7 @@ describe('instances create', () => {
       if_idle_seconds: null,
       max_price: null,
       would_send: true,
+      from_profile: [],
     });
     const people = await world.cli(argv);
     expect(people.stdout).toContain('POST /instances (not sent)');

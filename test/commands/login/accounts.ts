@@ -10,6 +10,7 @@ export const NO_GUARDS = {
   enforce_max_burn: false,
   require_deadline: false,
 };
+export const NO_DEFAULTS = { offer: null, image: null, ssh_key: null };
 
 const ANNA = { id: 'user-anna', email: 'anna@example.com', name: 'Anna', balance: '1500.50' };
 const BORIS = { id: 'user-boris', email: null, name: 'Boris', balance: '7.00' };

@@ -7,7 +7,7 @@ import { CliError } from '../../../src/errors.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
 import { type CliOptions, createWorld, type World } from '../../support/run-cli.ts';
 import { envelope, type Handler, sent } from '../../support/service.ts';
-import { ANNA_KEY, accounts, BORIS_KEY, NO_GUARDS } from './accounts.ts';
+import { ANNA_KEY, accounts, BORIS_KEY, NO_DEFAULTS, NO_GUARDS } from './accounts.ts';
 
 const worlds: World[] = [];
 
@@ -105,6 +105,7 @@ describe('login with all values', () => {
       key_in: 'file',
       active: true,
       guards: NO_GUARDS,
+      defaults: NO_DEFAULTS,
       notify: null,
     });
     expect(stdout + stderr).not.toContain(BORIS_KEY);

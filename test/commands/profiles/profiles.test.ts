@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type CliOptions, createWorld, journalOf, type World } from '../../support/run-cli.ts';
-import { ANNA_KEY, accounts, NO_GUARDS } from '../login/accounts.ts';
+import { ANNA_KEY, accounts, NO_DEFAULTS, NO_GUARDS } from '../login/accounts.ts';
 
 const worlds: World[] = [];
 const WORK_URL = 'https://api.example.com/v1';
@@ -62,6 +62,7 @@ describe('profiles list', () => {
         key_in: 'file',
         active: true,
         guards: NO_GUARDS,
+        defaults: NO_DEFAULTS,
         notify: null,
       },
       {
@@ -72,6 +73,7 @@ describe('profiles list', () => {
         key_in: null,
         active: false,
         guards: NO_GUARDS,
+        defaults: NO_DEFAULTS,
         notify: null,
       },
       {
@@ -82,6 +84,7 @@ describe('profiles list', () => {
         key_in: null,
         active: false,
         guards: NO_GUARDS,
+        defaults: NO_DEFAULTS,
         notify: null,
       },
     ]);
@@ -262,6 +265,7 @@ describe('profiles add', () => {
       key_in: null,
       active: false,
       guards: NO_GUARDS,
+      defaults: NO_DEFAULTS,
       notify: null,
     });
     expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });

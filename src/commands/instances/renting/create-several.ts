@@ -105,7 +105,7 @@ interface Planning {
 }
 
 async function printPlan(
-  { made: { body, offers }, existing, planned }: Planning,
+  { made: { body, offers, from_profile }, existing, planned }: Planning,
   input: SeveralInput,
   context: Context,
 ): Promise<void> {
@@ -113,7 +113,7 @@ async function printPlan(
   const rows = [...existing].map(([name, found]) =>
     planned === undefined || found !== undefined
       ? NOTHING_PLANNED
-      : { request: { ...body, instance_name: name }, ...planned },
+      : { request: { ...body, instance_name: name }, ...planned, from_profile },
   );
   await context.out.list(rows, plannedView);
 }

@@ -7,7 +7,7 @@ import { obtain } from '../../../instances/rent/capacity.ts';
 import { checkCount, countOption, minCountOption } from '../../../instances/rent/count.ts';
 import { withRequestFlags } from '../../../instances/rent/flags.ts';
 import { withFile } from '../../../instances/rent/given.ts';
-import { manifestJsonSchema } from '../../../instances/rent/manifest-json.ts';
+import { manifestSchemaText } from '../../../instances/rent/manifest-json.ts';
 import { planRental } from '../../../instances/rent/planned.ts';
 import { nothingCreated, runPreflight } from '../../../instances/rent/preflight.ts';
 import { newInstanceName } from '../../../rules/names.ts';
@@ -53,7 +53,8 @@ export const create = verb({
     '--docker-command': 'nothing',
   },
   notes:
-    'In a terminal, asks for missing values. Flags override --file.\n\n' +
+    'In a terminal, asks for missing values. Flags override --file, and --file overrides the defaults ' +
+    'of the profile. From a job file for "run", create uses only the fields of the instance.\n\n' +
     "The API doesn't show a price before an instance exists. --max-price terminates an instance that " +
     'costs more per hour.\n\n' +
     'If an instance with this name exists, create exits with 5. With --if-not-exists it prints that ' +
@@ -99,11 +100,12 @@ export const create = verb({
       .option('--dry-run', 'print the request without sending it')
       .option('--schema', 'print the JSON Schema of --file'),
   async run(context, name, { wait, waitTimeout, pollInterval, ...typed }) {
-    const { dryRun, schema, ifNotExists, count, minCount, ...flags } = typed;
-    if (schema === true) return printSchema(context);
+    const { dryRun, schema, ifNotExists, ...flags } = typed;
+    if (schema === true) return context.out.text(manifestSchemaText());
     const given = await runPreflight(context, nothingCreated, () =>
-      withFile({ ...flags, name: oneName('NAME', name, flags.name) }, context),
+      withFile({ ...flags, name: oneName('NAME', name, flags.name) }, 'instance', context),
     );
+    const { count, minCount } = given.flags;
     checkCount({ count, minCount }, given.flags.drive && given.from('drive'));
     const input = {
       given,
@@ -124,10 +126,6 @@ export const create = verb({
   },
 });
 
-async function printSchema(context: Context): Promise<void> {
-  await context.out.text(`${JSON.stringify(manifestJsonSchema(), null, 2)}\n`);
-}
-
 /** Creates an instance. A person may choose other offers until one is rented. */
 async function createInstance(input: CreateInput, context: Context): Promise<void> {
   const prepared = await runPreflight(context, nothingCreated, () => prepare(input, context));
@@ -143,14 +141,14 @@ async function createInstance(input: CreateInput, context: Context): Promise<voi
 }
 
 async function createNow(
-  { body, offers }: MadeRequest,
+  { body, offers, from_profile }: MadeRequest,
   input: CreateInput,
   context: Context,
 ): Promise<void> {
   if (input.dryRun) {
     const planned = await planRental(body, input, context);
     notePlan(offers, input, context);
-    return context.out.item({ request: body, ...planned }, plannedView);
+    return context.out.item({ request: body, ...planned, from_profile }, plannedView);
   }
   let wanted: WantedEnds = {};
   const { retryFor } = input.given.flags;

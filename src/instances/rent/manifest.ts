@@ -1,0 +1,124 @@
+import { dirname } from 'node:path';
+import { faultsIn, NOT_DOCUMENTED, type Odd } from '../../api/schemas/check.ts';
+import { readInput } from '../../command-line/input.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { loadYamlLibrary } from '../../output/formats/yaml.ts';
+import { nearest } from '../../rules/nearest.ts';
+import { manifestJsonSchema } from './manifest-json.ts';
+import { type ManifestFields, manifestSchema } from './manifest-schema.ts';
+
+/** The contents of `--file`. */
+export interface Manifest {
+  /** The file's name, for messages. */
+  readonly file: string;
+  /** The folder to which relative paths in the file refer. */
+  readonly folder: string;
+  readonly fields: ManifestFields;
+  /** Returns a field's place for messages: `box.yaml, line 3: docker_config.ports.1`. */
+  at(field: readonly PropertyKey[]): string;
+}
+
+/**
+ * Reads `--file` as YAML (JSON is a subset); `-` means stdin. Throws a usage error with the file
+ * and, for each fault, the line, the field and the rule.
+ */
+export async function readManifest(path: string, context: Context): Promise<Manifest> {
+  const text = await readInput('--file', path, context);
+  const { isMap, isNode, isScalar, LineCounter, parseDocument, visit } = await loadYamlLibrary();
+  const file = path === '-' ? 'stdin' : path;
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const refused = (faults: readonly { offset: number; what: string }[]) => {
+    const inOrder = [...faults].sort((a, b) => a.offset - b.offset);
+    const words = inOrder.map(({ offset, what }) => `line ${lines.linePos(offset).line}: ${what}`);
+    return usageError(`${file}, ${words.join('; ')}`);
+  };
+  const syntax = document.errors.map((error) => ({
+    offset: error.pos[0],
+    what: syntaxFault(error),
+  }));
+  // Rejects tags: YAML would read `!secret x` as x.
+  visit(document, {
+    Node(_key, { tag, range }) {
+      if (tag) syntax.push({ offset: range?.[0] ?? 0, what: `the tag ${tag} is not supported` });
+    },
+  });
+  if (syntax.length > 0) throw refused(syntax);
+  // Keeps numbers as written: `VERSION: 1.10` sets the text 1.10.
+  const variables = document.get('env', true);
+  for (const { value } of isMap(variables) ? variables.items : []) {
+    if (isScalar(value) && value.value !== null) value.value = value.source ?? value.value;
+  }
+
+  function offsetOf(where: readonly PropertyKey[]): number {
+    // Uses the nearest parent's line, since a missing field has none.
+    for (let field = where; field.length > 0; field = field.slice(0, -1)) {
+      const parent = document.getIn(field.slice(0, -1), true);
+      const pair = isMap(parent)
+        ? parent.items.find((item) => isScalar(item.key) && item.key.value === field.at(-1))
+        : undefined;
+      const node = isScalar(pair?.key) ? pair.key : document.getIn(field, true);
+      if (isNode(node) && node.range != null) return node.range[0];
+    }
+    return 0;
+  }
+
+  let content: unknown;
+  try {
+    content = document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    // YAML also throws for aliases without an anchor, and for endless expansion.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw usageError(`${file}: can't resolve its aliases: ${reason}`);
+  }
+  const faults = faultsInManifest(content).map(({ where, what }) => ({
+    offset: offsetOf(where),
+    what: `${where.length === 0 ? 'the file' : where.map(String).join('.')} ${what}`,
+  }));
+  if (faults.length > 0) throw refused(faults);
+  return {
+    file,
+    folder: path === '-' ? '.' : dirname(path),
+    fields: content as ManifestFields,
+    at: (field) =>
+      `${file}, line ${lines.linePos(offsetOf(field)).line}: ${field.map(String).join('.')}`,
+  };
+}
+
+function syntaxFault({ code, message }: { code: string; message: string }): string {
+  switch (code) {
+    case 'DUPLICATE_KEY':
+      return 'duplicate field';
+    case 'MULTIPLE_DOCS':
+      return 'a second document starts here; a file describes one job or instance';
+    default:
+      return `not YAML or JSON: ${message}`;
+  }
+}
+
+/** Returns the faults of a file, each with the rule of its field. */
+export function faultsInManifest(value: unknown): Odd[] {
+  return faultsIn(manifestSchema, value).map(({ where, what }) => {
+    if (what !== NOT_DOCUMENTED) return { where, what };
+    const name = String(where.at(-1));
+    const names = fieldsIn(where.slice(0, -1));
+    // Suggests offer_id for `offer`, and otherwise the most similar name.
+    const meant = names.find((one) => one.split('_').includes(name)) ?? nearest(name, names);
+    return { where, what: `is unknown${meant === undefined ? '' : ` (did you mean ${meant}?)`}` };
+  });
+}
+
+interface Described {
+  readonly properties?: Readonly<Record<string, Described>>;
+  readonly items?: Described;
+}
+
+/** Returns the names of the fields at a place in the file. */
+function fieldsIn(where: readonly PropertyKey[]): string[] {
+  let here: Described | undefined = manifestJsonSchema();
+  for (const step of where) {
+    here = typeof step === 'number' ? here?.items : here?.properties?.[String(step)];
+  }
+  return Object.keys(here?.properties ?? {});
+}

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runFast } from '../jobs/fast-run.ts';
+import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
+import { needs } from '../support/needs.ts';
+import { NEW } from '../support/renting-service.ts';
+import { until } from '../support/ssh-world.ts';
+
+let world: JobWorld;
+let project: string;
+
+const there = (name: string) => join(world.there, 'gpucloud-run', name);
+const gpucloud = (...argv: string[]) => world.computer.gpucloud(argv, { env: world.env });
+const rows = async () => JSON.parse((await gpucloud('jobs', 'list', '--json')).stdout);
+
+describe('gpucloud run --setup', needs('ssh'), () => {
+  beforeEach(async () => {
+    world = await createJobWorld();
+    project = join(world.computer.home, 'project');
+    await mkdir(project);
+    await writeFile(join(project, 'requirements.txt'), 'numpy\n');
+  });
+  afterEach(() => world.close());
+
+  test('ends the job with 125 if the setup fails, and fetches nothing', async () => {
+    const report = join(world.computer.home, 'report.json');
+    const { code, stdout, stderr } = await world.run(
+      ['--setup', 'echo installing; exit 3', '--fetch', 'results', '--report', report],
+      ['echo', 'ran'],
+    );
+    expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
+    expect(stderr).toContain('installing\n');
+    expect(stderr).toContain(
+      'error: The setup failed with exit code 3, so the command was not started.\n' +
+        'hint: see its output: gpucloud jobs logs job --tail 10; to inspect the instance, add --keep-on-failure 1h\n',
+    );
+    expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({
+      command_exit_code: null,
+      stage: 'setup',
+      terminated: true,
+      exit_code: 125,
+    });
+    expect(world.status()).toBe('TERMINATING');
+    expect(await rows()).toMatchObject([{ status: 'EXITED', exit_code: 125, phase: 'setup' }]);
+    expect((await gpucloud('jobs', 'logs', 'job')).stderr).toBe('installing\n');
+  });
+
+  test('keeps the instance of a failed setup with --keep-on-failure', async () => {
+    await world.arm();
+    const { code, stderr } = await world.run(
+      ['--setup', 'exit 3', '--keep-on-failure', '1h'],
+      ['true'],
+    );
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('The setup failed with exit code 3');
+    expect(world.status()).toBe('ACTIVE');
+  });
+
+  test('skips a setup that has succeeded on the instance of --on, until it changes', async () => {
+    world.renting.rent(NEW, 'dev');
+    const file = join(project, 'requirements.txt');
+    const on = async (...more: string[]) => {
+      const given = ['--on', NEW, ...world.signIn, '--sync', project, '--setup-file', file];
+      const setup = ['--setup', 'echo set up; echo x >>count'];
+      const argv = ['run', ...given, ...setup, ...more, '--', 'cat', 'count'];
+      const done = await runFast(world, argv, { speed: 1 });
+      expect(done.code, done.stderr).toBe(0);
+      return { count: done.stdout, isPrinted: done.stderr.includes('set up\n') };
+    };
+    expect(await on()).toEqual({ count: 'x\n', isPrinted: true });
+    expect(await on('--setup-again')).toEqual({ count: 'x\nx\n', isPrinted: true });
+    await writeFile(file, 'torch\n');
+    expect(await on()).toEqual({ count: 'x\nx\nx\n', isPrinted: true });
+    expect(await on()).toEqual({ count: 'x\nx\nx\n', isPrinted: false });
+  });
+
+  test('survives a killed run and a cut link, and is a phase of jobs list', async () => {
+    const setup = 'echo installing; while [ ! -e go ]; do sleep 0.1; done';
+    const words = world.words('--setup', setup, '--detach', '--unenforced');
+    const started = await gpucloud(...words, '--', 'echo', 'ran');
+    expect(started.code, started.stderr).toBe(0);
+    await until(() => existsSync(there('setup')));
+    expect(await rows()).toMatchObject([{ status: 'RUNNING', phase: 'setup' }]);
+    const attached = gpucloud('jobs', 'attach', 'job');
+    await until(async () => (await readFile(there('err'), 'utf8')) === 'installing\n');
+    world.cutLinks();
+    await writeFile(there('work/go'), '');
+    const { code, stdout, stderr } = await attached;
+    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'ran\n' });
+    expect(stderr).toContain('installing\n');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('stops a setup with jobs stop', async () => {
+    const words = world.words('--setup', 'sleep 600', '--detach', '--unenforced');
+    expect((await gpucloud(...words, '--', 'echo', 'ran')).code).toBe(0);
+    await until(() => existsSync(there('setup')));
+    const stopped = await gpucloud('jobs', 'stop', 'job');
+    expect(stopped.code, stopped.stderr).toBe(0);
+    expect(world.status()).toBe('TERMINATING');
+    expect((await gpucloud('jobs', 'logs', 'job')).stdout).toBe('');
+  });
+});

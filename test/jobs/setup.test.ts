@@ -1,0 +1,151 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Setup } from '../../src/jobs/record/record.ts';
+import { follow } from '../../src/jobs/remote/follow.ts';
+import { probe } from '../../src/jobs/remote/probe.ts';
+import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
+import {
+  exitOf,
+  FOLDER,
+  INTERRUPT,
+  RESET,
+  START,
+  STARTED,
+  STOP,
+  supervisorOf,
+} from '../../src/jobs/remote/supervisor.ts';
+import { needs } from '../support/needs.ts';
+import { until } from '../support/ssh-world.ts';
+import { localShell } from './local-shell.ts';
+
+const SHELLS = {
+  sh: ['sh'],
+  dash: ['dash'],
+  busybox: ['busybox', 'sh'],
+  bash: ['bash', '--posix'],
+};
+
+const never = new AbortController().signal;
+let home: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'gpucloud-run-'));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const setupOf = (text: string, more: Partial<Setup> = {}): Setup => ({
+  text,
+  mark: 'mark',
+  again: false,
+  ...more,
+});
+
+async function started(shell: RemoteShell, setup: Setup, script = 'echo ran'): Promise<void> {
+  await shell.run(RESET, '', never);
+  const running = await shell.start(START, [], never);
+  const variables = [{ key: 'TOKEN', value: 'sesame' }];
+  running.stdin.end(supervisorOf({ words: ['sh', '-c', script], variables, setup }, 'job'));
+  for await (const chunk of running.stdout) {
+    expect(String(chunk)).toBe(`${STARTED}\n`);
+    return;
+  }
+  throw new Error('the supervisor printed nothing');
+}
+
+async function followed(shell: RemoteShell) {
+  const printed = { out: '', err: '' };
+  const end = await follow({
+    shell,
+    offsets: { out: 0, err: 0 },
+    signal: never,
+    clock: { sleep: async () => undefined, now: () => 0, monotonic: () => 0, random: () => 0 },
+    async print(from, bytes) {
+      printed[from] += Buffer.from(bytes).toString('latin1');
+    },
+    onCut: async ({ reason }) => {
+      throw new Error(`the link was cut: ${reason}`);
+    },
+    onBack: () => undefined,
+  });
+  return { ...printed, ...end };
+}
+
+const inJob = (name: string) => join(home, FOLDER, name);
+
+describe.each(Object.entries(SHELLS))('a setup in %s', (name, sh) => {
+  const here = needs(name === 'busybox' ? 'busybox' : 'POSIX');
+
+  test('runs before the command, in its folder, and prints to stderr', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, setupOf('echo "out $TOKEN"; echo err >&2; echo x >made'), 'cat made');
+    expect(await followed(shell)).toEqual({ out: 'x\n', err: 'out sesame\nerr\n', exitCode: 0 });
+  });
+
+  test('keeps the command from starting if one of its lines fails', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, setupOf('echo one\n(exit 3)\necho two'));
+    expect(await followed(shell)).toEqual({ out: '', err: 'one\n', exitCode: 1003 });
+    expect(exitOf(1003)).toEqual({ exit_code: 125, setup_exit_code: 3 });
+    expect(exitOf(3)).toEqual({ exit_code: 3, setup_exit_code: null });
+    expect(await probe(shell, never)).toMatchObject({ state: 'exited', exitCode: 1003 });
+    expect(existsSync(inJob('setup-done'))).toBe(false);
+  });
+
+  test('is skipped where it has succeeded, unless it changes or is repeated', here, async () => {
+    const shell = localShell(home, sh);
+    const errors: string[] = [];
+    for (const more of [{}, {}, { mark: 'other' }, { mark: 'other' }, { again: true }, {}]) {
+      await started(shell, setupOf('echo set up', more));
+      const { out, err, exitCode } = await followed(shell);
+      expect({ out, exitCode }).toEqual({ out: 'ran\n', exitCode: 0 });
+      errors.push(err);
+    }
+    const done = 'set up\n';
+    expect(errors).toEqual([done, '', done, '', done, '']);
+    await started(shell, setupOf('exit 1', { mark: 'broken' }));
+    await followed(shell);
+    // The failed setup may have undone a part of the earlier one.
+    await started(shell, setupOf('echo set up'));
+    expect((await followed(shell)).err).toBe(done);
+  });
+
+  test('is interrupted with SIGINT, and its command does not start', here, async () => {
+    const shell = localShell(home, sh);
+    const wait = 'while :; do sleep 0.1; done';
+    for (const [text, code] of [
+      [`echo up; ${wait}`, 1130],
+      [`trap "exit 0" INT; echo up; ${wait}`, 1130],
+      [`trap "exit 7" INT; echo up; ${wait}`, 1007],
+    ] as const) {
+      await started(shell, setupOf(text));
+      await until(() => existsSync(inJob('setup')));
+      await until(async () => (await readFile(inJob('err'), 'utf8')) === 'up\n');
+      expect(await probe(shell, never)).toMatchObject({ state: 'running', isSetup: true });
+      await shell.run(INTERRUPT, '', never);
+      expect(await followed(shell)).toMatchObject({ out: '', exitCode: code });
+      expect(await probe(shell, never)).toMatchObject({ state: 'exited', isSetup: false });
+    }
+  });
+
+  test('is killed if it ignores signals', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, setupOf('trap "" INT TERM; echo up; while :; do sleep 0.1; done'));
+    await until(async () => (await readFile(inJob('err'), 'utf8')) === 'up\n');
+    expect(await (await shell.start(STOP, ['1'], never)).ended).toBe(0);
+    expect(await followed(shell)).toMatchObject({ out: '', exitCode: 1137 });
+  });
+
+  test('may print 10 MB', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, setupOf('head -c 10000000 /dev/zero | tr "\\0" x'));
+    const { out, err, exitCode } = await followed(shell);
+    expect({ out, bytes: err.length, exitCode }).toEqual({
+      out: 'ran\n',
+      bytes: 10_000_000,
+      exitCode: 0,
+    });
+  });
+});
