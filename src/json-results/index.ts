@@ -41,6 +41,7 @@ export const SHAPES = {
   HereReport: jobs.hereReport,
   Instance: instances.shownInstance,
   InstanceEvent: instanceEvent,
+  InstanceSpending: money.instanceSpending,
   InstanceSshKey: instanceSshKey,
   InventoryRow: instances.inventoryRow,
   Job: jobs.jobRow,
@@ -161,7 +162,12 @@ export const RESULTS: Readonly<Record<string, Result>> = {
   'billing balance': one('User'),
   'billing transactions': list('Transaction'),
   'billing promo': one('PromoBonus'),
-  'billing spend': list('Spending'),
+  'billing spend': either(
+    'SpendResult',
+    listOf(SHAPES.Spending),
+    // With --by instance.
+    listOf(SHAPES.InstanceSpending),
+  ),
   'billing runway': one('Runway'),
   'catalog list': list('CatalogEntry'),
   'catalog add': one('CatalogEntry'),

@@ -105,6 +105,21 @@ export const spending = lazy(() => {
   });
 });
 
+/** An instance of `billing spend --by instance`. The last row has no ID: it is the rest. */
+export const instanceSpending = lazy(() => {
+  const { maybeText, maybeRoubles } = fields();
+  return z.object({
+    id: maybeText,
+    name: maybeText,
+    status: maybeText,
+    price_per_hour: maybeText,
+    /** Hours since creation in the period, also while stopped; null if unknown. */
+    hours: maybeText,
+    /** Price times hours. In the last row: what the other rows do not explain. */
+    cost_estimate: maybeRoubles,
+  });
+});
+
 export const auditCheck = lazy(() => {
   const { text, texts, maybeText, maybeRoubles } = fields();
   return z.object({
@@ -188,6 +203,7 @@ export type HoursLeft = Infer<typeof hoursLeft>;
 export type AccountInstance = Infer<typeof accountInstance>;
 export type AccountDrive = Infer<typeof accountDrive>;
 export type Runway = Infer<typeof runway>;
+export type InstanceSpending = Infer<typeof instanceSpending>;
 export type Spending = Infer<typeof spending>;
 export type AuditCheck = Infer<typeof auditCheck>;
 export type Overview = Infer<typeof overview>;

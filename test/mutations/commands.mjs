@@ -125,9 +125,22 @@ export const commands = [
   },
   {
     file: 'commands/instances/changing.ts',
-    tests: 'commands/instances/lifecycle commands/instances/confirmations',
+    tests: 'commands/instances/lifecycle commands/instances/terminate-all',
     changes: [
       ['a failed change ends with success', 'failure === undefined ? [] : [failure]', '[]'],
+      ['terminate --all forgets an unknown request', ', ...left]', ']'],
+    ],
+  },
+  {
+    file: 'instances/ask/keys.ts',
+    tests: 'instances/ssh-keys',
+    changes: [
+      ['rents what nobody can enter', 'if (mustEnter) throw noKeyError(keys);', ''],
+      [
+        'takes any of several keys',
+        'key === undefined || other !== undefined',
+        'key === undefined',
+      ],
     ],
   },
   {

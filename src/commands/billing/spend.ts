@@ -2,8 +2,10 @@ import type { Api } from '../../api/index.ts';
 import { oneOf, ruled } from '../../command-line/parse.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
-import type { Spending } from '../../json-results/money.ts';
+import { throwAll, usageError } from '../../errors.ts';
+import { readKnownInstances } from '../../instances/known-instances.ts';
+import type { InstanceSpending, Spending } from '../../json-results/money.ts';
+import { spendingByInstance } from '../../money/by-instance.ts';
 import { wholeHistory } from '../../money/history.ts';
 import {
   type Books,
@@ -67,6 +69,19 @@ const spendView: View<Spending> = {
   empty: 'No transactions.',
 };
 
+const byInstanceView: View<InstanceSpending> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: ({ name }) => name ?? 'not attributed' },
+    field('id', 'ID', { spared: true }),
+    field('status', 'STATUS', { kind: 'status' }),
+    field('price_per_hour', 'PER HOUR', { kind: 'money' }),
+    field('hours', 'HOURS'),
+    field('cost_estimate', 'COST ESTIMATE', { kind: 'money' }),
+  ],
+  id: (r) => r.id,
+  empty: 'No known instances.',
+};
+
 /**
  * Shows a bar per period in proportion to its spending. Only the bar's length is rounded, never an
  * amount.
@@ -85,7 +100,7 @@ function spendBlocks(rows: readonly Spending[]): Block[] {
 const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };
 
 export const spend = verb({
-  summary: 'Show spending by day, week or month',
+  summary: 'Show spending by day, week, month or instance',
   tool: { allow: 'read' },
   view: spendView,
   notes:
@@ -93,23 +108,32 @@ export const spend = verb({
     'columns. Only COMPLETED transactions count.\n\n' +
     'Days, weeks (from Monday) and months are in your time zone; set TZ=UTC for UTC. The ' +
     'default is 30 days, 12 weeks or 12 months. The service has no time filter, so ' +
-    'spend reads the full transaction history.',
+    'spend reads the full transaction history.\n\n' +
+    "The service's charges don't name instances. --by instance estimates the cost of each known " +
+    'instance: its price times the hours since its creation, also while it was stopped. The last ' +
+    'row is the rest of the charges, such as drives.',
   examples: [
     'gpucloud billing spend',
     'gpucloud billing spend --by month --since 2026-01-01',
     'gpucloud billing spend --by week --since 90d -o csv > weeks.csv',
+    'gpucloud billing spend --by instance --since 7d',
     'TZ=UTC gpucloud billing spend --json | jq -r ".[-1].spent"',
   ],
   takes: (command) =>
     command
-      .option('--by <step>', `${STEPS.join(', ')} (default: day)`, oneOf('--by', STEPS))
+      .option(
+        '--by <step>',
+        `${STEPS.join(', ')} or instance (default: day)`,
+        oneOf('--by', [...STEPS, 'instance']),
+      )
       .option(
         '--since <time>',
         'count transactions since a date, time or age, such as 90d',
         ruled('--since', since),
       )
       .option('--until <time>', 'count transactions until a date or time', ruled('--until', until)),
-  run: async (context, { by = 'day', ...flags }) => {
+  run: async (context, { by: unit = 'day', ...flags }) => {
+    const by = unit === 'instance' ? 'day' : unit;
     const { out, err } = context;
     const api = await context.api();
     const period = periodAt(flags, context);
@@ -129,6 +153,10 @@ export const spend = verb({
     // Only people see a sum with gaps, together with the error: a program would take it for whole.
     if (out.format !== 'table') books.left.assertWhole();
     const end = context.serviceClock.now();
+    if (unit === 'instance') {
+      await showByInstance(books, { from, to: Math.min(to, end) }, api, context);
+      return books.left.assertWhole();
+    }
     const rows = books
       .rows(end, { trimmed: flags.since === undefined })
       .map((spent) => rowOf(spent, by));
@@ -143,6 +171,23 @@ export const spend = verb({
     books.left.assertWhole();
   },
 });
+
+/** Prints the estimates. Throws afterwards if an instance could not be read. */
+async function showByInstance(
+  books: Books,
+  { from, to }: Range,
+  api: Api,
+  context: Context,
+): Promise<void> {
+  const { out, err } = context;
+  const how = { all: true, drives: api.drives.list(), now: context.clock.now() };
+  const { rows, faults, driveFault } = await readKnownInstances(how, api, context);
+  const charged = netOf(books.total());
+  await out.list(spendingByInstance(rows, charged, { from, to }), byInstanceView);
+  err.note(`Spent ${inRoubles(charged)} from ${shortTime(from)} to ${shortTime(to)}.`);
+  err.note('Estimates: price times hours since creation, also while stopped.');
+  throwAll([...faults, ...(driveFault === undefined ? [] : [driveFault])]);
+}
 
 interface Range {
   readonly from: number;

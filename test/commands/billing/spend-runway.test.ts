@@ -49,6 +49,26 @@ describe('billing spend', () => {
     );
   });
 
+  test('estimates the cost per instance, and shows the rest', async () => {
+    await known(service.instance('trainer', { created_at: service.ago(2 * HOUR) }));
+    service.transaction('USAGE_CHARGE', '200', HOUR);
+    const { code, rows } = await spend('--by', 'instance', '--since', '7d');
+    expect(code).toBe(0);
+    expect(rows).toMatchObject([
+      {
+        name: 'trainer',
+        status: 'ACTIVE',
+        price_per_hour: '89.90',
+        hours: '2.00',
+        cost_estimate: '179.80',
+      },
+      { id: null, name: null, cost_estimate: '20.20' },
+    ]);
+    const { stdout, stderr } = await world.cli(['billing', 'spend', '--by', 'instance']);
+    expect(stdout).toMatch(/^not attributed +- +- +- +- +20\.20$/m);
+    expect(stderr).toContain('Estimates: price times hours since creation, also while stopped.\n');
+  });
+
   /** Sets the service's clock two days ahead of the computer's. */
   async function twoDaysAhead(): Promise<void> {
     await world.close();
