@@ -89,6 +89,7 @@ describe('a run before its command', needs('ssh'), () => {
     world.renting.posts = [() => new Promise(() => undefined) as never];
     const started = start();
     await until(() => world.rentals() === 1);
+    expect(await list()).toMatchObject([{ id: null, status: 'RUNNING', phase: 'renting' }]);
     await kill(started);
     // The outcome of the request is unknown, so its job stays.
     expect(await list()).toMatchObject([{ id: null, status: 'UNKNOWN', phase: 'renting' }]);

@@ -7,8 +7,6 @@ import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
 
-const _OLD = '3f0c5d9e-1111-4222-8333-444455550000';
-
 let world: JobWorld;
 
 function start(more: readonly string[], command: readonly string[]) {
@@ -105,10 +103,6 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(done.stderr).toContain('vanished');
   });
 });
-
-async function _report(): Promise<unknown> {
-  return JSON.parse(await readFile(join(world.computer.home, 'report.json'), 'utf8'));
-}
 
 function attached(...more: string[]) {
   expect(existsSync(world.computer.home)).toBe(true);

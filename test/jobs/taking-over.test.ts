@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -92,6 +100,21 @@ describe('jobs stop of a kept job whose run stays', () => {
     expect(stderr).toContain('Its command exited with 3, and the instance bills.');
     isHeld = false;
     expect(await stopped).toMatchObject({ code: 0 });
+  });
+});
+
+test('finishes in reap the job of a process that was killed seconds ago', async () => {
+  await world.detach('exit 3');
+  await exited(world);
+  const lock = `${world.jobFile('json')}.lock`;
+  mkdirSync(lock);
+  // The lock expires after ten seconds.
+  const refreshed = new Date(Date.now() - 9_500);
+  utimesSync(lock, refreshed, refreshed);
+  const { code, rows } = await reap(world);
+  expect({ code, rows }).toMatchObject({
+    code: 0,
+    rows: [{ outcome: 'terminated', exit_code: 3 }],
   });
 });
 
