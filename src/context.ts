@@ -61,6 +61,7 @@ export function createContext(
     settings: async ({ key = true } = {}) =>
       key ? settings.settings() : (await settings.resolved()).settings,
     config: settings.config,
+    profiles: settings.profiles,
     keys: settings.keys,
     folders: settings.folders,
     async api({ quiet = false } = {}) {

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { devNull, homedir } from 'node:os';
-import { isatty, ReadStream } from 'node:tty';
+import type { ReadStream } from 'node:tty';
 import { namedHome } from './config/folders.ts';
 import type { Host } from './context.ts';
 import { CliError, type Failure } from './errors.ts';
@@ -107,7 +107,7 @@ async function main(): Promise<void> {
   // Exiting now would cut off output to a slow reader.
   if (isStdoutOpen) await written(process.stdout, first.signal);
   if (isStderrOpen) await written(process.stderr, first.signal);
-  if (isHungUp(first.signal) || (isInTerminal && !isatty(0))) releaseTerminal();
+  if (isHungUp(first.signal) || (isInTerminal && (await isTerminalClosed()))) releaseTerminal();
   // Closing connections and freeing the heap would take longer than many commands; the system does
   // both at once.
   process.exit();
@@ -127,6 +127,8 @@ function self(): Self {
 
 /** Opens the terminal that started this process, for answers while stdin is a pipe. */
 async function openTerminal(): Promise<ReadStream | undefined> {
+  // Loads the module late: it takes longer than many commands.
+  const { ReadStream } = await import('node:tty');
   try {
     return new ReadStream(openSync('/dev/tty', 'r'));
   } catch {
@@ -322,6 +324,11 @@ function listenForInterrupts(
 
 function isHungUp({ reason }: AbortSignal): boolean {
   return reason instanceof CliError && reason.failure === 'hungUp';
+}
+
+async function isTerminalClosed(): Promise<boolean> {
+  const { isatty } = await import('node:tty');
+  return !isatty(0);
 }
 
 /**

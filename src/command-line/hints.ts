@@ -144,8 +144,14 @@ const MISSING: readonly (readonly [RegExp, string])[] = [
   [/ \/ssh-keys\/\{id\}/, `List your SSH keys: ${gpucloud('ssh-keys', 'list')}`],
 ];
 
+/** Matches the lists and the account, which every service has. */
+const ALWAYS_THERE =
+  /^GET \/(?:users\/me|storage\/drives|ssh-keys|api-keys|templates|billing\/transactions)$/;
+
 function stepsOf({ operation, about = '' }: FailedRequest): Steps {
-  const missing = MISSING.find(([path]) => path.test(operation))?.[1];
+  const missing = ALWAYS_THERE.test(operation)
+    ? `The base URL may be wrong, such as a missing /v1: ${gpucloud('profiles', 'get')}`
+    : MISSING.find(([path]) => path.test(operation))?.[1];
   return { ...(missing === undefined ? {} : { missing }), ...STEPS[operation]?.(about) };
 }
 

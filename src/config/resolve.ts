@@ -98,7 +98,8 @@ export function resolveSettings(
   const atHome =
     stored !== undefined &&
     (address === undefined || (base !== undefined && isHome(stored.profile, base.value)));
-  const key = given(undefined, env.GPUCLOUD_API_KEY);
+  // A shell or a CI variable may add a line break to the key.
+  const key = given(undefined, env.GPUCLOUD_API_KEY?.trim());
   const fromEnvironment = key && checkedKey(key);
   const mine = keyPlace(stored?.profile);
 
@@ -130,7 +131,8 @@ export function resolveSettings(
 export function needsNoProfile(flags: SettingsFlags, env: Environment): boolean {
   const chosen = given(flags.profile, env.GPUCLOUD_PROFILE);
   if (chosen !== undefined) return chosen.value === SANDBOX;
-  return given(flags.baseUrl, env.GPUCLOUD_BASE_URL) !== undefined && Boolean(env.GPUCLOUD_API_KEY);
+  const key = given(undefined, env.GPUCLOUD_API_KEY?.trim());
+  return given(flags.baseUrl, env.GPUCLOUD_BASE_URL) !== undefined && key !== undefined;
 }
 
 /** Ignores a `current` that names no profile, unless a profile is needed. */

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Api } from '../api/index.ts';
 import type { Catalog } from '../catalog/index.ts';
-import type { Config, Folders } from '../config/index.ts';
+import type { Config, ConfigFile, Folders } from '../config/index.ts';
 import type { Keys } from '../config/keys.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { Journal, Scope } from '../journal/index.ts';
@@ -164,6 +164,8 @@ export interface Context {
    */
   settings(how?: { key?: boolean }): Promise<Settings>;
   config(): Promise<Config>;
+  /** Reads the profiles; none of an unusable file if this command needs none. */
+  profiles(): Promise<ConfigFile>;
   /** The places where keys are stored. */
   keys(): Promise<Keys>;
   folders(): Promise<Folders>;

@@ -72,6 +72,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
   return {
     folders,
     owners,
+    profiles,
     used,
     config,
     keys,

@@ -43,7 +43,7 @@ function isSignedInTo(scope: Scope, profile: Profile): boolean {
 
 /** Returns the accounts whose instances may bill and that no profile signs in to. */
 export async function signedOutAccounts(context: Context): Promise<OtherAccount[]> {
-  const file = await (await context.config()).read();
+  const file = await context.profiles();
   const service = await serviceName(context);
   const own = await (await context.journal()).account();
   const profiles = Object.values(file.profiles);

@@ -86,7 +86,8 @@ function endpointOf(
   const values = { ip: ip ?? undefined, port, secrets: connection_info?.secrets };
   const filled = fillTemplate(textField(item, 'url_template') ?? '', values);
   const url = webLink(link) ?? webLink(filled);
-  const address = ip == null || port === undefined ? undefined : `${ip}:${port}`;
+  const host = ip?.includes(':') ? `[${ip}]` : ip;
+  const address = host == null || port === undefined ? undefined : `${host}:${port}`;
   const raw = source === 'service' && item !== null ? JSON.stringify(item) : undefined;
   return {
     name: textField(item, 'name') ?? `${source === 'container' ? 'port' : 'endpoint'} ${number}`,

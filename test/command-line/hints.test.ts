@@ -25,6 +25,13 @@ test.each<[Failure, ErrorDetails, string | undefined]>([
   ['notFound', { httpStatus: 404, request: STOP }, 'gpucloud instances list --all'],
   ['wrongState', { httpStatus: 402, request: STOP }, 'gpucloud billing balance'],
   ['wrongState', { httpStatus: 409, request: STOP }, 'gpucloud instances get i-1'],
+  [
+    'notFound',
+    { httpStatus: 404, request: { operation: 'GET /users/me' } },
+    'The base URL may be wrong, such as a missing /v1: gpucloud profiles get',
+  ],
+  ['notFound', { httpStatus: 404, request: { operation: 'GET /storage/drives' } }, 'base URL'],
+  ['notFound', { httpStatus: 404, request: { operation: 'GET /elsewhere' } }, undefined],
   ['refused', { httpStatus: 503, request: STOP }, 'gpucloud instances stop i-1'],
   ['refused', { httpStatus: 422, request: STOP }, undefined],
   ['outcomeUnknown', { request: STOP }, 'you can repeat gpucloud instances stop i-1'],

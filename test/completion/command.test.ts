@@ -109,8 +109,23 @@ describe('completion SHELL --install', () => {
     });
     expect(people.code).toBe(0);
     expect(people.stderr).toContain(
-      `Could not start ${shell}. Add these commands to the end of ~/.${shell}rc:\n${line}${file}\n`,
+      `Could not ask a new ${shell}. Add these commands to the end of ~/.${shell}rc:\n${line}${file}\n`,
     );
+  });
+
+  test('does not blame the startup file if the second shell does not respond', async () => {
+    const bin = join(world.home, 'bin');
+    await mkdir(bin);
+    const asked = join(world.home, 'asked');
+    const script = `#!/bin/sh\n[ -e ${asked} ] && exit 1\n: >${asked}\necho "gpucloud|${world.home}|1|0|"\n`;
+    await writeFile(join(bin, 'bash'), script, { mode: 0o755 });
+    const env = { HOME: world.home, PATH: `${bin}:/usr/bin:/bin` };
+    const { code, stderr } = await world.cli(['completion', 'bash', '--install'], { env });
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      `Added a line to ${world.home}/.bashrc. Could not ask a new bash whether it loads the script. To load it now:\n  source `,
+    );
+    expect(stderr).not.toContain('an earlier line');
   });
 
   test.each([

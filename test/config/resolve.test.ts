@@ -157,6 +157,14 @@ test.each<[string, Case, string]>([
 // Combines each source of `sandbox` with each other setting. "sandbox" in a result is the built-in
 // profile.
 const URL_ENV = { GPUCLOUD_BASE_URL: OTHER };
+test.each(['svc_sk_env\n', 'svc_sk_env\r\n', ' svc_sk_env '])(
+  'ignores space around the key in the environment: %j',
+  (key) => {
+    const env = { GPUCLOUD_API_KEY: key, GPUCLOUD_BASE_URL: OTHER };
+    expect(settings({ env }).apiKey?.value).toBe('svc_sk_env');
+  },
+);
+
 const KEY_ENV = { GPUCLOUD_API_KEY: 'svc_sk_env' };
 const FLAG = { profile: 'sandbox' };
 const ENV = { GPUCLOUD_PROFILE: 'sandbox' };
@@ -320,9 +328,9 @@ test.each([
 
 test.each([
   'canary\r\nX-Evil: 1',
-  'canary\n',
-  'canary\r',
-  ' canary',
+  'canary\n1',
+  'canary\r1',
+  'canary 1',
   'canary\0',
   'канарейка-canary',
 ])('rejects the key %j in the environment and never repeats it', (key) => {

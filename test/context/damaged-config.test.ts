@@ -26,6 +26,7 @@ const COMMANDS = [
   ['instances', 'list'],
   ['instances', 'reap'],
   ['drives', 'list'],
+  ['status'],
   ['jobs', 'list'],
 ];
 

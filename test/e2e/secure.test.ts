@@ -116,6 +116,24 @@ describe('TLS', () => {
     expect(requests).toEqual([]);
   });
 
+  test.each(['no-such-file', '.', 'empty.pem'])(
+    'names the variable if NODE_EXTRA_CA_CERTS names %s',
+    async (name) => {
+      await writeFile(join(computer.home, 'empty.pem'), '');
+      const extra = { NODE_EXTRA_CA_CERTS: join(computer.home, name) };
+      const { code, stderr } = await gpucloud(CREATE, extra);
+      expect(code).toBe(6);
+      // Node.js prints this line before the program starts.
+      expect(errorOf(stderr.replace(/^Warning: Ignoring extra certs .*\n/, ''))).toMatchObject({
+        message: expect.stringMatching(/TLS.*\(\w*SELF_SIGNED\w*\)/),
+        hint: expect.stringMatching(
+          /^Set NODE_EXTRA_CA_CERTS to a PEM file .* If it is set, correct/,
+        ),
+      });
+      expect(requests).toEqual([]);
+    },
+  );
+
   test('exits with 2 before any request if NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
     for (const argv of [CREATE, GET]) {
       const { code, stderr } = await gpucloud(argv, {

@@ -35,8 +35,17 @@ export function faultMessage(code: string): string {
   return `connection failed (${code})`;
 }
 
+/** The hint for a certificate of an unknown authority. */
+const UNTRUSTED =
+  'Set NODE_EXTRA_CA_CERTS to a PEM file with the CA certificate of the service, or of the proxy that inspects your traffic. If it is set, correct the file.';
+
 /** Hints for faults not caused by the network. */
 export function faultHint(code: string): string | undefined {
+  if (/^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code)) return UNTRUSTED;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return 'The certificate is for another host: check the base URL.';
+  }
+  if (/^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/.test(code)) return "Check this computer's clock.";
   if (code === 'EMFILE') return 'Raise the limit: ulimit -n 1024';
   if (isWithoutWasm(code)) return 'Start node without --jitless (check NODE_OPTIONS too).';
   return code === 'NO_WASM'

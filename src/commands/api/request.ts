@@ -195,9 +195,16 @@ async function bodyOf(
 
 /**
  * Checks that a path stays below the base URL as read by gpucloud, by a proxy, and by a server that
- * decodes twice. A query is allowed.
+ * decodes twice. A query is allowed. Adds a missing slash at the start: Git Bash on Windows turns
+ * `/users/me` into a Windows path.
  */
-export function apiPath(text: string): Verdict<string> {
+export function apiPath(typed: string): Verdict<string> {
+  if (/^[a-z]:[\\/]/i.test(typed)) {
+    return broken(
+      'must not be a Windows path. Git Bash replaces a slash at the start: leave it out, as in users/me',
+    );
+  }
+  const text = /^[\w-]+(?:[/?]|$)/.test(typed) ? `/${typed}` : typed;
   if (!/^\/(?!\/)[!-~]*$/.test(text) || /[\\#"<>^`{|}]/.test(text)) {
     return broken('must be a path below the base URL in percent-encoded ASCII, such as /users/me');
   }

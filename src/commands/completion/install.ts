@@ -169,7 +169,7 @@ async function ensureLoads(shell: Asked, script: string, context: Context): Prom
   const line = commands.join(' && ');
   if (before === undefined) {
     return note(
-      `Could not start ${shell}. Add these commands to the end of ~/.${shell}rc:`,
+      `Could not ask a new ${shell}. Add these commands to the end of ~/.${shell}rc:`,
       commands,
     );
   }
@@ -187,6 +187,12 @@ async function ensureLoads(shell: Asked, script: string, context: Context): Prom
   const added = `Added a line to ${before.file}`;
   if (after?.completes)
     return note(`${added}, so new shells load the script. To load it now:`, commands);
+  if (after === undefined) {
+    return note(
+      `${added}. Could not ask a new ${shell} whether it loads the script. To load it now:`,
+      commands,
+    );
+  }
   err.note(
     `${added}, but an earlier line of the file prevents a new ${shell} from loading the script.`,
   );

@@ -1,4 +1,4 @@
-import { access, constants } from 'node:fs/promises';
+import { certificateFault } from '../../api/http/extra-certificates.ts';
 import { proxyFor } from '../../api/http/proxy.ts';
 import type { RawResponse, User } from '../../api/index.ts';
 import type { Settings } from '../../config/resolve.ts';
@@ -9,7 +9,6 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { chooseKey } from '../../ssh/sign-in.ts';
 import { privateHalves } from '../../ssh-keys/private-half.ts';
 import { CLOCKS } from '../../system/clock.ts';
-import { faultOf } from '../../system/error-code.ts';
 import {
   type Checks,
   type Finding,
@@ -53,7 +52,7 @@ function proxyCheck(settings: Settings | undefined, { env }: Context): Finding {
   return pass(`reaches ${target.host} through ${url.protocol}//${url.hostname}:${port}${user}`);
 }
 
-async function certificatesCheck({ env }: Context): Promise<Finding> {
+function certificatesCheck({ env }: Context): Finding {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     return warn(
       'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off certificate checks, so gpucloud refuses to use HTTPS',
@@ -62,15 +61,10 @@ async function certificatesCheck({ env }: Context): Promise<Finding> {
   }
   const extra = env.NODE_EXTRA_CA_CERTS;
   if (!extra) return pass("trusts Node.js's bundled CA certificates");
-  try {
-    await access(extra, constants.R_OK);
-    return pass(`trusts Node.js's bundled CA certificates and ${extra}`);
-  } catch (error) {
-    return warn(
-      `NODE_EXTRA_CA_CERTS names ${extra}, which can't be read (${faultOf(error)})`,
-      'correct the path or unset the variable',
-    );
-  }
+  const fault = certificateFault(extra);
+  return fault === undefined
+    ? pass(`trusts Node.js's bundled CA certificates and ${extra}`)
+    : warn(`NODE_EXTRA_CA_CERTS names ${extra}, which ${fault.what}`, fault.remedy);
 }
 
 /** The result of GET /users/me; undefined without an address. */
@@ -117,7 +111,8 @@ function reached(heard: Heard | undefined, settings: Settings | undefined): Find
   if (answer === undefined || answer.status >= 500) {
     // Replaces these errors' usual hint, since it suggests `doctor` itself.
     const hint = 'check the network, and the results of base_url, proxy and certificates above';
-    return { ...failWith(error), hint };
+    const own = error instanceof CliError ? error.hint : undefined;
+    return { ...failWith(error), hint: own ?? hint };
   }
   const where = settings?.baseUrl?.value ?? 'the sandbox';
   return pass(`${where} responded in ${answer.received - answer.sent} ms`);

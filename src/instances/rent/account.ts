@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
  * several profiles. With one profile, nobody can mean another account.
  */
 export async function payingAccount(context: Context): Promise<string | undefined> {
-  const { profiles } = await (await context.config()).read();
+  const { profiles } = await context.profiles();
   if (Object.keys(profiles).length < 2) return undefined;
   const { profile, sandbox, apiKey } = await context.settings({ key: false });
   const suffix = profile === undefined ? '' : ` (profile ${profile.value})`;

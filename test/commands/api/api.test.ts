@@ -117,6 +117,17 @@ describe('in the sandbox', () => {
   });
 });
 
+test('adds a missing slash to the path', async () => {
+  const world = await createWorld({
+    handler: () => ({ status: 200, body: { status: 'success', code: 200, data: {} } }),
+  });
+  for (const path of ['users/me', 'users/me?a=b', 'drives']) {
+    const { requests } = await world.cli(['api', 'GET', path, '--json']);
+    expect(requests.map((request) => request.path)).toEqual([`/${path}`]);
+  }
+  await world.close();
+});
+
 describe('api with bad input', () => {
   let world: World;
   beforeEach(async () => {
@@ -130,9 +141,16 @@ describe('api with bad input', () => {
     [['TRACE', '/x'], 'METHOD "TRACE": must be one of GET, HEAD, POST, PUT, PATCH, DELETE'],
     [['/users/me', '/x'], 'METHOD "/users/me": must be one of'],
     [
-      ['GET', 'users/me'],
-      'PATH "users/me": must be a path below the base URL in percent-encoded ASCII, such as /users/me',
+      ['GET', 'users me'],
+      'PATH "users me": must be a path below the base URL in percent-encoded ASCII, such as /users/me',
     ],
+    [
+      ['GET', 'C:/Program Files/Git/users/me'],
+      'PATH "C:/Program Files/Git/users/me": must not be a Windows path. Git Bash replaces a slash at the start: leave it out, as in users/me',
+    ],
+    [['GET', '..'], 'below the base URL'],
+    [['GET', 'users/../x'], 'must not be "." or ".."'],
+    [['GET', 'evil.example/x'], 'below the base URL'],
     [['GET', 'https://evil.example/x'], 'below the base URL'],
     [['GET', 'evil:/x'], 'below the base URL'],
     [['GET', '//evil.example/x'], 'below the base URL'],

@@ -123,6 +123,13 @@ describe('instances endpoints', () => {
     expect(people.stdout).not.toContain(TOKEN);
   });
 
+  test('prints an IPv6 address in brackets', async () => {
+    const docker_config = { ports: [{ external_port: 8080, internal_port: 80, name: 'web' }] };
+    world = use(await serviceWith({ ip_address: '2001:db8::7', docker_config }));
+    const { stdout } = await world.cli(['instances', 'endpoints', ID, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'web', address: '[2001:db8::7]:8080' }]);
+  });
+
   test('prints published ports of a container as addresses, without links', async () => {
     world = use(
       await serviceWith({
