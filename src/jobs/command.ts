@@ -68,10 +68,22 @@ export function ensureWords(command: Command, folder: string): void {
   );
 }
 
+function isHere(word: string): boolean {
+  return !isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** Notes that a script of the user runs on this computer with `--here`. */
+export function noteLocal(words: readonly string[], { err }: Context): void {
+  const [script = ''] = words;
+  if (!isHere(script)) return;
+  const each = `parallel --sshloginfile "$GPUCLOUD_SSHLOGINFILE" --nonall --workdir gpucloud-run/work ${shellLine(words, 'linux')}`;
+  err.note(
+    `${script} runs on this computer, not on the instances. To run it on each instance, use an engine: --sync . -- ${shellLine(['sh', '-c', each], 'linux')}`,
+  );
+}
+
 /** Notes a file of the command that is only on this computer. */
 export function noteUncopied(words: readonly string[], { err }: Context): void {
-  const isHere = (word: string) =>
-    !isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true;
   const file = words.find(isHere);
   if (file === undefined) return;
   err.note(`${file} is on this computer, but not copied to the instance: --sync . copies it`);

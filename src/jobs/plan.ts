@@ -14,7 +14,7 @@ import { checkCount, numberedNames } from '../instances/rent/count.ts';
 import type { Given } from '../instances/rent/given.ts';
 import { notePrice } from '../instances/rent/hardware.ts';
 import { askDeadline, askJob } from './ask.ts';
-import { commandOf, ensureWords, noteUncopied, shownWords } from './command.ts';
+import { commandOf, ensureWords, noteLocal, noteUncopied, shownWords } from './command.ts';
 import { type FileList, listFiles, type Overview, overviewOf } from './files/files.ts';
 import { localCommandOf } from './here/local-command.ts';
 import { fetchInto } from './here/member.ts';
@@ -37,7 +37,8 @@ export async function planJob(
   if (input.here !== undefined) checkCount(input.here, drive && read.from('drive'));
   const { toStart, ...checked } = await checkInput(input, read, context);
   const command = shownWords(toStart);
-  if (input.sync === undefined && input.here === undefined) noteUncopied(command, context);
+  if (input.here !== undefined) noteLocal(command, context);
+  else if (input.sync === undefined) noteUncopied(command, context);
   const requested = await requestOf({ ...input, command }, read, dryRun, context);
   const names = namesOf(requested.request.instance_name, input.here);
   const how = await ensureSignIn(requested.request, input, context);

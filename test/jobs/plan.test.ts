@@ -326,6 +326,19 @@ describe('gpucloud run before renting', () => {
     expect(await run('--', 'cat', 'none.json', 'src')).not.toContain('is on this computer');
   });
 
+  test('notes that a script runs on this computer with --here', needs('POSIX'), async () => {
+    const flags = ['--terminate-after', '1h', '--dry-run', '--here', '--'];
+    const run = async (...words: string[]) => {
+      const argv = ['run', ...REQUEST, ...flags, ...words];
+      return (await world.cli(argv, { env: { PATH: process.env.PATH } })).stderr;
+    };
+    const script = './bin/gpucloud.js';
+    expect(await run(script, '--all')).toContain(
+      `${script} runs on this computer, not on the instances. To run it on each instance, use an engine: --sync . -- sh -c 'parallel --sshloginfile "$GPUCLOUD_SSHLOGINFILE" --nonall --workdir gpucloud-run/work ${script} --all'\n`,
+    );
+    expect(await run('sh', '-c', script)).not.toContain('runs on this computer');
+  });
+
   test('exits with 2 if nothing enforces --if-idle', async () => {
     await writeFile(join(folder, 'ssh'), '#!/bin/sh\n', { mode: 0o755 });
     const ids = ['--offer', ID, '--image', ID, '--ssh-key', ID, '--identity', '/dev/null'];

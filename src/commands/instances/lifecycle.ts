@@ -105,7 +105,7 @@ export const terminate = verb({
         done: 'terminated',
         goal: 'TERMINATED',
         before: async (targets) => {
-          if (all && targets.length === 0) return;
+          if (targets.length === 0 && (await own.prompts()) !== undefined) return;
           await confirm(own, () => question(targets));
           if (wait === true) await readLogs(targets);
         },

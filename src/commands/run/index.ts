@@ -80,7 +80,8 @@ export const run = verb({
   notes:
     'Rents an instance, copies files to it, runs COMMAND, copies results back and terminates the ' +
     'instance, also after a failure. Prints the stdout and stderr of COMMAND. In a terminal, ' +
-    'asks for missing values.\n\n' +
+    "asks for missing values. Without --ssh-key, uses the account's default SSH key, or its only " +
+    'one.\n\n' +
     'COMMAND runs in the copied folder, without a shell to expand its arguments. ' +
     '--sync skips .git and the patterns in .gpucloudignore, or without that file those in ' +
     '.gitignore files. --fetch paths are relative to ' +

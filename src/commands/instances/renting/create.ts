@@ -55,6 +55,8 @@ export const create = verb({
   notes:
     'In a terminal, asks for missing values. Flags override --file, and --file overrides the defaults ' +
     'of the profile. From a job file for "run", create uses only the fields of the instance.\n\n' +
+    "Without --ssh-key, uses the profile's or the account's default SSH key, or its only one. With several and no " +
+    'default, create asks; when not interactive it warns, and with --wait=ssh exits with 2.\n\n' +
     "The API doesn't show a price before an instance exists. --max-price terminates an instance that " +
     'costs more per hour.\n\n' +
     'If an instance with this name exists, create exits with 5. With --if-not-exists it prints that ' +
