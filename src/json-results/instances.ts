@@ -88,7 +88,7 @@ export const plan = lazy(() => {
 
 /** `run --dry-run`. */
 export const jobPlan = lazy(() => {
-  const { text, texts, number, maybeText, flag } = fields();
+  const { text, texts, number, maybeText, maybeRoubles, flag } = fields();
   return z.extend(plan(), {
     command: texts,
     setup: maybeText,
@@ -107,6 +107,10 @@ export const jobPlan = lazy(() => {
     ),
     fetch: z.array(z.object({ remote: text, local: text })),
     terminate: maybeText,
+    /** Until the deadline; null without `--max-price`. */
+    cost_at_most: maybeRoubles,
+    /** Until the deadline, at the last known price; null if it is unknown. */
+    cost_estimate: maybeRoubles,
     /** With `--here`: the names of all instances. */
     names: z.optional(texts),
     min_count: z.optional(number),

@@ -43,7 +43,7 @@ type Schema = Readonly<Record<string, unknown>>;
  * never end, or are the choice of the person who starts the server.
  */
 const WITHHELD: readonly string[] = [
-  ...['--here', '--ssh-option', '--ssh-arg', '--identity', '--pass-env', '--file', '--schema'],
+  ...['--here', '--ssh-option', '--ssh-arg', '--identity', '--pass-env', '--file', '--schema', '--init'],
   ...['--watch', '--follow', '--unenforced', '--exact'],
 ];
 

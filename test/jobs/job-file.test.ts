@@ -127,6 +127,8 @@ describe('run --file', needs('ssh'), () => {
         { remote: 'log', local: '/tmp/log' },
       ],
       terminate: 'after 4 h, or after 45 min without use',
+      cost_at_most: '452.5',
+      cost_estimate: null,
       deadline: new Date(world.clock.now() + 4 * 3_600_000).toISOString(),
       if_idle_seconds: 2700,
       max_price: '90.5',

@@ -21,6 +21,7 @@ import {
   stopAsked,
   writeJob,
 } from '../../src/jobs/record/record.ts';
+import { jobRows } from '../../src/jobs/verbs/rows.ts';
 
 const START = Date.UTC(2026, 0, 15);
 const uidOf = (at: number) => `3f0c5d9e-1111-4222-8333-${String(at).padStart(12, '0')}`;
@@ -106,6 +107,22 @@ test.each([
   await writeJob(await job(2, change as object), context);
   expect(await names()).toEqual(['job-1']);
   expect(warnings).toEqual([expect.stringContaining(`Could not read the job: ${state}`)]);
+});
+
+test('lists the jobs that ran since a time, and every job that may still run', async () => {
+  const time = (at: number) => new Date(START + at * 60_000).toISOString();
+  await writeJob(await job(1, { id: 'a', ended_at: time(2) }), context);
+  await writeJob(await job(3, { id: 'b', ended_at: time(9) }), context);
+  await writeJob(await job(0, { id: 'c', here: true }), context);
+  const journal = { ...(await context.journal()), ends: async () => ({ deadline: null }) };
+  const serviceClock = { now: () => START };
+  const own = { ...context, journal: async () => journal, serviceClock } as unknown as Context;
+  const since = async (from: number) =>
+    (await jobRows(START + from * 60_000, own)).rows.map(({ name }) => name);
+  expect(await since(Number.NEGATIVE_INFINITY)).toEqual(['job-3', 'job-1', 'job-0']);
+  expect(await since(2)).toEqual(['job-3', 'job-1', 'job-0']);
+  expect(await since(5)).toEqual(['job-3', 'job-0']);
+  expect(await since(10)).toEqual(['job-0']);
 });
 
 test('names a record of a newer gpucloud, and lists the others', async () => {

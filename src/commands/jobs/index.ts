@@ -10,6 +10,7 @@ import { jobDetails, jobRows } from '../../jobs/verbs/rows.ts';
 import { stopJob } from '../../jobs/verbs/stop.ts';
 import { anyName } from '../../rules/names.ts';
 import { count } from '../../rules/numbers.ts';
+import { since, timeOf } from '../../rules/times.ts';
 import { howToReach, withSignInFlags } from '../../ssh/ssh-flags.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { jobDetailsView, jobView } from './view.ts';
@@ -28,10 +29,22 @@ export const jobs: Group = {
         'STATUS is RUNNING, EXITED, LOST if the command disappeared without an exit code, ' +
         'UNREACHABLE, or UNKNOWN if the run was killed while it rented and may have rented an ' +
         'instance. Stores the last 100 finished jobs.',
-      examples: ['gpucloud jobs list', 'gpucloud jobs list --json'],
-      takes: (command) => command,
-      async run(context) {
-        const { rows, newer } = await jobRows(context);
+      completes: { '--since': 'nothing' },
+      examples: [
+        'gpucloud jobs list',
+        'gpucloud jobs list --json',
+        'gpucloud jobs list --since 30d -o csv',
+      ],
+      takes: (command) =>
+        command.option(
+          '--since <time>',
+          'only jobs that ran since a date, time or age, such as 7d',
+          ruled('--since', since),
+        ),
+      async run(context, { since: start }) {
+        const from =
+          start === undefined ? Number.NEGATIVE_INFINITY : timeOf(start, context.clock.now());
+        const { rows, newer } = await jobRows(from, context);
         const unread = await failuresOf(context.out.list(rows, jobView));
         throwAll([...newer, ...unread]);
       },

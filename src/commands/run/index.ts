@@ -9,6 +9,7 @@ import { type CreateFlags, withFile } from '../../instances/rent/given.ts';
 import { manifestSchemaText } from '../../instances/rent/manifest-json.ts';
 import { planRental } from '../../instances/rent/planned.ts';
 import { askCommand } from '../../jobs/ask.ts';
+import { plannedCost } from '../../jobs/end/cost.ts';
 import { runHere } from '../../jobs/here/index.ts';
 import { runJob } from '../../jobs/index.ts';
 import { runOnInstance } from '../../jobs/on.ts';
@@ -246,7 +247,9 @@ export const run = verb({
     const plan = await planJob(input, { dryRun }, context);
     if (dryRun) {
       const planned = await planRental(plan.request, plan, context);
-      return context.out.item({ ...plan, ...planned }, planView);
+      const now = context.serviceClock.now();
+      const cost = plannedCost(plan, Date.parse(planned.deadline ?? ''), now);
+      return context.out.item({ ...plan, ...planned, cost }, planView);
     }
     if (isHere) {
       return runHere(plan, context);

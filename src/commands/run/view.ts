@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { wantedText } from '../../instances/deadlines/deadline.ts';
 import { requestLines } from '../../instances/rent/planned.ts';
 import { shownSetup } from '../../jobs/command.ts';
+import { type PlannedCost, plannedCostText } from '../../jobs/end/cost.ts';
 import type { JobPlan } from '../../jobs/job.ts';
 import { filesText, largestText, leftOutText } from '../../jobs/phases.ts';
 import type { Planned } from '../../json-results/instances.ts';
@@ -10,7 +11,7 @@ import { shellLine } from '../../output/shell-line.ts';
 import { REQUEST_SECRETS } from '../../rules/secrets.ts';
 
 /** The output of `--dry-run`. */
-export const planView: View<JobPlan & Planned> = {
+export const planView: View<JobPlan & Planned & { readonly cost: PlannedCost }> = {
   columns: [
     { id: 'name', header: 'NAME', value: ({ request }) => request.instance_name },
     { id: 'names', header: 'NAMES', value: ({ names }) => names.join(' '), hidden: true },
@@ -28,7 +29,7 @@ export const planView: View<JobPlan & Planned> = {
     },
     {
       heading: 'Then',
-      lines: ({ command, toStart, files, overview, fetch, ends, here }) => [
+      lines: ({ command, toStart, files, overview, fetch, ends, here, cost }) => [
         { label: 'copy in', value: files && `${filesText(files)} from ${files.folder}` },
         { label: 'largest', value: overview && largestText(overview) },
         { label: 'left out', value: files && overview && leftOutText(files, overview) },
@@ -42,6 +43,7 @@ export const planView: View<JobPlan & Planned> = {
             .join(', '),
         },
         { label: 'terminate', value: `when the command exits, or ${wantedText(ends)}` },
+        { label: 'cost', value: plannedCostText(cost) },
       ],
     },
   ],
@@ -61,6 +63,7 @@ export const planView: View<JobPlan & Planned> = {
     from_profile,
     names,
     here,
+    cost,
   }) => ({
     request,
     ...(here === undefined ? {} : { names, min_count: here.minCount ?? names.length }),
@@ -83,6 +86,8 @@ export const planView: View<JobPlan & Planned> = {
           },
     fetch,
     terminate: wantedText(ends) ?? null,
+    cost_at_most: cost.cost_at_most,
+    cost_estimate: cost.cost_estimate,
     deadline,
     if_idle_seconds,
     max_price,

@@ -16,6 +16,11 @@ import { readAll } from './preflight.ts';
 /** Milliseconds: two passes of a scheduled `reap`, which may end an instance that late. */
 const LATE = 10 * 60_000;
 
+/** Returns how many hours may be charged until a deadline, in milliseconds since 1970. */
+export function hoursUntil(deadline: number, now: number): number {
+  return startedHours(deadline + LATE - now);
+}
+
 /** What the instances of a session cost, and which of them may bill. */
 export interface Purse {
   /** What ended instances cost at most, and what the others reserved. */
@@ -49,7 +54,7 @@ export function markOf(
       'set an earlier deadline, or none: then the session sets it',
     );
   }
-  const hours = startedHours(end + LATE - serviceClock.now());
+  const hours = hoursUntil(end, serviceClock.now());
   return { id: session.id, call: session.call, price: limit.toFixed(), hours };
 }
 

@@ -27,11 +27,13 @@ const GLANCE = 4_000;
 
 /**
  * Returns the account's jobs, newest first, and an error for each newer record. Checks the instance
- * of each job that has not ended.
+ * of each job that has not ended. Leaves out the jobs that ended before `from`, in milliseconds
+ * since 1970.
  */
-export async function jobRows(context: Context) {
+export async function jobRows(from: number, context: Context) {
   const { jobs, newer } = await readAllJobs(context);
-  const rows = await eachBounded(jobs, SSH_AT_ONCE, async (job) =>
+  const wanted = jobs.filter(({ ended_at }) => ended_at === null || Date.parse(ended_at) >= from);
+  const rows = await eachBounded(wanted, SSH_AT_ONCE, async (job) =>
     rowOf(await adoptIfLeft(job, context), context),
   );
   return { rows, newer };
