@@ -401,6 +401,22 @@ describe('a failing instance of gpucloud run --here', () => {
     expect(report()).toMatchObject({ terminated: true, exit_code: 125 });
   });
 
+  test('lets jobs stop end a kept instance, and reports its end', async () => {
+    const ended = here(blocked(), fetching());
+    await until(() => records().some(({ kept }) => kept === 'results'));
+    world.ssh.refuse = () => undefined;
+    rmSync(world.local(`got/${nameOf(OTHER)}`));
+    const stop = await world.gpucloud(['jobs', 'stop', nameOf(OTHER)]);
+    const { code, stderr } = await ended;
+    expect({ code, stop: stop.code, statuses: statuses() }, stderr + stop.stderr).toEqual({
+      code: 0,
+      stop: 0,
+      statuses: ENDED,
+    });
+    expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
+    expect(report()).toMatchObject({ terminated: true, exit_code: 0, cost_at_most: '179.80' });
+  });
+
   test('keeps all instances of a failed command with --keep-on-failure', async () => {
     await notifying(world);
     const ended = here(`${results(NEW, OTHER)}; exit 3`, [
@@ -479,6 +495,28 @@ describe('a failing instance of gpucloud run --here', () => {
     expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
   });
 
+  test('terminates an instance that reached ERROR, and reports its missing results', async () => {
+    world.ssh.refuse = (script, id) => {
+      if (id !== OTHER || !script.includes('result')) return undefined;
+      const one = world.renting.instances.get(OTHER);
+      const failed = { status: 'ERROR', failure_reason: 'disk failed' };
+      if (one !== undefined) world.renting.instances.set(OTHER, { ...one, ...failed });
+      return 'ssh: connect to host 127.0.0.1: Connection refused';
+    };
+    const { code, stderr } = await here(results(NEW, OTHER), fetching(), {
+      clock: withoutPauses(3_000, 15_000, 45_000),
+    });
+    expect({ code, statuses: statuses() }, stderr).toEqual({ code: 125, statuses: ENDED });
+    const name = nameOf(OTHER);
+    const why = `${name} is ERROR (disk failed), so its job has ended.`;
+    expect(stderr).toContain(`error: ${name}: ${why}`);
+    expect(gotFrom(nameOf(NEW))).toBe(true);
+    expect(report().instances).toMatchObject([
+      { name: 'job-1', terminated: true },
+      { name: 'job-2', terminated: true },
+    ]);
+  });
+
   test('exits with 7 after one refusal and one lost response', async () => {
     world.renting.posts = [() => no(409, 'out of stock'), () => 'hangUp'];
     const { code, stderr } = await here('true');
@@ -498,6 +536,11 @@ describe('gpucloud jobs on an instance of run --here', () => {
     const { code, stderr } = await ended;
     expect({ code, statuses: statuses() }, stderr).toEqual({ code: 9, statuses: ENDED });
     expect(stderr).toContain('Stopping the command: gpucloud jobs stop was called.\n');
+    expect(await world.gpucloud(['jobs', 'logs', 'job-1'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'The command that uses job-1 runs on this computer. Its output is not stored.\n',
+    });
     expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
   });
 
