@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError, doubt, failuresOf, isInterrupt, MAY_BILL, unforeseen } from '../../errors.ts';
+import { CliError, doubt, isInterrupt, MAY_BILL, unforeseen } from '../../errors.ts';
 import { planRental } from '../../instances/rent/planned.ts';
 import { nothingCreated, runPreflight } from '../../instances/rent/preflight.ts';
 import { inTemporaryFolder } from '../../system/temporary-folder.ts';
@@ -10,7 +10,7 @@ import type { Job, JobPlan } from '../job.ts';
 import { newRecord } from '../new-record.ts';
 import { withJob } from '../record/lock.ts';
 import type { Noted } from '../record/note.ts';
-import { isRented, removeJob, writeJob } from '../record/record.ts';
+import { isRented } from '../record/record.ts';
 import { endUnusable, saveUnrented, warnIfUnarmed } from '../rent.ts';
 import { fetchInto } from '../targets.ts';
 import { planOf } from './rent.ts';
@@ -57,43 +57,25 @@ async function endOf(job: Noted, run: HereRun, context: Context): Promise<JobEnd
     const end = await handedOver(moved, context);
     if (end.error === undefined) run.faults.delete(name);
     return end;
-  } catch (error) {
-    const cause = error instanceof CliError ? error : unforeseen(error);
+  } catch (thrown) {
+    const cause = thrown instanceof CliError ? thrown : unforeseen(thrown);
     const { id } = job.record;
     run.fail(cause);
     const what = `Could not finish ${name}: ${cause.message} ${MAY_BILL}`;
-    return {
-      ...NOTHING,
-      instance: { id, name },
-      terminated: 'unknown',
-      error: doubt(what, { resource: id ?? name, cause }),
-    };
+    const rest = { command_exit_code: null, stage: run.stage, fetched: [], cost_at_most: null };
+    const error = doubt(what, { resource: id ?? name, cause });
+    return { ...rest, instance: { id, name }, terminated: 'unknown', error };
   } finally {
     void run.pace.reach(name, 'over');
   }
 }
 
-const NOTHING = {
-  command_exit_code: null,
-  stage: 'renting',
-  instance: null,
-  terminated: false,
-  fetched: [],
-  cost_at_most: null,
-  error: undefined,
-} as const;
-
 /** Returns the job instead of its end if `jobs stop` takes over. The caller holds the job's lock. */
 async function move(job: Noted, run: HereRun, context: Context): Promise<JobEnd | Job> {
-  const { name, uid } = job.record;
-  // On disk before the requests: if this process is killed, another one finds the jobs.
-  const [unsaved] = await failuresOf(writeJob(job.record, context));
-  if (unsaved !== undefined) run.fail(unsaved);
-  await run.pace.reach(name, 'stored');
-  if (run.failure !== undefined) {
-    await removeJob(uid, context);
-    return NOTHING;
-  }
+  const { name } = job.record;
+  // Requests go out once all locks are held, and each after its record is on disk: if this process
+  // is killed, another one finds the jobs.
+  await run.pace.reach(name, 'held');
   const rented = (await run.rented()).get(name);
   if (rented === undefined || rented instanceof CliError) {
     const end = await endUnusable(rented, planOf(name, run.plan), context);
