@@ -12,7 +12,7 @@ import { until } from '../support/ssh-world.ts';
 import type { FastRun } from './fast-run.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { withoutPauses } from './passing-clock.ts';
-import { ctrlC, heard, notifying } from './stories.ts';
+import { ctrlC, heard, notifying, reap } from './stories.ts';
 
 const OTHER = '3f0c5d9e-1111-4222-8333-444455558888';
 const ENDED = { 'job-1': 'TERMINATING', 'job-2': 'TERMINATING' };
@@ -172,6 +172,10 @@ describe('gpucloud run --here', () => {
       new RegExp(`^error: Could not terminate ${left} .*still be billing`, 'm'),
     );
     expect(report()).toMatchObject({ stage: 'terminating', terminated: 'unknown', exit_code: 7 });
+    world.renting.terminate = terminate;
+    const { rows } = await reap(world);
+    expect(rows).toMatchObject([{ name: left, outcome: 'terminated', reason: 'job' }]);
+    expect(statuses()).toEqual(ENDED);
   });
 });
 
