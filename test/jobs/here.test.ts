@@ -536,7 +536,11 @@ describe('gpucloud jobs on an instance of run --here', () => {
     const ended = here(script, fetching());
     await isUp();
     const stop = await world.gpucloud(['jobs', 'stop', 'job-2']);
-    expect(stop).toMatchObject({ code: 0, stdout: '' });
+    expect(stop).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'Stopping run --here. Waiting until it has terminated job-2.\n',
+    });
     const { code, stderr } = await ended;
     expect({ code, statuses: statuses() }, stderr).toEqual({ code: 9, statuses: ENDED });
     expect(stderr).toContain('Stopping the command: gpucloud jobs stop was called.\n');

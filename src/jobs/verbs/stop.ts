@@ -32,6 +32,7 @@ export async function stopJob(
 ): Promise<void> {
   const found = ensureOpen(await findJob(typed, context, { changes: true }), context);
   await askToStop(found.uid, context);
+  let isNoted = false;
   for (let isDone = false; !isDone; ) {
     const job = await readJob(found.uid, context);
     const own = async () => {
@@ -42,6 +43,11 @@ export async function stopJob(
     if (isDone && fault !== undefined) throw fault;
     if (isDone) break;
     if (!(fault instanceof Followed)) throw fault;
+    if (job.here && !isNoted) {
+      const what = `Stopping run --here. Waiting until it has terminated ${job.name}.`;
+      context.err.note(what);
+      isNoted = true;
+    }
     await stopFollowed(job, given, context);
     await context.clock.sleep(PAUSE, context.signal);
   }
