@@ -7,7 +7,7 @@ import type { JobRecord } from '../../src/jobs/record/record.ts';
 import { createEmulator } from '../output/emulator.ts';
 import type { Outcome } from '../support/program.ts';
 import { NEW } from '../support/renting-service.ts';
-import { no } from '../support/service.ts';
+import { no, ok } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
 import type { FastRun } from './fast-run.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
@@ -133,6 +133,28 @@ describe('gpucloud run --here', () => {
       statuses: ['TERMINATING'],
     });
     expect(stderr).toMatch(/^warning: Could not rent job-\d: .*out of stock/m);
+  });
+
+  test('terminates an instance at its deadline while others are still to be rented', async () => {
+    world.renting.posts = Array.from(
+      { length: 60 },
+      () =>
+        ({ body }: { readonly body: unknown }) =>
+          JSON.stringify(body).includes('job-2')
+            ? no(409, 'out of stock')
+            : ok(world.renting.rent(NEW, 'job-1'), 201),
+    );
+    const flags = ['--retry-for', '6h', '--min-count', '1', '--terminate-after', '10m'];
+    const ended = here('touch ran', flags);
+    await until(() => Object.values(statuses()).includes('ACTIVE'));
+    world.advance(11 * 60_000);
+    await until(() => Object.values(statuses()).includes('TERMINATING'));
+    world.advance(6 * 3_600_000);
+    const { code, stderr } = await ended;
+    expect({ code, ran: existsSync(world.local('ran')) }, stderr).toEqual({
+      code: 125,
+      ran: false,
+    });
   });
 
   test("exits with 125 and terminates all instances if one can't be prepared", async () => {

@@ -11,9 +11,9 @@ import { newRecord } from '../new-record.ts';
 import { withJob } from '../record/lock.ts';
 import type { Noted } from '../record/note.ts';
 import { isRented } from '../record/record.ts';
-import { endUnusable, saveUnrented, warnIfUnarmed } from '../rent.ts';
+import { orAborted } from '../remote/within.ts';
+import { endUnusable, type Rented, rentFor, saveUnrented, warnIfUnarmed } from '../rent.ts';
 import { fetchInto } from '../targets.ts';
-import { planOf } from './rent.ts';
 import { finishHere } from './report.ts';
 import { HereRun } from './run.ts';
 import { hereSteps } from './steps.ts';
@@ -29,7 +29,7 @@ export async function runHere(plan: JobPlan, context: Context): Promise<void> {
   // Create the temporary folder first: if that fails, nothing is rented.
   await inTemporaryFolder('gpucloud-here', async (folder) => {
     const jobs = await Promise.all(plan.names.map((name) => jobOf(name, plan, context)));
-    const run = new HereRun(jobs, plan, folder, context);
+    const run = new HereRun(plan, folder, context);
     const said = new Set<string>();
     const ends = await Promise.all(
       jobs.map((job) => endOf(job, run, beside(job.record.name, said, context))),
@@ -76,16 +76,27 @@ async function move(job: Noted, run: HereRun, context: Context): Promise<JobEnd 
   // Requests go out once all locks are held, and each after its record is on disk: if this process
   // is killed, another one finds the jobs.
   await run.pace.reach(name, 'held');
-  const rented = (await run.rented()).get(name);
-  if (rented === undefined || rented instanceof CliError) {
-    const end = await endUnusable(rented, planOf(name, run.plan), context);
+  const plan = { ...run.plan, request: { ...run.plan.request, instance_name: name } };
+  let rented: Rented;
+  try {
+    rented = await rentFor(job, plan, context, run.gates);
+  } catch (thrown) {
+    const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
+    const all = run.rented(name, error);
+    const end = await endUnusable(error, plan, context);
     await saveUnrented(end, job, context);
+    await all;
     return end;
   }
+  const { any } = rented.stops;
+  // Other requests may be tried again for hours, and this instance ends at its deadline.
+  await orAborted(run.rented(name), any).catch((error: unknown) => {
+    if (!any.aborted) throw error;
+  });
   const { record, isUnsaved } = job;
   if (!isRented(record)) throw new Error('a rented instance has an ID');
-  const { how, toStart: command } = run.plan;
-  const stops = { ...rented.stops, any: AbortSignal.any([rented.stops.any, run.needless]) };
+  const { how, toStart: command } = plan;
+  const stops = { ...rented.stops, any: AbortSignal.any([any, run.needless]) };
   const given = { ...rented, record, isUnsaved, how, by: 'run', command, stops } as const;
   const member = await createJob({ ...given, together: run }, context);
   const around = (steps: Steps) => hereSteps(member, run, steps, context);
@@ -117,5 +128,7 @@ function beside(name: string, said: Set<string>, context: Context): Context {
       said.add(text);
     },
   };
-  return Object.create(context, { err: { value: own } });
+  // Asks no questions, since prompts of parallel requests would mix.
+  const prompts = { value: async () => undefined };
+  return Object.create(context, { err: { value: own }, prompts });
 }

@@ -54,7 +54,8 @@ async function isProgram(file: string, { env, host }: Context): Promise<boolean>
 /** Milliseconds between SIGTERM and SIGKILL, as in `jobs stop`. */
 const PATIENCE = 10_000;
 
-type Signals = Pick<Stops, 'near' | 'half' | 'asked' | 'last'>;
+/** What stops the command. */
+export type Signals = Pick<Stops, 'near' | 'half' | 'asked' | 'last'>;
 
 /** A command that shares gpucloud's streams and terminal. */
 export interface LocalCommand {

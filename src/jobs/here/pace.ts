@@ -1,5 +1,5 @@
 /** The stages at which the instances of a run wait for each other, in order. */
-const STAGES = ['held', 'ready', 'fetched', 'over'] as const;
+const STAGES = ['held', 'rented', 'ready', 'fetched', 'over'] as const;
 
 /** Keeps the instances of a run in step. */
 export interface Pace {

@@ -1,22 +1,21 @@
 import { sentence } from '../../api/errors.ts';
-import { AT_ONCE, createGate } from '../../concurrency.ts';
+import { AT_ONCE, createGate, READS_AT_ONCE } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
+import type { Gates } from '../../instances/rent/capacity.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { clamp } from '../../output/width.ts';
 import { withoutBill } from '../end/end-job.ts';
 import type { Job, JobPlan, Together } from '../job.ts';
 import { createPhases, filesText, namesText, type Phase } from '../phases.ts';
-import { type Noted, note, timeNow } from '../record/note.ts';
+import { note, timeNow } from '../record/note.ts';
 import { orAborted } from '../remote/within.ts';
-import type { Rented } from '../rent.ts';
 import { withoutExitCode } from '../stages/without-exit-code.ts';
 import type { Observation } from '../state.ts';
 import type { Stops } from '../stops.ts';
 import { writeInventories } from './inventories.ts';
-import { type LocalCommand, startHere } from './local-command.ts';
+import { type LocalCommand, type Signals, startHere } from './local-command.ts';
 import { createPace } from './pace.ts';
-import { rentEach } from './rent.ts';
 
 /** Milliseconds until SIGKILL for a command that another instance's deadline stopped. */
 const PATIENCE = 10_000;
@@ -24,6 +23,10 @@ const PATIENCE = 10_000;
 /** What the members of `run --here` share: the command on this computer, and how the run stands. */
 export class HereRun implements Together {
   readonly gate = createGate(AT_ONCE);
+  readonly gates: Gates = {
+    sending: createGate(AT_ONCE),
+    reading: createGate(READS_AT_ONCE),
+  };
   readonly pace;
   readonly #phases;
   readonly #needless = new AbortController();
@@ -37,13 +40,14 @@ export class HereRun implements Together {
   failure: CliError | undefined;
   stage: Phase | 'done' = 'done';
   exitCode: number | undefined;
-  #renting: Promise<Map<string, Rented | CliError>> | undefined;
+  #isRented = false;
+  /** The names of the instances to terminate in the end. */
+  readonly #living = new Set<string>();
   #command: Promise<LocalCommand> | undefined;
   #last: AbortSignal | undefined;
-  #usable: number;
+  #usable = 0;
 
   constructor(
-    readonly jobs: readonly Noted[],
     readonly plan: JobPlan,
     readonly folder: string,
     readonly context: Context,
@@ -51,7 +55,7 @@ export class HereRun implements Together {
     const { names } = plan;
     this.pace = createPace(names);
     this.#phases = createPhases(namesText(names), context);
-    this.#usable = names.length;
+    this.#phases.begin('renting');
   }
 
   get isStarted(): boolean {
@@ -73,34 +77,33 @@ export class HereRun implements Together {
     this.#needless.abort(this.failure);
   }
 
-  /** Rents all instances, at the first call. */
-  rented(): Promise<Map<string, Rented | CliError>> {
-    this.#renting ??= this.#rentAll();
-    return this.#renting;
-  }
-
-  async #rentAll() {
+  /** Waits for the outcomes of all requests, of which one may have failed. */
+  async rented(name: string, error?: CliError): Promise<void> {
     const { plan, context, faults } = this;
-    const phases = this.#phases;
-    phases.begin('renting');
-    const each = await rentEach(this.jobs, plan, context).finally(phases.clear);
-    for (const [name, one] of each) if (one instanceof CliError) faults.set(name, one);
-    this.#usable -= faults.size;
-    const isEnough = this.#usable >= leastOf(plan);
-    const [first] = faults;
+    if (error === undefined) this.#living.add(name);
+    else faults.set(name, error);
+    await this.pace.reach(name, 'rented');
+    if (this.#isRented) return;
+    this.#isRented = true;
+    this.#phases.clear();
+    const rented = plan.names.filter((one) => !faults.has(one));
+    this.#usable = rented.length;
+    const failed = plan.names.flatMap((one) => {
+      const fault = faults.get(one);
+      return fault === undefined ? [] : [[one, fault] as const];
+    });
+    const isEnough = rented.length >= leastOf(plan);
+    const [first] = failed;
     if (context.signal.aborted) this.fail(context.signal.reason);
     else if (first !== undefined) {
-      for (const [name, { message }] of isEnough ? faults : [...faults].slice(1)) {
-        context.err.warn('incomplete', `Could not rent ${name}: ${message}`);
+      for (const [one, { message }] of isEnough ? failed : failed.slice(1)) {
+        context.err.warn('incomplete', `Could not rent ${one}: ${message}`);
       }
       if (!isEnough) this.#giveUp(fewerThanLeast('rented', nameIn(...first, plan), plan));
     }
-    if (this.failure === undefined) {
-      const rented = plan.names.filter((name) => !faults.has(name));
-      const copying = plan.files && `, copying ${filesText(plan.files)} to each instance`;
-      phases.begin('starting', `${namesText(rented)}${copying ?? ''}`);
-    }
-    return each;
+    if (this.failure !== undefined) return;
+    const copying = plan.files && `, copying ${filesText(plan.files)} to each instance`;
+    this.#phases.begin('starting', `${namesText(rented)}${copying ?? ''}`);
   }
 
   /** Waits for the other members, and starts the command. */
@@ -146,9 +149,12 @@ export class HereRun implements Together {
       const fault = nameIn(name, withoutBill(why), plan);
       this.faults.set(name, fault);
       this.#usable -= 1;
-      const isEnough = this.#usable >= leastOf(plan);
+      const isEnough = !this.#isRented || this.#usable >= leastOf(plan);
       if (!isEnough) this.#giveUp(fewerThanLeast('prepared', fault, plan));
-      else context.err.warn('incomplete', `${sentence(fault.message)} Terminating ${name}.`);
+      else {
+        this.#living.delete(name);
+        context.err.warn('incomplete', `${sentence(fault.message)} Terminating ${name}.`);
+      }
     }
   }
 
@@ -175,9 +181,10 @@ export class HereRun implements Together {
   }
 
   showTerminating(): void {
-    const ending = this.#members().filter(({ record }) => record.kept === null);
+    const kept = this.#members().flatMap(({ record }) => (record.kept === null ? [] : record.name));
+    const ending = this.plan.names.filter((one) => this.#living.has(one) && !kept.includes(one));
     if (this.#phases.current === 'terminating' || ending.length === 0) return;
-    this.#phases.begin('terminating', namesText(ending.map(({ record }) => record.name)));
+    this.#phases.begin('terminating', namesText(ending));
   }
 
   /** Kills the command if it does not exit within these milliseconds. */
@@ -209,15 +216,14 @@ function nameIn(name: string, error: CliError, { names }: JobPlan): CliError {
  * Combines the stops of all instances: gpucloud stops the command at the first deadline, interrupt
  * or `jobs stop`.
  */
-function jointStops(members: readonly Job[]): Omit<Stops, 'close' | 'isPast'> {
-  const any = (kind: Exclude<keyof Stops, 'close' | 'isPast'>) =>
+function jointStops(members: readonly Job[]): Signals & Pick<Stops, 'any'> {
+  const any = (kind: 'any' | keyof Signals) =>
     AbortSignal.any(members.map(({ stops }) => stops[kind]));
   return {
     any: any('any'),
     near: any('near'),
     half: any('half'),
     asked: any('asked'),
-    interrupt: any('interrupt'),
     last: any('last'),
   };
 }

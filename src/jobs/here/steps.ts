@@ -84,7 +84,7 @@ export function hereSteps(job: Job, run: HereRun, steps: Steps, context: Context
         const fetched = run.pace.reach(name, 'fetched');
         await orAborted(fetched, stops.last).catch(() => undefined);
       }
-      run.showTerminating();
+      if (run.ready.has(job) || run.failure !== undefined) run.showTerminating();
       await steps.end(seen);
     },
   };
