@@ -31,8 +31,8 @@ export interface Driven extends Pick<Job, 'record' | 'how' | 'by'> {
   readonly stops?: Stops | undefined;
   /** Milliseconds to continue after the deadline. */
   readonly after?: number;
-  /** Shows no progress. */
-  readonly isQuiet?: boolean;
+  /** The run shows the progress of its instances, not each job. */
+  readonly together?: Job['together'];
 }
 
 export async function createJob(
@@ -56,7 +56,8 @@ export async function createJob(
     early: given.early,
     isUnsaved: given.isUnsaved ?? false,
     stops: stops ?? createStops({ id, deadline, grace, leaves, ...extra }, context),
-    phases: createPhases(name, context, by === 'reap' || given.isQuiet),
+    phases: createPhases(name, context, by === 'reap' || given.together !== undefined),
+    together: given.together,
     there: undefined,
     received: undefined,
     isOutputWhole: true,
@@ -80,7 +81,8 @@ export async function driveJob(
   context: Context,
 ): Promise<JobEnd | undefined> {
   const { by, stops, phases, record } = job;
-  const steps = stepsOf(job, how, context);
+  const own = stepsOf(job, how, context);
+  const steps = how.around?.(own) ?? own;
   phases.begin('starting');
   try {
     const finish = await drive(by, steps);
@@ -127,12 +129,13 @@ function endOf({ id, name, on, exit_code, report, reason }: JobRecord): JobEnd {
 /** Milliseconds between two looks whether `jobs stop` has ended the job, and how many in vain. */
 const [LOOK, IN_VAIN] = [1_000, 15];
 
-/**
- * Waits while `jobs stop` has the job, and prints how it ends the job. The caller has released the
- * job's lock.
- */
+/** Prints how `jobs stop` ends a job. The caller has released the job's lock. */
 export async function printHandedOver(job: Job | undefined, context: Context): Promise<void> {
-  if (job === undefined) return;
+  if (job !== undefined) await printDriven(await handedOver(job, context), job, context);
+}
+
+/** Waits while `jobs stop` has the job. The caller has released the job's lock. */
+export async function handedOver(job: Job, context: Context): Promise<JobEnd> {
   const { uid, id, name } = job.record;
   const { clock, err, interrupts } = context;
   const typed = typedName(name, id);
@@ -145,10 +148,10 @@ export async function printHandedOver(job: Job | undefined, context: Context): P
     // An interrupt ends the wait.
     await clock.sleep(LOOK, interrupts.first).catch(() => undefined);
   }
-  if (done !== undefined) return printDriven(endOf(done), job, context);
+  if (done !== undefined) return endOf(done);
   const left = await leftJob(job, context);
   const error = isInterrupt(left.error) ? left.error : notStopped(job.record);
-  await printDriven({ ...left, terminated: 'unknown', error }, job, context);
+  return { ...left, terminated: 'unknown', error };
 }
 
 function notStopped({ id, name }: Job['record']): CliError {

@@ -1,8 +1,7 @@
 import type { Context } from '../context.ts';
-import { failuresOf } from '../errors.ts';
 import { createJob, driveAndPrint, printEnd, printHandedOver } from './driver.ts';
 import { notifyOfEnd } from './end/notify.ts';
-import { type JobEnd, reportOf, writeReport } from './end/report.ts';
+import { type JobEnd, reportOf, saveReport } from './end/report.ts';
 import type { JobPlan } from './job.ts';
 import { newRecord } from './new-record.ts';
 import { createPhases } from './phases.ts';
@@ -45,11 +44,7 @@ export async function runJob(plan: JobPlan, context: Context): Promise<void> {
 async function finishUnrented(end: JobEnd, job: Noted, context: Context): Promise<void> {
   const { started_at, report_file } = job.record;
   await saveUnrented(end, job, context);
-  if (report_file !== null) {
-    const written = writeReport(report_file, reportOf(end, started_at, context));
-    const [fault] = await failuresOf(written);
-    if (fault !== undefined) context.err.warn('local_storage', fault.message);
-  }
+  await saveReport(report_file, reportOf(end, started_at, context), context);
   await notifyOfEnd(end, started_at, context);
   await printEnd(end, job.record, context);
 }

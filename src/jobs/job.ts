@@ -1,4 +1,5 @@
 import type { CreateInstanceBody, Instance } from '../api/index.ts';
+import type { Gate } from '../concurrency.ts';
 import type { CliError } from '../errors.ts';
 import type { DeadlineFlags } from '../instances/deadlines/deadline.ts';
 import type { Given } from '../instances/rent/given.ts';
@@ -76,12 +77,22 @@ export interface Connected extends Pick<SignedIn, 'state' | 'exitCode' | 'shell'
   readonly hasRsync: boolean;
 }
 
+/** What the instances of one run share. The run reports their ends together. */
+export interface Together {
+  /** The instances, such as `job-1 to job-4`. */
+  readonly what: string;
+  /** Limits concurrent requests to terminate. */
+  readonly gate: Gate;
+}
+
 /** A job on its instance, with the progress of the process that drives it. */
 export interface Job extends Noted<RentedRecord> {
   readonly how: HowToReach;
   readonly stops: Stops;
   readonly phases: Phases;
   readonly by: Driver;
+  /** undefined for a job of its own. */
+  readonly together: Together | undefined;
   /** The command to start; undefined for the recorded one, which has no variables. */
   readonly command: Command | undefined;
   /** Why the wait for the new instance stopped early. */

@@ -17,11 +17,10 @@ import { askDeadline, askJob } from './ask.ts';
 import { commandOf, ensureWords, noteLocal, noteUncopied, shownWords } from './command.ts';
 import { type FileList, listFiles, type Overview, overviewOf } from './files/files.ts';
 import { localCommandOf } from './here/local-command.ts';
-import { fetchInto } from './here/member.ts';
 import type { Here, JobInput, JobPlan } from './job.ts';
 import { filesText, largestText, leftOutText } from './phases.ts';
 import { ensureSignIn, ensureSsh } from './sign-in.ts';
-import { ensureTargets } from './targets.ts';
+import { ensureTargets, fetchInto } from './targets.ts';
 
 const NAMED = 5;
 

@@ -15,6 +15,8 @@ export type Observation =
 export interface Happened {
   /** The instance existed before the job, and outlives it. */
   readonly on: boolean;
+  /** The command runs on the computer of `run --here`, so no other driver starts it. */
+  readonly here: boolean;
   /**
    * Whether a driver has begun to start the command. Stored before the start, since a command must
    * never start twice: a start whose response was lost counts too.
@@ -170,7 +172,7 @@ function ofPreparing(job: Happened, driver: Driver, now: Situation): Step {
   const isOwner = driver === 'run' || driver === 'detach';
   if (!isOwner && now.interrupt !== 'none') return 'leave';
   // A start that was stored may have left this computer, so the command is not started again.
-  const starts = !job.started && (isOwner || driver === 'attach');
+  const starts = !job.started && (isOwner || (driver === 'attach' && !job.here));
   const isStopped = job.stopRequested || now.interrupt !== 'none' || now.failed === 'start';
   return starts && !isStopped && isBefore('near', now) ? 'start' : 'end';
 }

@@ -27,6 +27,8 @@ import { look } from './verbs/look.ts';
 export interface HowToDrive {
   /** `jobs stop --no-fetch`. */
   readonly skipsResults?: boolean;
+  /** Changes some steps. */
+  around?(steps: Steps): Steps;
   /** For `reap`: how long the instance has until its deadline. */
   readonly time?: Situation['time'];
   /** For `reap`: reports a lost command. */
@@ -237,7 +239,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       await noteExit(seen);
       try {
         // Prints the rest of the output of a command that exited without this process.
-        if (by === 'attach' && !hasFollowed) await follow(stops.last);
+        const isToPrint = by === 'attach' && !hasFollowed && !job.record.here;
+        if (isToPrint) await follow(stops.last);
         hasFollowed = true;
         const out = by === 'reap' ? undefined : outputOf();
         await collect(job, there(), out, seen.kind !== 'running', context);
@@ -250,7 +253,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     },
 
     async keep(why) {
-      const isEmpty = job.seen.kind === 'absent';
+      const isEmpty = job.seen.kind === 'absent' && !job.record.here;
       const leaves = by !== 'run' && by !== 'detach';
       await keep(job.record, { why, isEmpty, isArmed: await isArmed(), leaves }, context);
       await note(job, { kept: why }, context);

@@ -23,6 +23,8 @@ export interface Stops {
    * command still runs.
    */
   readonly half: AbortSignal;
+  /** Aborts after `jobs stop`. */
+  readonly asked: AbortSignal;
   /** Aborts on Ctrl-C, a signal, or the deadline itself. */
   readonly interrupt: AbortSignal;
   /**
@@ -122,6 +124,7 @@ export function createStops(
     any: leaves ? any : AbortSignal.any([any, near.signal]),
     near: near.signal,
     half: half.signal,
+    asked: asked.signal,
     interrupt,
     last: last.signal,
     close: () => closed.abort(),

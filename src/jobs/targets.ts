@@ -1,12 +1,17 @@
 import { constants, statSync } from 'node:fs';
 import { access, realpath, truncate } from 'node:fs/promises';
-import { basename, dirname, posix, resolve, sep } from 'node:path';
+import { basename, dirname, join, posix, resolve, sep } from 'node:path';
 import { type CliError, usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../system/error-code.ts';
 import type { Fetch } from './files/copy-out.ts';
 import { isFolder, placeOf } from './files/local-file.ts';
 import { contains } from './files/merge.ts';
 import { isPattern, matcherOf } from './files/pattern.ts';
+
+/** Returns the fetches of one of several instances, each into a folder with the instance's name. */
+export function fetchInto(fetch: readonly Fetch[], name: string): Fetch[] {
+  return fetch.map(({ remote, local }) => ({ remote, local: `${join(local, name)}/` }));
+}
 
 /** Checks before renting that the results can be written. Throws a usage error. */
 export async function ensureTargets(

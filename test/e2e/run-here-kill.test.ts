@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -67,7 +68,7 @@ const STAGES: readonly Stage[] = [
   },
 ];
 
-describe('reap after kill -9 of run --here', needs('ssh'), () => {
+describe('reap after kill -9 of run --here', { timeout: 90_000, ...needs('ssh') }, () => {
   let world: HereWorld;
   /** Maps each instance name to its outcome. */
   let reaped: Map<string, string>;
@@ -131,4 +132,72 @@ describe('reap after kill -9 of run --here', needs('ssh'), () => {
       expect(living.map((one) => one.name)).toEqual(name === 'renting' ? ['renting-0'] : []);
     },
   );
+
+  const gpucloud = (...argv: string[]) => world.computer.gpucloud(argv, { env: world.env });
+
+  test('leaves a lost command to its deadline, and lets jobs stop and attach finish it', async () => {
+    await world.reset();
+    const { home } = world.computer;
+    const words = world.words('--name', 'lost', '--fetch', `out:${join(home, 'got')}`);
+    const script = `cd ${home}; for n in 1 2; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-lost-$n 'echo y >gpucloud-run/work/out'; done; echo $$ >pid.new; mv pid.new pid; exec sleep 300`;
+    const child = world.computer.start([...words, '--', 'sh', '-c', script], { env: world.env });
+    const ended = once(child, 'exit');
+    await until(() => existsSync(join(home, 'pid')));
+    child.kill('SIGKILL');
+    await ended;
+    process.kill(Number(readFileSync(join(home, 'pid'), 'utf8')), 'SIGKILL');
+    // Waits until the lock of the killed process expires.
+    const reap = await gpucloud('instances', 'reap', '--json');
+    const rows: { name: string; outcome: string }[] = JSON.parse(reap.stdout);
+    expect(rows.map(({ name, outcome }) => `${name} ${outcome}`).sort(), reap.stderr).toEqual([
+      'lost-1 lost',
+      'lost-2 lost',
+    ]);
+    expect(world.statuses()).toEqual({ 'lost-1': 'ACTIVE', 'lost-2': 'ACTIVE' });
+    const list = await gpucloud(
+      'jobs',
+      'list',
+      '--json',
+      '--query',
+      "[?starts_with(name, 'lost')]",
+    );
+    expect(JSON.parse(list.stdout)).toMatchObject([{ status: 'LOST' }, { status: 'LOST' }]);
+    const stop = await gpucloud('jobs', 'stop', 'lost-1');
+    expect({ code: stop.code, statuses: world.statuses() }, stop.stderr).toEqual({
+      code: 0,
+      statuses: { 'lost-1': 'TERMINATING', 'lost-2': 'ACTIVE' },
+    });
+    const attach = await gpucloud('jobs', 'attach', 'lost-2');
+    expect({ code: attach.code, statuses: world.statuses() }, attach.stderr).toEqual({
+      code: 125,
+      statuses: { 'lost-1': 'TERMINATING', 'lost-2': 'TERMINATING' },
+    });
+    expect(attach.stderr).toContain('error: The run was killed.');
+    for (const name of ['lost-1', 'lost-2']) {
+      expect(readFileSync(join(home, 'got', name, 'out'), 'utf8')).toBe('y\n');
+    }
+  });
+
+  test('never starts the command of a killed run on an instance', async () => {
+    await world.reset();
+    const { rent } = world.renting;
+    world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
+    const argv = [...world.words('--name', 'early'), '--', 'sh', '-c', 'touch ~/ran'];
+    const child = world.computer.start(argv, { env: world.env });
+    const ended = once(child, 'exit');
+    await heard(child, 'stderr', /Starting/);
+    child.kill('SIGKILL');
+    await ended;
+    world.renting.rent = rent;
+    for (const [id, one] of world.renting.instances) {
+      if (one.status === 'PROVISIONING')
+        world.renting.instances.set(id, { ...one, status: 'ACTIVE' });
+    }
+    const attach = await gpucloud('jobs', 'attach', 'early-1');
+    expect(attach.code, attach.stderr).toBe(125);
+    const reap = await gpucloud('instances', 'reap', '--json');
+    expect(JSON.parse(reap.stdout)).toMatchObject([{ name: 'early-2', outcome: 'terminated' }]);
+    expect(world.statuses()).toEqual({ 'early-1': 'TERMINATING', 'early-2': 'TERMINATING' });
+    for (const home of world.homes) expect(existsSync(join(home, 'ran'))).toBe(false);
+  });
 });

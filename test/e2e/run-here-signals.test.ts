@@ -141,6 +141,18 @@ while :; do sleep 0.1; done`;
     },
   );
 
+  test('stops the command after jobs stop from another process', async () => {
+    const { ended } = await started('exit 9');
+    const stop = ['jobs', 'stop', 'job-2'];
+    expect(await world.computer.gpucloud(stop, { env: world.env })).toMatchObject({ code: 0 });
+    const { code, stderr } = await ended;
+    expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: 9, statuses: ENDED });
+    expect({ signals: signals(), fetched: isFetched() }).toEqual({
+      signals: 'INT\n',
+      fetched: true,
+    });
+  });
+
   test('kills a command that ignores every signal', async () => {
     const { ended, send } = await started('trap "" TERM');
     await send('SIGINT');

@@ -271,6 +271,8 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     const script =
       'for n in 1 2 3; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n "echo k >gpucloud-run/work/k"; done; mkdir kept; echo >kept/job-2';
     const words = ['--fetch', 'k:kept', '--report', 'r'];
+    // Without a scheduled reap, the run would stay beside the instance.
+    await world.computer.gpucloud(['instances', 'reap', '--every', '30m'], { env: world.env });
     const { code, stderr } = await world.run(words, ['sh', '-c', script]);
     expect({ code, statuses: world.statuses() }, stderr).toEqual({
       code: 125,

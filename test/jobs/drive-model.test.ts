@@ -33,6 +33,7 @@ class World {
     this.keepsOnFailure = keepsOnFailure;
     this.job = {
       on,
+      here: false,
       started: false,
       shown: false,
       exit_code: null,

@@ -228,7 +228,6 @@ describe('run --file', needs('ssh'), () => {
     ['command: make\nsetup: make\nsetup_files: [none]', 'setup_files.0 "', 7],
     ['command: make\nsetup_files: [src/train.py]', 'setup_files needs --setup', 6],
     ['here: true\nsetup: make', "setup can't be combined with here", 6],
-    ['here: true\nkeep_on_failure: 1h', "keep_on_failure can't be combined with here", 6],
     [
       'keep_on_failure: long',
       'keep_on_failure breaks the rule: must be a whole number with a unit',

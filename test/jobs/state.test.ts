@@ -13,6 +13,7 @@ import {
 /** A job of `run` whose command was started. */
 const JOB: Happened = {
   on: false,
+  here: false,
   started: true,
   shown: true,
   exit_code: null,
@@ -76,6 +77,14 @@ describe('the next step', () => {
   test.each<Row>([
     ['starts a new job', 'run', FRESH, ABSENT, {}, 'start'],
     ['starts the job of a killed run', 'attach', FRESH, ABSENT, {}, 'start'],
+    [
+      'never starts a command of --here there',
+      'attach',
+      { ...FRESH, here: true },
+      ABSENT,
+      {},
+      'end',
+    ],
     ['ends the instance of a killed run', 'reap', FRESH, ABSENT, {}, 'end'],
     ['ends it after a failed start', 'run', FRESH, ABSENT, { failed: 'start' }, 'end'],
     ['ends it on Ctrl-C', 'run', FRESH, ABSENT, { interrupt: 'first' }, 'end'],

@@ -7,15 +7,7 @@ import type { JobInput } from '../../jobs/job.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 
 /** Flags only for commands that run on an instance. */
-export const OF_REMOTE = [
-  'on',
-  'detach',
-  'fetchEvery',
-  'passEnv',
-  'keepOnFailure',
-  'setup',
-  'sshArg',
-] as const;
+export const OF_REMOTE = ['on', 'detach', 'fetchEvery', 'passEnv', 'setup', 'sshArg'] as const;
 
 /** Flags for this run of a job, not for the job: no file has them. */
 const OF_THIS_RUN = [
@@ -49,7 +41,7 @@ export function typedFlags(command: readonly string[], given: RunFlags): FileFla
 
 /** Throws a usage error for a job file that combines `here` with something that `--here` rejects. */
 export function ensureHere({ flags, from, isOfFile }: Given, given: RunFlags): void {
-  const inFile = ['fetchEvery', 'passEnv', 'keepOnFailure', 'setup'] as const;
+  const inFile = ['fetchEvery', 'passEnv', 'setup'] as const;
   const field = inFile.find((flag) => flags[flag] !== undefined);
   const flag = OF_REMOTE.find((one) => given[one] !== undefined && isOfFile('here'));
   if (field !== undefined) {

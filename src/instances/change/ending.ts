@@ -281,8 +281,12 @@ export async function endNamed(target: Target, gate: Gate, context: Context): Pr
 }
 
 /** Terminates one instance as {@link endEach} does. */
-export async function endOne(target: Target, context: Context): Promise<Ended | Uncertain> {
-  const [ending] = await endEach([target], context);
+export async function endOne(
+  target: Target,
+  context: Context,
+  gate?: Gate,
+): Promise<Ended | Uncertain> {
+  const [ending] = await endEach([target], context, gate);
   if (ending === undefined) throw new Error('each instance has an ending');
   return ending;
 }
@@ -296,6 +300,7 @@ export async function endOne(target: Target, context: Context): Promise<Ended | 
 export async function endEach(
   targets: readonly Target[],
   context: Context,
+  gate: Gate = createGate(AT_ONCE),
 ): Promise<(Ended | Uncertain)[]> {
   const leaving = new AbortController();
   let stay: (() => void) | undefined;
@@ -308,7 +313,6 @@ export async function endEach(
   });
   const { signal } = leaving;
   const { err } = context;
-  const gate = createGate(AT_ONCE);
   const endIt = async (target: Target, own: Context): Promise<Ended | Uncertain> => {
     try {
       const ending = await end(target, own, { signal, err, gate });

@@ -10,7 +10,7 @@ import { hasFailedSetup, isCollected, type RentedRecord, removeOldJobs } from '.
 import { withoutExitCode } from '../stages/without-exit-code.ts';
 import { costAtMost } from './cost.ts';
 import { notifyOfEnd } from './notify.ts';
-import { type JobEnd, reportOf, writeReport } from './report.ts';
+import { type JobEnd, reportOf, saveReport } from './report.ts';
 
 /** Terminates the instance of a job, unless it existed before. */
 export async function endJob(job: Job, context: Context): Promise<JobEnd> {
@@ -20,7 +20,7 @@ export async function endJob(job: Job, context: Context): Promise<JobEnd> {
   if (job.record.on) return { ...end, terminated: false, isOver: true };
   await note(job, { ending_at: timeNow(context) }, context);
   job.phases.begin('terminating');
-  const termination = await endOne(job.record, context);
+  const termination = await endOne(job.record, context, job.together?.gate);
   job.phases.clear();
   if (termination.kind !== 'ended') {
     const { error } = termination;
@@ -31,14 +31,15 @@ export async function endJob(job: Job, context: Context): Promise<JobEnd> {
 }
 
 /** Returns why a job failed; undefined if its command has exited and its results are here. */
-function failureOf({ failure, record, stops, by }: Job): CliError | undefined {
+function failureOf(job: Job): CliError | undefined {
+  const { failure, record, stops, by } = job;
   if (failure !== undefined) return failure;
   if (by !== 'stop' && hasFailedSetup(record)) return setupFailed(record, stops);
   const isStarted = record.command_started_at !== null;
   const { reason }: { reason?: unknown } = isStarted ? stops.last : stops.any;
-  if (!isCollected(record) && reason instanceof CliError) return reason;
-  if (by === 'stop' || record.exit_code !== null) return undefined;
-  return withoutExitCode(stops, record);
+  const isDone = record.exit_code !== null;
+  if (!(isDone && isCollected(record)) && reason instanceof CliError) return reason;
+  return by === 'stop' || isDone ? undefined : withoutExitCode(job);
 }
 
 function stageOf({ record, phases }: Job): JobEnd['stage'] {
@@ -201,10 +202,9 @@ export async function saveEnd(job: Job, end: JobEnd, context: Context): Promise<
   );
   const [fault] = await failuresOf(removeOldJobs(context));
   if (fault !== undefined) context.err.warn('local_storage', fault.message);
-  if (record.report_file !== null) {
-    const [unwritten] = await failuresOf(writeReport(record.report_file, report));
-    if (unwritten !== undefined) context.err.warn('local_storage', unwritten.message);
-  }
+  // The run reports the ends of several instances together.
+  if (job.together !== undefined) return;
+  await saveReport(record.report_file, report, context);
   const isNews = isOver || (!record.on && (end.kept !== null || end.stage === 'terminating'));
   if (isNews) await notifyOfEnd(end, record.started_at, context);
 }

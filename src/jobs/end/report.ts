@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
-import { CliError, FAILURES } from '../../errors.ts';
+import { CliError, FAILURES, failuresOf } from '../../errors.ts';
 import type { JobReport } from '../../json-results/jobs.ts';
 import { faultOf } from '../../system/error-code.ts';
 import type { JobRecord } from '../record/record.ts';
@@ -36,8 +36,17 @@ export function reportOf(end: JobEnd, started_at: string, { clock }: Context): J
   };
 }
 
-/** Throws CliError('storage'). */
-export async function writeReport(path: string, report: object): Promise<void> {
+/** Writes a report. Only warns about a failure: what it reports has happened. */
+export async function saveReport(
+  path: string | null,
+  report: object,
+  { err }: Context,
+): Promise<void> {
+  const [fault] = path === null ? [] : await failuresOf(writeReport(path, report));
+  if (fault !== undefined) err.warn('local_storage', fault.message);
+}
+
+async function writeReport(path: string, report: object): Promise<void> {
   try {
     await writeFile(path, `${JSON.stringify(report, null, 2)}\n`);
   } catch (error) {

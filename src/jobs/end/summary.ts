@@ -2,14 +2,15 @@ import { relative } from 'node:path';
 import type { Context } from '../../context.ts';
 import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import type { Target } from '../../instances/resolve.ts';
-import type { JobReport } from '../../json-results/jobs.ts';
+import type { HereReport, JobReport, MemberReport } from '../../json-results/jobs.ts';
 import type { View } from '../../output/output.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { minuteText, spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
-import { inRoubles, money } from '../../rules/money.ts';
+import { inRoubles, priceIn, sumOf } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
 import { printJson } from '../output.ts';
+import { namesText } from '../phases.ts';
 import type { RentedRecord } from '../record/record.ts';
 
 /** Prints a detached job's instance, since it keeps billing. */
@@ -48,26 +49,37 @@ const startedView: View<Target> = {
   empty: 'No jobs started.',
 };
 
-/** Prints the outcome of a job, its highest possible cost and the paths of the results. */
+/** Prints the outcome of a run, its highest possible cost and the paths of the results. */
 export async function noteEnd(
   command: readonly string[],
-  report: JobReport,
+  report: JobReport | HereReport,
   context: Context,
 ): Promise<void> {
   const { err, out } = context;
   if (out.format === 'json' || out.format === 'jsonl') {
     return printJson({ run: report }, context);
   }
-  const { command_exit_code: code, seconds, instance, terminated, fetched, cost_at_most } = report;
+  const { command_exit_code: code, seconds, fetched } = report;
   if (code !== null) err.note(`${clamp(shellLine(command, 'linux'), 50)}: exit code ${code}`);
-  const explained = explainExit(code, command);
+  const explained = 'instances' in report ? undefined : explainExit(code, command);
   if (explained !== undefined) err.note(explained);
   if (fetched.length > 0) err.note(`Fetched ${fetched.map(shortPath).join(', ')}`);
-  const cost = money(cost_at_most ?? '');
-  if (instance !== null && terminated === true) {
-    const atMost = cost.ok ? ` It cost at most ${inRoubles(cost.value)}.` : '';
-    err.note(`Terminated ${instance.name} after ${spanText(seconds)}.${atMost}`);
-  }
+  const ended = membersOf(report).filter(({ terminated }) => terminated === true);
+  if (ended.length === 0) return;
+  const cost = sumOf(ended.map(({ cost_at_most }) => priceIn(cost_at_most)));
+  const who = ended.length === 1 ? 'It' : 'They';
+  const atMost = cost === undefined ? '' : ` ${who} cost at most ${inRoubles(cost)}.`;
+  const names = namesText(ended.map(({ name }) => name));
+  err.note(`Terminated ${names} after ${spanText(seconds)}.${atMost}`);
+}
+
+/** Returns the instances of a run. */
+function membersOf(
+  report: JobReport | HereReport,
+): Pick<MemberReport, 'name' | 'terminated' | 'cost_at_most'>[] {
+  if ('instances' in report) return report.instances;
+  const { instance, terminated, cost_at_most } = report;
+  return instance === null ? [] : [{ name: instance.name, terminated, cost_at_most }];
 }
 
 /** Explains an exit code of a command that could not start a program. */
@@ -85,7 +97,7 @@ export function explainExit(
 }
 
 /** Shortens a path below the current folder. */
-export function shortPath(path: string): string {
+function shortPath(path: string): string {
   const short = relative('.', path);
   return short === '' || short.startsWith('..') ? path : short;
 }

@@ -17,8 +17,6 @@ const FILES: Readonly<Record<InventoryFormat, readonly [variable: string, file: 
   'ssh-config': ['GPUCLOUD_SSH_CONFIG', 'ssh_config'],
 };
 
-export const INVENTORY_VARIABLES = Object.values(FILES).map(([variable]) => variable);
-
 /**
  * Writes inventories of the instances, as `instances inventory` prints them, into a private folder.
  * They contain paths of key files, but no secrets. Returns the variables with the paths of the

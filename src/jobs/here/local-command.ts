@@ -4,8 +4,9 @@ import { delimiter, join, resolve } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { Given } from '../../instances/rent/given.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { errorCode } from '../../system/error-code.ts';
-import type { Running } from '../../system/programs.ts';
+import type { Running, Signal } from '../../system/programs.ts';
 import type { Command } from '../command.ts';
 import { beginLine } from '../output.ts';
 import type { Stops } from '../stops.ts';
@@ -53,25 +54,26 @@ async function isProgram(file: string, { env, host }: Context): Promise<boolean>
 /** Milliseconds between SIGTERM and SIGKILL, as in `jobs stop`. */
 const PATIENCE = 10_000;
 
+/** What stops the command. */
+export type Signals = Pick<Stops, 'near' | 'half' | 'asked' | 'last'>;
+
 /** A command that shares gpucloud's streams and terminal. */
 export interface LocalCommand {
   /**
-   * Resolves with the exit code; undefined if gpucloud stopped the command near the deadline.
-   * Throws the reason of `last`.
+   * Resolves with the exit code; undefined if gpucloud stopped the command near the deadline, or if
+   * `last` aborts. Throws CliError('runFailed') if the command can't start.
    */
   readonly ended: Promise<number | undefined>;
   /** Kills the command if it doesn't exit within the given time. */
   end(patience: number): Promise<void>;
 }
 
-/**
- * Starts the command. `what` names the instances. Throws CliError('runFailed') if it can't start.
- */
+/** Starts the command. `what` names the instances. */
 export async function startHere(
   { words }: Pick<Command, 'words'>,
   env: Readonly<Record<string, string>>,
   what: string,
-  stops: Pick<Stops, 'any' | 'near' | 'half' | 'last'>,
+  stops: Signals & Pick<Stops, 'any'>,
   context: Context,
 ): Promise<LocalCommand> {
   stops.any.throwIfAborted();
@@ -118,7 +120,7 @@ function notStarted(file: string, cause: unknown): CliError {
 async function follow(
   running: Running,
   { what, isTerminal }: { readonly what: string; readonly isTerminal: boolean },
-  { near, half, last }: Pick<Stops, 'near' | 'half' | 'last'>,
+  { near, half, asked, last }: Signals,
   context: Context,
 ): Promise<number | undefined> {
   const { interrupts, err, clock } = context;
@@ -129,12 +131,19 @@ async function follow(
     else stop.addEventListener('abort', act, { once: true, signal });
   };
   let isCut = false;
-  const stopped = new Promise<never>((_resolve, reject) => {
+  const stopped = new Promise<undefined>((resolve) => {
     on(last, () => {
       running.kill(isHangUp(last) ? 'SIGHUP' : 'SIGTERM');
-      reject(last.reason);
+      resolve(undefined);
     });
   });
+  /** Sends stronger and stronger signals until the command exits. */
+  async function stop(...signals: Signal[]): Promise<void> {
+    for (const one of signals) {
+      running.kill(one);
+      await clock.sleep(PATIENCE, signal);
+    }
+  }
   on(interrupts.first, () => {
     if (last.aborted) return;
     if (!isTerminal) running.kill('SIGINT');
@@ -150,12 +159,14 @@ async function follow(
   on(half, () => {
     if (last.aborted) return;
     isCut = true;
-    running.kill('SIGTERM');
-    clock.sleep(PATIENCE, signal).then(
-      () => running.kill('SIGKILL'),
-      // The command has already exited.
-      () => undefined,
-    );
+    // The exit of the command ends the wait.
+    stop('SIGTERM', 'SIGKILL').catch(() => undefined);
+  });
+  on(asked, () => {
+    if (last.aborted) return;
+    beginLine(context);
+    err.note(`Stopping the command: ${gpucloud('jobs', 'stop')} was called.`);
+    stop('SIGINT', 'SIGTERM', 'SIGKILL').catch(() => undefined);
   });
   try {
     const code = await Promise.race([running.ended, stopped]);

@@ -237,9 +237,12 @@ function upgraded(old: Readonly<Record<string, unknown>>): Record<string, unknow
   };
 }
 
-/** Whether the instance has shown that the command was started. */
-export function isShown({ shown_at }: Pick<JobRecord, 'shown_at'>): boolean {
-  return shown_at !== null;
+/**
+ * Whether the instance has shown that the command was started. It never shows the command of
+ * `--here`, which runs on this computer.
+ */
+export function isShown({ shown_at, here }: Pick<JobRecord, 'shown_at' | 'here'>): boolean {
+  return here || shown_at !== null;
 }
 
 /** Whether a failed setup has kept the command from starting, so that there are no results. */
@@ -256,9 +259,10 @@ export function isCollected(record: JobRecord): boolean {
 
 /** Returns the part of a record that decides what to do next. */
 export function happenedIn(record: JobRecord): Omit<Happened, 'stopRequested'> {
-  const { on, exit_code, kept } = record;
+  const { on, here, exit_code, kept } = record;
   return {
     on,
+    here,
     started: record.command_started_at !== null,
     shown: isShown(record),
     exit_code,

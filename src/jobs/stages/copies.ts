@@ -64,7 +64,8 @@ export async function fetchAll(
   const explain = () => {
     if (stops.last.aborted) return;
     const ends = record.on ? 'leaves' : 'terminates';
-    err.note(`Still fetching results. Ctrl-C again ${ends} ${record.name} and skips the rest.`);
+    const what = job.together?.what ?? record.name;
+    err.note(`Still fetching results. Ctrl-C again ${ends} ${what} and skips the rest.`);
   };
   const copying: Copying = {
     ...copyingFrom(shell, stops.last, (what) => err.warn('copy', what), context),
@@ -141,15 +142,22 @@ export async function fetchEach(
   if (worst !== undefined) throw worst.fault;
 }
 
+/** Attempts while the service reports that the instance runs, and other instances bill meanwhile. */
+const ATTEMPTS = 4;
+
 /**
  * Retries after a lost connection until the deadline. `reap` does not retry, since it runs again
  * later.
  */
-function patienceOf({ record, by }: Job, context: Context) {
+function patienceOf({ record, by, together }: Job, context: Context) {
   if (by === 'reap') return undefined;
   let last: string | undefined;
-  return async ({ message }: CliError) => {
-    await ensureRunning(record, context, last === undefined);
+  let failed = 0;
+  return async (error: CliError) => {
+    const { message } = error;
+    // Without a network, the other instances can't be terminated either.
+    if (await ensureRunning(record, context, last === undefined)) failed += 1;
+    if (together !== undefined && failed === ATTEMPTS) throw error;
     if (message !== last) {
       context.err.warn(
         'connection',

@@ -9,7 +9,7 @@ import { typedName } from '../../rules/names.ts';
 import type { JobRecord, RentedRecord } from '../record/record.ts';
 
 /** Milliseconds to keep an instance whose results could not be copied. */
-export const FOR_RESULTS = 30 * 60_000;
+const FOR_RESULTS = 30 * 60_000;
 
 interface Keeping {
   readonly why: NonNullable<JobRecord['kept']>;
@@ -52,11 +52,7 @@ export function keep(
 }
 
 /** Returns the deadline that now applies (ISO 8601). */
-export async function setEarlier(
-  { id, name }: Target,
-  time: number,
-  context: Context,
-): Promise<string> {
+async function setEarlier({ id, name }: Target, time: number, context: Context): Promise<string> {
   const journal = await ownJournal(context);
   const wanted = await deadlineFrom({ after: time }, context);
   const { deadline: before } = await journal.ends(id);

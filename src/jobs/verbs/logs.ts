@@ -57,6 +57,7 @@ async function printAll(
   output: JobOutput,
   context: Context,
 ): Promise<void> {
+  if (job.here) return noteHere(job, context);
   if (job.ended_at !== null) return printKept(job, wanted, output, context);
   if (!isRented(job)) return noteNone(job, context);
   const seen = await look(job, signInOf(job, given), LOOK, context);
@@ -71,6 +72,10 @@ async function printAll(
 
 function noteNone({ name }: JobRecord, { err }: Context): void {
   err.note(`The command on ${name} has not started yet.`);
+}
+
+function noteHere({ name }: JobRecord, { err }: Context): void {
+  err.note(`The command that uses ${name} runs on this computer. Its output is not stored.`);
 }
 
 async function printRemote(

@@ -4,7 +4,7 @@ import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { JobDetails, JobRow } from '../../json-results/jobs.ts';
 import { costAtMost } from '../end/cost.ts';
 import { findJob } from '../record/find-job.ts';
-import { Followed, withJob } from '../record/lock.ts';
+import { Followed, isFollowed, withJob } from '../record/lock.ts';
 import {
   happenedIn,
   hasFailedSetup,
@@ -47,23 +47,24 @@ export async function jobDetails(typed: string, context: Context): Promise<JobDe
 
 interface Found {
   readonly job: JobRecord;
-  /** Whether a living process rents the instance. */
-  readonly isRenting: boolean;
+  /** Whether a living process rents the instance, or uses it in `run --here`. */
+  readonly isAlive: boolean;
 }
 
 /** Finds the instance of a job whose process was killed while it rented. */
 async function adoptIfLeft(job: JobRecord, context: Context): Promise<Found> {
-  if (isRented(job) || job.ended_at !== null) return { job, isRenting: false };
+  if (job.ended_at !== null) return { job, isAlive: false };
+  if (isRented(job)) return { job, isAlive: job.here && (await isFollowed(job, context)) };
   const found: JobRecord[] = [];
   const work = async () => {
     found.push(await adopt(await readJob(job.uid, context), context));
   };
   const how = { patience: GLANCE, yields: true };
   const [fault] = await failuresOf(withJob(job, context, work, how));
-  return { job: found[0] ?? job, isRenting: fault instanceof Followed && fault.isAlive };
+  return { job: found[0] ?? job, isAlive: fault instanceof Followed && fault.isAlive };
 }
 
-async function rowOf({ job, isRenting }: Found, context: Context): Promise<JobRow> {
+async function rowOf({ job, isAlive }: Found, context: Context): Promise<JobRow> {
   const { id, name, on, command, started_at, ended_at, report } = job;
   const fetched = job.fetch.flatMap(({ local, fetched_at }) => (fetched_at === null ? [] : local));
   const given = {
@@ -89,7 +90,7 @@ async function rowOf({ job, isRenting }: Found, context: Context): Promise<JobRo
   const { deadline = null } = id === null ? {} : await (await context.journal()).ends(id);
   return {
     ...given,
-    ...stateNow(job, isRenting, seen),
+    ...stateNow(job, isAlive, seen),
     ...(seen?.isOver === false && seen.isSetup ? { phase: 'setup' as const } : {}),
     seconds: secondsTo(context.clock.now(), job),
     cost_at_most: on ? null : costAtMost(seen?.instance, context.serviceClock.now()),
@@ -129,12 +130,14 @@ function overState({ exit_code, command_started_at }: JobRecord): State {
   return { status: isLost ? 'LOST' : 'EXITED', exit_code };
 }
 
-function stateNow(job: JobRecord, isRenting: boolean, seen: Seen | undefined): State {
+function stateNow(job: JobRecord, isAlive: boolean, seen: Seen | undefined): State {
   const exit_code = null;
+  if (!isRented(job)) return { status: isAlive ? 'RUNNING' : 'UNKNOWN', exit_code };
   if (job.here && job.exit_code === null) {
-    return { status: job.lost_at === null ? 'RUNNING' : 'LOST', exit_code };
+    // The command may go on without its run, but nothing learns of its exit.
+    const isLost = !isAlive && job.command_started_at !== null;
+    return { status: isLost ? 'LOST' : 'RUNNING', exit_code };
   }
-  if (!isRented(job)) return { status: isRenting ? 'RUNNING' : 'UNKNOWN', exit_code };
   const state = stateOf({ ...happenedIn(job), stopRequested: false }, observationOf(seen));
   switch (state.kind) {
     case 'exited':

@@ -32,6 +32,7 @@ export async function stopJob(
 ): Promise<void> {
   const found = ensureOpen(await findJob(typed, context, { changes: true }), context);
   await askToStop(found.uid, context);
+  let isNoted = false;
   for (let isDone = false; !isDone; ) {
     const job = await readJob(found.uid, context);
     const own = async () => {
@@ -41,8 +42,12 @@ export async function stopJob(
     const [fault] = await failuresOf(withJob(job, context, own, { patience: 0 }));
     if (isDone && fault !== undefined) throw fault;
     if (isDone) break;
-    // The command of `run --here` runs on this computer, beside its terminal.
-    if (!(fault instanceof Followed) || job.here) throw fault;
+    if (!(fault instanceof Followed)) throw fault;
+    if (job.here && !isNoted) {
+      const what = `Stopping run --here. Waiting until it has terminated ${job.name}.`;
+      context.err.note(what);
+      isNoted = true;
+    }
     await stopFollowed(job, given, context);
     await context.clock.sleep(PAUSE, context.signal);
   }
@@ -66,8 +71,9 @@ async function stopOwn(
 
 /** Stops the command of a job that another process follows. That process fetches the results. */
 async function stopFollowed(job: JobRecord, given: HowToReach, context: Context): Promise<void> {
-  // Before the command, that process stops by itself.
-  if (!isRented(job) || job.command_started_at === null || job.exit_code !== null) return;
+  // That process stops by itself before the command, and stops the command of `run --here`.
+  if (job.here || !isRented(job) || job.command_started_at === null || job.exit_code !== null)
+    return;
   try {
     const seen = await look(job, signInOf(job, given), LOOK, context);
     if (!seen.isOver && seen.state === 'running') await stopCommand(job, seen.shell, context);
