@@ -35,18 +35,14 @@ class Kept extends Writable {
 }
 
 /** What a command printed, and its exit code. */
-export interface Ran {
-  readonly code: number;
-  readonly stdout: Kept;
-  readonly stderr: Kept;
-}
+export type Ran = Awaited<ReturnType<typeof runCommand>>;
 
 /** Runs a command in this process, on streams of its own. */
 export async function runCommand(
   argv: readonly string[],
   own: Partial<Pick<Host, 'env' | 'interrupts' | 'session'>>,
   rerun: Rerun,
-): Promise<Ran> {
+) {
   const [stdout, stderr] = [new Kept(), new Kept()];
   const code = await rerun(argv, {
     ...own,

@@ -17,8 +17,6 @@ import {
 } from './session.ts';
 import { type Tool, toolsOf } from './tools.ts';
 
-type Progress = (seconds: number) => Promise<void>;
-
 /** Milliseconds between two signs of progress: clients give up after a minute without one. */
 const PROGRESS_EVERY = 5_000;
 
@@ -62,7 +60,7 @@ export async function serve(
     tool: Tool,
     given: Given,
     signal: AbortSignal,
-    progress: Progress,
+    progress: (seconds: number) => Promise<void>,
   ): Promise<CallToolResult> {
     const { allow, own_instances_only } = tool.facts;
     calls += 1;
@@ -107,7 +105,10 @@ export async function serve(
     ];
   }
 
-  async function tellProgress(progress: Progress, stop: AbortSignal): Promise<void> {
+  async function tellProgress(
+    progress: (seconds: number) => Promise<void>,
+    stop: AbortSignal,
+  ): Promise<void> {
     const from = clock.monotonic();
     try {
       for (;;) {

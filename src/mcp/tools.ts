@@ -39,13 +39,18 @@ export interface Parameter {
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Flags that are no parameters. They run programs on this computer, read its variables or any file,
- * never end, or are the choice of the person who starts the server.
+ * The flags that are parameters. A flag that is added later is none until it is listed: it may touch
+ * other instances, run a program here, read any file, or never end. Only reads take `--all`.
  */
-const WITHHELD: readonly string[] = [
-  ...['--here', '--ssh-option', '--ssh-arg', '--identity', '--pass-env', '--file', '--schema', '--init'],
-  ...['--watch', '--follow', '--unenforced', '--exact'],
-];
+const FLAGS: readonly string[] = `
+  --name --any-name --offer --retry-for --image --drive --ssh-key --no-ssh-key --template
+  --docker-image --docker-command --shm-size --port --env --env-file --any-env-key --volume
+  --max-price --terminate-after --terminate-at --if-idle --count --min-count --if-not-exists
+  --wait --wait-timeout --poll-interval --dry-run --on --sync --exclude --no-gitignore --fetch
+  --fetch-every --no-fetch --keep-on-failure --grace --report --detach --user --default
+  --interval --page --limit --since --until --type --for --format --tail --kind --markdown --by
+  --fail-below
+`.split(/\s+/);
 
 /** Returns the tools of a level. Offers the sandbox's own commands only with its profile. */
 export function toolsOf(
@@ -72,7 +77,8 @@ function toolOf(
   const { words, summary, notes, flags, passes_on_exit_code_of } = command;
   const name = words.join('_').replaceAll('-', '_');
   const args = command.arguments.map(argumentOf);
-  const own = flags.filter(({ long }) => !WITHHELD.includes(long));
+  const allowed = facts.allow === 'read' ? [...FLAGS, '--all'] : FLAGS;
+  const own = flags.filter(({ long }) => allowed.includes(long));
   const isNew = (one: Parameter) => args.every((argument) => argument.name !== one.name);
   const parameters = [...args, ...[...own, ...selects].map(flagOf).filter(isNew)];
   return {

@@ -288,6 +288,10 @@ describe('what an agent may touch', () => {
       resource: null,
       may_be_billing: false,
     });
+    const all = await agent.call('instances_terminate', { all: true, instance: [] });
+    expect(all.error?.message).toBe('instances_terminate: unknown argument "all"');
+    const none = await agent.call('instances_terminate');
+    expect(none).toMatchObject({ isError: true, error: { code: 'usage' } });
     const on = await agent.call('run', { on: 'first', command: ['true'] });
     expect(on.error?.code).toBe('guard');
     await agent.end();

@@ -90,6 +90,15 @@ test('describes a tool with its arguments, types and annotations', () => {
   });
 });
 
+test('names every instance that a tool changes', () => {
+  const all = toolsOf(referenceOf(tree), 'all', true);
+  const changing = all.filter(({ facts }) => facts.allow !== 'read');
+  const names = new Set(changing.flatMap(({ parameters }) => parameters.map((one) => one.name)));
+  // `--all` would terminate instances that the session did not rent.
+  expect(names).not.toContain('all');
+  expect(names).toContain('instance');
+});
+
 test('never takes a decision of the person who starts the server', () => {
   const decisions = [
     ...['yes', 'profile', 'base_url', 'debug', 'show_secrets', 'json', 'output', 'no_input'],
