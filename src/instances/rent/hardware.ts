@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { local, relative } from '../../output/time.ts';
-import { inRoubles, priceIn } from '../../rules/money.ts';
+import { inRoubles, isOver, priceIn } from '../../rules/money.ts';
 import { isUuid, resourceId, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
 
@@ -88,20 +88,24 @@ export function notePrice(offer: Chosen, { clock, err }: Context, count = 1): vo
   if (day !== undefined) err.note(`${name} was out of stock when last seen, on ${day}.`);
 }
 
-/** Warns if the instance costs more than the last known price. */
+/** Warns if the instance costs more than the last known price, or an unreadable price. */
 export function warnIfDearer(
   { id, name, price_per_hour_snapshot }: Instance,
   { known }: Chosen,
   { err }: Context,
 ): void {
   const before = priceIn(known?.price_per_hour);
+  if (before === undefined || !isOver(price_per_hour_snapshot, before)) return;
   const now = priceIn(price_per_hour_snapshot);
-  if (before !== undefined && now?.gt(before)) {
-    err.warn(
-      'price',
-      `${name ?? id} costs ${inRoubles(now)} per hour, more than the ${inRoubles(before)} when the offer was last seen. To terminate it: ${gpucloud('instances', 'terminate', typedName(name, id))}`,
-    );
-  }
+  const then = `${inRoubles(before)} when the offer was last seen`;
+  const what =
+    now === undefined
+      ? `has an unreadable price; it was ${then}`
+      : `costs ${inRoubles(now)} per hour, more than the ${then}`;
+  err.warn(
+    'price',
+    `${name ?? id} ${what}. To terminate it: ${gpucloud('instances', 'terminate', typedName(name, id))}`,
+  );
 }
 
 /** Whether the offer or image is the built-in sandbox's. */
