@@ -117,7 +117,7 @@ async function stateCheck({ env, host }: Context): Promise<Finding> {
   const [foreign, ...more] = await foreignFiles(inside);
   if (foreign === undefined) return folderCheck(state, uid);
   const { uid: owner } = await lstat(state);
-  const what = more.length === 0 ? 'belongs' : `and ${more.length} other files belong`;
+  const what = more.length === 0 ? 'belongs' : `and ${more.length} more belong`;
   return fail(
     `${foreign} ${what} to another user, so gpucloud may miss instances`,
     shellLine(['sudo', 'chown', '-R', String(owner), state]),
