@@ -121,7 +121,9 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 
   async function noteExit(seen: Observation): Promise<void> {
     if (seen.kind !== 'exited' || job.record.exit_code !== null) return;
-    await note(job, { ...exitOf(seen.code), exited_at: timeNow(context) }, context);
+    // Only an instance runs a setup. On Windows, a command here may exit with any large code.
+    const exit = job.record.here ? { exit_code: seen.code } : exitOf(seen.code);
+    await note(job, { ...exit, exited_at: timeNow(context) }, context);
   }
 
   /** Follows the command for `reap`, which prints nothing. */
