@@ -117,9 +117,9 @@ test('compiles no part of the bundle for --version', async () => {
 
 /** The limits for --help, which runs the file of each verb that it lists. */
 const HELP_BYTES = 150_000;
-const HELP_MODULES = 38;
+const HELP_MODULES = 42;
 /** The limit of compiled bytes for the help of the largest group. */
-const GROUP_HELP_BYTES = 200_000;
+const GROUP_HELP_BYTES = 215_000;
 /** The limit of compiled bytes for Tab. */
 const TAB_BYTES = 200_000;
 /** The limit of compiled bytes for a command with one request. */
@@ -163,11 +163,13 @@ test.each([
   const { bytes, modules, opened } = await loaded(...argv);
   expect(opened).toEqual([]);
   expect(bytes).toBeLessThan(REQUEST_BYTES);
-  // Excludes crypto, assert, querystring, fs/promises, http, https, tls, http2, dns, zlib, readline
+  // A list compares the key's fingerprint with its account, so that a changed key hides nothing.
+  const hashes = argv[1] === 'list' ? ['crypto'] : [];
+  // Excludes assert, querystring, fs/promises, http, https, tls, http2, dns, zlib, readline
   // and child_process.
   const allowed =
     /^(diagnostics_channel|events|net|os|process|stream|stream\/promises|string_decoder|timers\/promises|tty|v8|vm|perf_hooks|util\/types|async_hooks)$/;
-  expect(modules.filter((name) => !allowed.test(name))).toEqual([]);
+  expect(modules.filter((name) => !allowed.test(name))).toEqual(hashes);
 });
 
 const major = Number(process.versions.node.split('.')[0]);
