@@ -68,6 +68,7 @@ describe('logout', () => {
         enforce_max_burn: false,
         require_deadline: false,
       },
+      defaults: { offer: null, image: null, ssh_key: null },
       notify: null,
     });
     expect((await stat(configFile(world))).ino).toBe(before.ino);
