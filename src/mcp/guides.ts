@@ -11,12 +11,12 @@ A parameter is a flag of the command: max_price is --max-price.
 ${level === 'read' ? 'These tools change nothing and rent nothing.' : budget}`;
 }
 
-/** A text that an agent may read. `words` is the command that prints it. */
 interface Resource {
   readonly uri: string;
   readonly name: string;
   readonly description: string;
   readonly mimeType: string;
+  /** The command that prints the text. */
   readonly words?: readonly string[];
 }
 

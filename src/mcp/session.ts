@@ -16,7 +16,6 @@ export interface SessionFlags {
   readonly allow: Level;
   readonly maxCost: Money | undefined;
   readonly maxInstances: number | undefined;
-  /** Milliseconds. */
   readonly for: number | undefined;
   readonly keep: boolean;
   readonly unenforced: boolean;

@@ -11,7 +11,6 @@ import type { ToolDefinition } from './sdk.ts';
 export const LEVELS = ['read', 'jobs', 'all'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** A command as a tool. */
 export interface Tool {
   readonly name: string;
   readonly words: readonly string[];
@@ -19,7 +18,6 @@ export interface Tool {
   readonly parameters: readonly Parameter[];
   /** Whether it may rent, and so takes a deadline. */
   readonly rents: boolean;
-  /** Whether it prints the output of another program. */
   readonly passesOn: boolean;
   readonly definition: ToolDefinition;
 }
@@ -47,7 +45,7 @@ const FLAGS: readonly string[] = `
   --docker-image --docker-command --shm-size --port --env --env-file --any-env-key --volume
   --max-price --terminate-after --terminate-at --if-idle --count --min-count --if-not-exists
   --wait --wait-timeout --poll-interval --dry-run --on --sync --exclude --no-gitignore --fetch
-  --fetch-every --no-fetch --keep-on-failure --grace --report --detach --user --default
+  --fetch-every --no-fetch --setup --keep-on-failure --grace --report --detach --user --default
   --interval --page --limit --since --until --type --for --format --tail --kind --markdown --by
   --fail-below
 `.split(/\s+/);
