@@ -167,6 +167,18 @@ describe('the budget', () => {
     await agent.end();
   });
 
+  test('counts a request with an unknown outcome as an instance', async () => {
+    const agent = await open('--allow', 'all', ...budget(5000, '--max-instances', '1'));
+    change = (handler) => (request) =>
+      request.method === 'POST' && request.path === '/instances' ? 'hangUp' : handler(request);
+    expect(await create(agent, 'lost')).toMatchObject({ exit_code: 7 });
+    change = (handler) => handler;
+    expect((await create(agent, 'two')).error?.message).toBe(
+      'The session allows 1 instance, and 1 may be running: lost. The request adds 1. Nothing was sent.',
+    );
+    await agent.end();
+  });
+
   test('checks several instances of one request together', async () => {
     const agent = await open('--allow', 'all', ...budget(200));
     const { isError, error } = await create(agent, 'box', { count: 3 });

@@ -4,6 +4,20 @@ const RENT =
 
 export const instances = [
   {
+    file: 'instances/rent/purse.ts',
+    tests: 'mcp/purse',
+    changes: [
+      [
+        'a request without a response is free',
+        ', ...open.map(({ session }) => reservedBy(session))',
+        '',
+      ],
+      ['a late reap is free', 'startedHours(deadline + LATE -', 'startedHours(deadline -'],
+      ['a deadline outlives the session', 'if (end > session.endsAt)', 'if (false)'],
+      ['open requests are no instances', '[...living, ...open].map', '[...living].map'],
+    ],
+  },
+  {
     file: 'instances/rent/several.ts',
     tests: 'instances/several',
     changes: [
