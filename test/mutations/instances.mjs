@@ -12,7 +12,7 @@ export const instances = [
         ', ...open.map(({ session }) => reservedBy(session))',
         '',
       ],
-      ['a late reap is free', 'startedHours(end + LATE -', 'startedHours(end -'],
+      ['a late reap is free', 'startedHours(deadline + LATE -', 'startedHours(deadline -'],
       ['a deadline outlives the session', 'if (end > session.endsAt)', 'if (false)'],
       ['open requests are no instances', '[...living, ...open].map', '[...living].map'],
     ],
