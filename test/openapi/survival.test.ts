@@ -205,7 +205,9 @@ async function survives(
   for (const { flags, terminal } of argv.includes('--markdown') ? FORMS.slice(0, 2) : forms) {
     const { code, stderr } = await world.cli([...argv, ...flags], { terminal });
     expect(stderr).not.toContain('unexpected');
-    expect(code, `${flags.join(' ')}: ${stderr}`).toBe(0);
+    // A sum without an unreadable amount is no result.
+    const isSum = reading.schema === 'Transaction' && stderr.includes('The totals are incomplete.');
+    expect(code, `${flags.join(' ')}: ${stderr}`).toBe(isSum ? 10 : 0);
   }
 }
 
@@ -235,7 +237,7 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
   const fields = Object.keys(reading.sample).filter((name) => !isNeeded(reading, name));
   const at = READINGS.findIndex(({ argv }) => argv === reading.argv);
 
-  test('exits with 0 if a field is missing or null', async () => {
+  test('prints the response if a field is missing or null', async () => {
     for (const name of some(fields)) {
       const { [name]: _gone, ...rest } = reading.sample;
       await survives(reading, rest, QUICK);
