@@ -248,7 +248,8 @@ async function runCli(
 /** Types after the first question and never ends stdin, as in a terminal. */
 function typeWhenAsked(stdin: PassThrough, stderr: PassThrough, text = ''): void {
   const onData = (chunk: Buffer) => {
-    if (chunk.includes('?')) {
+    // A spinner hides the cursor with `ESC[?25l`, which is no question.
+    if (chunk.toString().replaceAll('\u001b[?', '').includes('?')) {
       stderr.off('data', onData);
       setImmediate(() => stdin.write(text));
     }
