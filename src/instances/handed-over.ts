@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { Journal } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
-import { instant } from '../output/time.ts';
+import { instant, minuteText } from '../output/time.ts';
 import { typedName } from '../rules/names.ts';
 import * as z from '../zod.ts';
 import { endsNeed, type Feature } from './deadlines/armed.ts';
@@ -68,7 +68,11 @@ function rowsIn(text: string): HandedOver[] {
 
 function elementsIn(text: string): readonly unknown[] {
   try {
-    if (text.trimStart().startsWith('[')) return JSON.parse(text) as unknown[];
+    return [JSON.parse(text) as unknown].flat();
+  } catch {
+    // Not one value: JSON lines.
+  }
+  try {
     return linesIn(text).map((line): unknown => JSON.parse(line));
   } catch {
     throw usageError('ID "-": stdin is neither IDs, one per line, nor valid JSON');
@@ -76,32 +80,52 @@ function elementsIn(text: string): readonly unknown[] {
 }
 
 /**
- * Sets the deadline and idle rule that a tracked instance had on the other computer, unless this
- * computer has its own. Returns what now needs to be enforced, and throws CliError otherwise.
+ * Sets the deadline and the idle rule that a tracked instance had on the other computer. This
+ * computer keeps its own, and says so if it differs. Returns what now needs to be enforced, and
+ * throws CliError if it could not be set.
  */
 export async function takeOver(
   { id, name, ends }: HandedOver & { readonly id: string },
   journal: Journal,
   context: Context,
 ): Promise<readonly Feature[]> {
-  const wanted = endsNeed(ends);
-  if (wanted.length === 0) return [];
+  const needed = endsNeed(ends);
+  if (needed.length === 0) return [];
   const { deadline, if_idle } = await journal.ends(id);
-  if (deadline !== null || if_idle !== undefined) {
-    context.err.note(`Kept the deadline and idle rule that ${name} already has on this computer.`);
-    return [];
+  const missing: WantedEnds = {
+    ...(ends.deadline !== undefined && deadline == null ? { deadline: ends.deadline } : {}),
+    ...(ends.if_idle !== undefined && if_idle === undefined ? { if_idle: ends.if_idle } : {}),
+  };
+  const typed = typedName(name, id);
+  if (isOther(deadline, ends.deadline)) {
+    context.err.warn(
+      'incomplete',
+      `Not handed over: the deadline of ${name}. This computer keeps its own: ${minuteText(Date.parse(deadline ?? ''))}. To move it: ${gpucloud('instances', 'expire', typed, '--after', '4h')}`,
+    );
   }
+  if (isOther(if_idle?.after, ends.if_idle)) {
+    context.err.warn(
+      'incomplete',
+      `Not handed over: the idle rule of ${name}. This computer keeps its own. To change it: ${gpucloud('instances', 'expire', typed, '--if-idle', '45m')}`,
+    );
+  }
+  if (endsNeed(missing).length === 0) return needed;
   try {
-    await setDeadline({ id, name }, ends, journal, context);
+    await setDeadline({ id, name }, missing, journal, context);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     throw error.with(`Tracked ${name}, but not its deadline: ${error.message}`, {
-      hint: `set it: ${gpucloud('instances', 'expire', typedName(name, id), '--after', '4h')}`,
+      hint: `set it: ${gpucloud('instances', 'expire', typed, '--after', '4h')}`,
       resource: id,
       mayBeBilling: true,
     });
   }
-  return wanted;
+  return needed;
+}
+
+/** Whether this computer has another value than the other computer handed over. */
+function isOther<T>(own: T | null | undefined, given: T | undefined): boolean {
+  return own != null && given !== undefined && own !== given;
 }
 
 /** Warns about what only the other computer can finish. */

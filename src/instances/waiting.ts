@@ -2,7 +2,9 @@ import type { Api, Instance } from '../api/index.ts';
 import { createGate, type Gate, READS_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { CliError, type LoggedEvent, unforeseen } from '../errors.ts';
+import { mask } from '../output/mask.ts';
 import { clockTime, inSeconds } from '../output/time.ts';
+import { SECRETS } from '../rules/secrets.ts';
 import { hasSsh } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { answersSsh, isSandbox, sshAddress } from '../watch/ssh-endpoint.ts';
@@ -164,6 +166,7 @@ async function lastEvents(id: string, api: Api): Promise<LoggedEvent[]> {
     return page.data
       .slice(0, LAST_EVENTS)
       .reverse()
+      .map((event) => mask(event, SECRETS.event, false))
       .map(({ created_at, type, message }) => ({
         created_at: String(created_at ?? ''),
         type: String(type ?? ''),

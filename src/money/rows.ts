@@ -1,6 +1,7 @@
 import type { Drive } from '../api/index.ts';
 import type { Listed } from '../instances/known-instances.ts';
 import type { AccountDrive, AccountInstance } from '../json-results/money.ts';
+import { failureReason } from '../output/mask.ts';
 import { instant } from '../output/time.ts';
 import { inRoubles, type Money, priceIn, zero } from '../rules/money.ts';
 import { instanceStatus, isTerminated, mayBill } from '../rules/statuses.ts';
@@ -24,7 +25,7 @@ function instanceRow(row: Listed, now: number): AccountInstance {
     ends_at: row.ends_at,
     if_idle_seconds: mayBill(status) ? (row.if_idle_seconds ?? null) : null,
     idle_seconds: mayBill(status) ? (row.idle_seconds ?? null) : null,
-    failure_reason: row.failure_reason ?? null,
+    failure_reason: failureReason(row) ?? null,
     unread: row.unread,
     last_seen_at: row.last_seen_at ?? null,
   };

@@ -8,6 +8,7 @@ import {
   mapValues,
   maskLeaves,
   SECRET_NAMES,
+  SECRETS,
   withoutUserinfo,
 } from '../rules/secrets.ts';
 
@@ -41,6 +42,13 @@ export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
   // A password is not a name or date, so mask it in every text of the row.
   masked = passwords.size === 0 ? masked : withoutSecrets(masked, hider(passwords), '', true);
   return (secrets.size === 0 ? masked : withoutSecrets(masked, hider(secrets), '', false)) as T;
+}
+
+/** Returns an instance's failure reason for a message, without the instance's secrets. */
+export function failureReason<I extends { readonly failure_reason?: string | null | undefined }>(
+  instance: I,
+): string | undefined {
+  return mask(instance, SECRETS.instance, false).failure_reason || undefined;
 }
 
 type Hide = ReturnType<typeof hider>;

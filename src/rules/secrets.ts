@@ -43,12 +43,12 @@ export const SECRET_NAMES: ReadonlySet<string> = new Set([
 export const IMAGE_NAMES: ReadonlySet<string> = new Set(['image', 'image_name']);
 
 /**
- * Masks the password in an image's name: `user:token@registry/image`. Adds it to `found`. A digest
- * (`image:tag@sha256:…`) has no password.
+ * Masks the password or token in an image's name: `user:token@registry/image`. Adds it to `found`.
+ * A digest (`image:tag@sha256:…`) has none.
  */
 export function withoutUserinfo(image: string, found: Set<string>): string {
   const [, user = '', password] =
-    /^((?:[a-z]+:\/\/)?[^\s/@:]*:)([^\s/@]+)@(?![a-z0-9+._-]+:[0-9a-f]{32,})/i.exec(image) ?? [];
+    /^((?:[a-z]+:\/\/)?(?:[^\s/@:]*:)?)(.+)@(?![a-z0-9+._-]+:[0-9a-f]{32,})/i.exec(image) ?? [];
   if (password === undefined) return image;
   if (password.length >= SHORTEST_SECRET) found.add(password);
   return `${user}${MASK}${image.slice(user.length + password.length)}`;

@@ -5,6 +5,7 @@ import { instanceIn, readInstance } from '../instances/read.ts';
 import { findInstance, type Target } from '../instances/resolve.ts';
 import { nextStep } from '../instances/status.ts';
 import { waitFor } from '../instances/waiting.ts';
+import { failureReason } from '../output/mask.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
 import { instanceStatus, leadsTo } from '../rules/statuses.ts';
@@ -90,7 +91,8 @@ export async function inventoryHosts(
  * status). Returns a warning if the status leaves this unclear.
  */
 function ensureEnterable(instance: Instance, { id, name: typed }: Target): string | undefined {
-  const { status, failure_reason: reason, ip_address: address } = instance;
+  const { status, ip_address: address } = instance;
+  const reason = failureReason(instance);
   const name = instance.name ?? typed;
   const { ssh } = instanceStatus(status);
   if (ssh === 'yes') return undefined;

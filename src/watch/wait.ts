@@ -1,6 +1,7 @@
 import { unavailableIf } from '../api/errors.ts';
 import type { Instance } from '../api/index.ts';
 import { CliError } from '../errors.ts';
+import { failureReason } from '../output/mask.ts';
 import { inSeconds } from '../output/time.ts';
 import { mayBill } from '../rules/statuses.ts';
 import type { Clock } from '../system/clock.ts';
@@ -144,7 +145,8 @@ function isOtherEnd(target: string, status: string, seen: ReadonlySet<string>): 
 }
 
 function otherEnd(instance: Watched, target: string): CliError {
-  const reason = instance.failure_reason ? `: ${instance.failure_reason}` : '';
+  const why = failureReason(instance);
+  const reason = why === undefined ? '' : `: ${why}`;
   return new CliError(
     'otherEnd',
     `The instance is ${instance.status} and will not become ${target} by itself${reason}.`,

@@ -111,6 +111,7 @@ describe("the service's message", () => {
     ['a list', json(422, { statusCode: 422, message: ['a is bad', 'b too'] }), 'a is bad; b too.'],
     ['no message', json(422, { statusCode: 422, error: 'Bad Request' }), 'Bad Request.'],
     ['another shape', json(422, { detail: 1 }), '{"detail":1}.'],
+    ['a secret', json(422, { secret_key: 'hunter2hunter2' }), '{"secret_key":"********"}.'],
     ['an array', json(422, [1, 2]), '[1,2].'],
     ['null', json(422, null), 'null.'],
     ['an empty body', raw('application/json', ''), 'no explanation given.'],

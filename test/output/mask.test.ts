@@ -208,6 +208,9 @@ describe('secrets by name', () => {
     [`nvidia/cuda:12@sha256:${'a'.repeat(64)}`, `nvidia/cuda:12@sha256:${'a'.repeat(64)}`],
     [`ubuntu:22.04@sha256:${'a'.repeat(64)}`, `ubuntu:22.04@sha256:${'a'.repeat(64)}`],
     ['localhost:5000/image:tag', 'localhost:5000/image:tag'],
+    ['user:pass/word@registry.example.com/image', `user:${M}@registry.example.com/image`],
+    ['user:p@ssword@registry.example.com/image', `user:${M}@registry.example.com/image`],
+    ['token-1@registry.example.com/image', `${M}@registry.example.com/image`],
   ])('masks only the password in the image %s', (image, shown) => {
     expect(mask({ docker_config: { image } }, SECRETS.instance, false)).toEqual({
       docker_config: { image: shown },

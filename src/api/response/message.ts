@@ -1,6 +1,7 @@
 import { clean } from '../../rules/clean.ts';
 import { withoutKeys } from '../../rules/secrets.ts';
 import type { HttpResponse } from '../http/exchange.ts';
+import { masked } from './secrets.ts';
 
 const MOST_CHARACTERS = 200;
 const LONGEST_TITLE = 80;
@@ -52,7 +53,8 @@ function jsonMessage(text: string): string {
       if (texts.length > 0) return texts.join('; ');
     }
   }
-  return text;
+  // Without a message, the response may be an object with secrets, such as a new API key.
+  return JSON.stringify(masked(json));
 }
 
 /** Returns untrusted text as one line that can't control a terminal. */

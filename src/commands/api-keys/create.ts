@@ -150,7 +150,8 @@ function secretIn(text: string): string | undefined {
   const [, quoted] = /"secret_key"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text) ?? [];
   if (quoted === undefined) return undefined;
   try {
-    const secret = String(JSON.parse(quoted)).trim();
+    // JSON allows no line break in a text, but a service may send one after the secret.
+    const secret = String(JSON.parse(quoted.replace(/[\r\n\t]+/g, ' '))).trim();
     return apiKey(secret).ok ? secret : undefined;
   } catch {
     return undefined;
@@ -265,7 +266,7 @@ async function reservedFile(path: string): Promise<Place> {
  */
 async function profilePlace(name: string, context: Context): Promise<Place> {
   checked('--save-profile', name, profileName);
-  const { sandbox, baseUrl, profile, account } = await context.settings();
+  const { sandbox, baseUrl } = await context.settings();
   if (sandbox || baseUrl === undefined) {
     throw usageError(
       `--save-profile "${name}": the ${SANDBOX} uses its built-in service and doesn't need a key in a profile`,
@@ -277,8 +278,8 @@ async function profilePlace(name: string, context: Context): Promise<Place> {
   const before = profileOf(file, name);
   const question = await replacingQuestion(name, before, baseUrl.value, context);
   if (question !== undefined) await confirm(context, question);
-  const own = profile === undefined ? undefined : profileOf(file, profile.value)?.account;
-  const owner = account !== undefined && own !== undefined ? own : await accountOf(context);
+  // Asks the service, since another key may have replaced the profile's key without a login.
+  const owner = await accountOf(context);
   const next = { service: baseUrl.value, account: owner.id };
   const left = await accountLeft(name, file, next, context);
   const leaving = left && leavingQuestion(left);

@@ -12,7 +12,10 @@ import { EVERY_SECRET, hider, MASK, SECRET_NAMES } from '../../rules/secrets.ts'
 
 /** Masks the responses to one request. */
 export interface Masking {
-  /** Masks a whole body: the documented secrets in `data`, and {@link text} everywhere. */
+  /**
+   * Masks a whole body: the documented secrets in `data`, or in a body without an envelope, and
+   * {@link text} everywhere.
+   */
   body(body: unknown): unknown;
   /** Masks one element of `data`. */
   element(element: unknown): unknown;
@@ -25,15 +28,17 @@ export async function maskingFor(request: RawRequest, context: Context): Promise
   const hide = hider([...secretsIn(request.body), ...(apiKey === undefined ? [] : [apiKey.value])]);
   const isShown = context.flags.showSecrets === true;
   // Keeps a bare number or string, which no documented response contains.
-  const safe = (thing: unknown) =>
+  const safeOne = (thing: unknown) =>
     mask(thing, typeof thing === 'object' ? EVERY_SECRET : [], isShown);
+  const safe = (thing: unknown) => (Array.isArray(thing) ? thing.map(safeOne) : safeOne(thing));
   return {
     body(body) {
       const data = fieldOf(body, 'data');
-      if (typeof body !== 'object' || data === undefined) return hideIn(body, hide);
-      return hideIn({ ...body, data: Array.isArray(data) ? data.map(safe) : safe(data) }, hide);
+      // A refusal, or a service behind a proxy, may leave out the envelope.
+      if (typeof body !== 'object' || data === undefined) return hideIn(safe(body), hide);
+      return hideIn({ ...body, data: safe(data) }, hide);
     },
-    element: (element) => hideIn(safe(element), hide),
+    element: (element) => hideIn(safeOne(element), hide),
     text: hide,
   };
 }

@@ -7,6 +7,7 @@ import { unlessNoted } from '../../command-line/several.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { journalOfKey } from '../../instances/recover/pending.ts';
 import { commandLines, gpucloud } from '../../output/shell-line.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
@@ -53,6 +54,8 @@ interface Complete {
 
 export async function createDrive(input: CreateInput, context: Context): Promise<void> {
   const { name, size } = await onCancel(NOTHING_CREATED, () => complete(input, context));
+  // The API can't delete drives, so none may be created in another account than at sign-in.
+  if ((await (await context.journal()).account()) !== undefined) await journalOfKey(context);
   context.err.warn(
     'may_be_billing',
     "The API can't delete drives, and a drive bills by the hour from creation.",

@@ -43,8 +43,9 @@ export const track = verb({
     const ids = typed.map((id) => checked('ID', id, instanceId));
     const handed = rows.flatMap((row) => (row.id === null ? [] : { ...row, id: idKey(row.id) }));
     const wish = { ids: [...new Set(ids)], force: force === true, handed };
-    const { done, failed } = await trackAll(wish, context);
+    // First, since a failure to track any instance must not hide what stays behind.
     warnOfLeftThere(rows, context);
+    const { done, failed } = await trackAll(wish, context);
     await showDone({ typed: given, done, failed }, changedView, context);
   },
 });

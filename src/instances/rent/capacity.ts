@@ -3,6 +3,7 @@ import type { Gate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../../errors.ts';
 import type { Attempt } from '../../json-results/instances.ts';
+import { failureReason } from '../../output/mask.ts';
 import { inSeconds } from '../../output/time.ts';
 import type { WaitTimes } from '../../watch/flags.ts';
 import { endOne, nameFree } from '../change/ending.ts';
@@ -134,7 +135,7 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
     const fault = error.with(`${wish.name} reached ERROR. ${error.message}`);
     return { attempt, instance: latest, early: fault };
   }
-  const reason = latest.failure_reason ?? 'its status is ERROR';
+  const reason = failureReason(latest) ?? 'its status is ERROR';
   const ended = new CliError('otherEnd', `${wish.name} (${latest.id}) failed: ${reason}`, {
     resource: latest.id,
   });

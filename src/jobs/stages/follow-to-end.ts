@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { BRIEFLY, type Reading, readInstance } from '../../instances/read.ts';
 import type { Target } from '../../instances/resolve.ts';
+import { failureReason } from '../../output/mask.ts';
 import { isDocumented, leadsTo } from '../../rules/statuses.ts';
 import type { Job } from '../job.ts';
 import type { Received } from '../received.ts';
@@ -86,8 +87,10 @@ export class Ended extends CliError {
   /** Whether the instance is TERMINATING or TERMINATED. */
   readonly isOver: boolean;
 
-  constructor({ id, name }: Target, { status, failure_reason: reason }: Instance) {
-    const why = reason ? ` (${reason})` : '';
+  constructor({ id, name }: Target, instance: Instance) {
+    const { status } = instance;
+    const reason = failureReason(instance);
+    const why = reason === undefined ? '' : ` (${reason})`;
     super('wrongState', `${name} is ${status}${why}, so its job has ended.`, { resource: id });
     this.isOver = leadsTo('TERMINATED', status);
   }

@@ -199,7 +199,7 @@ describe('create', () => {
       { env },
     );
     expect(replaced.code).toBe(0);
-    expect(sent(replaced.requests)).toEqual(['POST /api-keys']);
+    expect(sent(replaced.requests)).toEqual(['GET /users/me', 'POST /api-keys']);
   });
 
   test('requires consent to change the base URL of a profile without a key', async () => {
@@ -283,6 +283,7 @@ describe('create', () => {
     ['no ID', { status: 201, body: { data: { secret_key: SECRET } } }, 7],
     ['a list', { status: 201, body: { data: [{ id: 'k', secret_key: SECRET }] } }, 7],
     ['no envelope', { status: 201, body: { id: 'k', secret_key: SECRET } }, 7],
+    ['a bare line break', { status: 201, body: `{"data":{"secret_key":"${SECRET}\n"}}` }, 7],
     ['a conflict', { status: 409, body: { message: 'no', data: { secret_key: SECRET } } }, 5],
     ['a failure', { status: 500, body: { message: 'no', data: { secret_key: SECRET } } }, 7],
   ];

@@ -383,6 +383,20 @@ describe('against a scripted service', () => {
     });
   });
 
+  const KEY_BODY = { id: 'k1', secret_key: 'canary-key', metadata: { k: 'canary-meta' } };
+  test.each([
+    [200, KEY_BODY],
+    [200, [KEY_BODY]],
+    [409, KEY_BODY],
+  ])('masks secrets in a body without an envelope: %i %j', async (status, body) => {
+    await scripted({ status, body });
+    const { stdout, stderr } = await world.cli(['api', 'GET', '/x']);
+    expect(stdout).toContain('k1');
+    expect(stdout + stderr).not.toContain('canary');
+    const shown = await world.cli(['api', 'GET', '/x', '--show-secrets']);
+    expect(JSON.parse(shown.stdout)).toEqual(body);
+  });
+
   test('masks a password that the response repeats', async () => {
     await scripted({ status: 400, body: { message: 'new_password pa"ssw0rd is weak' } });
     const result = await world.cli(['api', 'POST', '/users/me/update-password', '--input', '-'], {

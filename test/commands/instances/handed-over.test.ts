@@ -111,11 +111,43 @@ describe('instances list --json | instances track -', () => {
     const jsonLines = (await laptop.cli(['instances', 'list', '-o', 'jsonl'])).stdout;
     expect((await track(jsonLines)).code).toBe(0);
     await host.cli(['instances', 'expire', 'box', '--at', '2026-01-20T00:00:00Z']);
-    const again = await host.cli(['instances', 'track', '-'], { stdin: await list() });
-    expect(again.stderr).toContain(
-      'Kept the deadline and idle rule that box already has on this computer.',
+    await host.cli(['instances', 'expire', 'box', '--if-idle', '2h']);
+    const again = await track(await list());
+    expect(warningsOf(again.stderr).join('\n')).toMatch(
+      /the deadline of box\. This computer keeps its own: 2026-01-20 .*the idle rule of box\. /s,
     );
     expect(await journal(host).ends(BOX)).toMatchObject({ deadline: '2026-01-20T00:00:00.000Z' });
+  });
+
+  test('says nothing about a deadline that the other computer already took over', async () => {
+    await rentBox();
+    expect((await track(await list())).code).toBe(0);
+    expect((await track(await list())).stderr).not.toContain('Not handed over');
+  });
+
+  test('hands over a deadline to a computer that has only an idle rule', async () => {
+    await rentBox();
+    expect((await track(`${BOX}\n`)).code).toBe(0);
+    await host.cli(['instances', 'expire', 'box', '--if-idle', '2h']);
+    expect((await track(await list())).code).toBe(0);
+    expect(await journal(host).ends(BOX)).toMatchObject({
+      deadline: ENDS,
+      if_idle: { after: 7_200_000 },
+    });
+  });
+
+  test('takes one instance of "instances get --json"', async () => {
+    await rentBox();
+    const one = JSON.stringify({ id: BOX, name: 'box', ends_at: ENDS }, null, 2);
+    expect((await track(one)).code).toBe(0);
+    expect(await journal(host).ends(BOX)).toMatchObject({ deadline: ENDS });
+  });
+
+  test('lists requests with an unknown outcome although no instance can be tracked', async () => {
+    const lost = { id: null, name: 'lost', status: 'UNKNOWN' };
+    const { code, stderr } = await track(JSON.stringify([lost, { id: LAB, name: 'lab' }]));
+    expect(code).toBe(3);
+    expect(warningsOf(stderr).join()).toContain('Not handed over: the request for lost');
   });
 
   test('lists requests with an unknown outcome and jobs as not handed over', async () => {

@@ -18,6 +18,7 @@ const INSTANCE = {
   docker_config: { image: IMAGE, run_command: COMMAND, ports: [] },
   application_template: { name: 'lab', env_vars: { TOKEN: 'template-secret-1' } },
 };
+let status: string;
 const EVENT = {
   id: 'e-1',
   type: 'INFO',
@@ -28,6 +29,7 @@ const KEYS = [{ id: 'k-1', name: `key ${TEST_KEY}`, key_prefix: TEST_KEY }];
 
 let world: World;
 beforeEach(async () => {
+  status = 'ACTIVE';
   world = await createWorld({
     handler: ({ method, path }) => {
       if (method === 'POST') return no(400, `image ${IMAGE}: ${COMMAND} is refused`);
@@ -36,7 +38,7 @@ beforeEach(async () => {
       if (path === '/ssh-keys')
         return ok([{ id: 's-1', name: TEST_KEY, public_key: 'ssh-ed25519 A' }]);
       if (path === '/storage/drives') return ok([]);
-      return ok(INSTANCE);
+      return ok({ ...INSTANCE, status });
     },
   });
   await world.cli(['instances', 'track', ID]);
@@ -65,6 +67,18 @@ test.each([
     expect(stdout + stderr).not.toBe('');
   }
 });
+
+test.each([[['status']], [['instances', 'wait', ID]], [['instances', 'ssh', ID, '--', 'true']]])(
+  'hides the secrets of an instance in its failure reason in %j',
+  async (argv) => {
+    status = 'ERROR';
+    for (const flags of [[], ['--json']]) {
+      const { stdout, stderr } = await world.cli([...flags, ...argv]);
+      expect(stdout + stderr).toContain('can not run ********');
+      expect(stdout + stderr).not.toMatch(SECRETS);
+    }
+  },
+);
 
 test('shows the documented secrets with --show-secrets, but never the own key', async () => {
   const shown = await world.cli(['instances', 'get', ID, '--json', '--show-secrets']);

@@ -79,6 +79,22 @@ describe('a key that changed under a profile', () => {
     expect(await recorded()).toEqual([]);
   });
 
+  test('creates no API key to save as the profile of its earlier account', async () => {
+    await writeFile(keyFile, NEXT_KEY);
+    const argv = ['api-keys', 'create', 'ci', '--save-profile', 'ci', '--json'];
+    const { code, stderr, requests } = await world.cli(argv);
+    expect({ code, sent: sent(requests) }).toEqual({ code: 4, sent: ['GET /users/me'] });
+    expect(errorOf(stderr)).toMatchObject(OTHER);
+  });
+
+  test('creates no drive, which would bill the other account', async () => {
+    await writeFile(keyFile, NEXT_KEY);
+    const argv = ['drives', 'create', 'data', '--size', '10', '--yes', '--json'];
+    const { code, stderr, requests } = await world.cli(argv);
+    expect({ code, sent: sent(requests) }).toEqual({ code: 4, sent: ['GET /users/me'] });
+    expect(stderr).toContain('"code":"other_account"');
+  });
+
   test('fails the check of the key in doctor', async () => {
     await writeFile(keyFile, NEXT_KEY);
     const { stdout } = await world.cli(['doctor', '--json']);
