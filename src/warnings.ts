@@ -13,6 +13,7 @@ export const WARNINGS = {
   copy: 'a file changed or vanished during a copy',
   drive_suspended: 'a drive is suspended and will be deleted',
   guard_exceeded: "an instance's price exceeds the profile's --max-burn",
+  job_unfinished: 'the instance to terminate has results of a job that are not copied',
   incomplete: 'could not read part of the result',
   key_exposed: 'others on this computer can read a key',
   local_storage: 'could not read or write a local file',

@@ -178,7 +178,7 @@ function notKnown(typed: string, instances: readonly KnownInstance[]): CliError 
   const meant = near === undefined ? '' : `did you mean ${near}? `;
   return new CliError(
     'notFound',
-    `INSTANCE "${typed}": no instance with that name or ID is known on this computer.`,
+    `INSTANCE "${typed}": no instance with that name or ID is known on this computer for this account.`,
     {
       hint: `${meant}list known instances: ${gpucloud('instances', 'list', '--all')}; add an instance rented elsewhere: ${gpucloud('instances', 'track', 'ID')}`,
       resource: typed,

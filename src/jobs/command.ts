@@ -37,6 +37,7 @@ export async function commandOf(
   { flags, from }: Pick<Given, 'flags' | 'from'>,
   context: Context,
 ): Promise<Command> {
+  ensureQuoted(words);
   const missing = passEnv.filter((name) => context.env[name] === undefined);
   if (missing.length > 0) {
     throw usageError(`${from('passEnv')} ${missing.join(', ')}: not set in the environment`);
@@ -52,6 +53,15 @@ export async function commandOf(
   context.withhold([...passed.keys()].filter((name) => !OF_PROGRAMS.test(name)));
   const setup = await setupOf({ flags, from }, context);
   return { words, variables: [...passed].map(([key, value]) => ({ key, value })), setup };
+}
+
+/** Refuses `--offer RTX 4090 --image … -- COMMAND`, which would run a program named `4090`. */
+function ensureQuoted([word = '', ...more]: readonly string[]): void {
+  if (!/^\d+(GB)?$/i.test(word) || !more.includes('--')) return;
+  throw usageError(
+    `COMMAND "${word}": the flags after it are not read`,
+    "a value with a space needs quotes: --offer 'RTX 4090'",
+  );
 }
 
 /**

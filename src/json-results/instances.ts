@@ -7,7 +7,7 @@ import { fields } from './fields.ts';
 
 /** `get`, `create` and `reorder`: the service's instance, with its deadline on this computer. */
 export const shownInstance = lazy(() => {
-  const { maybeTime, number, maybeNumber } = fields();
+  const { maybeTime, number, maybeNumber, maybeRoubles } = fields();
   return z.extend(instance(), {
     /** The deadline in service time (ISO 8601). */
     ends_at: maybeTime,
@@ -15,6 +15,8 @@ export const shownInstance = lazy(() => {
     if_idle_seconds: z.optional(number),
     /** 0 if the instance is in use; null if unknown. */
     idle_seconds: z.optional(maybeNumber),
+    /** `get`: the price times the hours since the creation; null if unknown. */
+    cost_estimate: z.optional(maybeRoubles),
   });
 });
 
@@ -40,13 +42,15 @@ export const createdInstance = lazy(() =>
  * Only a request with an unknown outcome has no ID.
  */
 export const listedInstance = lazy(() => {
-  const { text, maybeText, flag, maybeTime, number, maybeNumber } = fields();
+  const { text, maybeText, flag, maybeTime, number, maybeNumber, maybeRoubles } = fields();
   return z.extend(instance(), {
     id: maybeText,
     name: text,
     ends_at: maybeTime,
     if_idle_seconds: z.optional(number),
     idle_seconds: z.optional(maybeNumber),
+    /** The price times the hours since the creation; null if unknown. */
+    cost_estimate: z.optional(maybeRoubles),
     unread: flag,
     last_seen_at: z.optional(maybeTime),
     uid: z.optional(maybeText),

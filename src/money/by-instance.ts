@@ -1,6 +1,7 @@
 import type { Listed } from '../instances/known-instances.ts';
 import type { InstanceSpending } from '../json-results/money.ts';
 import { kopecksText, type Money, priceIn, zero } from '../rules/money.ts';
+import { isTerminated } from '../rules/statuses.ts';
 import { instanceCharge, type Window } from './charges.ts';
 
 const HOUR = 3_600_000;
@@ -28,6 +29,12 @@ export function spendingByInstance(
   return [...each.sort(dearestFirst).map(({ spending }) => spending), rest];
 }
 
+/** Estimates what an instance cost until now; null if its price or lifetime is unknown. */
+export function costEstimate(row: Listed, now: number): string | null {
+  const [estimate] = spendingOf(row, { from: Number.NEGATIVE_INFINITY, to: now });
+  return estimate?.spending.cost_estimate ?? null;
+}
+
 interface Estimate {
   readonly cost: Money | undefined;
   readonly spending: InstanceSpending;
@@ -35,10 +42,13 @@ interface Estimate {
 
 function spendingOf(row: Listed, window: Window): Estimate[] {
   const { id, name, status, price_per_hour_snapshot } = row;
-  const { from, to = window.to } = instanceCharge(row);
+  const { from, to } = instanceCharge(row);
   if (id === null) return [];
+  const isEndUnknown = to === undefined && isTerminated(status);
   const time =
-    from === undefined ? undefined : Math.min(to, window.to) - Math.max(from, window.from);
+    from === undefined || isEndUnknown
+      ? undefined
+      : Math.min(to ?? window.to, window.to) - Math.max(from, window.from);
   if (time !== undefined && time <= 0) return [];
   const price = priceIn(price_per_hour_snapshot);
   const cost = time === undefined ? undefined : price?.times(time).div(HOUR).round(2, 3);

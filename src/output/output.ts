@@ -58,6 +58,8 @@ export interface Column<T> {
   readonly hidden?: true;
   /** Leave this column out, before later spared columns, if the terminal is too narrow for all. */
   readonly spared?: true | undefined;
+  /** Never cut, since the text is for copying. */
+  readonly whole?: true;
   /** Minimum width while rows are still arriving, so that later rows stay aligned. */
   readonly least?: number;
   value(row: T): Cell;
@@ -71,7 +73,7 @@ type FieldOf<T> = string &
 export function field<T>(
   id: FieldOf<T>,
   header: string,
-  how: Pick<Column<T>, 'kind' | 'hidden' | 'spared' | 'least'> = {},
+  how: Pick<Column<T>, 'kind' | 'hidden' | 'spared' | 'whole' | 'least'> = {},
 ): Column<T> {
   return { id, header, ...how, value: (row) => row[id] as Cell };
 }

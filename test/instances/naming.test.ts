@@ -232,7 +232,9 @@ describe('an unknown name or ID', () => {
   ])('exits with 3 for an unknown name or ID before any request: %s %s', async (...argv) => {
     const { code, stderr, sent } = await changes(...argv);
     expect({ code, sent }).toEqual({ code: 3, sent: 0 });
-    expect(stderr).toContain('no instance with that name or ID is known on this computer.');
+    expect(stderr).toContain(
+      'no instance with that name or ID is known on this computer for this account.',
+    );
     expect(stderr).toContain('gpucloud instances track ID');
     expect(stderr).not.toContain('billing');
   });

@@ -241,6 +241,13 @@ describe('create --if-not-exists', () => {
   });
 });
 
+test('suggests the list of drives if the request named one', async () => {
+  service.posts.push(() => no(409, WORDS));
+  service.drives = [{ id: 'drive-1', current_instance_id: null }];
+  const error = await failure([...CREATE, '--drive', 'drive-1']);
+  expect(error.hint).toContain('see whether the drive is free: gpucloud drives list; try ');
+});
+
 test('exits with 2 and creates nothing if --query is invalid', async () => {
   for (const query of ['length(id, name)', 'nope(@)', '[?']) {
     const { code, requests } = await world.cli([...CREATE, '--query', query]);

@@ -308,6 +308,14 @@ describe('gpucloud run before renting', () => {
     expect(other.stderr).not.toContain('is a single word');
   });
 
+  test('shows the quotes that --offer RTX 4090 lacks', async () => {
+    const words = ['--image', 'Ubuntu 22.04', '--terminate-after', '1h', '--', 'true'];
+    const all = ['run', '--offer', 'RTX', '4090', ...words];
+    const { code, stderr, requests } = await world.cli(all);
+    expect({ code, requests }, stderr).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain("a value with a space needs quotes: --offer 'RTX 4090'");
+  });
+
   test('hides a passed value in the error about a single word', async () => {
     const words = ['--pass-env', 'TOKEN', '--', 'curl -H secret-token-value'];
     const all = ['run', ...REQUEST, '--terminate-after', '1h', ...words];

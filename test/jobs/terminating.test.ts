@@ -37,6 +37,19 @@ describe('terminating the instance', () => {
     expect(stored).toBe(3);
   });
 
+  test('instances terminate warns about an unfinished job', async () => {
+    const ended = world.run(LASTS, []);
+    await followed(world);
+    const { stderr } = await world.gpucloud(['instances', 'terminate', 'job', '--yes']);
+    expect(stderr).toContain(
+      'warning: The job on job is unfinished: terminating deletes its results. To copy them first: gpucloud jobs stop job\n',
+    );
+    await killSupervisor(world);
+    await ended;
+    const again = await world.gpucloud(['instances', 'terminate', 'job', '--yes']);
+    expect(again.stderr).not.toContain('unfinished');
+  });
+
   test("rents nothing if this computer can't store the job", async () => {
     await mkdir(world.local('state'));
     await writeFile(world.local('state/jobs'), 'in the way');

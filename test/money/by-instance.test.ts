@@ -36,6 +36,12 @@ describe('spendingByInstance', () => {
       '1.00',
       '89.90',
     ],
+    [
+      'terminated at an unknown time',
+      { created_at: at(1), status: 'TERMINATED', unread: true },
+      null,
+      null,
+    ],
     ['an unknown price', { created_at: at(10), price_per_hour_snapshot: null }, '2.00', null],
     ['an unknown start', {}, null, null],
   ])('%s', (_what, fields, hours, cost) => {

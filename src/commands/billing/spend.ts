@@ -185,7 +185,9 @@ async function showByInstance(
   const charged = netOf(books.total());
   await out.list(spendingByInstance(rows, charged, { from, to }), byInstanceView);
   err.note(`Spent ${inRoubles(charged)} from ${shortTime(from)} to ${shortTime(to)}.`);
-  err.note('Estimates: price times hours since creation, also while stopped.');
+  err.note(
+    'Estimates: price times hours since creation, also while stopped. They may exceed the charges.',
+  );
   throwAll([...faults, ...(driveFault === undefined ? [] : [driveFault])]);
 }
 

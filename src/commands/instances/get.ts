@@ -6,6 +6,7 @@ import { usageError } from '../../errors.ts';
 import { idleTime } from '../../instances/deadlines/idle-time.ts';
 import { instanceIn, readInstance } from '../../instances/read.ts';
 import { instanceFinder } from '../../instances/resolve.ts';
+import { costEstimate } from '../../money/by-instance.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { noteNowhere } from '../../ssh/sandbox-proxy.ts';
@@ -37,11 +38,10 @@ export const get = verb({
       const { id, ends_at, idle } = await find(text);
       const instance = instanceIn(await readInstance(id, api, options));
       hasAddress ||= instance.ip_address != null;
-      return {
-        ...instance,
-        ends_at: ends_at ?? null,
-        ...idleTime(idle, context.serviceClock.now()),
-      };
+      const now = context.serviceClock.now();
+      const shown = { ...instance, ends_at: ends_at ?? null, ...idleTime(idle, now) };
+      const row = { ...shown, name: instance.name ?? id, unread: false };
+      return { ...shown, cost_estimate: costEstimate(row, now) };
     };
     if (flags.watch !== true) {
       await printEach('INSTANCE', typed, { work, view: instanceView }, context);

@@ -2,14 +2,17 @@ import { confirm } from '../../command-line/confirm.ts';
 import { ensureKnownStatus, wordOf } from '../../command-line/documented-words.ts';
 import { OR_STDIN, severalGiven } from '../../command-line/input.ts';
 import { verb } from '../../command-line/verb.ts';
-import type { CliError } from '../../errors.ts';
+import type { Context } from '../../context.ts';
+import { type CliError, failuresOf } from '../../errors.ts';
 import { outcomeOf, withBill } from '../../instances/change/outcome.ts';
 import { asking, choose, chooseAll } from '../../instances/choose.ts';
-import { reservationNote, runPreflight } from '../../instances/rent/preflight.ts';
-import { findInstances } from '../../instances/resolve.ts';
+import { knownHere, reservationNote, runPreflight } from '../../instances/rent/preflight.ts';
+import { findInstances, type Target } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
+import { type JobRecord, mayHaveResults, readJobs } from '../../jobs/record/record.ts';
 import { termination } from '../../money/termination.ts';
-import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
+import { gpucloud } from '../../output/shell-line.ts';
+import { INSTANCE_STATUSES, mayBill } from '../../rules/statuses.ts';
 import {
   pollIntervalOption,
   statusFor,
@@ -106,6 +109,7 @@ export const terminate = verb({
         goal: 'TERMINATED',
         before: async (targets) => {
           if (targets.length === 0 && (await own.prompts()) !== undefined) return;
+          await warnOfJobs(targets, own);
           await confirm(own, () => question(targets));
           if (wait === true) await readLogs(targets);
         },
@@ -118,6 +122,22 @@ export const terminate = verb({
     );
   },
 });
+
+/** Warns about results that are only on an instance. Skips jobs that it can't read. */
+async function warnOfJobs(targets: readonly Target[], context: Context): Promise<void> {
+  const jobs: JobRecord[] = [];
+  await failuresOf(readJobs(context).then((found) => jobs.push(...found)));
+  const open = new Set(jobs.filter(mayHaveResults).map(({ id }) => id));
+  if (open.size === 0) return;
+  for (const { id, name, last } of await knownHere(context)) {
+    if (!targets.some((target) => target.id === id) || !open.has(id)) continue;
+    if (!mayBill(last?.status)) continue;
+    context.err.warn(
+      'job_unfinished',
+      `The job on ${name} is unfinished: terminating deletes its results. To copy them first: ${gpucloud('jobs', 'stop', name)}`,
+    );
+  }
+}
 
 export const wait = verb({
   summary: 'Wait until instances reach a status',

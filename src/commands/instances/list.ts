@@ -9,6 +9,7 @@ import {
   readKnownInstances,
 } from '../../instances/known-instances.ts';
 import { readJobs } from '../../jobs/record/record.ts';
+import { costEstimate } from '../../money/by-instance.ts';
 import type { Output } from '../../output/output.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
@@ -50,14 +51,18 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
     api,
     context,
   );
-  const rows = known.rows.filter((row) => all || !isTerminated(row.status));
-  await show(context.out.people ? rows : await withJobs(rows, context), context.out);
+  const rows = withCosts(known.rows, context).filter((row) => all || !isTerminated(row.status));
+  await show(context.out.people ? rows : await withJobs(rows, context), all, context.out);
   const { driveFault } = known;
   const worst = worstOf(known.faults);
   throwAll([
     ...(worst === undefined ? [] : [worst.with(foundUnread(known))]),
     ...(driveFault === undefined ? [] : [driveFault.with(drivesUnread(driveFault))]),
   ]);
+}
+
+function withCosts(rows: readonly Listed[], { serviceClock }: Context): readonly Listed[] {
+  return rows.map((row) => ({ ...row, cost_estimate: costEstimate(row, serviceClock.now()) }));
 }
 
 /** Marks instances whose job only this computer can finish, for `track -` on another computer. */
@@ -83,7 +88,8 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const except = new Set(ended.map(({ id }) => id));
         const drives = api.drives.list(options);
         const how = { all, except, drives, now: context.clock.now(), options };
-        const known = await readKnownInstances(how, api, context);
+        const read = await readKnownInstances(how, api, context);
+        const known = { ...read, rows: withCosts(read.rows, context) };
         // Keeps the previous view with its age if every read failed.
         if (known.faults.length > 0 && known.faults.length === known.requested) {
           throw longestAsking(faultsIn(known));
@@ -99,7 +105,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const lost = known.rows.filter(({ id }) => id === null);
         return { ...known, rows: [...lost, ...newestFirst([...shown.values()])] };
       },
-      show: ({ rows }, out) => show(rows, out),
+      show: ({ rows }, out) => show(rows, all, out),
       // Ignores rows that can't be read now when looking for changes.
       rows: ({ rows }) =>
         rows.map((row) => {
@@ -129,8 +135,8 @@ function longestAsking(faults: readonly CliError[]): CliError | undefined {
   return [...faults].sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
 }
 
-async function show(rows: readonly Listed[], out: Output): Promise<void> {
-  await out.list(rows, out.format === 'table' ? peopleView(rows) : listedView);
+async function show(rows: readonly Listed[], all: boolean, out: Output): Promise<void> {
+  await out.list(rows, out.format === 'table' ? peopleView(rows, all) : listedView);
 }
 
 function foundUnread({ faults, requested }: KnownInstances): string {

@@ -9,21 +9,28 @@ const noteColumn: Column<Listed> = field('note', 'NOTE');
 
 const endsColumn: Column<Listed> = field('ends_at', 'ENDS', { kind: 'time' });
 
+const costColumn: Column<Listed> = field('cost_estimate', 'COST ESTIMATE', { kind: 'money' });
+
 const idleColumn: Column<Listed> = { id: 'idle_seconds', header: 'IDLE', value: idleText };
 
 /**
- * Formats the list for people, with deadline and note columns if any row uses them. Scripts get
- * fixed columns.
+ * Formats the list for people, with costs if terminated instances are listed, and with deadline and
+ * note columns if any row uses them. Scripts get fixed columns.
  */
-export function peopleView(rows: readonly Listed[]): View<Listed> {
+export function peopleView(rows: readonly Listed[], all: boolean): View<Listed> {
   const shown = [
+    ...(all ? [costColumn] : []),
     ...(rows.some(({ ends_at }) => ends_at !== null) ? [endsColumn] : []),
     ...(rows.some((row) => idleText(row) !== undefined) ? [idleColumn] : []),
     ...(rows.some(({ note }) => note !== undefined) ? [noteColumn] : []),
   ];
+  // The address leaves room for the cost.
+  const given = listedView.columns.map((column) =>
+    all && column.id === 'ip_address' ? { ...column, spared: true as const } : column,
+  );
   return {
     ...listedView,
-    columns: listedView.columns.map((column) => shown.find(({ id }) => id === column.id) ?? column),
+    columns: given.map((column) => shown.find(({ id }) => id === column.id) ?? column),
   };
 }
 
@@ -43,6 +50,7 @@ export const listedView: View<Listed> = {
       value: (row) => row.created_at ?? row.asked_at,
       hidden: true,
     },
+    { ...costColumn, hidden: true },
     field('last_seen_at', 'LAST SEEN', { kind: 'time', hidden: true }),
     { ...endsColumn, hidden: true },
     field('if_idle_seconds', 'IF IDLE SECONDS', { hidden: true }),
@@ -52,8 +60,8 @@ export const listedView: View<Listed> = {
   ],
   id: (row) => row.id,
   empty: `No instances known to this computer. "${gpucloud('audit')}" looks for others; --all shows terminated ones.`,
-  // Ignores notes, since ages in them change with every read.
-  steady: ({ note: _note, idle_seconds: _idle, ...row }) => row,
+  // Ignores notes and costs, since they change with every read.
+  steady: ({ note: _note, idle_seconds: _idle, cost_estimate: _cost, ...row }) => row,
   secrets: instanceView.secrets ?? [],
   json({ note: _note, ordered_at: _ordered, ...row }) {
     const { offer, ...gone } = row;

@@ -34,6 +34,7 @@ const sections: readonly Section<ShownInstance>[] = [
     heading: 'Money',
     lines: (i) => [
       { label: 'Price per hour', value: i.price_per_hour_snapshot, kind: 'money' },
+      { label: 'Cost estimate', value: i.cost_estimate, kind: 'money' },
       { label: 'Paid until', value: paidUntil(i), kind: 'time' },
       { label: 'Last charged', value: i.last_billed_at, kind: 'time' },
       { label: 'Ends', value: endsAt(i), kind: 'time' },
@@ -81,7 +82,7 @@ export const instanceView: View<ShownInstance> = {
     { id: 'ends_at', header: 'ENDS', kind: 'time', value: endsAt, hidden: true },
   ],
   id: (i) => i.id,
-  steady: ({ idle_seconds: _idle, ...instance }) => instance,
+  steady: ({ idle_seconds: _idle, cost_estimate: _cost, ...instance }) => instance,
   empty: 'No instances known to this computer.',
   sections,
   secrets: SECRETS.instance,

@@ -4,7 +4,7 @@ import { shellLine } from '../../output/shell-line.ts';
 
 export const jobView: View<JobRow> = {
   columns: [
-    field('name', 'NAME'),
+    field('name', 'NAME', { whole: true }),
     field('status', 'STATUS', { kind: 'status' }),
     field('exit_code', 'EXIT CODE'),
     { id: 'command', header: 'COMMAND', value: ({ command }) => shellLine(command, 'linux') },

@@ -1,5 +1,6 @@
 import { sentence } from '../../api/errors.ts';
 import type { Api, CallOptions } from '../../api/index.ts';
+import { textField } from '../../api/open-fields.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type ErrorDetails } from '../../errors.ts';
 import type { Journal, RentalRequest } from '../../journal/index.ts';
@@ -52,11 +53,14 @@ export async function explainRental(
   // A 400 may concern any field of a create request.
   if (httpStatus === 400 && operation === 'create') return refusal;
   // The document defines no code for an offer out of stock, so the hint covers every cause.
+  const drive = textField(request.body, 'storage_drive_id');
+  const drives =
+    drive === undefined ? '' : `see whether the drive is free: ${gpucloud('drives', 'list')}; `;
   return rentalError(
     sentence(refusal.message),
     {
       code: 'conflict',
-      hint: `try another offer${source_id === undefined ? ' with --offer' : `: ${gpucloud('instances', 'create')}`}; choose another name; or see the balance: ${gpucloud('billing', 'balance')}`,
+      hint: `${drives}try another offer${source_id === undefined ? ' with --offer' : `: ${gpucloud('instances', 'create')}`}; choose another name; or see the balance: ${gpucloud('billing', 'balance')}`,
       resource: name,
     },
     refusal,

@@ -122,10 +122,10 @@ function measured<T>(
     const masked = forms.safe(row);
     return columns.map((column) => shownCell(column.value(masked), column.kind, style));
   };
-  const headings = columns.map(({ id, header, kind, least }) => ({
+  const headings = columns.map(({ id, header, kind, whole, least }) => ({
     header: style.header ? header : '',
     right: isNumeric(kind),
-    whole: id === 'id' || isWhole(kind),
+    whole: whole ?? (id === 'id' || isWhole(kind)),
     // Later rows may be wider than the first rows, so keep a minimum width.
     ...(isLive ? { least } : {}),
   }));

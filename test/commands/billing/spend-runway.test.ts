@@ -66,7 +66,9 @@ describe('billing spend', () => {
     ]);
     const { stdout, stderr } = await world.cli(['billing', 'spend', '--by', 'instance']);
     expect(stdout).toMatch(/^not attributed +- +- +- +- +20\.20$/m);
-    expect(stderr).toContain('Estimates: price times hours since creation, also while stopped.\n');
+    expect(stderr).toContain(
+      'Estimates: price times hours since creation, also while stopped. They may exceed the charges.\n',
+    );
   });
 
   /** Sets the service's clock two days ahead of the computer's. */

@@ -386,7 +386,7 @@ test.each([
     expect(stdout.includes(time)).toBe(isShown);
   }
   const { stdout } = await near.cli(['instances', 'get', id, '--json']);
-  expect(JSON.parse(stdout)).toEqual({ ...data, ends_at: null });
+  expect(JSON.parse(stdout)).toEqual({ ...data, cost_estimate: null, ends_at: null });
   const screen = (await near.cli(['status'])).stdout;
   expect(screen.includes('trainer')).toBe(status !== 'TERMINATED');
   expect(screen.includes(paidTime)).toBe(isShown);

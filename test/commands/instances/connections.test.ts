@@ -216,6 +216,17 @@ describe('link patterns in instances endpoints', () => {
   });
 });
 
+test('never cuts a link or a secret in a terminal', async () => {
+  const long = 'f00d'.repeat(20);
+  const connection_info = { type: 'template', endpoints: [], secrets: { TOKEN: long } };
+  const application_template = { id: 'tpl-1' };
+  world = use(await serviceWith({ application_template, connection_info }));
+  const terminal = { terminal: true, columns: 40 };
+  const links = await world.cli(['instances', 'endpoints', ID, '--show-secrets'], terminal);
+  expect(links.stdout).toContain(`http://203.0.113.7:8888/?token=${long}`);
+  expect((await world.cli(['instances', 'secrets', ID], terminal)).stdout).toContain(long);
+});
+
 describe('instances secrets', () => {
   test('prints all secrets or one secret unmasked', async () => {
     world = use(await serviceWith({ connection_info: { secrets: { TOKEN, deep: { a: 1 } } } }));

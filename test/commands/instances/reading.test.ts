@@ -113,7 +113,7 @@ describe('an unexpected response', () => {
     };
     world = await createWorld({ handler: () => ok(data) });
     const json = await world.cli(['instances', 'get', ID, '--json']);
-    expect(JSON.parse(json.stdout)).toEqual({ ...data, ends_at: null });
+    expect(JSON.parse(json.stdout)).toEqual({ ...data, cost_estimate: null, ends_at: null });
     expect(json.stdout).not.toMatch(/[\u001b\u202e]/);
     const people = await world.cli(['instances', 'get', ID]);
     expect(people.code).toBe(0);
@@ -294,8 +294,21 @@ describe('instances list', () => {
       const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
       expect(code).toBe(1);
       expect(JSON.parse(stdout)).toEqual([
-        { ...SEEN, ends_at: null, unread: true, last_seen_at: expect.any(String) },
-        { id: 'other', name: 'other', status: 'ACTIVE', ends_at: null, unread: false },
+        {
+          ...SEEN,
+          cost_estimate: '89.90',
+          ends_at: null,
+          unread: true,
+          last_seen_at: expect.any(String),
+        },
+        {
+          id: 'other',
+          name: 'other',
+          status: 'ACTIVE',
+          cost_estimate: null,
+          ends_at: null,
+          unread: false,
+        },
       ]);
       expect(errorOf(stderr)).toMatchObject({
         code: 'refused',

@@ -22,8 +22,8 @@ const connectionView: View<Connection> = {
   columns: [
     { ...INSTANCE, hidden: true },
     field('name', 'NAME'),
-    field('url', 'LINK'),
-    field('address', 'ADDRESS'),
+    field('url', 'LINK', { whole: true }),
+    field('address', 'ADDRESS', { whole: true }),
     field('protocol', 'PROTOCOL'),
     field('is_main', 'MAIN', { kind: 'yes' }),
     field('port', 'PORT', { hidden: true }),
@@ -75,7 +75,7 @@ export const endpoints = verb({
 });
 
 const linkView: View<Link> = {
-  columns: [field('name', 'NAME'), field('url', 'LINK')],
+  columns: [field('name', 'NAME'), field('url', 'LINK', { whole: true })],
   id: (link) => link.url,
   empty: 'No link.',
 };

@@ -9,7 +9,7 @@ import { field, type View } from '../../../output/output.ts';
 const secretView: View<Secret> = {
   columns: [
     field('key', 'KEY'),
-    { id: 'value', header: 'VALUE', value: (s) => secretText(s.value) },
+    { id: 'value', header: 'VALUE', whole: true, value: (s) => secretText(s.value) },
   ],
   id: (s) => s.key,
   empty: 'The service returned no secrets for this instance.',
