@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { faultOf } from '../../system/error-code.ts';
 
@@ -18,12 +19,23 @@ export function certificateFault(file: string): CertificateFault | undefined {
   } catch (error) {
     return { what: `can't be read (${faultOf(error)})`, remedy: REMEDY };
   }
-  if (/-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/.test(bytes.toString('latin1')))
-    return undefined;
+  if (/-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/.test(bytes.toString('latin1'))) {
+    return isCertificate(bytes) ? undefined : { what: 'has a damaged certificate', remedy: REMEDY };
+  }
   // A DER file starts with the bytes of an ASN.1 sequence.
   if (bytes[0] === 0x30 && bytes[1] === 0x82) {
     const remedy = `convert it: openssl x509 -inform der -in ${file} -out ${file}.pem`;
     return { what: 'is in DER format, not PEM', remedy };
   }
   return { what: bytes.length === 0 ? 'is empty' : 'contains no PEM certificate', remedy: REMEDY };
+}
+
+/** Whether the first certificate can be read. */
+function isCertificate(bytes: Buffer): boolean {
+  try {
+    new X509Certificate(bytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
