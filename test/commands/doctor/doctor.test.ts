@@ -292,7 +292,8 @@ describe("doctor's service check", () => {
     expect(of('certificates')?.message).toContain("/no/such.pem, which can't be read (ENOENT)");
   });
 
-  const der = (file: string) => `convert it: openssl x509 -inform der -in ${file} -out ${file}.pem`;
+  const der = (file: string) =>
+    `convert it: openssl x509 -inform der -in '${file}' -out '${file}.pem'`;
   const other = () => 'name a file of PEM certificates, or unset the variable';
   test.each([
     ['DER', Buffer.from([0x30, 0x82, 0x05, 0x17, 0x30, 0x82]), 'is in DER format, not PEM', der],
@@ -303,7 +304,7 @@ describe("doctor's service check", () => {
     ['folder', undefined, "can't be read (EISDIR)", other],
   ])('warns about a file of certificates that contains %s', async (_what, content, what, hint) => {
     const world = await worldOf();
-    const file = join(world.home, 'extra.pem');
+    const file = join(world.home, 'extra certificates');
     if (content === undefined) await mkdir(file);
     else await writeFile(file, content);
     const { of } = await examine(world, { NODE_EXTRA_CA_CERTS: file });
