@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fail, markOf, NOT_FOUND, program, SETTINGS, stopCommands } from './runner.mjs';
+import { fail, isRecorded, markOf, NOT_FOUND, program, SETTINGS, stopCommands } from './runner.mjs';
 
 /** Pauses before further attempts, in milliseconds. */
 const PAUSES = [1_000, 5_000, 15_000];
@@ -40,7 +40,8 @@ function end() {
     if (gpucloud('instances', 'terminate', name, '--yes').status === 0) return 'terminated';
   } else {
     const { isWhole, rows } = listed();
-    if (isWhole && rows.length === 0) return 'nothing';
+    const isNamed = isRecorded(settings.GPUCLOUD_STATE_DIR, name);
+    if (isWhole && rows.length === 0 && !isNamed) return 'nothing';
   }
   print(`${terminated.stderr}${recovered.stdout}${recovered.stderr}`);
   return 'unknown';

@@ -1,6 +1,6 @@
 // Reads inputs from the GitHub runner, and writes outputs, state and errors for it.
 import { randomBytes } from 'node:crypto';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
@@ -22,6 +22,17 @@ export function stateFolder({ GPUCLOUD_STATE_DIR: own, XDG_STATE_HOME: xdg = '' 
 /** A file of main.mjs in the journal: without it, post.mjs has another journal, or an empty one. */
 export function markOf(state, name) {
   return join(state, 'journal', `${encodeURIComponent(name)}.github-action`);
+}
+
+/**
+ * Whether any account's journal names the instance. With the key of another account, gpucloud lists
+ * no such instance. Throws for a file that can't be read.
+ */
+export function isRecorded(state, name) {
+  const folder = join(state, 'journal');
+  return readdirSync(folder, { recursive: true })
+    .filter((path) => path.endsWith('.json'))
+    .some((path) => readFileSync(join(folder, path), 'utf8').includes(JSON.stringify(name)));
 }
 
 /** Reads an input of the step; empty if not given. A variable typed on a web page contains CRLF. */

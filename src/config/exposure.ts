@@ -25,9 +25,13 @@ export function exposureOf(
   const isSticky = found.isDirectory() && (found.mode & 0o1000) !== 0;
   if ((found.mode & 0o022) === 0 || isSticky) return undefined;
   const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
+  const isOfRoot = found.uid === 0 && uid !== 0;
   return {
     message: `other users can write to ${path} (${mode})`,
-    remedy: ['chmod', found.isDirectory() ? '700' : '600', path],
+    // With mode 0700, a folder of root would lock this user out.
+    remedy: isOfRoot
+      ? ['sudo', 'chown', String(uid), path]
+      : ['chmod', found.isDirectory() ? '700' : '600', path],
   };
 }
 
@@ -44,7 +48,8 @@ function foreign(path: string, owner: number, uid: number | undefined): Exposure
   return {
     message: `${path} belongs to another user (uid ${owner})`,
     // Doesn't suggest chown to root: it would take the file away from its user.
-    remedy: uid === 0 ? ['sudo', '-u', `#${owner}`, 'gpucloud'] : ['chown', String(uid), path],
+    remedy:
+      uid === 0 ? ['sudo', '-u', `#${owner}`, 'gpucloud'] : ['sudo', 'chown', String(uid), path],
   };
 }
 

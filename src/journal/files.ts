@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, lstatSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { FILES_AT_ONCE } from '../concurrency.ts';
 import { shellLine } from '../output/shell-line.ts';
@@ -179,11 +179,22 @@ export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Returns what to check after a file system error. Files of root come from an earlier `sudo`. */
+/**
+ * Returns what to check after a file system error. Files of root come from an earlier `sudo`. Never
+ * gives a user's folder to root, who may run this.
+ */
 export function remedyOf(error: unknown, root: string): string {
-  return /^(?:EACCES|EPERM)$/.test(errorCode(error) ?? '')
-    ? `make the folder yours: sudo chown -R "$(id -u)" ${shellLine([root])}`
-    : `check the folder ${root}`;
+  if (!/^(?:EACCES|EPERM)$/.test(errorCode(error) ?? '')) return `check the folder ${root}`;
+  return `give the folder one owner: sudo chown -R ${userOf(root) ?? '"$(id -u)"'} ${shellLine([root])}`;
+}
+
+/** Returns the owner of a folder, unless it is root or the folder is out of reach. */
+function userOf(path: string): number | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.uid || undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Names the owner of an unreadable file, unless it is its folder's owner. */

@@ -125,6 +125,15 @@ describe('proxy selection', () => {
     },
   );
 
+  test.each(['http:/proxy.example:8', 'http:\\\\proxy.example:8', 'https//proxy.example'])(
+    'rejects the mistyped proxy %s instead of connecting to a host named http',
+    (https_proxy) => {
+      expect(() => proxyFor(new URL('https://a.example'), { https_proxy })).toThrow(
+        'not a valid address',
+      );
+    },
+  );
+
   test('rejects an unusable proxy without showing its password', async () => {
     for (const value of ['socks5://user:canary-pass@p.example', 'http://user:canary-pass@:x']) {
       const api = apiFor('https://a.example', { env: { https_proxy: value } });

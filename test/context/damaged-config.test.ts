@@ -94,3 +94,16 @@ test('names both variables if there is no home folder', () => {
     );
   }
 });
+
+test('checks the schedule without a home folder, where gpucloud schedules nothing', async () => {
+  const cli = (...argv: string[]) => world.cli(argv, { env, hasHome: false });
+  const status = await cli('instances', 'reap', '--status', '--json');
+  expect(JSON.parse(status.stdout)).toMatchObject({ armed: false, scheduler: null });
+  const { checks } = JSON.parse((await cli('doctor', '--json')).stdout);
+  expect(checks).toContainEqual({
+    id: 'deadlines',
+    status: 'pass',
+    message: '"instances reap" is not scheduled',
+    hint: null,
+  });
+});

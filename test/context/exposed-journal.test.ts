@@ -132,6 +132,14 @@ test("trusts the home folder's owner as root", needs('root'), async () => {
   });
 });
 
+test('suggests that root gives a shared folder of root to the user', needs('root'), async () => {
+  await chmod(state, 0o775);
+  expect(exposureOfState([state], 4711, [4711, 0])).toEqual({
+    message: `other users can write to ${state} (0775)`,
+    remedy: ['sudo', 'chown', '4711', state],
+  });
+});
+
 describe('a state folder of another version', () => {
   const stopped = async (path: string) => {
     for (const [argv] of COMMANDS) {

@@ -142,7 +142,7 @@ test('accepts only a config file that this user or root owns', async () => {
   expect(exposureOfConfig(file, owner + 1)).toEqual({
     message: expect.stringContaining('belongs to another user'),
     // The error names the folder first unless root owns it.
-    remedy: ['chown', String(owner + 1), own === 0 ? file : folder],
+    remedy: ['sudo', 'chown', String(owner + 1), own === 0 ? file : folder],
   });
   // Suggests sudo, since chown would take the file from its user.
   expect(exposureOfConfig(file, 0)).toMatchObject({

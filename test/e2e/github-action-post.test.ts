@@ -167,6 +167,28 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     );
   });
 
+  test('fails the post step if a later step sets the key of another account', {
+    timeout: 60_000,
+  }, async () => {
+    const main = runner.startMain({ command: LASTS });
+    await heard(main, 'stdout', /up/);
+    await killed(main);
+    world.renting.me = 'another-account';
+    const later = { GPUCLOUD_API_KEY: 'svc_sk_test_another' };
+    const list = await world.computer.gpucloud(['instances', 'list', '--json'], {
+      env: { ...world.env, ...later },
+    });
+    expect(list).toMatchObject({ code: 0, stdout: '[]\n' });
+    const { code, stdout, obeyed } = await runner.post(later);
+    const { name } = await runner.state();
+    expect([code, obeyed.map(({ data }) => data)]).toEqual([
+      1,
+      [expect.stringMatching(new RegExp(`^${name} may still be billing`))],
+    ]);
+    expect(stdout).not.toContain('Nothing was rented.');
+    expect(world.status()).toBe('ACTIVE');
+  });
+
   test.each([
     ['deleted', (state: string) => rm(state, { recursive: true })],
     ['emptied', (state: string) => rm(join(state, 'journal'), { recursive: true })],

@@ -54,6 +54,8 @@ export interface CliOptions {
   readonly self?: Self;
   /** The value of `process.platform`; linux by default. */
   readonly platform?: string;
+  /** Whether the user has a home folder; true by default. */
+  readonly hasHome?: boolean;
   /** Streams that the test writes and reads while the command runs. */
   readonly pipes?: { readonly stdin: PassThrough; readonly stdout: PassThrough };
 }
@@ -217,7 +219,7 @@ async function runCli(
       Object.entries(options.env ?? {}).filter(([, value]) => value !== undefined),
     ),
     clock,
-    home,
+    home: options.hasHome === false ? undefined : home,
     platform: options.platform ?? 'linux',
     ...(options.nodeVersion === undefined ? {} : { nodeVersion: options.nodeVersion }),
     pid: 4242,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openConfig } from '../../src/config/index.ts';
+import { remedyOf } from '../../src/journal/files.ts';
 import { privateFolder, readOwn, replaceFile, takeFolderOwner } from '../../src/system/files.ts';
 import { withLock } from '../../src/system/lock.ts';
 import { needs } from '../support/needs.ts';
@@ -58,6 +59,15 @@ describe("root in another user's folder", needs('root'), () => {
     await mkdir(join(folder, 'own'));
     await replaceFile(join(folder, 'own', 'file'), 'text');
     expect(ownerOf('own', 'file')).toEqual([0, 0]);
+  });
+
+  test("names the folder's owner if it may not give a file to that user", () => {
+    const error = Object.assign(new Error(), { code: 'EPERM' });
+    expect(remedyOf(error, folder)).toBe(
+      `give the folder one owner: sudo chown -R ${USER} ${folder}`,
+    );
+    chownSync(folder, 0, 0);
+    expect(remedyOf(error, folder)).toContain(`sudo chown -R "$(id -u)" ${folder}`);
   });
 
   test.each([

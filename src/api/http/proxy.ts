@@ -47,12 +47,14 @@ function parse(value: string): ProxyServer {
   if (!/^https?$/i.test(scheme)) {
     throw usageError('The proxy in the environment must start with http:// or https://.', REMEDY);
   }
+  // A mistyped `http:/proxy` or `http:\\proxy` would select the host `http`.
+  if (/^https?:?$/i.test(host) || host.includes('\\')) throw invalid();
   let url: URL;
   try {
     // Without the login: URL reads a backslash in it, as in DOMAIN\user, as the end of the host.
     url = new URL(`${scheme}://${host}`);
   } catch {
-    throw usageError('The proxy in the environment is not a valid address.', REMEDY);
+    throw invalid();
   }
   // URL drops a scheme's default port, but without a port curl uses 1080 or 443.
   const written = /:([0-9]+)$/.exec(host)?.[1];
@@ -61,6 +63,10 @@ function parse(value: string): ProxyServer {
   const [user, ...password] = login.split(':');
   const credentials = `${decoded(user ?? '')}:${decoded(password.join(':'))}`;
   return { url, port, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+function invalid() {
+  return usageError('The proxy in the environment is not a valid address.', REMEDY);
 }
 
 /** Keeps a lone percent sign in a password, as curl does. */

@@ -5,7 +5,7 @@ import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { armedStatus } from '../../instances/deadlines/arm.ts';
-import { gpucloud } from '../../output/shell-line.ts';
+import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { chooseKey } from '../../ssh/sign-in.ts';
 import { privateHalves } from '../../ssh-keys/private-half.ts';
 import { CLOCKS } from '../../system/clock.ts';
@@ -62,9 +62,14 @@ function certificatesCheck({ env }: Context): Finding {
   const extra = env.NODE_EXTRA_CA_CERTS;
   if (!extra) return pass("trusts Node.js's bundled CA certificates");
   const fault = certificateFault(extra);
-  return fault === undefined
-    ? pass(`trusts Node.js's bundled CA certificates and ${extra}`)
-    : warn(`NODE_EXTRA_CA_CERTS names ${extra}, which ${fault.what}`, fault.remedy);
+  if (fault === undefined) return pass(`trusts Node.js's bundled CA certificates and ${extra}`);
+  const convert = ['openssl', 'x509', '-inform', 'der', '-in', extra, '-out', `${extra}.pem`];
+  return warn(
+    `NODE_EXTRA_CA_CERTS names ${extra}, which ${fault.what}`,
+    fault.isDer
+      ? `convert it: ${shellLine(convert)}`
+      : 'name a file of PEM certificates, or unset the variable',
+  );
 }
 
 /** The result of GET /users/me; undefined without an address. */

@@ -173,9 +173,7 @@ function notArmed(why: string): CliError {
 /** Removes a profile's entry from every scheduler. */
 export async function disarm(profile: string, context: Context): Promise<void> {
   const name = await entryName(profile, context);
-  // Skips the schedulers without a home folder, since nothing can be scheduled then.
-  const all = context.host.home === undefined ? [] : schedulersIn(context);
-  const having = await schedulersWith(name, all);
+  const having = await schedulersWith(name, schedulersIn(context));
   for (const scheduler of having) {
     await scheduler.uninstall(name);
     context.err.note(`Removed ${name} (${scheduler.name}).`);

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
 import type { Computer, Scheduler } from './contract.ts';
 import { crontab } from './crontab.ts';
 import { launchd } from './launchd.ts';
@@ -20,9 +19,9 @@ export async function entryName(profile: string, context: Context): Promise<stri
   return `gpucloud-reap-${profile}-${folders}`;
 }
 
-/** Returns the schedulers available to this user, best first. */
+/** Returns the schedulers available to this user, best first; none without a home folder. */
 export function schedulersIn({ start, host, env }: Context): readonly Scheduler[] {
-  if (host.home === undefined) throw usageError('there is no home folder, so nothing is scheduled');
+  if (host.home === undefined) return [];
   return schedulersOf(host.platform, {
     start,
     home: host.home,

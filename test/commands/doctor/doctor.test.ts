@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
-import { CERTIFICATE } from '../../api/certificate.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../../api/certificate.ts';
 import { type CliOptions, createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
 import { type Answer, envelope, type Handler, sent } from '../../support/service.ts';
 
@@ -292,17 +292,19 @@ describe("doctor's service check", () => {
     expect(of('certificates')?.message).toContain("/no/such.pem, which can't be read (ENOENT)");
   });
 
-  const der = (file: string) => `convert it: openssl x509 -inform der -in ${file} -out ${file}.pem`;
+  const der = (file: string) =>
+    `convert it: openssl x509 -inform der -in '${file}' -out '${file}.pem'`;
   const other = () => 'name a file of PEM certificates, or unset the variable';
   test.each([
     ['DER', Buffer.from([0x30, 0x82, 0x05, 0x17, 0x30, 0x82]), 'is in DER format, not PEM', der],
     ['text', 'a certificate\n', 'contains no PEM certificate', other],
+    ['a cut certificate', CERTIFICATE.slice(0, 200), 'has a damaged certificate', other],
     ['a key', '-----BEGIN PRIVATE KEY-----\n', 'contains no PEM certificate', other],
     ['nothing', '', 'is empty', other],
     ['folder', undefined, "can't be read (EISDIR)", other],
   ])('warns about a file of certificates that contains %s', async (_what, content, what, hint) => {
     const world = await worldOf();
-    const file = join(world.home, 'extra.pem');
+    const file = join(world.home, 'extra certificates');
     if (content === undefined) await mkdir(file);
     else await writeFile(file, content);
     const { of } = await examine(world, { NODE_EXTRA_CA_CERTS: file });
@@ -316,7 +318,7 @@ describe("doctor's service check", () => {
   test('accepts a file of PEM certificates', async () => {
     const world = await worldOf();
     const file = join(world.home, 'extra.pem');
-    await writeFile(file, `# our proxy\n${CERTIFICATE}`);
+    await writeFile(file, `# our proxy\n${CERTIFICATE_KEY}\n${CERTIFICATE}`);
     const { of } = await examine(world, { NODE_EXTRA_CA_CERTS: file });
     expect(of('certificates')?.status).toBe('pass');
   });
