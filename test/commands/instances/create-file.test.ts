@@ -119,8 +119,16 @@ describe('instances create --file', () => {
     ],
     ['max_price: 0', 'line 1: max_price breaks the rule: must be more than zero'],
     ['max_price: []', 'line 1: max_price has an unexpected shape'],
-    ['instance_name: !!str box', 'line 1: the tag tag:yaml.org,2002:str is not supported'],
-    ['docker_config:\n  image: !secret x', 'line 2: the tag !secret is not supported'],
+    ['instance_name: !!str box', 'line 1: tags are not supported'],
+    [
+      'env:\n  PASSWORD: !secret',
+      'line 2: tags are not supported: quote a text that begins with !\n',
+    ],
+    [
+      'env:\n  PASSWORD: *secret',
+      'line 2: the alias has no anchor: quote a text that begins with *\n',
+    ],
+    ['? [a]\n: b', 'line 1: [ a ] is unknown\n'],
     ['storage_drive_id: ""', 'line 1: storage_drive_id breaks the rule: must not be empty'],
     ['offer_id: a\na: [', 'line 2: not YAML or JSON'],
     ['offer_id: a\noffer_id: b', 'line 2: duplicate field'],
