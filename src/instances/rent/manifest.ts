@@ -89,7 +89,7 @@ export async function readManifest(path: string, context: Context): Promise<Mani
   }
   const faults = faultsInManifest(content).map(({ where, what }) => ({
     offset: offsetOf(where),
-    what: `${where.length === 0 ? 'the file' : where.map(String).join('.')} ${what}`,
+    what: `${where.length === 0 ? 'the file' : where.map(shownField).join('.')} ${what}`,
   }));
   if (faults.length > 0) throw refused(faults);
   return {
@@ -99,6 +99,11 @@ export async function readManifest(path: string, context: Context): Promise<Mani
     at: (field) =>
       `${file}, line ${lines.linePos(offsetOf(field)).line}: ${field.map(String).join('.')}`,
   };
+}
+
+/** Hides what may be the value of a variable: `env: {TOKEN=secret}` is a field without a value. */
+function shownField(name: PropertyKey): string {
+  return String(name).replace(/=.*/s, '=…');
 }
 
 function syntaxFault({ code, message }: { code: string; message: string }): string {

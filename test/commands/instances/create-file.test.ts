@@ -128,6 +128,7 @@ describe('instances create --file', () => {
       'env:\n  PASSWORD: *secret',
       'line 2: the alias has no anchor: quote a text that begins with *\n',
     ],
+    ['env: {PASSWORD=secret}', 'line 1: env.PASSWORD=… has an unexpected shape\n'],
     ['? [a]\n: b', 'line 1: [ a ] is unknown\n'],
     ['storage_drive_id: ""', 'line 1: storage_drive_id breaks the rule: must not be empty'],
     ['offer_id: a\na: [', 'line 2: not YAML or JSON'],
