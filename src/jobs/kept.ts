@@ -166,9 +166,19 @@ interface Wanted {
   readonly lines?: number | undefined;
 }
 
-/** Returns the number of bytes at the start of an output that are not kept. */
-export async function cutOf(job: JobFiles, from: From, context: Context): Promise<number> {
-  return (await segmentsOf(job, from, context))[0]?.start ?? 0;
+/** Returns the number of bytes at the start and at the end of an output that are not kept. */
+export async function missingOf(
+  job: JobFiles & Pick<JobRecord, 'printed'>,
+  from: From,
+  context: Context,
+): Promise<{ readonly first: number; readonly last: number }> {
+  const segments = await segmentsOf(job, from, context);
+  const { start, size } = segments.at(-1) ?? { start: 0, size: 0 };
+  // On a full disk, output was printed that was not kept.
+  return {
+    first: segments[0]?.start ?? 0,
+    last: Math.max(0, job.printed[from] - start - size),
+  };
 }
 
 /** Reads a kept output of a job. Throws CliError('notFound') if it was not kept. */

@@ -15,11 +15,11 @@ import { newRecord } from './new-record.ts';
 import { checkInput } from './plan.ts';
 import { withJob } from './record/lock.ts';
 import { note, timeNow } from './record/note.ts';
-import { type JobRecord, readJobs, writeJob } from './record/record.ts';
+import { hasFailedSetup, type JobRecord, readJobs, writeJob } from './record/record.ts';
 import { lastLine } from './remote/failed-ssh.ts';
 import type { Probed } from './remote/probe.ts';
 import type { RemoteShell } from './remote/remote-shell.ts';
-import { BUSY, FREE, RESET } from './remote/supervisor.ts';
+import { BUSY, exitOf, FREE, RESET } from './remote/supervisor.ts';
 import { ensureWithoutAgent } from './sign-in.ts';
 import { graceFor } from './stops.ts';
 import { look } from './verbs/look.ts';
@@ -93,7 +93,7 @@ async function howToSignIn(
  */
 async function replaceJobs(
   id: string,
-  seen: Pick<Probed, 'state'>,
+  seen: Pick<Probed, 'state' | 'exitCode'>,
   context: Context,
 ): Promise<void> {
   const all = await readJobs(context);
@@ -112,7 +112,11 @@ async function replaceJobs(
   }
 }
 
-function ensureReplaceable(job: JobRecord, id: string, { state }: Pick<Probed, 'state'>): void {
+function ensureReplaceable(
+  job: JobRecord,
+  id: string,
+  { state, exitCode }: Pick<Probed, 'state' | 'exitCode'>,
+): void {
   const { name, on, kept } = job;
   const typed = typedName(name, id);
   if (!on && kept !== 'command') {
@@ -122,7 +126,9 @@ function ensureReplaceable(job: JobRecord, id: string, { state }: Pick<Probed, '
     });
   }
   const isFetched = job.fetch.every(({ fetched_at }) => fetched_at !== null);
-  if (!on || state === 'none' || isFetched) return;
+  // After a failed setup, there are no results.
+  const isWithout = exitCode !== undefined && hasFailedSetup(exitOf(exitCode));
+  if (!on || state === 'none' || isFetched || isWithout) return;
   throw new CliError('wrongState', `The results of the last job on ${name} were not fetched.`, {
     resource: id,
     hint: `fetch them: ${gpucloud('jobs', 'attach', typed)}; discard them: ${gpucloud('jobs', 'stop', typed, '--no-fetch')}`,

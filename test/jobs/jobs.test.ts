@@ -244,3 +244,13 @@ describe('run --on after a job whose results were not fetched', () => {
     expect(await world.runOn('true')).toMatchObject({ code: 0 });
   });
 });
+
+test('run --on runs on an instance whose last setup failed, since that job has no results', async () => {
+  world.renting.rent(NEW, 'dev');
+  const fetch = ['--fetch', `result:${world.local('result')}`];
+  const failing = await world.runOn('true', '--detach', '--setup', 'exit 3', ...fetch);
+  expect(failing, failing.stderr).toMatchObject({ code: 0 });
+  await until(() => existsSync(join(world.job, 'exit')));
+  const next = await world.runOn('echo next');
+  expect(next, next.stderr).toMatchObject({ code: 0, stdout: 'next\n' });
+});

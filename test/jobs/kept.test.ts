@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
-import { cutOf, keptOutput, openKept } from '../../src/jobs/kept.ts';
+import { keptOutput, missingOf, openKept } from '../../src/jobs/kept.ts';
 import { createPrinter } from '../../src/jobs/printer.ts';
 import { fc, runs } from '../support/random.ts';
 
@@ -53,7 +53,9 @@ describe('kept output', () => {
     kept.dropBefore('out', 96 * MB);
     expect(await names()).toEqual(all.filter((name) => !name.endsWith('.0')));
     kept.close();
-    expect(await cutOf(job, 'out', context)).toBe(32 * MB);
+    const printed = { out: 131 * MB, err: 0 };
+    const missing = await missingOf({ ...job, printed }, 'out', context);
+    expect(missing).toEqual({ first: 32 * MB, last: 1 * MB });
     expect((await read()).equals(bytesAt(32 * MB, 98 * MB))).toBe(true);
     for (const name of await names()) {
       expect((await stat(join(state, 'jobs', name))).mode & 0o777).toBe(0o600);
@@ -86,7 +88,8 @@ describe('kept output', () => {
     await mkdir(join(state, 'jobs'));
     await writeFile(join(state, 'jobs', `${ID}.out`), bytesAt(8, 8));
     const old = { ...job, cut: { out: 8, err: 0 } };
-    expect(await cutOf(old, 'out', context)).toBe(8);
+    const printed = { out: 16, err: 0 };
+    expect(await missingOf({ ...old, printed }, 'out', context)).toEqual({ first: 8, last: 0 });
     const kept = await openKept(old, { out: 16, err: 0 }, context);
     expect(kept.end.out).toBe(16);
     kept.append('out', bytesAt(16, 4));

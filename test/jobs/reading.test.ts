@@ -199,6 +199,15 @@ test('warns in jobs logs about output that was not kept', async () => {
     stderr: 'warning: The first 6 bytes of stdout of job were not kept.\nerr\n',
   });
   expect(await jobs('logs', 'job', '--tail', '1')).toMatchObject({ stderr: 'err\n' });
+  // A full disk kept the first 3 bytes.
+  writeFileSync(world.jobFile('out.0'), 'who');
+  rmSync(world.jobFile('out.6'));
+  for (const more of [[], ['--tail', '1']]) {
+    expect(await jobs('logs', 'job', ...more)).toMatchObject({
+      stdout: expect.stringContaining('who'),
+      stderr: 'warning: The last 3 bytes of stdout of job were not kept.\nerr\n',
+    });
+  }
   store({ exit_code: null });
   const { stderr } = await jobs('logs', 'job', '--tail', '1');
   expect(stderr).toContain('The command on job disappeared without an exit code.');

@@ -65,6 +65,20 @@ describe('jobs stop of a kept job whose run stays', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
+  test('ends a job that jobs attach follows only after jobs stop was called', async () => {
+    await world.detach('exit 3', '--fetch', `missing:${world.local('x')}`);
+    await exited(world);
+    // The process that followed the job was killed a moment ago.
+    const lock = `${world.jobFile('json')}.lock`;
+    mkdirSync(lock);
+    const stopped = stop('--no-fetch');
+    await until(() => existsSync(world.jobFile('stop')));
+    rmSync(lock, { recursive: true });
+    await Promise.all([attach(), stopped]);
+    expect(await stopped).toMatchObject({ code: 0 });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
   test('makes its run exit with 7 if the instance may not end', async () => {
     world.renting.terminations = Array.from({ length: 50 }, () => () => no(409, 'Not now'));
     const ran = world.run('exit 3', ['--keep-on-failure', '30m']);

@@ -28,7 +28,12 @@ export async function readManifest(path: string, context: Context): Promise<Mani
   const { isMap, isNode, isScalar, LineCounter, parseDocument, visit } = await loadYamlLibrary();
   const file = path === '-' ? 'stdin' : path;
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    // YAML would print its own warnings.
+    logLevel: 'error',
+  });
   const refused = (faults: readonly { offset: number; what: string }[]) => {
     const inOrder = [...faults].sort((a, b) => a.offset - b.offset);
     const words = inOrder.map(({ offset, what }) => `line ${lines.linePos(offset).line}: ${what}`);
@@ -38,10 +43,20 @@ export async function readManifest(path: string, context: Context): Promise<Mani
     offset: error.pos[0],
     what: syntaxFault(error),
   }));
-  // Rejects tags: YAML would read `!secret x` as x.
+  // Rejects tags: YAML would read `!secret x` as x. A password without quotes may look like a tag or
+  // an alias, so no message contains it.
+  const anchors = new Set<string>();
+  const refuse = (range: readonly number[] | null | undefined, what: string) =>
+    syntax.push({ offset: range?.[0] ?? 0, what });
   visit(document, {
-    Node(_key, { tag, range }) {
-      if (tag) syntax.push({ offset: range?.[0] ?? 0, what: `the tag ${tag} is not supported` });
+    Node(_key, { anchor, tag, range }) {
+      if (anchor !== undefined) anchors.add(anchor);
+      if (tag) refuse(range, 'tags are not supported: quote a text that begins with !');
+    },
+    Alias(_key, { source, range }) {
+      if (!anchors.has(source)) {
+        refuse(range, 'the alias has no anchor: quote a text that begins with *');
+      }
     },
   });
   if (syntax.length > 0) throw refused(syntax);
@@ -74,7 +89,7 @@ export async function readManifest(path: string, context: Context): Promise<Mani
   }
   const faults = faultsInManifest(content).map(({ where, what }) => ({
     offset: offsetOf(where),
-    what: `${where.length === 0 ? 'the file' : where.map(String).join('.')} ${what}`,
+    what: `${where.length === 0 ? 'the file' : where.map(shownField).join('.')} ${what}`,
   }));
   if (faults.length > 0) throw refused(faults);
   return {
@@ -84,6 +99,11 @@ export async function readManifest(path: string, context: Context): Promise<Mani
     at: (field) =>
       `${file}, line ${lines.linePos(offsetOf(field)).line}: ${field.map(String).join('.')}`,
   };
+}
+
+/** Hides what may be the value of a variable: `env: {TOKEN=secret}` is a field without a value. */
+function shownField(name: PropertyKey): string {
+  return String(name).replace(/=.*/s, '=…');
 }
 
 function syntaxFault({ code, message }: { code: string; message: string }): string {

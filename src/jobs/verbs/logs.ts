@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { HowToReach } from '../../ssh/reach.ts';
-import { cutOf, keptOutput } from '../kept.ts';
+import { keptOutput, missingOf } from '../kept.ts';
 import { createJobOutput, type JobOutput } from '../output.ts';
 import { sizeText } from '../phases.ts';
 import { findJob } from '../record/find-job.ts';
@@ -133,13 +133,19 @@ async function printKept(
   context: Context,
 ): Promise<void> {
   for (const from of ['out', 'err'] as const) {
-    const cut = await cutOf(job, from, context);
-    if (lines === undefined && cut > 0) {
-      const what = `The first ${sizeText(cut)} of std${from}`;
-      context.err.warn('incomplete', `${what} of ${job.name} were not kept.`);
-    }
+    const { first, last } = await missingOf(job, from, context);
+    const warn = (part: string, bytes: number) =>
+      context.err.warn(
+        'incomplete',
+        `The ${part} ${sizeText(bytes)} of std${from} of ${job.name} were not kept.`,
+      );
+    if (lines === undefined && first > 0) warn('first', first);
     for await (const chunk of keptOutput(job, from, { lines }, context)) {
       await output.print(from, chunk);
+    }
+    if (last > 0) {
+      output.endLine();
+      warn('last', last);
     }
   }
   if (job.exit_code === null) warnLost(job, context);

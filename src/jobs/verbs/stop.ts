@@ -31,9 +31,10 @@ export async function stopJob(
   context: Context,
 ): Promise<void> {
   const found = ensureOpen(await findJob(typed, context, { changes: true }), context);
-  await askToStop(found.uid, context);
   let isNoted = false;
   for (let isDone = false; !isDone; ) {
+    // Again each time, since a process that began to follow the job meanwhile knows no earlier call.
+    await askToStop(found.uid, context);
     const job = await readJob(found.uid, context);
     const own = async () => {
       isDone = true;
