@@ -2,6 +2,7 @@ import { referenceOf } from '../command-line/reference/index.ts';
 import type { Runtime } from '../command-line/verb.ts';
 import type { Context } from '../context.ts';
 import { CliError, throwAll } from '../errors.ts';
+import type { KnownInstance } from '../journal/index.ts';
 import { durationWord } from '../rules/times.ts';
 import { argvOf, type Given } from './arguments.ts';
 import { asResult, messagesIn, type Ran, resultOf, runCommand } from './call.ts';
@@ -14,6 +15,7 @@ import {
   type SessionFlags,
   unresolved,
   watchDeadlines,
+  withJobs,
 } from './session.ts';
 import { type Tool, toolsOf } from './tools.ts';
 
@@ -120,6 +122,13 @@ export async function serve(
     }
   }
 
+  /** Stops a detached job and copies its results. */
+  async function copyResults({ id, name }: KnownInstance): Promise<void> {
+    const words = ['jobs', 'stop', '--json', '--no-input', '--', id];
+    const { code } = await run(words, 0, second);
+    if (code !== 0) err.warn('copy', `Not all results of the job on ${name} were copied.`);
+  }
+
   /** Never throws, since the result of a rental matters more. */
   async function purse(): Promise<object | undefined> {
     try {
@@ -184,7 +193,11 @@ export async function serve(
   err.note(`Serving ${tools.size} tools over stdio (--allow ${flags.allow}).`);
   const time = renting ? watchDeadlines(renting, ended.signal, context) : over;
   const faults: unknown[] = [];
-  await Promise.race([over, time]).catch((error: unknown) => faults.push(error));
+  const noteFault = (error: unknown) => {
+    faults.push(error);
+    return [];
+  };
+  await Promise.race([over, time]).catch(noteFault);
 
   isOver = true;
   const reason = interrupts.first.reason ?? new CliError('interrupted', 'The session ended.');
@@ -192,9 +205,12 @@ export async function serve(
   const settled = Promise.allSettled([...running.values()].map(({ done }) => done));
   const isLeft = renting !== undefined && !flags.keep;
   // First what no call ends, since the client may kill this process within seconds.
-  const isIdle = (call = 0) => !running.has(call);
-  if (isLeft) await endRented(renting, ({ session }) => isIdle(session?.call), context);
-  await settled;
+  const isIdle = ({ session }: KnownInstance) => !running.has(session?.call ?? 0);
+  const jobs = isLeft ? await withJobs(renting, isIdle, context).catch(noteFault) : [];
+  const copied = jobs.map(copyResults);
+  const busy = new Set(jobs.map(({ id }) => id));
+  if (isLeft) await endRented(renting, (one) => isIdle(one) && !busy.has(one.id), context);
+  await Promise.allSettled([settled, ...copied]);
   const doubts = isLeft ? await endRented(renting, () => true, context) : [];
   if (renting) doubts.push(...(await unresolved(renting)));
   ended.abort();

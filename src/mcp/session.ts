@@ -7,6 +7,7 @@ import { serviceTime } from '../instances/deadlines/service-time.ts';
 import { warnUnenforced } from '../instances/deadlines/unenforced.ts';
 import { journalOfKey } from '../instances/recover/pending.ts';
 import { purseOf } from '../instances/rent/purse.ts';
+import { openJobs } from '../jobs/verbs/finish.ts';
 import type { Journal, KnownInstance } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { kopecksText, type Money } from '../rules/money.ts';
@@ -79,6 +80,17 @@ export async function endRented(
   const targets = living.filter(which).map(({ last, ...one }) => ({ ...one, last: last?.status }));
   const endings = await endEach(targets, context);
   return endings.flatMap((ending) => (ending.kind === 'ended' ? [] : [ending.error]));
+}
+
+/** Returns some of a session's instances, those with a job that has not ended. */
+export async function withJobs(
+  { limits, journal }: Renting,
+  which: (instance: KnownInstance) => boolean,
+  context: Context,
+): Promise<KnownInstance[]> {
+  const { living } = await purseOf(limits, journal);
+  const { open } = await openJobs(context);
+  return living.filter((one) => which(one) && open.some(({ id }) => id === one.id));
 }
 
 /** Returns an error for each request of the session whose outcome is unknown. */

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { type Computer, createComputer, PROGRAM, RUNNER } from '../support/program.ts';
 import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
+import { makeKey } from '../support/sshd.ts';
 
 const SANDBOX = ['--profile', 'sandbox'];
 const BUDGET = ['--allow', 'all', '--max-cost', '1000', '--for', '4h', '--unenforced'];
@@ -78,6 +81,32 @@ test('terminates on SIGTERM, with 143', async () => {
   for (const line of lines.join('').trim().split('\n')) {
     expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   }
+});
+
+test('copies the results of a detached job at the end', needs('ssh'), async () => {
+  await mkdir(join(computer.home, '.ssh'), { mode: 0o700 });
+  const key = makeKey(join(computer.home, '.ssh'), 'id_ed25519');
+  await computer.gpucloud([...SANDBOX, 'sandbox', 'reset', '--speed', '60', '--yes']);
+  await computer.gpucloud([...SANDBOX, 'ssh-keys', 'add', `${key}.pub`, '--default']);
+  // The SDK's client would send SIGTERM 2 s after it closed stdin.
+  const child = computer.start([...SANDBOX, 'mcp', ...BUDGET]);
+  let written = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    written += text;
+  });
+  const given = {
+    ...{ name: 'train', offer: [OFFER], image: IMAGE, max_price: '90', terminate_after: '2h' },
+    ...{ fetch: ['out'], detach: true, command: ['sh', '-c', 'echo done > out'] },
+  };
+  const params = { name: 'run', arguments: given };
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+  child.stdin.write(`${JSON.stringify(call)}\n`);
+  await expect.poll(() => written, { timeout: 20_000 }).toContain('"id":1');
+  expect(written).toContain('"isError":false');
+  child.stdin.end();
+  expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
+  expect(await statuses()).toEqual({ train: expect.stringMatching(/^TERMINAT/) });
+  expect(readFileSync(join(computer.home, 'out'), 'utf8')).toBe('done\n');
 });
 
 test('leaves the deadlines of a killed server to reap', async () => {

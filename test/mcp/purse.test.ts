@@ -152,6 +152,18 @@ describe('the budget', () => {
     await agent.end();
   });
 
+  test('counts the known price of a lost request with a lower limit', async () => {
+    const agent = await open('--allow', 'all', ...budget(100));
+    change = (handler) => (request) =>
+      request.method === 'POST' && request.path === '/instances' ? 'hangUp' : handler(request);
+    expect(await create(agent, 'lost', { max_price: '0.01' })).toMatchObject({ exit_code: 7 });
+    expect(await agent.purse()).toMatchObject({ committed: '89.90', left: '10.10' });
+    expect(await create(agent, 'two', { max_price: '0.01' })).toMatchObject({
+      error: { code: 'guard' },
+    });
+    await agent.end();
+  });
+
   test('limits the instances at once', async () => {
     const agent = await open('--allow', 'all', ...budget(5000, '--max-instances', '1'));
     expect(await create(agent, 'one')).toMatchObject({ isError: false });

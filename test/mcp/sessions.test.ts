@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
+import { record, SOAK } from '../faults/tools.ts';
 import { fc, runs } from '../support/random.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
@@ -129,7 +130,7 @@ describe('random sessions', () => {
   }
 
   let sessions = 0;
-  test('never pass their budget, and leave nothing running', async () => {
+  test('never pass their budget, and leave nothing running', async (context) => {
     await fc.assert(
       fc.asyncProperty(session, async ({ cost, hours, most, steps, end }) => {
         sessions += 1;
@@ -163,7 +164,8 @@ describe('random sessions', () => {
         expect(living).toEqual([]);
         expect(await spent()).toBeLessThanOrEqual(before + cost);
       }),
-      { numRuns: process.env.GPUCLOUD_SOAK === undefined ? runs(25, 5) : 1000 },
+      { numRuns: SOAK ? 1000 : runs(25, 5) },
     );
+    record(context, { what: 'random `mcp` sessions', played: sessions });
   }, 3_600_000);
 });

@@ -6,7 +6,7 @@ import { CliError, doubt } from '../../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, RentalRequest } from '../../journal/index.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { inRoubles, kopecksText, type Money, priceIn, zero } from '../../rules/money.ts';
+import { inRoubles, isOver, kopecksText, type Money, priceIn, zero } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { readAll } from './preflight.ts';
 import { markOf, purseGuard } from './purse.ts';
@@ -154,7 +154,12 @@ export async function marked<R extends Priced & Pick<RentalRequest, 'name' | 'de
   const prices = await openPrices(journal, context);
   return Promise.all(
     requests.map(async (request) => {
-      const session = markOf(request, await prices(request), context);
+      const { max_price: limit, ...unlimited }: Priced = request;
+      const known = await prices(unlimited);
+      // Nothing enforces a limit if the response is lost, so a limit below the known price does not
+      // count.
+      const isHigher = limit !== undefined && isOver(limit, priceIn(known) ?? zero());
+      const session = markOf(request, isHigher ? limit : known, context);
       return { ...request, ...(session && { session }) };
     }),
   );
