@@ -293,3 +293,14 @@ describe('results that cannot be moved to their place', () => {
     expect(staged(out).length).toBeLessThanOrEqual(2);
   });
 });
+
+test("terminates nothing if a folder replaces a job's record", async () => {
+  await world.detach(LASTS);
+  await started(world);
+  const path = world.jobFile('json');
+  rmSync(path);
+  mkdirSync(path);
+  const { stderr } = await reap(world);
+  expect(stderr).toContain('Could not read the job');
+  expect(world.terminations()).toBe(0);
+});

@@ -41,7 +41,7 @@ const RESOURCES: readonly Resource[] = [
     schema: 'Instance',
     json: [
       // gpucloud adds the deadline, which is stored on this computer.
-      { argv: GET, changed: { ends_at: null } },
+      { argv: GET, changed: { ends_at: null, cost_estimate: '2236.20' } },
       {
         argv: ['instances', 'create', 'abc', '--offer', 'a', '--image', 'b'],
         changed: { status: 'PROVISIONING', name: 'abc', ends_at: null },
@@ -57,7 +57,11 @@ const RESOURCES: readonly Resource[] = [
           ends_at: null,
         },
       },
-      { argv: ['instances', 'list'], isList: true, changed: { ends_at: null, unread: false } },
+      {
+        argv: ['instances', 'list'],
+        isList: true,
+        changed: { ends_at: null, unread: false, cost_estimate: '2236.20' },
+      },
     ],
     // The catalog contains the offers and images that the earlier commands read.
     people: [
