@@ -116,7 +116,7 @@ test('compiles no part of the bundle for --version', async () => {
 });
 
 /** The limits for --help, which runs the file of each verb that it lists. */
-const HELP_BYTES = 150_000;
+const HELP_BYTES = 160_000;
 const HELP_MODULES = 42;
 /** The limit of compiled bytes for the help of the largest group. */
 const GROUP_HELP_BYTES = 215_000;
