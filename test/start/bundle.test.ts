@@ -55,7 +55,8 @@ test('contains each large file only once in the bundle', BUILDING, async () => {
   const places = new Map<string, number>();
   for (const { inputs } of Object.values(metafile.outputs)) {
     for (const [input, { bytesInOutput }] of Object.entries(inputs)) {
-      if (bytesInOutput < 10_000) continue;
+      // The SDK of `mcp`, which loads late, brings its own part of zod.
+      if (bytesInOutput < 10_000 || (bytesInOutput < 15_000 && input.includes('/zod/'))) continue;
       places.set(input, (places.get(input) ?? 0) + 1);
     }
   }

@@ -418,7 +418,14 @@ export async function stopAsked(
   { isNew = false } = {},
 ): Promise<() => boolean> {
   const path = await jobPath(uid, 'stop', context);
-  const time = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  // A file that can't be read asks for nothing, so that a broken state folder doesn't end a job.
+  const time = () => {
+    try {
+      return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    } catch {
+      return undefined;
+    }
+  };
   const before = isNew ? time() : undefined;
   return () => time() !== before;
 }
