@@ -118,6 +118,8 @@ export async function openAgent(
   const ended = world.cli(['mcp', ...argv], { ...options, pipes, isAlive: () => true });
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(pipes);
+  // Calls that are still open fail when the server has ended, instead of after a minute.
+  void ended.then(() => pipes.onclose?.());
   return {
     client,
     pipes,
