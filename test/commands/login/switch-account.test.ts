@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { writeHeartbeat } from '../../../src/journal/index.ts';
+import { minuteText } from '../../../src/output/time.ts';
 import { AccountService } from '../../support/account-service.ts';
 import { createWorld, journalOf, type World } from '../../support/run-cli.ts';
 import { ok } from '../../support/service.ts';
@@ -35,7 +36,7 @@ const profileKey = async (name: string) =>
 /** The two warnings about Anna's instance. */
 const LEFT = () =>
   `warning: Instances of anna@example.com (${world.service.url}) may still be billing, and no profile signs in to that account: box. To manage them: gpucloud login --profile NAME --base-url ${world.service.url}\n` +
-  'warning: Nothing on this computer enforces the deadline of box (2026-01-01 00:00 +00:00): "instances reap" is not scheduled.\n';
+  `warning: Nothing on this computer enforces the deadline of box (${minuteText(Date.parse(PAST))}): "instances reap" is not scheduled.\n`;
 
 describe('a profile that leaves an account with living instances', () => {
   test('signs in to another account only with --yes, and warns about what is left', async () => {
@@ -145,7 +146,7 @@ describe('a profile that leaves an account with living instances', () => {
     });
     const { stderr } = await login(BORIS_KEY, '--profile', 'a', '--yes');
     expect(stderr).toContain(
-      'enforces the deadline of box (2026-01-01 00:00 +00:00): the profile "a" signs in to another account.',
+      `enforces the deadline of box (${minuteText(Date.parse(PAST))}): the profile "a" signs in to another account.`,
     );
   });
 });
