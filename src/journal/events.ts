@@ -23,18 +23,18 @@ export async function writeEvent(path: string, event: EventRecord): Promise<void
  * Whether an event still needs its notification: no command has accepted it, and it happened within
  * the last day.
  */
-export function isUntold({ told_at, at }: Pick<EventRecord, 'told_at' | 'at'>, now: number) {
-  return told_at === null && now - Date.parse(at) < RETRIED;
+export function isUnsent({ sent_at, at }: Pick<EventRecord, 'sent_at' | 'at'>, now: number) {
+  return sent_at === null && now - Date.parse(at) < RETRIED;
 }
 
-/** Returns an account's untold events, and removes old ones. */
-export async function untoldIn(folder: string, now: number): Promise<EventRecord[]> {
-  const untold: EventRecord[] = [];
+/** Returns an account's unsent events, and removes old ones. */
+export async function unsentIn(folder: string, now: number): Promise<EventRecord[]> {
+  const unsent: EventRecord[] = [];
   for (const { path, text } of await filesIn(join(folder, 'events'))) {
     const event = parseRecord('event', path, text);
     if (event === undefined) continue;
-    if (isUntold(event, now)) untold.push(event);
+    if (isUnsent(event, now)) unsent.push(event);
     else if (now - Date.parse(event.at) > KEPT) rmSync(path, { force: true });
   }
-  return untold;
+  return unsent;
 }

@@ -4,7 +4,7 @@ import { faultOf } from '../system/error-code.ts';
 import { withLock } from '../system/lock.ts';
 import type { Deadline, Ends, Found, Known } from './contract.ts';
 import { deadlinePath, endsOf, idleOf, idlePath, writeDeadline, writeIdle } from './deadlines.ts';
-import { eventOf, eventPath, isUntold, untoldIn, writeEvent } from './events.ts';
+import { eventOf, eventPath, isUnsent, unsentIn, writeEvent } from './events.ts';
 import {
   isOldNews,
   type KeptInstance,
@@ -176,36 +176,36 @@ export function known(store: Store) {
     },
 
     /** Returns events whose notification has failed so far. */
-    untoldEvents: (): Promise<EventRecord[]> =>
-      writing(() => untoldIn(store.main(), Date.parse(now()))),
+    unsentEvents: (): Promise<EventRecord[]> =>
+      writing(() => unsentIn(store.main(), Date.parse(now()))),
 
     /**
-     * Tells an event, unless an earlier call or another process has. Stores the event first and
-     * marks it afterwards, so that a failed or killed `tell` is repeated. Also tells it if nothing
+     * Sends an event, unless an earlier call or another process has. Stores the event first and
+     * marks it afterwards, so that a failed or killed `send` is repeated. Also sends it if nothing
      * can be stored, as on a full disk; returns that fault.
      */
-    async tellEvent(
+    async sendEvent(
       first: EventRecord,
-      tell: (event: EventRecord) => Promise<boolean>,
+      send: (event: EventRecord) => Promise<boolean>,
     ): Promise<unknown> {
       const path = eventPath(store.main(), first.key);
       const held = async (): Promise<unknown> => {
         const event = eventOf(path) ?? first;
-        if (!isUntold(event, Date.parse(now()))) return undefined;
+        if (!isUnsent(event, Date.parse(now()))) return undefined;
         try {
           await writeEvent(path, event);
         } catch (fault) {
-          await tell(event);
+          await send(event);
           return fault;
         }
-        if (await tell(event)) await writeEvent(path, { ...event, told_at: now() });
+        if (await send(event)) await writeEvent(path, { ...event, sent_at: now() });
         return undefined;
       };
       return withLock(path, held, {
         patience: 0,
         async otherwise(fault, isHeld) {
           if (isHeld) return undefined;
-          await tell(first);
+          await send(first);
           return fault;
         },
       });

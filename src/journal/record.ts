@@ -132,7 +132,7 @@ const schemas = lazy(() => {
     }),
     event: z.looseObject({
       version: z.literal(1),
-      /** Tells events apart. The same event has the same key in every pass. */
+      /** Identifies the event: the same event has the same key in every pass. */
       key: text,
       event: z.enum([
         'job_ended',
@@ -151,7 +151,7 @@ const schemas = lazy(() => {
       /** When it happened, by this computer's clock. */
       at: time,
       /** When the profile's command accepted it; null until then. */
-      told_at: z.nullable(time),
+      sent_at: z.nullable(time),
     }),
     key: z.looseObject({ version: z.literal(VERSION), account: text }),
   };

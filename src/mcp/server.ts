@@ -156,8 +156,8 @@ export async function serve(
     const given = Object.entries(params.arguments ?? {}).filter(([, value]) => value !== null);
     return callTool(tool, Object.fromEntries(given), extra.signal, async (progress) => {
       if (progressToken === undefined) return;
-      const told = { progressToken, progress, message: `${progress} s` };
-      await extra.sendNotification({ method: 'notifications/progress', params: told });
+      const params = { progressToken, progress, message: `${progress} s` };
+      await extra.sendNotification({ method: 'notifications/progress', params });
     });
   });
   server.setRequestHandler(types.ListResourcesRequestSchema, async () => ({

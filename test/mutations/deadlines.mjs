@@ -125,8 +125,8 @@ export const deadlines = [
     changes: [
       [
         'a failed notification is not sent again',
-        'if (await tell(event)) await',
-        'await tell(event); await',
+        'if (await send(event)) await',
+        'await send(event); await',
       ],
       ['a killed notification is not sent again', 'await writeEvent(path, event);', ''],
     ],

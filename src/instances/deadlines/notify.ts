@@ -46,8 +46,8 @@ async function tellAll(
       const what = `${one.event} for ${one.name}`;
       try {
         const at = new Date(own.clock.now()).toISOString();
-        const event = { version: 1 as const, at, told_at: null, ...one };
-        const fault = await journal.tellEvent(event, (stored) => run(command, stored, own));
+        const event = { version: 1 as const, at, sent_at: null, ...one };
+        const fault = await journal.sendEvent(event, (stored) => run(command, stored, own));
         if (fault !== undefined) failed(`store that ${what} was sent`, fault);
       } catch (error) {
         failed(`send ${what}`, error);
@@ -62,8 +62,8 @@ async function tellAll(
       const journal = await ownJournal(own);
       await eachBounded(events, AT_ONCE, (one) => tellOne(journal, one, command));
       const keys = new Set(events.map(({ key }) => key));
-      const untold = again ? await journal.untoldEvents() : [];
-      const others = untold.filter(({ key }) => !keys.has(key));
+      const unsent = again ? await journal.unsentEvents() : [];
+      const others = unsent.filter(({ key }) => !keys.has(key));
       await eachBounded(others, AT_ONCE, (one) => tellOne(journal, one, command));
     } catch (error) {
       failed('send notifications', error);

@@ -131,8 +131,8 @@ export const reap = verb({
       const waited = handOver.end(job.uid);
       if (waited === null) return;
       const later = beginPass(context).then((pass) => reapAfterJob(waited, pass, context));
-      const told = later.then((reaping) => notifyOfReaped(collect(reaping), context));
-      errors.push(...(await failuresOf(told)));
+      const notified = later.then((reaping) => notifyOfReaped(collect(reaping), context));
+      errors.push(...(await failuresOf(notified)));
     };
     /** Starts handling jobs, except those that are still in hand. */
     const beginJobs = async () => {

@@ -201,7 +201,7 @@ describe('profiles set --notify', () => {
     const [folder = ''] = journalFolders(world, 'deadlines');
     const event = {
       ...{ version: 1, key: `${ID} job_ended x`, event: 'job_ended', id: ID, name: 'trainer' },
-      ...{ message: 'Done.', exit_code: 3, at: world.at(0), told_at: null },
+      ...{ message: 'Done.', exit_code: 3, at: world.at(0), sent_at: null },
     };
     await mkdir(join(folder, '..', 'events'));
     await writeFile(join(folder, '..', 'events', 'one.json'), JSON.stringify(event));
