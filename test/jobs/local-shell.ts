@@ -4,6 +4,14 @@ import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
 import { lastOf } from '../../src/jobs/remote/remote-shell.ts';
 import type { Piped } from '../../src/system/programs.ts';
 
+/** The shells that an instance may have as sh. */
+export const SHELLS = {
+  sh: ['sh'],
+  dash: ['dash'],
+  busybox: ['busybox', 'sh'],
+  bash: ['bash', '--posix'],
+};
+
 /**
  * Simulates an instance without a network. Runs scripts on this computer with the given shell and
  * home folder. Puts `bin` first in PATH.

@@ -22,6 +22,7 @@ import {
   writeJob,
 } from '../../src/jobs/record/record.ts';
 import { jobRows } from '../../src/jobs/verbs/rows.ts';
+import { recordOfVersion1 } from '../support/job-record.ts';
 
 const START = Date.UTC(2026, 0, 15);
 const uidOf = (at: number) => `3f0c5d9e-1111-4222-8333-${String(at).padStart(12, '0')}`;
@@ -136,32 +137,7 @@ test('names a record of a newer gpucloud, and lists the others', async () => {
 });
 
 /** A record as version 1 wrote it, in a file with its instance's ID. */
-const OLD = {
-  version: 1,
-  id: uidOf(7),
-  name: 'old',
-  on: false,
-  command: ['true'],
-  sync: null,
-  exclude: [],
-  fetch: [{ remote: 'out', local: '/out' }],
-  fetch_every: null,
-  keep_on_failure: null,
-  grace: 1000,
-  report_file: null,
-  identity: null,
-  user: null,
-  ssh_options: [],
-  ssh_words: [],
-  started_at: '2026-01-15T00:00:00.000Z',
-  printed: { out: 5, err: 0 },
-  cut: { out: 0, err: 0 },
-  exit_code: null,
-  kept: null,
-  lost_at: null,
-  ended_at: null,
-  report: null,
-};
+const OLD = { ...recordOfVersion1(uidOf(7), 'old'), fetch: [{ remote: 'out', local: '/out' }] };
 const REPORT = {
   command_exit_code: null,
   stage: 'copying',

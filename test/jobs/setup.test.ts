@@ -19,14 +19,7 @@ import {
 } from '../../src/jobs/remote/supervisor.ts';
 import { needs } from '../support/needs.ts';
 import { until } from '../support/ssh-world.ts';
-import { localShell } from './local-shell.ts';
-
-const SHELLS = {
-  sh: ['sh'],
-  dash: ['dash'],
-  busybox: ['busybox', 'sh'],
-  bash: ['bash', '--posix'],
-};
+import { localShell, SHELLS } from './local-shell.ts';
 
 const never = new AbortController().signal;
 let home: string;

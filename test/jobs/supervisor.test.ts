@@ -19,14 +19,7 @@ import type { EnvironmentVariable } from '../../src/rules/container.ts';
 import { needs } from '../support/needs.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { endCommand } from './end-command.ts';
-import { localShell } from './local-shell.ts';
-
-const SHELLS = {
-  sh: ['sh'],
-  dash: ['dash'],
-  busybox: ['busybox', 'sh'],
-  bash: ['bash', '--posix'],
-};
+import { localShell, SHELLS } from './local-shell.ts';
 
 const never = new AbortController().signal;
 let home: string;

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { writeHeartbeat } from '../../../src/journal/index.ts';
+import { recordOfVersion1 } from '../../support/job-record.ts';
 import { RentingService } from '../../support/renting-service.ts';
 import { createWorld, journalOf, TEST_KEY, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
@@ -42,32 +43,7 @@ async function rentBox(): Promise<void> {
 }
 
 /** The record of an unfinished job on "box". */
-const JOB = {
-  version: 1,
-  id: BOX,
-  name: 'box',
-  on: false,
-  command: ['true'],
-  sync: null,
-  exclude: [],
-  fetch: [],
-  fetch_every: null,
-  keep_on_failure: null,
-  grace: 1000,
-  report_file: null,
-  identity: null,
-  user: null,
-  ssh_options: [],
-  ssh_words: [],
-  started_at: '2026-01-15T00:00:00.000Z',
-  printed: { out: 5, err: 0 },
-  cut: { out: 0, err: 0 },
-  exit_code: null,
-  kept: null,
-  lost_at: null,
-  ended_at: null,
-  report: null,
-};
+const JOB = recordOfVersion1(BOX, 'box');
 
 describe('instances list --json | instances track -', () => {
   test('hands over deadlines and idle rules, and warns if nothing enforces them', async () => {
