@@ -2,14 +2,14 @@ import type { Instance } from '../../api/index.ts';
 import { recoverLine } from '../../command-line/hints.ts';
 import { type Guards, profileOf } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
-import { CliError, doubt } from '../../errors.ts';
+import { doubt } from '../../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, RentalRequest } from '../../journal/index.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { inRoubles, isOver, kopecksText, type Money, priceIn, zero } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { readAll } from './preflight.ts';
-import { markOf, purseGuard } from './purse.ts';
+import { markOf, purseGuard, refused } from './purse.ts';
 
 /**
  * Returns a check of all requests against the limits of the profile and of the `mcp` session, or
@@ -270,8 +270,4 @@ function checkBurn(costs: readonly Cost[], { profile, guards, requests }: Guarde
     `${allows}, but with ${listed(requests.map(({ name }) => name))} the instances may cost ${inRoubles(sum)}.`,
     `terminate one: ${gpucloud('instances', 'list')}; or change the guard: gpucloud profiles set ${profile} --max-burn ${kopecksText(sum)}`,
   );
-}
-
-function refused(message: string, hint: string): CliError {
-  return new CliError('usage', `${message} Nothing was sent.`, { code: 'guard', hint });
 }

@@ -141,6 +141,7 @@ function checkCost(
   );
 }
 
-function refused(message: string, hint: string): CliError {
+/** Builds the error for a request that breaks a limit of the profile or of the session. */
+export function refused(message: string, hint: string): CliError {
   return new CliError('usage', `${message} Nothing was sent.`, { code: 'guard', hint });
 }
