@@ -70,6 +70,7 @@ export async function newRecord(given: Given, start: Start, context: Context): P
     reason: null,
     exit_code: null,
     setup_exit_code: null,
+    gpu: null,
     kept: null,
     report: null,
   };

@@ -15,6 +15,21 @@ export const PHASES = [
   'terminating',
 ] as const;
 
+/** The use of an instance's cards while the command ran. */
+export type JobGpu = Infer<typeof jobGpu>;
+
+export const jobGpu = lazy(() => {
+  const { number } = fields();
+  return z.object({
+    /** The average of all cards and samples. */
+    busy_percent: number,
+    /** The largest memory in use on one card. */
+    peak_memory_mib: number,
+    /** The memory of that card. */
+    memory_total_mib: number,
+  });
+});
+
 /** Content of the `--report` file, also printed in JSON modes. */
 export type JobReport = Infer<typeof jobReport>;
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
 import { serviceName } from '../../instances/deadlines/armed.ts';
-import { type JobReport, jobReport } from '../../json-results/jobs.ts';
+import { type JobGpu, type JobReport, jobGpu, jobReport } from '../../json-results/jobs.ts';
 import { lazy } from '../../lazy.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
 import { privateFolder, readOwn, replaceFile, takeFolderOwner } from '../../system/files.ts';
@@ -88,6 +88,8 @@ export interface JobRecord {
   readonly exit_code: number | null;
   /** The exit code of a failed setup, after which the command was not started. */
   readonly setup_exit_code?: number | null | undefined;
+  /** How the command used the cards; null without a sample. Missing in a record of an earlier version. */
+  readonly gpu?: JobGpu | null | undefined;
   /**
    * Why the instance was kept after the command exited: `results` if the instance still has
    * uncopied results.
@@ -198,6 +200,7 @@ const schema = lazy(() => {
     reason: maybeText,
     exit_code: maybeNumber,
     setup_exit_code: z.nullish(z.number()),
+    gpu: z.nullish(jobGpu()),
     kept: z.nullable(z.enum(['command', 'results'])),
     sign_in_refused: z.optional(maybeText),
     report: z.nullable(jobReport()),
