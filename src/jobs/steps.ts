@@ -87,7 +87,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         job.instance = seen.instance;
         if (seen.isOver) throw new Ended(job.record, seen.instance);
         job.there = seen;
-        await note(job, { home: seen.home }, context);
+        // The last chance to learn of the cards if nothing is copied, as with --no-fetch.
+        await note(job, { home: seen.home, ...(seen.gpu && { gpu: seen.gpu }) }, context);
       }
       return observed(job.there);
     } catch (error) {

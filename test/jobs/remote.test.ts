@@ -69,6 +69,12 @@ describe('readFrames', () => {
     ['x 003 full', { exitCode: 3, isDiskFull: true }],
     ['x lost', { exitCode: undefined }],
     ['x now', { exitCode: undefined, isRunning: true }],
+    [
+      'g 2 50 1000 24564\nx 3',
+      { exitCode: 3, gpu: { busy_percent: 25, peak_memory_mib: 1000, memory_total_mib: 24564 } },
+    ],
+    // The command may write anything to the file.
+    ['g rm -rf /\nx 0', { exitCode: 0 }],
     ['.', undefined],
   ])('parses the last frame %j', async (line, end) => {
     expect((await framesIn(`.\n${line}\n`)).end).toEqual(end);
@@ -238,6 +244,7 @@ test.each([
   expect(found).toEqual({
     ...state,
     isSetup: false,
+    gpu: null,
     home: '/root',
     hasRsync: false,
     hasTar: false,

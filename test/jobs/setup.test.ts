@@ -4,22 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Setup } from '../../src/jobs/record/record.ts';
-import { follow } from '../../src/jobs/remote/follow.ts';
 import { probe } from '../../src/jobs/remote/probe.ts';
 import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
-import {
-  exitOf,
-  FOLDER,
-  INTERRUPT,
-  RESET,
-  START,
-  STARTED,
-  STOP,
-  supervisorOf,
-} from '../../src/jobs/remote/supervisor.ts';
+import { exitOf, FOLDER, INTERRUPT, RESET, STOP } from '../../src/jobs/remote/supervisor.ts';
 import { needs } from '../support/needs.ts';
 import { until } from '../support/ssh-world.ts';
 import { localShell, SHELLS } from './local-shell.ts';
+import { followed, started as supervise } from './supervised.ts';
 
 const never = new AbortController().signal;
 let home: string;
@@ -38,32 +29,8 @@ const setupOf = (text: string, more: Partial<Setup> = {}): Setup => ({
 
 async function started(shell: RemoteShell, setup: Setup, script = 'echo ran'): Promise<void> {
   await shell.run(RESET, '', never);
-  const running = await shell.start(START, [], never);
   const variables = [{ key: 'TOKEN', value: 'sesame' }];
-  running.stdin.end(supervisorOf({ words: ['sh', '-c', script], variables, setup }, 'job'));
-  for await (const chunk of running.stdout) {
-    expect(String(chunk)).toBe(`${STARTED}\n`);
-    return;
-  }
-  throw new Error('the supervisor printed nothing');
-}
-
-async function followed(shell: RemoteShell) {
-  const printed = { out: '', err: '' };
-  const end = await follow({
-    shell,
-    offsets: { out: 0, err: 0 },
-    signal: never,
-    clock: { sleep: async () => undefined, now: () => 0, monotonic: () => 0, random: () => 0 },
-    async print(from, bytes) {
-      printed[from] += Buffer.from(bytes).toString('latin1');
-    },
-    onCut: async ({ reason }) => {
-      throw new Error(`the link was cut: ${reason}`);
-    },
-    onBack: () => undefined,
-  });
-  return { ...printed, ...end };
+  await supervise(shell, { words: ['sh', '-c', script], variables, setup });
 }
 
 const inJob = (name: string) => join(home, FOLDER, name);

@@ -12,7 +12,6 @@ import {
   INTERRUPT,
   RESET,
   START,
-  STARTED,
   supervisorOf,
 } from '../../src/jobs/remote/supervisor.ts';
 import type { EnvironmentVariable } from '../../src/rules/container.ts';
@@ -20,6 +19,7 @@ import { needs } from '../support/needs.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { endCommand } from './end-command.ts';
 import { localShell, SHELLS } from './local-shell.ts';
+import { followed, started as supervise } from './supervised.ts';
 
 const never = new AbortController().signal;
 let home: string;
@@ -35,35 +35,11 @@ afterEach(async () => {
 
 async function started(
   shell: RemoteShell,
-  command: readonly string[],
+  words: readonly string[],
   variables: readonly EnvironmentVariable[] = [],
   job = 'job',
 ): Promise<void> {
-  const running = await shell.start(START, [], never);
-  running.stdin.end(supervisorOf({ words: command, variables }, job));
-  for await (const chunk of running.stdout) {
-    expect(String(chunk)).toBe(`${STARTED}\n`);
-    return;
-  }
-  throw new Error('the supervisor printed nothing');
-}
-
-async function followed(shell: RemoteShell, offsets = { out: 0, err: 0 }, signal = never) {
-  const printed = { out: '', err: '' };
-  const end = await follow({
-    shell,
-    offsets,
-    signal,
-    clock: { sleep: async () => undefined, now: () => 0, monotonic: () => 0, random: () => 0 },
-    async print(from, bytes) {
-      printed[from] += Buffer.from(bytes).toString('latin1');
-    },
-    onCut: async ({ reason }) => {
-      throw new Error(`the link was cut: ${reason}`);
-    },
-    onBack: () => undefined,
-  });
-  return { ...printed, ...end };
+  await supervise(shell, { words, variables }, job);
 }
 
 describe.each(Object.entries(SHELLS))('%s', (name, sh) => {

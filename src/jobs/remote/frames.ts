@@ -1,3 +1,6 @@
+import type { JobGpu } from '../../json-results/jobs.ts';
+import { gpuIn } from './gpu-sample.ts';
+
 /** Receives the frames that the follower on the instance sends; see supervisor.ts. */
 export interface FrameListener {
   /** Bytes of one output stream. Waits until the bytes are written before reading more. */
@@ -13,6 +16,8 @@ export interface CommandEnd {
   readonly isRunning?: true;
   /** The instance's disk was full at the end, so the output may be incomplete. */
   readonly isDiskFull?: true;
+  /** How the command has used the cards; undefined without a sample. */
+  readonly gpu?: JobGpu;
 }
 
 /** Longest line that the follower sends. */
@@ -29,6 +34,7 @@ export async function readFrames(
 ): Promise<CommandEnd | undefined> {
   let line = '';
   let frame: BytesFrame = { from: 'out', left: 0 };
+  let gpu: JobGpu | null = null;
   for await (const chunk of chunks) {
     let rest = chunk;
     while (rest.length > 0) {
@@ -44,9 +50,11 @@ export async function readFrames(
       if (line.length > LONGEST_LINE) throw new RangeError('a line is too long');
       if (end < 0) break;
       rest = rest.subarray(end + 1);
-      const next = parseFrame(line);
+      const next = line.startsWith('g ') ? undefined : parseFrame(line);
+      if (next === undefined) gpu = gpuIn(line.slice(2));
       line = '';
-      if ('exitCode' in next) return next;
+      if (next === undefined) continue;
+      if ('exitCode' in next) return gpu === null ? next : { ...next, gpu };
       frame = next;
     }
   }

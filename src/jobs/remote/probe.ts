@@ -1,9 +1,11 @@
 import type { Context } from '../../context.ts';
+import type { JobGpu } from '../../json-results/jobs.ts';
 import { storeHostKey } from '../../ssh/known-hosts.ts';
 import type { SshOptions } from '../../ssh/ssh-argv.ts';
 import type { SshEndpoint } from '../../watch/ssh-endpoint.ts';
 import type { Observation } from '../state.ts';
 import { lastLine } from './failed-ssh.ts';
+import { gpuIn } from './gpu-sample.ts';
 import { createRemoteShell, type RemoteShell } from './remote-shell.ts';
 import { PROBE } from './supervisor.ts';
 
@@ -16,6 +18,8 @@ export interface Probed {
   readonly exitCode: number | undefined;
   /** Whether the setup still runs. */
   readonly isSetup: boolean;
+  /** How the command has used the cards until now; null without a sample. */
+  readonly gpu: JobGpu | null;
   /** The home folder, as an absolute path. */
   readonly home: string;
   /** Whether rsync is usable on the instance. A greeting from the login shell breaks rsync. */
@@ -32,6 +36,7 @@ export async function probe(
   const [, state, exit] =
     /^gpucloud-run (none|running|exited|lost)(?: (\d+)(?: full)?)?$/m.exec(stdout) ?? [];
   const [, home] = /^gpucloud-run home (\/.*)$/m.exec(stdout) ?? [];
+  const [, use = ''] = /^gpucloud-run gpu (.*)$/m.exec(stdout) ?? [];
   const lines = stdout.split('\n');
   if (!lines.includes('gpucloud-run ready') || state === undefined || home === undefined) {
     // An instance may explain on stdout why it refuses a user.
@@ -41,6 +46,7 @@ export async function probe(
     state: state as Probed['state'],
     exitCode: state === 'exited' && exit !== undefined ? Number(exit) : undefined,
     isSetup: lines.includes('gpucloud-run setup'),
+    gpu: gpuIn(use),
     home,
     hasRsync: stdout.startsWith('gpucloud-run ') && lines.includes('gpucloud-run rsync'),
     hasTar: lines.includes('gpucloud-run tar'),

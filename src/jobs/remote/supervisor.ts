@@ -1,6 +1,7 @@
 import { FAILURES } from '../../errors.ts';
 import type { Command } from '../command.ts';
 import type { JobRecord, Setup } from '../record/record.ts';
+import { SAMPLE } from './gpu-sample.ts';
 import { shQuoted } from './remote-shell.ts';
 
 // A job uses one folder in the user's home on the instance, where each script starts. The scripts
@@ -14,6 +15,8 @@ import { shQuoted } from './remote-shell.ts';
 //   since     its start time, which another process with that ID does not have (after a reboot)
 //   out, err  the command's output; a setup writes both of its outputs to err
 //   setup     exists while the setup runs
+//   gpu       the use of the cards since the command started, if nvidia-smi is there
+//   cards     what nvidia-smi printed last
 //   setup-done  the mark of the setup that has succeeded here; a later job skips the same setup
 //   exit.new  receives the exit code in place, so that a full disk does not lose it
 //   full      receives one byte at the end, which fails on a full disk
@@ -46,8 +49,8 @@ script=$(cat) && case $script in *'${WHOLE}') ;; *) exit 1 ;; esac && eval "$scr
  * Runs the command and writes its exit code. sshd makes the supervisor the leader of a session, so
  * a signal to its group reaches the command. The supervisor survives: it traps the signals, and a
  * command does not inherit traps. The command runs in the foreground, since sh makes a background
- * command ignore SIGINT. `job` names the job, since another computer may start a job at the same
- * time.
+ * command ignore SIGINT. The sampler of the cards ends with it. `job` names the job, since another
+ * computer may start a job at the same time.
  */
 export function supervisorOf({ words, variables, setup }: Command, job: string): string {
   const assigned = variables.map(({ key, value }) => `${key}=${shQuoted(value)}`);
@@ -65,10 +68,15 @@ cut -d ' ' -f 22 /proc/$$/stat >since 2>/dev/null; echo $$ >pid
 echo '${STARTED}'
 exec </dev/null >/dev/null 2>&1
 trap 'cut=1' HUP INT TERM
+${SAMPLE}
+keep() { echo "$@" >gpu.new && mv gpu.new gpu; :; }
 code=0 full='' cut=''
 ${setup === undefined ? '' : setupOf(setup, exported)}[ $code != 0 ] || {
+  sampler=''
+  ! command -v nvidia-smi >/dev/null || { sample keep & sampler=$!; }
   (cd work && ${exported}exec ${words.map(shQuoted).join(' ')}) >>out 2>>err
   code=$?
+  [ -z "$sampler" ] || kill "$sampler"
 }
 echo >>full || full=' full'
 printf '%04d%-5s\\n' $code "$full" 1<>exit.new; mv exit.new exit
@@ -117,11 +125,11 @@ const ALIVE = `alive() {
 
 /**
  * Prints both outputs from two byte offsets, in frames: \`o COUNT\` or \`e COUNT\` and a line end,
- * then that many bytes. \`x CODE\` is the last line (\`x CODE full\` if the disk is full), or
- * \`x lost\` if the supervisor is gone and left no exit code. With \`once\`, it does not wait for
- * more: \`x now\` then ends the output. The end of the command also ends the output, although a
- * child of the command may write on. A dot every few seconds shows that a quiet command's link is
- * alive.
+ * then that many bytes. \`g\` and four numbers show the use of the cards. \`x CODE\` is the last
+ * line (\`x CODE full\` if the disk is full), or \`x lost\` if the supervisor is gone and left no
+ * exit code. With \`once\`, it does not wait for more: \`x now\` then ends the output. The end of
+ * the command also ends the output, although a child of the command may write on. A dot every few
+ * seconds shows that a quiet command's link is alive.
  *
  * dd skips whole blocks of a file without reading them, in busybox too.
  */
@@ -149,6 +157,7 @@ while :; do
   if send o out "$o" "$last_o"; then o=$((o + n)) sent=1; fi
   if send e err "$e" "$last_e"; then e=$((e + n)) sent=1; fi
   [ -z "$sent" ] || continue
+  [ -z "$over" ] || [ ! -f gpu ] || ! read -r use <gpu || echo "g $use"
   case $over in
     exit) echo x $(cat exit); exit 0 ;;
     lost | now) echo "x $over"; exit 0 ;;
@@ -202,7 +211,7 @@ ${ALIVE}
 # Its supervisor is just starting.
 [ ! -d started ] || [ -f pid ] || sleep 1
 if alive 2>/dev/null; then echo '${BUSY}'; exit; fi
-rm -rf started && rm -f pid since out err full exit exit.new setup && echo '${FREE}'`;
+rm -rf started && rm -f pid since out err full exit exit.new setup gpu gpu.new cards && echo '${FREE}'`;
 
 /** Prints where the last $2 bytes (\`$1\` is -c) or lines (-n) of each output begin. */
 export const OFFSETS = `[ -d ${FOLDER} ] || { echo '${GONE}'; exit; }
@@ -224,6 +233,7 @@ if [ -d ${FOLDER}/started ]; then
   [ ! -f pid ] || alive || state=lost
   [ ! -f exit ] || { set -- $(cat exit); state="exited $*"; }
   [ $state != running ] || [ ! -f setup ] || echo gpucloud-run setup
+  [ ! -f gpu ] || ! read -r use <gpu || echo "gpucloud-run gpu $use"
   cd "$home" || exit ${FAULT}
 else state=none; fi
 echo "gpucloud-run $state"

@@ -10,7 +10,7 @@ import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { follow, offsetsOf } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { fetchAll } from './copies.ts';
-import { noteFullDisk } from './follow-to-end.ts';
+import { noteOutputEnd } from './follow-to-end.ts';
 import { repeated } from './repeated.ts';
 
 /**
@@ -92,7 +92,7 @@ async function followNow(
   context: Context,
 ): Promise<void> {
   const signal = job.stops.last;
-  const { isDiskFull } = await follow({
+  const end = await follow({
     shell,
     offsets,
     isOnce: true,
@@ -105,7 +105,7 @@ async function followNow(
     },
     onBack: () => undefined,
   });
-  if (isDiskFull) noteFullDisk(job, context);
+  await noteOutputEnd(job, end, context);
 }
 
 function tooLong(): CliError {

@@ -7,8 +7,10 @@ import { failureReason } from '../../output/mask.ts';
 import { isDocumented, leadsTo } from '../../rules/statuses.ts';
 import type { Job } from '../job.ts';
 import type { Received } from '../received.ts';
+import { note } from '../record/note.ts';
 import { ensureSameHost, isCut, lastLine } from '../remote/failed-ssh.ts';
 import { follow } from '../remote/follow.ts';
+import type { CommandEnd } from '../remote/frames.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { INTERRUPT } from '../remote/supervisor.ts';
 
@@ -32,7 +34,7 @@ export async function followToEnd(
     received.output.endLine(isEchoed);
   };
   try {
-    const { exitCode, isDiskFull } = await follow({
+    const end = await follow({
       shell,
       offsets: received.offsets,
       clock,
@@ -54,19 +56,26 @@ export async function followToEnd(
       onBack: () => err.note(`Reconnected to ${name}.`),
     });
     received.isWhole = true;
-    if (isDiskFull) noteFullDisk(job, context);
-    return exitCode;
+    await noteOutputEnd(job, end, context);
+    return end.exitCode;
   } finally {
     await received.settle();
     begin(interrupts.first.aborted && signal.aborted);
   }
 }
 
-/** The command itself had the failed writes, so nobody knows how many bytes are missing. */
-export function noteFullDisk(job: Job, { err }: Context): void {
+/** Stores how the command used the cards, and warns of a full disk. */
+export async function noteOutputEnd(
+  job: Job,
+  { gpu, isDiskFull }: Pick<CommandEnd, 'gpu' | 'isDiskFull'>,
+  context: Context,
+): Promise<void> {
+  if (gpu !== undefined) await note(job, { gpu }, context);
+  if (isDiskFull !== true) return;
+  // The command itself had the failed writes, so nobody knows how many bytes are missing.
   job.isOutputWhole = false;
   const { name } = job.record;
-  err.warn(
+  context.err.warn(
     'incomplete',
     `The disk of ${name} is full: the end of the command's output may be missing.`,
   );
