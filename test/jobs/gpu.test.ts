@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { gpuWords } from '../../src/jobs/end/gpu.ts';
+import { sampleGpu } from '../../src/jobs/here/sample-gpu.ts';
 import { gpuIn } from '../../src/jobs/remote/gpu-sample.ts';
 import { probe } from '../../src/jobs/remote/probe.ts';
 import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
@@ -130,4 +131,26 @@ describe.each(Object.entries(SHELLS))('the sampler in %s', (name, sh) => {
     expect(await probe(shell, never)).toMatchObject({ state: 'exited', gpu: null });
     expect(existsSync(inJob('cards'))).toBe(false);
   });
+
+  test('sends the numbers over a connection, and ends with it', here, async () => {
+    await program('nvidia-smi', 'echo "50, 1000, 24564"');
+    await mkdir(inJob('work'), { recursive: true });
+    const gpu = await sampleGpu(shell, async () => {
+      await until(() => existsSync(inJob('sleeping')));
+      await writeFile(inJob('next'), '');
+      await until(() => !existsSync(inJob('next')));
+    });
+    expect(gpu).toEqual({ busy_percent: 50, peak_memory_mib: 1000, memory_total_mib: 24564 });
+    await writeFile(inJob('next'), '');
+    await isGone('sleeping');
+    await rm(join(home, 'bin', 'nvidia-smi'));
+    expect(await sampleGpu(shell, async () => undefined)).toBeNull();
+  });
+});
+
+test('a sampler whose connection fails leaves the work alone', async () => {
+  const start = () => Promise.reject(new Error('no ssh'));
+  expect(await sampleGpu({ start }, async () => undefined)).toBeNull();
+  const broken = sampleGpu({ start }, () => Promise.reject(new Error('the work failed')));
+  await expect(broken).rejects.toThrow('the work failed');
 });

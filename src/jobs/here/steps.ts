@@ -9,6 +9,7 @@ import { orAborted } from '../remote/within.ts';
 import { connect } from '../stages/connect.ts';
 import { copyFiles } from '../stages/copies.ts';
 import type { HereRun } from './run.ts';
+import { sampleGpu } from './sample-gpu.ts';
 
 /** The steps of one member of `run --here`: as for one instance, but all use one command here. */
 export function hereSteps(job: Job, run: HereRun, steps: Steps, context: Context): Steps {
@@ -53,7 +54,11 @@ export function hereSteps(job: Job, run: HereRun, steps: Steps, context: Context
 
     async follow() {
       try {
-        job.seen = await run.followed(job);
+        if (job.there === undefined) throw new Error('no connection to the instance');
+        const gpu = await sampleGpu(job.there.shell, async () => {
+          job.seen = await run.followed(job);
+        });
+        if (gpu !== null) await note(job, { gpu }, context);
         return { seen: job.seen, failed: 'none' };
       } catch (error) {
         await leaveOut(error);
