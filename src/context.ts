@@ -30,10 +30,20 @@ export function createContext(
   const { err, ownKeys } = terminal;
   const settings = parent?.settings ?? createSettings(host, flags, terminal);
   const stores = createStores(host, settings, terminal);
-  const { journal, journalOf, catalog, sandbox, warnOfUnknown } = stores;
+  const { journal, journalOf, isKeyKnown, catalog, sandbox, warnOfUnknown } = stores;
   const observe = createObserver(stores, settings, terminal);
-  const parts = { host, flags, version, settings, err, ownKeys, sandbox, serviceClock, observe };
-  const service = createService(parts);
+  const service = createService({
+    host,
+    flags,
+    version,
+    settings,
+    err,
+    ownKeys,
+    sandbox,
+    serviceClock,
+    isKeyKnown,
+    observe,
+  });
 
   // Only the run's own context warns, so that the warning appears once.
   let isQuiet = parent !== undefined;

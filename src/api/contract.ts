@@ -23,6 +23,8 @@ export interface ApiSettings {
   trace?: (line: string) => void;
   /** Receives the Date header of each valid response. */
   onDate?: (date: string | undefined) => void;
+  /** Runs before each operation except GET /users/me; if it throws, nothing is sent. */
+  preflight?: () => Promise<void>;
   /** Receives each successful operation; the call awaits it. */
   observe?: (seen: Observed) => Promise<void>;
   /** Receives a warning for each partly unreadable response. */

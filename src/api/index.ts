@@ -67,6 +67,7 @@ export function createApi(settings: ApiSettings) {
     input: InputOf<T> & Input,
     options: CallOptions = {},
   ): Promise<ResultOf<T>> {
+    if (title !== 'GET /users/me') await settings.preflight?.();
     const call = new Call(line, options);
     try {
       const result = await send(call, title, input);
@@ -137,6 +138,7 @@ export function createApi(settings: ApiSettings) {
         run('GET /billing/transactions', { query }, options),
     },
     async call(request: RawRequest, options: CallOptions = {}): Promise<RawAnswer> {
+      await settings.preflight?.();
       const call = new Call(line, options);
       try {
         return await sendRaw(call, request, base);

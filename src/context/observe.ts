@@ -1,7 +1,7 @@
 import type { Observed, User } from '../api/index.ts';
 import { type CachedKind, cacheNames, type KnownName } from '../completion/names.ts';
 import { otherAccount } from '../config/remedies.ts';
-import { CliError } from '../errors.ts';
+import { CliError, failuresOf } from '../errors.ts';
 import { withoutKeys } from '../rules/secrets.ts';
 import type { Context } from './contract.ts';
 import type { SettingsRoom } from './settings.ts';
@@ -21,10 +21,17 @@ export function createObserver(
     await cacheNames(kind, { cache, settings }, change);
   }
 
-  /** Throws CliError('authentication') if a profile's key belongs to another account. */
+  /**
+   * Throws CliError('authentication') if a profile's key belongs to another account. Otherwise
+   * stores that it is the profile's; if that fails, the next command asks again.
+   */
   async function ensureOwn({ id, email, name }: User): Promise<void> {
     const found = await settings();
-    if (found.account === undefined || found.account === id) return;
+    if (found.account === undefined) return;
+    if (found.account === id) {
+      await failuresOf(journal().then((own) => own.learnAccount(id)));
+      return;
+    }
     const is = { id, email: email ?? null, name: name ?? null };
     throw otherAccount(found, await (await config()).read(), is);
   }

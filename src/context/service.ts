@@ -1,6 +1,7 @@
 import { type Api, type ApiSettings, createApi, type Observed } from '../api/index.ts';
 import { notSignedIn, refusedKeyRemedy } from '../config/remedies.ts';
-import { usageError } from '../errors.ts';
+import type { Settings } from '../config/resolve.ts';
+import { isOfOneReading, usageError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import type { Context, GlobalFlags, Host, ServiceAddress } from './contract.ts';
 import type { ServiceClock } from './service-clock.ts';
@@ -19,13 +20,16 @@ interface ServiceParts {
   readonly ownKeys: Set<string>;
   readonly sandbox: Context['sandbox'];
   readonly serviceClock: ServiceClock;
+  /** Whether the active key has been seen to belong to the profile's account. */
+  isKeyKnown(): Promise<boolean>;
   /** Receives each successful operation of the configured service. */
   observe(seen: Observed): Promise<void>;
 }
 
 /** Opens the service with the configured key and address, or with others. */
 export function createService(parts: ServiceParts) {
-  const { host, flags, version, settings, err, ownKeys, sandbox, serviceClock, observe } = parts;
+  const { host, flags, version, settings, err, ownKeys, sandbox, serviceClock } = parts;
+  const { isKeyKnown, observe } = parts;
   const { env, clock, interrupts } = host;
   const closers: (() => Promise<void>)[] = [];
 
@@ -41,7 +45,7 @@ export function createService(parts: ServiceParts) {
   async function connect(
     { baseUrl, apiKey }: ServiceAddress,
     proxies: Host['env'],
-    own: Pick<ApiSettings, 'observe' | 'keyRemedy'> = {},
+    own: Pick<ApiSettings, 'observe' | 'keyRemedy' | 'preflight'> = {},
   ): Promise<Api> {
     ownKeys.add(apiKey);
     const api = createApi({
@@ -92,8 +96,25 @@ export function createService(parts: ServiceParts) {
       isKeyRefused ||= status === 401;
       return refusedKeyRemedy(found);
     };
-    return connect(address, env, { observe, keyRemedy });
+    const preflight = lazy(() => checkKey(found, api));
+    const api = await connect(address, env, { observe, keyRemedy, preflight });
+    return api;
   });
+
+  /**
+   * Requests the account of a key that replaced the profile's key without a login, such as a
+   * changed key command. `observe` compares and stores it. A service that can't say stops no
+   * command, since one of them may terminate an instance; what rents or creates a drive asks again.
+   */
+  async function checkKey({ account }: Settings, api: Api): Promise<void> {
+    if (account === undefined || (await isKeyKnown())) return;
+    try {
+      await api.users.me();
+    } catch (error) {
+      if (!isOfOneReading(error)) throw error;
+      err.warn('incomplete', `Could not check whose API key this is: ${error.message}`);
+    }
+  }
 
   return {
     connected,

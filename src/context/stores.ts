@@ -109,6 +109,15 @@ export function createStores(
   return {
     journal,
     journalOf,
+    /** False if the journal can't be read. */
+    async isKeyKnown() {
+      try {
+        return await (await journal()).isKeyKnown();
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error;
+        return false;
+      }
+    },
     catalog,
     sandbox,
     /** Warns once per run about requests with an unknown outcome. */

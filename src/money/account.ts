@@ -1,4 +1,4 @@
-import type { Api, CallOptions, Drive, User } from '../api/index.ts';
+import type { Api, CallOptions, Drive, Transaction, User } from '../api/index.ts';
 import { eachBounded, LISTED_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading, throwAll } from '../errors.ts';
@@ -18,6 +18,7 @@ import {
   isChanged,
   LATE,
   LONGEST_WINDOW,
+  unreadableCharge,
   windowsOf,
   withoutVerdict,
 } from './charges.ts';
@@ -32,6 +33,8 @@ export interface AccountReading {
   readonly drives: readonly Drive[] | undefined;
   /** undefined if the charges could not be read or compared. */
   readonly charges: CheckedCharges | undefined;
+  /** A recent charge or refund with an unreadable amount or time. */
+  readonly unreadable: Transaction | undefined;
   readonly faults: readonly PartFault[];
 }
 
@@ -78,7 +81,8 @@ export async function readAccount(
   if (unread !== undefined) faults.push({ part: 'instances', error: unread });
   const { charges, fault } = await chargesOf(read, history, { api, context, options });
   if (fault !== undefined && unread === undefined) faults.push({ part: 'instances', error: fault });
-  return { ...read, charges, faults };
+  const day = { from: read.now - LONGEST_WINDOW, to: read.now };
+  return { ...read, charges, unreadable: unreadableCharge(day, history?.entries ?? []), faults };
 }
 
 interface Charges {

@@ -129,7 +129,28 @@ export function windowsOf(from: number, now: number): Window[] {
     .map((start) => ({ from: start, to: now }));
 }
 
-/** Returns undefined if a price is unknown, or if a charge's amount or time is unreadable. */
+function isIn(window: Window, at: number): boolean {
+  return at > window.from && at <= window.to;
+}
+
+/**
+ * Returns a charge or refund of a window whose amount is unreadable, or whose time is: it may be in
+ * the window. No sum is right without it.
+ */
+export function unreadableCharge(
+  window: Window,
+  entries: readonly Transaction[],
+): Transaction | undefined {
+  return entries.find((entry) => {
+    if (entry.type !== 'USAGE_CHARGE' && entry.type !== 'REFUND') return false;
+    const at = instant(entry.created_at);
+    if (at !== undefined && !isIn(window, at)) return false;
+    const posting = postingOf(entry);
+    return at === undefined || (!posting.counts && posting.why === 'amount');
+  });
+}
+
+/** Returns undefined if a price is unknown, or if a charge or refund is unreadable. */
 export function checkCharges(
   window: Window,
   known: readonly Chargeable[],
@@ -138,13 +159,12 @@ export function checkCharges(
   const sums = { charged: zero(), refunded: zero() };
   let toppedUp = false;
   const [groups, unclear] = [new Map<string, ChargeGroup>(), new Map<string, ChargeGroup>()];
+  if (unreadableCharge(window, entries) !== undefined) return undefined;
   for (const entry of entries) {
     const at = instant(entry.created_at);
-    if (at !== undefined && (at <= window.from || at > window.to)) continue;
+    if (at === undefined || !isIn(window, at)) continue;
     const posting = postingOf(entry);
-    const isUnclear = at === undefined || (!posting.counts && posting.why === 'amount');
-    if (isUnclear && entry.type === 'USAGE_CHARGE') return undefined;
-    if (!posting.counts || at === undefined) continue;
+    if (!posting.counts) continue;
     const { heading, amount, direction } = posting;
     if (heading === 'charged' || heading === 'refunded') sums[heading] = sums[heading].plus(amount);
     if (heading === 'charged') addTo(groups, entry.description ?? '', amount);

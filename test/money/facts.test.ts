@@ -11,6 +11,7 @@ const reading: AccountReading = {
   instances,
   drives: [],
   charges: undefined,
+  unreadable: undefined,
   faults: [],
 };
 

@@ -10,6 +10,7 @@ const reading: AccountReading = {
   instances: { rows: [], requested: 0, faults: [], driveFault: undefined },
   drives: [],
   charges: undefined,
+  unreadable: undefined,
   faults: [],
 };
 const hoursOn = (hours: number) => new Date(NOW + hours * 3_600_000).toISOString();

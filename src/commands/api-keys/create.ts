@@ -137,7 +137,17 @@ async function requestKey(name: string, context: Context): Promise<Created> {
       ? error.with(`${error.message} Its secret is lost.`)
       : error;
   }
-  if (secret !== undefined) return { key: { ...key, secret_key: secret }, fault: undefined };
+  if (secret !== undefined) {
+    const verdict = apiKey(secret);
+    const fault = verdict.ok
+      ? undefined
+      : new CliError(
+          'notUnderstood',
+          `Created API key ${labelOf(key)}, but gpucloud can't use its secret: an API key ${verdict.rule}.`,
+          { resource: key.id },
+        );
+    return { key: { ...key, secret_key: secret }, fault };
+  }
   throw new CliError(
     'notUnderstood',
     `Created API key ${labelOf(key)}, but the response has no usable secret_key. The secret is lost.`,
@@ -152,7 +162,7 @@ function secretIn(text: string): string | undefined {
   try {
     // JSON allows no line break in a text, but a service may send one after the secret.
     const secret = String(JSON.parse(quoted.replace(/[\r\n\t]+/g, ' '))).trim();
-    return apiKey(secret).ok ? secret : undefined;
+    return secret === '' ? undefined : secret;
   } catch {
     return undefined;
   }
@@ -287,6 +297,8 @@ async function profilePlace(name: string, context: Context): Promise<Place> {
   return {
     where: `the profile "${name}" (use it with --profile ${name})`,
     async keep(secret) {
+      const verdict = apiKey(secret);
+      if (!verdict.ok) throw new CliError('storage', `a key in a profile ${verdict.rule}`);
       await keepKey(
         { profile: name, key: secret, store: undefined },
         (now, place) => {

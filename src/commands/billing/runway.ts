@@ -98,6 +98,21 @@ export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefin
   return why === undefined ? undefined : unjudged(why);
 }
 
+/** Throws CliError('notUnderstood') if the report lacks an amount that the service should show. */
+function assertReadable({ user, unreadable }: AccountReading, { balance, burn }: MoneyFacts): void {
+  const unpriced = burn.uncounted.find(({ why }) => why === 'price')?.item;
+  const missing =
+    user !== undefined && balance === undefined
+      ? 'The service returned no readable balance'
+      : unpriced !== undefined
+        ? `The price of ${unpriced.name} is unknown`
+        : unreadable && `The amount or time of transaction ${unreadable.id} is unreadable`;
+  if (missing === undefined) return;
+  throw new CliError('notUnderstood', `${missing}, so the result is incomplete.`, {
+    ...(unpriced === undefined ? {} : { hint: hintOf(unpriced) }),
+  });
+}
+
 function hintOf({ id }: BillingItem): string {
   return id === null
     ? gpucloud('instances', 'recover')
@@ -185,8 +200,9 @@ export const runway = verb({
   notes:
     'The rate adds up the prices of known instances and all drives. If the last 24 hours ' +
     'cost more, the rate includes the difference, shown as unexplained charges.\n\n' +
-    '--fail-below exits with 5 if the balance lasts less than a duration, or is less than ' +
-    "an amount in roubles. If the limit can't be checked, the command fails.",
+    'Exits with 10 if the balance, a price or a recent charge is unreadable. --fail-below exits ' +
+    'with 5 if the balance lasts less than a duration, or is less than an amount in roubles. ' +
+    "If the limit can't be checked, the command fails.",
   examples: [
     'gpucloud billing runway',
     'gpucloud billing runway --fail-below 24h',
@@ -215,6 +231,8 @@ export const runway = verb({
     if (short !== undefined) throw short;
     assertWhole(reading.faults);
     if (doubt !== undefined) throw doubt;
+    // Only the balance decides about a limit in roubles.
+    if (failBelow === undefined || 'lasts' in failBelow) assertReadable(reading, facts);
   },
 });
 

@@ -2,7 +2,7 @@ import type { User } from '../../api/index.ts';
 import { onCancel } from '../../command-line/confirm.ts';
 import { recoverLine } from '../../command-line/hints.ts';
 import type { Context } from '../../context.ts';
-import { CliError, doubt, failuresOf, isOfOneReading } from '../../errors.ts';
+import { CliError, doubt, isOfOneReading } from '../../errors.ts';
 import type { Journal, OpenedRequest, OpenRequest, RentalRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { instant, relative } from '../../output/time.ts';
@@ -32,7 +32,7 @@ export async function ownJournal(
 
 /**
  * Returns the journal to which this key's instances belong. Requests the account of a key that
- * replaced the profile's key without a login, such as a changed key command. Throws
+ * replaced the profile's key without a login, and fails if the service can't say. Throws
  * CliError('authentication') if that key belongs to another account.
  */
 export async function journalOfKey(
@@ -40,10 +40,7 @@ export async function journalOfKey(
   me: () => Promise<Pick<User, 'id'>> = async () => (await context.api()).users.me(),
 ): Promise<Journal> {
   const journal = await ownJournal(context, me);
-  if (await journal.isKeyKnown()) return journal;
-  const { id } = await me();
-  // If it can't be stored, the next command asks again.
-  await failuresOf(journal.learnAccount(id));
+  if (!(await journal.isKeyKnown())) await me();
   return journal;
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -319,6 +320,34 @@ describe('create', () => {
       code: 0,
       stdout: `${SECRET}\n`,
     });
+  });
+
+  test.each([
+    ['a space inside', 'svc_sk_a b', 'svc_sk_a b'],
+    ['a line break inside', 'svc_sk_a\nb', 'svc_sk_a\nb'],
+    ['a letter beyond ASCII', 'svc_sk_é', 'svc_sk_é'],
+    ['an escape sequence', '\u001b]52;c;eA==\u0007svc_sk_a', 'svc_sk_a'],
+  ])('does not lose a secret with %s', async (_what, secret, shown) => {
+    world = await keyWorld({
+      status: 201,
+      body: { data: { id: 'k', name: 'ci', secret_key: secret } },
+    });
+    const rule = 'must be one line of visible ASCII characters';
+    const printed = await world.cli(['api-keys', 'create', 'ci']);
+    expect(printed).toMatchObject({ code: 10, stdout: `${shown}\n` });
+    expect(printed.stderr).toBe(
+      `error: Created API key ci (k), but gpucloud can't use its secret: an API key ${rule}. The response contains the secret of a new key, which is on stdout.\nhint: check the key: gpucloud api-keys list\n`,
+    );
+    const path = join(world.home, 'ci.key');
+    const saved = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
+    expect(saved).toMatchObject({ code: 10, stdout: '' });
+    expect(await readFile(path, 'utf8')).toBe(`${secret}\n`);
+    const stored = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work']);
+    expect(stored).toMatchObject({ code: 9, stdout: `${shown}\n` });
+    expect(stored.stderr).toContain(
+      `Created API key ci (k), but: a key in a profile ${rule}. The secret is only on stdout.`,
+    );
+    expect(existsSync(join(world.home, 'config/config.json'))).toBe(false);
   });
 
   test('removes the empty key file after a refusal', async () => {

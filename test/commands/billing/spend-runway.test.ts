@@ -306,7 +306,11 @@ describe('billing runway', () => {
   test('reports why the hours left are unknown', async () => {
     expect((await runway()).doc.hours_left_unknown).toBe('nothing_is_spent');
     service.balance = null;
-    expect((await runway()).doc.hours_left_unknown).toBe('balance_not_told');
+    const { code, doc, stderr } = await runway();
+    expect({ code, why: doc.hours_left_unknown }).toEqual({ code: 10, why: 'balance_not_told' });
+    expect(errorOf(stderr).message).toBe(
+      'The service returned no readable balance, so the result is incomplete.',
+    );
     service.balance = '10000.00';
     service.broken.set('/storage/drives', 'hangUp');
     expect((await runway()).doc.hours_left_unknown).toBe('not_read');
@@ -315,14 +319,15 @@ describe('billing runway', () => {
     expect((await runway()).doc).toMatchObject({ hours_left_unknown: null, hours_left: '111.23' });
   });
 
-  test('exits with 10 for a limit in hours if a price is unknown', async () => {
+  test('exits with 10 if a price is unknown, except for a limit in roubles', async () => {
     await known(service.instance('mute', { price_per_hour_snapshot: null }));
     const { code, doc } = await runway('--fail-below', '24h');
     expect({ code, below: doc.below }).toEqual({ code: 10, below: null });
     expect((await runway('--fail-below', '500')).code).toBe(0);
-    expect((await runway()).code).toBe(0);
-    const { stdout } = await world.cli(['billing', 'runway']);
+    const { code: plain, stdout, stderr } = await world.cli(['billing', 'runway']);
+    expect(plain).toBe(10);
     expect(stdout).toContain('Lasts     unknown\n');
+    expect(stderr).toContain('The price of mute is unknown, so the result is incomplete.');
   });
 
   test('passes --fail-below only if the balance also covers stopped instances at full price', async () => {
@@ -369,13 +374,22 @@ describe('billing runway', () => {
     expect(warningsOf(stderr)[0]).toContain('something unknown may be billing');
   });
 
-  test.each([{ amount: 'much' }, { created_at: null }])(
-    'exits with 10 if a charge has %o',
-    async (fields) => {
-      service.transaction('USAGE_CHARGE', '100.00', HOUR, fields);
-      expect((await runway('--fail-below', '24h')).code).toBe(10);
-    },
-  );
+  test.each([
+    ['USAGE_CHARGE', { amount: 'much' }],
+    ['USAGE_CHARGE', { created_at: null }],
+    ['REFUND', { amount: 'much' }],
+  ])('exits with 10 if a %s has %o', async (type, fields) => {
+    service.transaction(type, '100.00', HOUR, fields);
+    expect((await runway('--fail-below', '24h')).code).toBe(10);
+    const { code, doc, stderr } = await runway();
+    expect({ code, unexplained: doc.unexplained_per_hour }).toEqual({
+      code: 10,
+      unexplained: null,
+    });
+    expect(errorOf(stderr).message).toMatch(
+      /^The amount or time of transaction .* is unreadable, so the result is incomplete\.$/,
+    );
+  });
 
   test('compares only the hours covered by a few pages of charges', async () => {
     service.limit = 100;

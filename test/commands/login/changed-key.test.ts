@@ -39,6 +39,8 @@ afterEach(() => world.close());
 
 const create = () => world.cli(['instances', 'create', 'box', ...HARDWARE, '--json']);
 
+const THEIRS = '3f0c5d9e-1111-4222-8333-444455557777';
+
 /** The files that know instances or requests, by account. */
 async function recorded(): Promise<string[]> {
   const files = await readdir(join(world.home, 'state', 'journal'), { recursive: true });
@@ -63,19 +65,40 @@ describe('a key that changed under a profile', () => {
   });
 
   test.each([
-    [['instances', 'track', '3f0c5d9e-1111-4222-8333-444455557777']],
+    [['instances', 'track', THEIRS]],
     [['instances', 'list']],
     [['instances', 'recover']],
     [['instances', 'reap']],
     [['status']],
     [['me', 'get']],
     [['billing', 'balance']],
+    [['instances', 'get', THEIRS]],
+    [['instances', 'events', THEIRS]],
+    [['instances', 'start', THEIRS]],
+    [['instances', 'stop', THEIRS, '--yes']],
+    [['instances', 'terminate', THEIRS, '--yes']],
+    [['instances', 'wait', THEIRS]],
+    [['billing', 'spend']],
+    [['billing', 'transactions']],
+    [['billing', 'runway']],
+    [['billing', 'promo', 'SPRING']],
+    [['me', 'update', '--name', 'Anna']],
+    [['ssh-keys', 'list']],
+    [['ssh-keys', 'delete', THEIRS, '--yes']],
+    [['api-keys', 'list']],
+    [['drives', 'list']],
+    [['templates', 'list']],
+    [['audit']],
+    [['api', 'GET', '/ssh-keys']],
+    [['api', 'PATCH', '/users/me', '-f', 'name=Anna', '--yes']],
   ])('fails %j with both accounts, and stores nothing', async (argv) => {
     await writeFile(keyFile, NEXT_KEY);
-    service.rent('3f0c5d9e-1111-4222-8333-444455557777', 'theirs');
-    const { code, stderr } = await world.cli([...argv, '--json']);
-    expect(code).toBe(4);
-    expect(errorOf(stderr)).toMatchObject(OTHER);
+    service.rent(THEIRS, 'theirs');
+    const format = argv[0] === 'api' ? [] : ['--json'];
+    const { code, stderr, requests } = await world.cli([...argv, ...format]);
+    expect(code, stderr).toBe(4);
+    expect([...new Set(sent(requests))]).toEqual(['GET /users/me']);
+    expect(stderr.replaceAll('\\', '')).toContain(OTHER.message);
     expect(await recorded()).toEqual([]);
   });
 
@@ -111,6 +134,31 @@ describe('a key that changed under a profile', () => {
     const again = await world.cli(['instances', 'create', 'lab', ...HARDWARE]);
     expect(sent(again.requests)).not.toContain('GET /users/me');
     expect(await recorded()).toHaveLength(2);
+  });
+
+  test.each([[['ssh-keys', 'list']], [['billing', 'transactions']], [['me', 'get']]])(
+    'asks once before %j if it belongs to the same account',
+    async (argv) => {
+      owners[NEXT_KEY] = { id: 'user-anna' };
+      await writeFile(keyFile, NEXT_KEY);
+      const asked = async (words: string[]) => {
+        const { requests } = await world.cli(words);
+        return sent(requests).filter((one) => one === 'GET /users/me').length;
+      };
+      expect(await asked(argv)).toBe(1);
+      expect(await asked(['templates', 'list'])).toBe(0);
+    },
+  );
+
+  test('still terminates if the service can not say whose key it is', async () => {
+    owners[NEXT_KEY] = { id: 17 };
+    service.rent(THEIRS, 'theirs');
+    await writeFile(keyFile, NEXT_KEY);
+    const argv = ['instances', 'terminate', THEIRS, '--yes', '--json'];
+    const { code, stderr } = await world.cli(argv);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('"code":"incomplete"');
+    expect(service.instances.get(THEIRS)?.status).toBe('TERMINATING');
   });
 
   test('asks nothing for the key of the last login', async () => {
