@@ -126,7 +126,5 @@ function stuck(what: string, number: number): CliError {
 }
 
 function incomplete(message: string): CliError {
-  return new CliError('notUnderstood', message, {
-    hint: 'read single pages with the fields page and limit',
-  });
+  return new CliError('notUnderstood', message);
 }

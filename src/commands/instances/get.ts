@@ -4,11 +4,12 @@ import { onlyTyped, printEach } from '../../command-line/several.ts';
 import { verb } from '../../command-line/verb.ts';
 import { usageError } from '../../errors.ts';
 import { idleTime } from '../../instances/deadlines/idle-time.ts';
+import { warnUnenforced } from '../../instances/deadlines/unenforced.ts';
 import { instanceIn, readInstance } from '../../instances/read.ts';
 import { instanceFinder } from '../../instances/resolve.ts';
 import { costEstimate } from '../../money/by-instance.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { isTerminated } from '../../rules/statuses.ts';
+import { isTerminated, mayBill } from '../../rules/statuses.ts';
 import { noteNowhere } from '../../ssh/sandbox-proxy.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
@@ -34,10 +35,12 @@ export const get = verb({
     const find = instanceFinder(context);
     const api = await context.api();
     let hasAddress = false;
+    let hasDeadline = false;
     const work = async (text: string, options?: CallOptions) => {
       const { id, ends_at, idle } = await find(text);
       const instance = instanceIn(await readInstance(id, api, options));
       hasAddress ||= instance.ip_address != null;
+      hasDeadline ||= ends_at !== undefined && mayBill(instance.status);
       const now = context.serviceClock.now();
       const shown = { ...instance, ends_at: ends_at ?? null, ...idleTime(idle, now) };
       const row = { ...shown, name: instance.name ?? id, unread: false };
@@ -46,6 +49,9 @@ export const get = verb({
     if (flags.watch !== true) {
       await printEach('INSTANCE', typed, { work, view: instanceView }, context);
       if (hasAddress) await noteNowhere(context);
+      if (hasDeadline && context.out.people) {
+        await warnUnenforced(['deadline'], await context.journal(), context);
+      }
       return;
     }
     const only = onlyTyped(typed);

@@ -1,6 +1,7 @@
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, throwAll, worstOf } from '../../errors.ts';
+import { deadlineHeader, readEnforcement } from '../../instances/deadlines/armed.ts';
 import {
   drivesUnread,
   type KnownInstances,
@@ -52,7 +53,8 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
     context,
   );
   const rows = withCosts(known.rows, context).filter((row) => all || !isTerminated(row.status));
-  await show(context.out.people ? rows : await withJobs(rows, context), all, context.out);
+  const shown = context.out.people ? rows : await withJobs(rows, context);
+  await show(shown, all, context.out, context);
   const { driveFault } = known;
   const worst = worstOf(known.faults);
   throwAll([
@@ -105,7 +107,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const lost = known.rows.filter(({ id }) => id === null);
         return { ...known, rows: [...lost, ...newestFirst([...shown.values()])] };
       },
-      show: ({ rows }, out) => show(rows, all, out),
+      show: ({ rows }, out) => show(rows, all, out, context),
       // Ignores rows that can't be read now when looking for changes.
       rows: ({ rows }) =>
         rows.map((row) => {
@@ -135,8 +137,25 @@ function longestAsking(faults: readonly CliError[]): CliError | undefined {
   return [...faults].sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
 }
 
-async function show(rows: readonly Listed[], all: boolean, out: Output): Promise<void> {
-  await out.list(rows, out.format === 'table' ? peopleView(rows, all) : listedView);
+async function show(
+  rows: readonly Listed[],
+  all: boolean,
+  out: Output,
+  context: Context,
+): Promise<void> {
+  if (out.format !== 'table') return out.list(rows, listedView);
+  const header = await endsHeaderOf(rows, context);
+  await out.list(rows, peopleView(rows, all, header));
+}
+
+/** Returns the header of the deadlines; undefined if there are none. */
+async function endsHeaderOf(
+  rows: readonly Listed[],
+  context: Context,
+): Promise<string | undefined> {
+  if (rows.every(({ ends_at }) => ends_at === null)) return undefined;
+  const account = await (await context.journal()).account();
+  return deadlineHeader(await readEnforcement({ account }, context));
 }
 
 function foundUnread({ faults, requested }: KnownInstances): string {

@@ -7,7 +7,7 @@ import { instanceView, paidUntil } from './view.ts';
 
 const noteColumn: Column<Listed> = field('note', 'NOTE');
 
-const endsColumn: Column<Listed> = field('ends_at', 'ENDS', { kind: 'time' });
+const endsColumn = (header: string): Column<Listed> => field('ends_at', header, { kind: 'time' });
 
 const costColumn: Column<Listed> = field('cost_estimate', 'COST ESTIMATE', { kind: 'money' });
 
@@ -15,12 +15,17 @@ const idleColumn: Column<Listed> = { id: 'idle_seconds', header: 'IDLE', value: 
 
 /**
  * Formats the list for people, with costs if terminated instances are listed, and with deadline and
- * note columns if any row uses them. Scripts get fixed columns.
+ * note columns if any row uses them. Scripts get fixed columns. `endsHeader` is the header of the
+ * deadlines.
  */
-export function peopleView(rows: readonly Listed[], all: boolean): View<Listed> {
+export function peopleView(
+  rows: readonly Listed[],
+  all: boolean,
+  endsHeader: string | undefined,
+): View<Listed> {
   const shown = [
     ...(all ? [costColumn] : []),
-    ...(rows.some(({ ends_at }) => ends_at !== null) ? [endsColumn] : []),
+    ...(endsHeader === undefined ? [] : [endsColumn(endsHeader)]),
     ...(rows.some((row) => idleText(row) !== undefined) ? [idleColumn] : []),
     ...(rows.some(({ note }) => note !== undefined) ? [noteColumn] : []),
   ];
@@ -52,7 +57,7 @@ export const listedView: View<Listed> = {
     },
     { ...costColumn, hidden: true },
     field('last_seen_at', 'LAST SEEN', { kind: 'time', hidden: true }),
-    { ...endsColumn, hidden: true },
+    { ...endsColumn('ENDS'), hidden: true },
     field('if_idle_seconds', 'IF IDLE SECONDS', { hidden: true }),
     field('idle_seconds', 'IDLE SECONDS', { hidden: true }),
     { ...noteColumn, hidden: true },

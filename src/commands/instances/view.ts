@@ -37,7 +37,7 @@ const sections: readonly Section<ShownInstance>[] = [
       { label: 'Cost estimate', value: i.cost_estimate, kind: 'money' },
       { label: 'Paid until', value: paidUntil(i), kind: 'time' },
       { label: 'Last charged', value: i.last_billed_at, kind: 'time' },
-      { label: 'Ends', value: endsAt(i), kind: 'time' },
+      { label: 'Deadline', value: endsAt(i), kind: 'time' },
       { label: 'Idle', value: mayBill(i.status) ? idleText(i) : undefined },
     ],
   },

@@ -274,10 +274,13 @@ async function warnOfRunning(
   const scope = { service: base_url, account: account?.id };
   const running = await maybeRunning(() => context.journalOf(scope));
   if (running.length === 0) return;
-  const command = shellLine(['gpucloud', 'instances', 'terminate', ...running, '--profile', name]);
+  // With --yes, the profile is gone by the time a person reads this.
+  const next = context.flags.yes
+    ? `To terminate them, sign in with its key again: ${shellLine(['gpucloud', 'login', '--profile', name, '--base-url', base_url])}`
+    : `To terminate them: ${shellLine(['gpucloud', 'instances', 'terminate', ...running, '--profile', name])}`;
   context.err.warn(
     'may_be_billing',
-    `Removing a profile doesn't terminate instances. These instances may still be billing: ${running.join(', ')}. To terminate them: ${command}`,
+    `Removing a profile doesn't terminate instances. These instances may still be billing: ${running.join(', ')}. ${next}`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { CallOptions } from '../../api/index.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { signedOutAccounts } from '../../instances/accounts.ts';
-import { readEnforcement } from '../../instances/deadlines/armed.ts';
+import { type Enforcement, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { payingAccount } from '../../instances/rent/account.ts';
 import { isRented, readJobs } from '../../jobs/record/record.ts';
 import type { Overview } from '../../json-results/money.ts';
@@ -39,7 +39,7 @@ export const status = verb({
   run: async (context, { all = false, watch: isWatched, interval }) => {
     if (isWatched) return watchStatus(all, interval, context);
     const reading = await read({}, context);
-    await show(await overview(reading, context), all, context.out, context);
+    await show(await screenOf(reading, context), all, context.out, context);
     assertWhole(reading.faults);
   },
 });
@@ -49,30 +49,34 @@ function read(options: CallOptions, context: Context): Promise<AccountReading> {
   return readAccount(context, { quiet: context.out.format !== 'id', options });
 }
 
-async function overview(reading: AccountReading, context: Context): Promise<Overview> {
+interface Screen {
+  readonly overview: Overview;
+  readonly enforcement: Enforcement;
+}
+
+async function screenOf(reading: AccountReading, context: Context): Promise<Screen> {
   const enforcement = await readEnforcement({ account: reading.user?.id }, context);
   const jobs = (await readJobs(context))
     .filter(({ ended_at }) => ended_at === null)
     .filter(isRented);
   const others = await signedOutAccounts(context);
   const look = lookAt(reading, { enforcement, jobs, others });
-  return overviewOf(look, { typed: typedIn(context) });
+  return { overview: overviewOf(look, { typed: typedIn(context) }), enforcement };
 }
 
 /** Redraws the status. The screen lists unread parts, and the next refresh tries them again. */
 async function watchStatus(all: boolean, interval: number, context: Context): Promise<void> {
-  interface Reading {
+  interface Reading extends Screen {
     readonly reading: AccountReading;
-    readonly overview: Overview;
   }
   const watched = {
     async read(options: CallOptions): Promise<Reading> {
       const reading = await read(options, context);
       // Keeps the previous screen if nothing could be read, since the previous screen shows more.
       if (isNothingRead(reading)) assertWhole(reading.faults);
-      return { reading, overview: await overview(reading, context) };
+      return { reading, ...(await screenOf(reading, context)) };
     },
-    show: ({ overview }: Reading, out: Output) => show(overview, all, out, context),
+    show: (screen: Reading, out: Output) => show(screen, all, out, context),
     faultsIn: ({ reading: { faults, instances } }: Reading) => [
       ...faults.map(({ error }) => error),
       ...(instances?.faults ?? []),
@@ -98,7 +102,7 @@ function typedIn({ flags }: Context): Typed {
 }
 
 async function show(
-  overview: Overview,
+  { overview, enforcement }: Screen,
   all: boolean,
   out: Output,
   context: Context,
@@ -107,6 +111,7 @@ async function show(
   if (!out.people) return out.item(overview, statusView);
   const account = await payingAccount(context);
   const isAll = all || !out.terminal;
-  const blocks = statusBlocks(overview, { account, all: isAll, typed: typedIn(context) });
+  const how = { account, enforcement, all: isAll, typed: typedIn(context) };
+  const blocks = statusBlocks(overview, how);
   return out.screen(blocks, Date.parse(overview.as_of));
 }

@@ -1,3 +1,4 @@
+import { deadlineHeader, type Enforcement } from '../../instances/deadlines/armed.ts';
 import { idleText } from '../../instances/deadlines/idle-time.ts';
 import type { AccountDrive, AccountInstance, Overview } from '../../json-results/money.ts';
 import { byPrice } from '../../money/rows.ts';
@@ -51,6 +52,7 @@ export const idView: View<AccountInstance> = {
 interface ScreenOf {
   /** The account that pays; undefined with a single profile. */
   readonly account: string | undefined;
+  readonly enforcement: Enforcement;
   /** Whether to show all rows, as in a pipe. A terminal shows only the first rows. */
   readonly all: boolean;
   readonly typed: Typed;
@@ -59,7 +61,10 @@ interface ScreenOf {
 /** Rows per table, so that the rest of the screen stays visible. */
 const MOST_ROWS = 12;
 
-export function statusBlocks(status: Overview, { account = '', all, typed }: ScreenOf): Block[] {
+export function statusBlocks(
+  status: Overview,
+  { account = '', enforcement, all, typed }: ScreenOf,
+): Block[] {
   const now = Date.parse(status.as_of);
   const facts = [{ label: 'Account', text: account }, ...moneyLines(status, now)];
   return [
@@ -73,7 +78,7 @@ export function statusBlocks(status: Overview, { account = '', all, typed }: Scr
         command: command ?? undefined,
       })),
     },
-    instanceTable(status.instances, { all, typed }, now),
+    instanceTable(status.instances, { enforcement, all, typed }, now),
     driveTable(status, { all, typed }, now),
     {
       kind: 'facts',
@@ -100,7 +105,7 @@ function emptyFacts({ instances, drives, unread }: Overview): Fact[] {
 
 function instanceTable(
   instances: readonly AccountInstance[],
-  { all, typed }: Omit<ScreenOf, 'account'>,
+  { enforcement, all, typed }: Omit<ScreenOf, 'account'>,
   now: number,
 ): Block {
   const sorted = [...instances].sort((a, b) => rank(a) - rank(b) || byPrice(a, b));
@@ -117,7 +122,7 @@ function instanceTable(
       { header: 'STATUS', kind: 'status' },
       { header: 'PER HOUR', kind: 'money' },
       { header: 'AGE' },
-      isAny ? { header: 'ENDS', kind: 'time' } : { header: 'PAID UNTIL', kind: 'time' },
+      { header: isAny ? deadlineHeader(enforcement) : 'PAID UNTIL', kind: 'time' },
       ...(isIdle ? [{ header: 'IDLE' }] : []),
       { header: 'OFFER' },
     ],
@@ -162,7 +167,7 @@ function moreText(rows: readonly AccountInstance[], command: string): string | u
 
 function driveTable(
   { drives, instances }: Overview,
-  { all, typed }: Omit<ScreenOf, 'account'>,
+  { all, typed }: Pick<ScreenOf, 'all' | 'typed'>,
   now: number,
 ): Block {
   const sorted = [...drives].sort((a, b) => driveRank(a) - driveRank(b));

@@ -210,6 +210,11 @@ export function billsUntil(
     : `${forever}; its deadline passes at ${time} and nothing enforces it`;
 }
 
+/** Returns the header of a column of deadlines. A deadline ends nothing if nothing enforces it. */
+export function deadlineHeader({ deadline }: Enforcement): string {
+  return deadline.isArmed ? 'ENDS' : 'UNENFORCED DEADLINE';
+}
+
 /** Returns what enforces a deadline or an idle rule. */
 export function endsNeed(ends: { deadline?: unknown; if_idle?: unknown }): Feature[] {
   return [

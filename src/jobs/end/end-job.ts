@@ -106,7 +106,7 @@ async function notCollected(
   const typed = typedName(name, id);
   return new CliError(
     'runFailed',
-    `${name}: ${withStop(cause.message)} The results are still on the instance, which ${bills}.`,
+    `${name}: ${withStop(withoutBill(cause).message)} The results are still on the instance, which ${bills}.`,
     {
       resource: id,
       mayBeBilling: true,
@@ -133,7 +133,7 @@ function withStop(message: string): string {
 function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
   const typed = typedName(name, id);
   return doubt(
-    `Could not connect to ${name}, and its command may still run: ${withStop(cause.message)} ${MAY_BILL}`,
+    `Could not connect to ${name}, and its command may still run: ${withStop(withoutBill(cause).message)} ${MAY_BILL}`,
     {
       resource: id,
       hint: `try again: ${gpucloud('jobs', 'attach', typed)}; or terminate it: ${gpucloud('instances', 'terminate', typed)}`,
@@ -142,15 +142,21 @@ function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
   );
 }
 
-function interrupted({ record: { id, name, exit_code } }: Job, cause: CliError): CliError {
+function interrupted({ record }: Job, cause: CliError): CliError {
+  const { id, name } = record;
   const typed = typedName(name, id);
-  const what =
-    exit_code === null ? 'Its command still runs' : `Its command exited with ${exit_code}`;
-  return cause.with(`Stopped following ${name}. ${what}, and the instance bills.`, {
+  return cause.with(`Stopped following ${name}. ${commandText(record)}, and the instance bills.`, {
     resource: id,
     mayBeBilling: true,
     hint: `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
   });
+}
+
+function commandText({ exit_code, command_started_at, lost_at, here }: RentedRecord): string {
+  if (exit_code !== null) return `Its command exited with ${exit_code}`;
+  if (command_started_at === null) return 'Its command has not started';
+  // Nothing learns of the exit of a command of `--here` without its run.
+  return lost_at !== null || here ? "Its command's exit code is unknown" : 'Its command still runs';
 }
 
 /**

@@ -357,7 +357,11 @@ describe('profiles remove', () => {
     expect(stderr).toContain(
       "warning: Removing a profile doesn't terminate instances. These instances may still be billing: trainer, lab. To terminate them: gpucloud instances terminate trainer lab --profile home\n",
     );
-    expect((await world.cli(['profiles', 'remove', 'home', '--yes'])).code).toBe(0);
+    const removed = await world.cli(['profiles', 'remove', 'home', '--yes']);
+    expect(removed.code).toBe(0);
+    expect(removed.stderr).toContain(
+      `may still be billing: trainer, lab. To terminate them, sign in with its key again: gpucloud login --profile home --base-url ${world.service.url}\n`,
+    );
   });
 
   test('keeps the active profile if another profile is removed', async () => {

@@ -194,7 +194,7 @@ describe('create with a deadline', () => {
     expect(await deadlineIn('instances', 'get', 'trainer')).toBe(ends_at);
     expect(await deadlineIn(...CREATE, '--if-not-exists')).toBe(ends_at);
     const { stdout } = await world.cli(['instances', 'get', 'trainer']);
-    expect(stdout).toMatch(/^ {2}Ends: +\S+ \S+ \S+$/m);
+    expect(stdout).toMatch(/^ {2}Deadline: +\S+ \S+ \S+$/m);
     expect(stdout).toContain(inZone(' 2026-01-15 16:00:00 +00:00\n'));
     world.rented.terminate(ID);
     expect(await deadlineIn('instances', 'get', 'trainer')).toBeNull();
@@ -357,11 +357,14 @@ describe('expire', () => {
 });
 
 describe('instances list', () => {
-  test('shows ENDS in a terminal, but not in csv', async () => {
+  test('shows deadlines in a terminal, but not in csv, and says whether they are enforced', async () => {
     await rentForFourHours(world);
-    const people = await world.cli(['instances', 'list'], { terminal: true, columns: 120 });
-    expect(people.stdout).toMatch(/ENDS/);
-    expect(people.stdout).toMatch(/in 4 h/);
+    const people = () => world.cli(['instances', 'list'], { terminal: true, columns: 120 });
+    const unenforced = (await people()).stdout;
+    expect(unenforced).toMatch(/UNENFORCED DEADLINE/);
+    expect(unenforced).toMatch(/in 4 h/);
+    await world.arm();
+    expect((await people()).stdout).toMatch(/ENDS/);
     const csv = await world.cli(['instances', 'list', '-o', 'csv']);
     expect(csv.stdout).not.toContain('ENDS');
   });

@@ -72,11 +72,29 @@ test.each([
   expect(await attention()).toEqual([]);
 });
 
-test('fits ENDS into 80 columns, and reports a passed deadline once', async () => {
+test('shows ENDS only for a deadline that a schedule enforces', async () => {
+  await rentForFourHours(world);
+  await world.arm();
+  const { stdout } = await world.cli(['status', '--no-color'], { terminal: true, columns: 80 });
+  expect(stdout).toMatch(/NAME +STATUS +PER HOUR +AGE +ENDS/);
+});
+
+test('get warns of a deadline that nothing enforces', async () => {
+  await rentForFourHours(world);
+  const get = (...flags: string[]) => world.cli(['instances', 'get', 'trainer', ...flags]);
+  expect((await get()).stderr).toBe(
+    'warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: gpucloud instances reap --install\n',
+  );
+  expect((await get('--json')).stderr).toBe('');
+  await world.arm();
+  expect((await get()).stderr).toBe('');
+});
+
+test('fits a deadline into 80 columns, and reports a passed deadline once', async () => {
   await rentForFourHours(world);
   world.clock.advance(3 * HOUR);
   const { stdout } = await world.cli(['status', '--no-color'], { terminal: true, columns: 80 });
-  expect(stdout).toMatch(/NAME +STATUS +PER HOUR +AGE +ENDS/);
+  expect(stdout).toMatch(/NAME +STATUS +PER HOUR +AGE +UNENFORCED DEADLINE/);
   expect(stdout).toContain('in 1 h');
   expect(stdout.replace(/\s+/g, ' ')).toContain(
     'Nothing on this computer enforces the deadline of trainer',
