@@ -62,14 +62,3 @@ test('builds suggested commands with gpucloud(), which leaves room for the profi
   );
   expect(found).toEqual([]);
 });
-
-test('finds a command in a hint, not in a comment, examples or notes', () => {
-  const source = [
-    '// gpucloud drives list',
-    "examples: ['gpucloud drives list', 'gpucloud me get'],",
-    "notes:\n  'One: ' +\n  'gpucloud drives list',",
-    "hint: 'List them: gpucloud drives list',",
-    "hint: 'Sign in: gpucloud login',",
-  ].join('\n');
-  expect(literalCommandsIn(source)).toEqual(["hint: 'List them: gpucloud drives list',"]);
-});

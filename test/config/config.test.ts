@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { truncateSync } from 'node:fs';
 import {
   chmod,
   chown,
@@ -17,8 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import Conf from 'conf';
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { ConfigFile } from '../../src/config/file.ts';
 import { openConfig, profileOf, withProfile } from '../../src/config/index.ts';
 import { notLocked } from '../../src/config/store.ts';
@@ -27,8 +25,6 @@ import { needs } from '../support/needs.ts';
 
 const CANARY = 'svc_sk_canary';
 const WORK = { base_url: 'https://api.example.com/v1', api_key: CANARY };
-const _root = process.getuid?.() === 0;
-
 let folder: string;
 let path: string;
 
@@ -337,24 +333,6 @@ test("keeps the config file's owner when root changes the file", needs('root'), 
   await openConfig(folder).change(addWork);
   const { uid, gid } = await stat(path);
   expect([uid, gid, await mode(path)]).toEqual([65534, 65534, '600']);
-});
-
-test('keeps the previous config file if the disk writes only half of the new one', async () => {
-  const config = openConfig(folder);
-  await config.change(addWork);
-  const before = await readFile(path, 'utf8');
-  const write = Object.getOwnPropertyDescriptor(Conf.prototype, 'store')?.set;
-  onTestFinished(() => void vi.restoreAllMocks());
-  vi.spyOn(Conf.prototype, 'store', 'set').mockImplementation(function (this: Conf, value) {
-    write?.call(this, value);
-    truncateSync(this.path, 20);
-  });
-  const { failure, message } = await refusal(() =>
-    config.change((file) => withProfile(file, 'home', WORK)),
-  );
-  expect(failure).toBe('storage');
-  expect(message).toContain('the write was incomplete');
-  expect(await readFile(path, 'utf8')).toBe(before);
 });
 
 test("reports a lock that another process holds or that can't be created", () => {
