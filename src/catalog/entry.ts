@@ -15,7 +15,8 @@ export interface BuiltIn {
     readonly name: string;
     readonly region: string;
     readonly in_stock: boolean;
-    readonly gpu_model: { readonly name: string };
+    readonly gpu_count: number;
+    readonly gpu_model: { readonly name: string; readonly vram_gb: number };
     readonly price_per_hour: string;
   }[];
   readonly images: readonly {
@@ -27,7 +28,7 @@ export interface BuiltIn {
 
 export function builtInEntries({ offers, images }: BuiltIn): CatalogEntry[] {
   return [
-    ...offers.map(({ id, name, region, gpu_model, price_per_hour, in_stock }) => ({
+    ...offers.map(({ id, name, region, gpu_count, gpu_model, price_per_hour, in_stock }) => ({
       ...entry({
         service: 'sandbox',
         kind: 'offer',
@@ -35,6 +36,8 @@ export function builtInEntries({ offers, images }: BuiltIn): CatalogEntry[] {
         name,
         region,
         gpu: gpu_model.name,
+        gpu_count,
+        vram_gb: gpu_model.vram_gb,
         price_per_hour,
       }),
       in_stock,
@@ -64,6 +67,8 @@ export function entry(fields: NameRecord): CatalogEntry {
     in_stock: fields.in_stock ?? null,
     in_stock_at: fields.in_stock_at ?? null,
     gpu: fields.gpu ?? null,
+    gpu_count: fields.gpu_count ?? null,
+    vram_gb: fields.vram_gb ?? null,
     cuda_version: fields.cuda_version ?? null,
     price_per_hour: fields.price_per_hour ?? null,
     price_at: fields.price_at ?? null,

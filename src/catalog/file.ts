@@ -17,6 +17,8 @@ const fileSchema = lazy(() => {
     name: text,
     region: text,
     gpu: text,
+    gpu_count: z.optional(z.number()),
+    vram_gb: z.optional(z.number()),
     cuda_version: text,
     price_per_hour: text,
     price_at: text,

@@ -134,7 +134,11 @@ export interface SeenInstance {
         readonly name?: Text;
         readonly region?: Text;
         readonly in_stock?: boolean | null | undefined;
-        readonly gpu_model?: { readonly name?: Text } | null | undefined;
+        readonly gpu_count?: number | null | undefined;
+        readonly gpu_model?:
+          | { readonly name?: Text; readonly vram_gb?: number | null | undefined }
+          | null
+          | undefined;
       }
     | null
     | undefined;
@@ -153,6 +157,8 @@ export type Lesson = Pick<
   | 'region'
   | 'in_stock'
   | 'gpu'
+  | 'gpu_count'
+  | 'vram_gb'
   | 'cuda_version'
   | 'price_per_hour'
   | 'price_at'
@@ -166,17 +172,26 @@ const SEEN_STEP = 3_600_000;
 
 function lessonsOf(instance: SeenInstance): Lesson[] {
   const { offer, base_image: image } = instance;
-  const { name, region, gpu_model, in_stock } = offer ?? {};
+  const { name, region, gpu_count, gpu_model, in_stock } = offer ?? {};
   const stock = typeof in_stock === 'boolean' ? { in_stock } : {};
+  const vram_gb = gpu_model?.vram_gb;
+  const size = {
+    ...(isSize(gpu_count) ? { gpu_count } : {}),
+    ...(isSize(vram_gb) ? { vram_gb } : {}),
+  };
   return [
     ...lesson('offer', offer?.id, {
       name,
       region,
       gpu: gpu_model?.name,
       ...priceOf(instance),
-    }).map((one) => ({ ...one, ...stock })),
+    }).map((one) => ({ ...one, ...stock, ...size })),
     ...lesson('image', image?.id, { name: image?.name, cuda_version: image?.cuda_version }),
   ];
+}
+
+function isSize(value: number | null | undefined): value is number {
+  return typeof value === 'number' && value > 0;
 }
 
 function lesson(kind: Kind, id: Text, texts: Readonly<Record<string, Text>>): Lesson[] {

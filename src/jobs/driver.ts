@@ -13,6 +13,7 @@ import { typedName } from '../rules/names.ts';
 import { drive } from './drive.ts';
 import { leftJob, runFailed, saveEnd } from './end/end-job.ts';
 import { type JobEnd, reportOf } from './end/report.ts';
+import { noteSmallerOffers } from './end/smaller-offers.ts';
 import { noteEnd, noteStarted } from './end/summary.ts';
 import type { Job } from './job.ts';
 import { createPhases } from './phases.ts';
@@ -181,18 +182,19 @@ async function printDriven(end: JobEnd, job: Job, context: Context): Promise<voi
   const unread = await failuresOf(job.received?.finish() ?? Promise.resolve());
   const { lost } = job.received?.output ?? {};
   if (lost !== undefined) unread.push(lost);
-  await printEnd(end, job.record, context, unread.map(runFailed));
+  await printEnd(end, job, context, unread.map(runFailed));
 }
 
 /** Prints the outcome, and exits with the exit code of the command or the error. */
 export async function printEnd(
   end: JobEnd,
-  { command, started_at }: Pick<JobRecord, 'command' | 'started_at'>,
+  { record, instance }: { readonly record: JobRecord } & Partial<Pick<Job, 'instance'>>,
   context: Context,
   unread: CliError[] = [],
 ): Promise<void> {
-  const report = reportOf(end, started_at, context);
-  unread.push(...(await failuresOf(noteEnd(command, report, context))));
+  const report = reportOf(end, record.started_at, context);
+  unread.push(...(await failuresOf(noteEnd(record.command, report, context))));
+  if (end.terminated === true) await noteSmallerOffers(record, instance, context);
   throwAll(end.error === undefined ? unread : [end.error]);
   context.endWith(report.exit_code);
 }

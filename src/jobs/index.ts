@@ -46,5 +46,5 @@ async function finishUnrented(end: JobEnd, job: Noted, context: Context): Promis
   await saveUnrented(end, job, context);
   await saveReport(report_file, reportOf(end, started_at, context), context);
   await notifyOfEnd(end, started_at, context);
-  await printEnd(end, job.record, context);
+  await printEnd(end, job, context);
 }

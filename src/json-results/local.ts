@@ -5,7 +5,7 @@ import * as z from '../zod.ts';
 import { fields } from './fields.ts';
 
 export const catalogEntry = lazy(() => {
-  const { text, maybeText, maybeFlag } = fields();
+  const { text, maybeText, maybeFlag, maybeNumber } = fields();
   return z.object({
     kind: z.enum(['offer', 'image']),
     id: text,
@@ -24,6 +24,10 @@ export const catalogEntry = lazy(() => {
      */
     in_stock_at: maybeText,
     gpu: maybeText,
+    /** Cards of the offer. */
+    gpu_count: maybeNumber,
+    /** Memory of one card, in GB. */
+    vram_gb: maybeNumber,
     cuda_version: maybeText,
     /** Price in roubles as a decimal string, taken from the newest known instance of this offer. */
     price_per_hour: maybeText,

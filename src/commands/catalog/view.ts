@@ -22,6 +22,8 @@ export const entryView: View<CatalogEntry> = {
     field('in_stock_at', 'STOCK OF', { kind: 'time', hidden: true }),
     field('region', 'REGION', { hidden: true }),
     field('gpu', 'GPU', { hidden: true }),
+    field('gpu_count', 'GPUS', { hidden: true }),
+    field('vram_gb', 'VRAM', { kind: 'gigabytes', hidden: true }),
     field('cuda_version', 'CUDA', { hidden: true }),
   ],
   id: (one) => one.id,

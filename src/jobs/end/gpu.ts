@@ -1,9 +1,13 @@
 import type { JobGpu } from '../../json-results/jobs.ts';
 
 /** Formats the use of the cards as `GPU busy 12 % on average, peak memory 3.1 of 24 GiB`. */
-export function gpuWords({ busy_percent, peak_memory_mib, memory_total_mib }: JobGpu): string {
-  const peak = `${inGib(peak_memory_mib)} of ${inGib(memory_total_mib)} GiB`;
-  return `GPU busy ${busy_percent} % on average, peak memory ${peak}`;
+export function gpuWords(gpu: JobGpu): string {
+  return `GPU busy ${gpu.busy_percent} % on average, ${peakText(gpu)}`;
+}
+
+/** Formats the largest use of a card as `peak memory 3.1 of 24 GiB`. */
+export function peakText({ peak_memory_mib, memory_total_mib }: JobGpu): string {
+  return `peak memory ${inGib(peak_memory_mib)} of ${inGib(memory_total_mib)} GiB`;
 }
 
 function inGib(mib: number): number {

@@ -67,7 +67,7 @@ async function stopOwn(
   const record = await adopted(uid, context);
   const job = await createJob({ record, how: signInOf(record, given), by: 'stop' }, context);
   const end = await driveJob(job, { skipsResults: !fetches }, context);
-  if (end !== undefined) await printEnd(end, job.record, context);
+  if (end !== undefined) await printEnd(end, job, context);
 }
 
 /** Stops the command of a job that another process follows. That process fetches the results. */

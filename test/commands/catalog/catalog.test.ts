@@ -22,7 +22,13 @@ function instance(id: string, changes: Instance = {}): Instance {
     status: 'ACTIVE',
     price_per_hour_snapshot: '89.90',
     created_at: '2026-01-12T09:00:00.000Z',
-    offer: { id: A, name: 'RTX 4090', region: 'ru-1', gpu_model: { name: 'NVIDIA RTX 4090' } },
+    offer: {
+      id: A,
+      name: 'RTX 4090',
+      region: 'ru-1',
+      gpu_count: 2,
+      gpu_model: { name: 'NVIDIA RTX 4090', vram_gb: 24 },
+    },
     base_image: { id: UBUNTU, name: 'Ubuntu 22.04', cuda_version: '12.4' },
     ...changes,
   };
@@ -112,6 +118,8 @@ image  Ubuntu 22.04  ${UBUNTU}  instances           -  -
         in_stock: null,
         in_stock_at: null,
         gpu: 'NVIDIA RTX 4090',
+        gpu_count: 2,
+        vram_gb: 24,
         cuda_version: null,
         price_per_hour: '89.90',
         price_at: '2026-01-12T09:00:00.000Z',

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { entry } from '../../src/catalog/entry.ts';
+import { smallerOffers } from '../../src/jobs/end/smaller-offers.ts';
+
+const GPU = { busy_percent: 12, peak_memory_mib: 3174, memory_total_mib: 24564 };
+const MINUTES = 60_000;
+
+function offer(name: string, price_per_hour: string, vram_gb?: number, more = {}) {
+  const fields = { id: name, name, price_per_hour, gpu_count: 1, ...more };
+  return entry({ service: 'any', kind: 'offer', ...(vram_gb && { vram_gb }), ...fields });
+}
+const small = offer('RTX 3060', '31', 12);
+
+const used = (
+  more: { price?: string; cards?: number | null; time?: number; peak?: number } = {},
+) => {
+  const { price = '89.90', cards = 1, time = 2 * MINUTES, peak = GPU.peak_memory_mib } = more;
+  const gpu = { ...GPU, peak_memory_mib: peak };
+  const instance = { price_per_hour_snapshot: price, offer: { gpu_count: cards } };
+  return { gpu, time, instance };
+};
+
+test.each([
+  [
+    'the cheapest offers first, at most three',
+    used(),
+    [offer('A', '40', 24), small, offer('B', '35.5', 16), offer('C', '89', 8)],
+    'RTX 3060 (31.00 ₽ instead of 89.90 ₽), B (35.50 ₽ instead of 89.90 ₽), A (40.00 ₽ instead of 89.90 ₽)',
+  ],
+  [
+    'the ID of an offer without a name',
+    used(),
+    [{ ...small, name: null }],
+    'RTX 3060 (31.00 ₽ instead of 89.90 ₽)',
+  ],
+  ['no dearer offer', used({ price: '31' }), [small], undefined],
+  ['no offer whose memory is unknown', used(), [offer('A', '31')], undefined],
+  ['no offer whose price is unknown', used(), [{ ...small, price_per_hour: null }], undefined],
+  ['no offer that is out of stock', used(), [{ ...small, in_stock: false }], undefined],
+  ['no offer with fewer cards', used({ cards: 2 }), [small], undefined],
+  ['no offer whose number of cards is unknown', used(), [{ ...small, gpu_count: null }], undefined],
+  ['no image', used(), [{ ...small, kind: 'image' as const }], undefined],
+  // 12 GB are 12,288 MiB, of which a card may show nine tenths.
+  [
+    'an offer that just holds it',
+    used({ peak: 11_059 }),
+    [small],
+    'RTX 3060 (31.00 ₽ instead of 89.90 ₽)',
+  ],
+  ['no offer that may not hold it', used({ peak: 11_060 }), [small], undefined],
+  ['nothing after a short command', used({ time: 2 * MINUTES - 1 }), [small], undefined],
+  ['nothing for an unknown price', used({ price: 'cheap' }), [small], undefined],
+  ['nothing for an unknown number of cards', used({ cards: null }), [small], undefined],
+])('names %s', (_what, given, known, offers) => {
+  const peak = Number((given.gpu.peak_memory_mib / 1024).toFixed(1));
+  const text = `peak memory ${peak} of 24 GiB: catalog offers that would have held it: ${offers}`;
+  expect(smallerOffers(given, known)).toBe(offers === undefined ? undefined : text);
+});
