@@ -63,6 +63,7 @@ export async function createJob(
     received: undefined,
     isOutputWhole: true,
     fetched: [],
+    isInterrupted: false,
     seen: { kind: 'absent' },
     failure: undefined,
     instance: given.instance,

@@ -105,6 +105,8 @@ export interface Job extends Noted<RentedRecord> {
   isOutputWhole: boolean;
   /** Local paths copied by this process. */
   fetched: readonly string[];
+  /** Whether this process has interrupted the command. */
+  isInterrupted: boolean;
   /** What the last look showed. */
   seen: Observation;
   /** Why the last step failed. */

@@ -50,7 +50,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   const outputOf = () => job.received?.output ?? plain;
   const events = [interrupts.first, interrupts.second, stops.near, stops.half, stops.last];
   let known: readonly AbortSignal[] = [];
-  let [isInterrupted, hasFollowed] = [false, false];
+  let hasFollowed = false;
   /** Aborts at the next change of the situation since the driver last read it. */
   const change = () => AbortSignal.any(events.filter((event) => !known.includes(event)));
   const saw = (seen: Observation) => {
@@ -133,7 +133,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       changed.throwIfAborted();
       const found = await probe(there().shell, stops.last);
       if (typeof found !== 'string' && found.state !== 'running') return observed(found);
-      await clock.sleep(isInterrupted ? AFTER : BEFORE, changed);
+      await clock.sleep(job.isInterrupted ? AFTER : BEFORE, changed);
     }
   }
 
@@ -152,6 +152,17 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     } finally {
       await endFetching();
     }
+  }
+
+  /** Kills a setup that goes on although the deadline is near: it has no results to copy. */
+  async function killSetup(seen: Observation): Promise<Observation> {
+    const { shell } = there();
+    const found = await probe(shell, stops.last);
+    if (typeof found === 'string' || !found.isSetup) return seen;
+    job.isInterrupted = true;
+    await stopCommand(job.record, shell, context, 0);
+    const after = await probe(shell, stops.last);
+    return typeof after === 'string' ? seen : saw(observed(after));
   }
 
   return {
@@ -211,7 +222,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         );
         if (isOver || stops.last.aborted) return;
       }
-      isInterrupted = true;
+      job.isInterrupted = true;
       phases.clear();
       // Following has ended the line of an echoed ^C.
       outputOf().endLine();
@@ -238,9 +249,14 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       }
     },
 
-    async collect(seen) {
+    async collect(first) {
+      let seen = first;
       await noteExit(seen);
       try {
+        if (seen.kind === 'running' && job.record.setup != null) {
+          seen = await killSetup(seen);
+          await noteExit(seen);
+        }
         // Prints the rest of the output of a command that exited without this process.
         const isToPrint = by === 'attach' && !hasFollowed && !job.record.here;
         if (isToPrint) await follow(stops.last);

@@ -34,7 +34,7 @@ export async function endJob(job: Job, context: Context): Promise<JobEnd> {
 function failureOf(job: Job): CliError | undefined {
   const { failure, record, stops, by } = job;
   if (failure !== undefined) return failure;
-  if (by !== 'stop' && hasFailedSetup(record)) return setupFailed(record, stops);
+  if (by !== 'stop' && hasFailedSetup(record)) return setupFailed(job);
   const isStarted = record.command_started_at !== null;
   const { reason }: { reason?: unknown } = isStarted ? stops.last : stops.any;
   const isDone = record.exit_code !== null;
@@ -47,18 +47,20 @@ function stageOf({ record, phases }: Job): JobEnd['stage'] {
 }
 
 /** Returns the error for a failed setup. An interrupted one has the exit code of the interrupt. */
-function setupFailed(
-  { id, name, setup_exit_code, on }: RentedRecord,
-  { interrupt }: Pick<Job['stops'], 'interrupt'>,
-): CliError {
-  const { reason }: { reason?: unknown } = interrupt;
+function setupFailed({ record, stops, isInterrupted, isStopAsked }: Job): CliError {
+  const { id, name, setup_exit_code, on } = record;
+  const { reason }: { reason?: unknown } = stops.interrupt;
   if (isInterrupt(reason)) return reason;
   const logs = `see its output: ${gpucloud('jobs', 'logs', typedName(name, id), '--tail', '10')}`;
-  return new CliError(
-    'runFailed',
-    `The setup failed with exit code ${setup_exit_code}, so the command was not started.`,
-    { hint: on ? logs : `${logs}; to inspect the instance, add --keep-on-failure 1h` },
-  );
+  const failed = (how: string, hint: string) =>
+    new CliError('runFailed', `${how}, so the command was not started.`, { hint });
+  if (isStopAsked()) return failed(`${gpucloud('jobs', 'stop')} stopped the setup`, logs);
+  if (isInterrupted && stops.near.aborted) {
+    const more = on ? '' : '; to give it more time, use a longer --terminate-after';
+    return failed(`The setup was stopped near ${name}'s deadline`, `${logs}${more}`);
+  }
+  const how = `The setup failed with exit code ${setup_exit_code}`;
+  return failed(how, on ? logs : `${logs}; to inspect the instance, add --keep-on-failure 1h`);
 }
 
 /** Returns the end of a job whose instance has ended elsewhere. */

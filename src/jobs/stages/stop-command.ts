@@ -11,16 +11,19 @@ import { repeated } from './repeated.ts';
 /** Seconds to wait for the command after SIGINT, and again after SIGTERM. */
 const PATIENCE = 10;
 
-/** Stops the command with SIGINT, SIGTERM and SIGKILL. Throws CliError. */
+/**
+ * Stops the command with SIGINT, SIGTERM and SIGKILL, each after this many seconds. Throws CliError.
+ */
 export async function stopCommand(
   job: Target,
   shell: RemoteShell,
   context: Context,
+  patience = PATIENCE,
 ): Promise<void> {
   const { clock, signal, err } = context;
   const progress = err.progress(`Stopping the command on ${job.name}`);
   try {
-    await repeated(() => signalCommand(job, shell, signal), signal, clock);
+    await repeated(() => signalCommand(job, shell, patience, signal), signal, clock);
   } finally {
     progress.done();
   }
@@ -29,9 +32,10 @@ export async function stopCommand(
 async function signalCommand(
   { id, name }: Target,
   shell: RemoteShell,
+  patience: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const running = await shell.start(STOP, [String(PATIENCE)], signal);
+  const running = await shell.start(STOP, [String(patience)], signal);
   running.stdin.end();
   running.stdout.resume();
   const words = lastOf(running.stderr);

@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
+import { until } from '../support/ssh-world.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { reap } from './stories.ts';
+
+let world: LoopbackWorld;
+
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+const HOUR = 60 * 60_000;
+const LASTS = 'echo up; while :; do sleep 0.1; done';
+const given = (setup: string) => ['--setup', setup, '--fetch', `out:${world.local('out')}`];
+const isUp = () => until(() => existsSync(join(world.job, 'err')) && errText() === 'up\n');
+const errText = () => readFileSync(join(world.job, 'err'), 'utf8');
+const ranCommand = () => existsSync(join(world.job, 'work', 'ran'));
+
+describe('the end of a setup', needs('POSIX'), () => {
+  test.each([
+    ['obeys SIGINT', LASTS, 130],
+    ['ignores SIGINT', `trap '' INT TERM; ${LASTS}`, 137],
+  ])('says that the deadline stopped a setup that %s', async (_what, setup, code) => {
+    const grace = ['--grace', '10m'];
+    const ended = world.run('touch ran', [...given(setup), ...grace]);
+    await isUp();
+    // Half of the grace period is left to kill a setup that goes on.
+    world.advance(HOUR - (code === 130 ? 9 : 4) * 60_000);
+    const { code: exit, stdout, stderr } = await ended;
+    expect({ exit, stdout }, stderr).toEqual({ exit: 125, stdout: '' });
+    expect(stderr).toContain(
+      "error: The setup was stopped near job's deadline, so the command was not started.\n" +
+        'hint: see its output: gpucloud jobs logs job --tail 10; to give it more time, use a longer --terminate-after\n',
+    );
+    expect(stderr).not.toContain('does not exist');
+    expect(world.record()).toMatchObject({ exit_code: 125, setup_exit_code: code });
+    expect(world.status()).toBe('TERMINATING');
+    expect(ranCommand()).toBe(false);
+  });
+
+  test('says that reap stopped a setup near the deadline', async () => {
+    await world.detach('touch ran', ...given(LASTS), '--grace', '10m');
+    await isUp();
+    world.advance(HOUR - 9 * 60_000);
+    expect((await reap(world, '--every', '5m')).rows).toMatchObject([
+      { outcome: 'terminated', exit_code: null },
+    ]);
+    expect(world.record().report).toMatchObject({
+      stage: 'setup',
+      error: "The setup was stopped near job's deadline, so the command was not started.",
+    });
+    expect(ranCommand()).toBe(false);
+  });
+
+  test('says that jobs stop stopped a setup', async () => {
+    const ended = world.run('touch ran', given(LASTS));
+    await isUp();
+    const stopped = await world.gpucloud(['jobs', 'stop', 'job']);
+    expect(stopped.code, stopped.stderr).toBe(0);
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain(
+      'error: gpucloud jobs stop stopped the setup, so the command was not started.\n' +
+        'hint: see its output: gpucloud jobs logs job --tail 10\n',
+    );
+    expect(world.status()).toBe('TERMINATING');
+    expect(ranCommand()).toBe(false);
+  });
+});
