@@ -122,7 +122,13 @@ function endOf({ id, name, on, exit_code, report, reason }: JobRecord): JobEnd {
   const why = report?.error ?? reason;
   const error = why === null ? undefined : new CliError('runFailed', why);
   if (report !== null) return { ...report, error };
-  const rest = { stage: 'done', fetched: [], cost_at_most: null } as const;
+  const rest = {
+    stage: 'done',
+    fetched: [],
+    cost: null,
+    cost_at_most: null,
+    phases: null,
+  } as const;
   return { ...rest, command_exit_code: exit_code, instance: { id, name }, terminated: !on, error };
 }
 

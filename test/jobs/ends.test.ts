@@ -50,7 +50,8 @@ describe('the cost of a job', () => {
 
 describe("the notification of a job's end", () => {
   const instance = { id: ID, name: 'job' };
-  const ended = { stage: 'done', instance, fetched: [], cost_at_most: null } as const;
+  const cost = { cost: null, cost_at_most: null, phases: null } as const;
+  const ended = { stage: 'done', instance, fetched: [], ...cost } as const;
   const failed = (failure: 'outcomeUnknown' | 'refused' | 'interrupted') =>
     new CliError('outcomeUnknown', 'Could not terminate job.', {
       cause: new CliError(failure, 'Why.'),

@@ -20,8 +20,8 @@ export interface JobEnd extends Omit<JobReport, 'fetched' | 'seconds' | 'exit_co
 }
 
 export function reportOf(end: JobEnd, started_at: string, { clock }: Context): JobReport {
-  const { command_exit_code, stage, instance, terminated, fetched, cost_at_most, error } = end;
-  const { output_complete } = end;
+  const { command_exit_code, stage, instance, terminated, fetched, error } = end;
+  const { output_complete, cost, cost_at_most, phases } = end;
   return {
     command_exit_code,
     stage,
@@ -30,7 +30,9 @@ export function reportOf(end: JobEnd, started_at: string, { clock }: Context): J
     ...(output_complete === undefined ? {} : { output_complete }),
     fetched: [...fetched],
     seconds: Math.round((clock.now() - Date.parse(started_at)) / 1000),
+    cost,
     cost_at_most,
+    phases,
     exit_code: error?.exitCode ?? command_exit_code ?? FAILURES.runFailed.exit,
     error: error?.message ?? null,
   };

@@ -62,7 +62,8 @@ async function endOf(job: Noted, run: HereRun, context: Context): Promise<JobEnd
     const { id } = job.record;
     run.fail(cause);
     const what = `Could not finish ${name}: ${cause.message} ${MAY_BILL}`;
-    const rest = { command_exit_code: null, stage: run.stage, fetched: [], cost_at_most: null };
+    const cost = { cost: null, cost_at_most: null, phases: null };
+    const rest = { command_exit_code: null, stage: run.stage, fetched: [], ...cost };
     const error = doubt(what, { resource: id ?? name, cause });
     return { ...rest, instance: { id, name }, terminated: 'unknown', error };
   } finally {
