@@ -14,7 +14,7 @@ import { isSameName } from '../rules/names.ts';
 import { costAtMost } from './end/cost.ts';
 import { runFailed } from './end/end-job.ts';
 import { costOf } from './end/receipt.ts';
-import { type JobEnd, reportOf } from './end/report.ts';
+import { type JobEnd, NO_RECEIPT, reportOf } from './end/report.ts';
 import type { JobPlan } from './job.ts';
 import { namesText } from './phases.ts';
 import { type Noted, note, timeNow } from './record/note.ts';
@@ -129,9 +129,7 @@ export async function endUnusable(
     command_exit_code: null,
     stage: 'renting',
     fetched: [],
-    cost: null,
-    cost_at_most: null,
-    phases: null,
+    ...NO_RECEIPT,
   } as const;
   if (error instanceof OverMaxPrice) {
     const { instance } = error;

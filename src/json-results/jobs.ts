@@ -78,6 +78,8 @@ export const jobReport = lazy(() => {
     cost_at_most: maybeRoubles,
     /** null if unknown. */
     phases: z.nullable(jobPhases()),
+    /** null if unknown. */
+    gpu: z.nullable(jobGpu()),
     /** gpucloud's exit code. */
     exit_code: number,
     /** Why the job stopped early. */
@@ -100,6 +102,8 @@ const memberReport = lazy(() => {
     cost: maybeRoubles,
     cost_at_most: maybeRoubles,
     phases: z.nullable(jobPhases()),
+    /** null if unknown. */
+    gpu: z.nullable(jobGpu()),
     /** Why the instance was not rented, was left out, or has no results. */
     error: maybeText,
   });
@@ -159,6 +163,8 @@ export const jobRow = lazy(() => {
     on: flag,
     /** `done`, or the last phase that the job reached. */
     phase: z.enum([...PHASES, 'done']),
+    /** null if unknown. */
+    gpu: z.nullable(jobGpu()),
   });
 });
 

@@ -48,6 +48,7 @@ const member = {
   cost: '0.35',
   cost_at_most: '89.90',
   phases: { renting: 12, copying: 0, running: 185, fetching: 2 },
+  gpu: null,
 } as const;
 const second = { ...member, name: 'train-2', cost: '1234.5' };
 
@@ -58,6 +59,11 @@ test.each([
     'a job of --on',
     [{ ...member, cost: null, cost_at_most: null, phases: { ...none, running: 5 } }],
     'It took 5 s running.',
+  ],
+  [
+    'the use of the cards',
+    [{ ...member, gpu: { busy_percent: 12, peak_memory_mib: 3174, memory_total_mib: 24_576 } }],
+    'It cost 0.35 ₽: 12 s renting, 3 min running (GPU busy 12 % on average, peak memory 3.1 of 24 GiB), 2 s fetching.',
   ],
   ['nothing known', [{ ...member, cost: null, cost_at_most: null, phases: none }], undefined],
   ['no instance', [], undefined],

@@ -1,3 +1,4 @@
+import { gpuWords } from '../../jobs/end/gpu.ts';
 import { phasesText } from '../../jobs/end/receipt.ts';
 import type { JobDetails, JobRow } from '../../json-results/jobs.ts';
 import { field, type View } from '../../output/output.ts';
@@ -12,6 +13,13 @@ export const jobView: View<JobRow> = {
     { id: 'command', header: 'COMMAND', value: ({ command }) => shellLine(command, 'linux') },
     field('started_at', 'STARTED', { kind: 'time' }),
     field('seconds', 'SECONDS', { spared: true }),
+    {
+      id: 'gpu',
+      header: 'GPU',
+      kind: 'load',
+      spared: true,
+      value: ({ gpu }) => gpu?.busy_percent,
+    },
     field('cost', 'COST', { kind: 'money' }),
     field('cost_at_most', 'COST AT MOST', { kind: 'money', spared: true }),
     field('ends_at', 'DEADLINE', { kind: 'time' }),
@@ -39,6 +47,7 @@ export const jobDetailsView: View<JobDetails> = {
         { label: 'cost', value: job.cost, kind: 'money' },
         { label: 'cost at most', value: job.cost_at_most, kind: 'money' },
         { label: 'phases', value: phasesText(job.phases) },
+        { label: 'gpu', value: job.gpu && gpuWords(job.gpu) },
         { label: 'deadline', value: job.ends_at, kind: 'time' },
         { label: 'fetched', value: job.fetched.join(', ') },
         { label: 'error', value: job.report?.error ?? job.reason },

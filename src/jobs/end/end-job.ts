@@ -193,6 +193,7 @@ function progressOf({ record, fetched, isOutputWhole }: Job) {
     cost: null,
     cost_at_most: null,
     phases: phasesOf(record),
+    gpu: record.gpu ?? null,
     kept: null,
   };
 }

@@ -2,7 +2,7 @@ import { leavingOf } from '../../context/interrupts.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
 import { BRIEFLY } from '../../instances/read.ts';
-import type { JobPhases, MemberReport } from '../../json-results/jobs.ts';
+import type { JobGpu, JobPhases, MemberReport } from '../../json-results/jobs.ts';
 import { readCost } from '../../money/receipt.ts';
 import { spanText } from '../../output/time.ts';
 import { inRoubles, kopecksText, priceIn, sumOf } from '../../rules/money.ts';
@@ -10,6 +10,7 @@ import { poll } from '../../watch/poll.ts';
 import type { JobRecord } from '../record/record.ts';
 import { within } from '../remote/within.ts';
 import type { Driver } from '../state.ts';
+import { gpuWords } from './gpu.ts';
 
 /** Milliseconds to wait until the service shows the whole cost, and between two reads. */
 const [WAIT, PAUSE] = [10_000, 2_000];
@@ -85,7 +86,10 @@ function secondsBetween(from: string | null, to: string | null): number | null {
 }
 
 /** What the receipt shows of an instance. */
-export type Member = Pick<MemberReport, 'name' | 'terminated' | 'cost' | 'cost_at_most' | 'phases'>;
+export type Member = Pick<
+  MemberReport,
+  'name' | 'terminated' | 'cost' | 'cost_at_most' | 'phases' | 'gpu'
+>;
 
 /**
  * Formats `It cost 0.35 ₽: 12 s renting, 3 min running.`, and for several instances `They cost 0.80
@@ -95,7 +99,7 @@ export function receiptText(members: readonly Member[]): string | undefined {
   const [first, ...others] = members;
   if (first === undefined) return undefined;
   if (others.length === 0) {
-    const times = first.phases === null ? '' : phasesText(first.phases);
+    const times = first.phases === null ? '' : phasesText(first.phases, first.gpu);
     const paid = costText([first]);
     if (paid === undefined) return times === '' ? undefined : `It took ${times}.`;
     return `It cost ${paid}${times === '' ? '' : `: ${times}`}.`;
@@ -117,11 +121,13 @@ function costText(members: readonly Member[]): string | undefined {
   return most === undefined ? undefined : `at most ${inRoubles(most)}`;
 }
 
-/** Formats `12 s renting, 3 min running`. */
-export function phasesText(phases: JobPhases): string {
+/** Formats `12 s renting, 3 min running (GPU busy 12 % on average, …)`. */
+export function phasesText(phases: JobPhases, gpu: JobGpu | null = null): string {
   return Object.entries(phases)
-    .flatMap(([phase, seconds]) =>
-      seconds === null || seconds === 0 ? [] : `${spanText(seconds)} ${phase}`,
-    )
+    .flatMap(([phase, seconds]) => {
+      const use = phase === 'running' && gpu !== null ? ` (${gpuWords(gpu)})` : '';
+      const isLong = seconds !== null && (seconds > 0 || use !== '');
+      return isLong ? `${spanText(seconds)} ${phase}${use}` : [];
+    })
     .join(', ');
 }

@@ -81,7 +81,7 @@ function missingResults({ ready, faults }: HereRun): CliError[] {
 
 function rowOf(name: string, end: JobEnd | undefined, { faults }: HereRun): MemberReport {
   const { instance = null, terminated = false, fetched = [] } = end ?? {};
-  const { cost = null, cost_at_most = null, phases = null } = end ?? {};
+  const { cost = null, cost_at_most = null, phases = null, gpu = null } = end ?? {};
   const error = terminated === 'unknown' ? end?.error : faults.get(name);
   return {
     id: instance?.id ?? null,
@@ -91,6 +91,7 @@ function rowOf(name: string, end: JobEnd | undefined, { faults }: HereRun): Memb
     cost,
     cost_at_most,
     phases,
+    gpu,
     error: error?.message ?? null,
   };
 }

@@ -243,7 +243,10 @@ function upgraded(old: Readonly<Record<string, unknown>>): Record<string, unknow
 /** Adds the receipt to a report of an earlier gpucloud, which had none. */
 function withReceipt({ report, ...record }: Readonly<Record<string, unknown>>) {
   const isReport = typeof report === 'object' && report !== null;
-  return { ...record, report: isReport ? { cost: null, phases: null, ...report } : report };
+  return {
+    ...record,
+    report: isReport ? { cost: null, phases: null, gpu: null, ...report } : report,
+  };
 }
 
 /**
