@@ -12,7 +12,7 @@ import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
 import { drive } from './drive.ts';
 import { leftJob, runFailed, saveEnd } from './end/end-job.ts';
-import { type JobEnd, reportOf } from './end/report.ts';
+import { type JobEnd, NO_RECEIPT, reportOf } from './end/report.ts';
 import { noteSmallerOffers } from './end/smaller-offers.ts';
 import { noteEnd, noteStarted } from './end/summary.ts';
 import type { Job } from './job.ts';
@@ -124,7 +124,7 @@ function endOf({ id, name, on, exit_code, report, reason }: JobRecord): JobEnd {
   const why = report?.error ?? reason;
   const error = why === null ? undefined : new CliError('runFailed', why);
   if (report !== null) return { ...report, error };
-  const rest = { stage: 'done', fetched: [], cost_at_most: null } as const;
+  const rest = { stage: 'done', fetched: [], ...NO_RECEIPT } as const;
   return { ...rest, command_exit_code: exit_code, instance: { id, name }, terminated: !on, error };
 }
 

@@ -13,7 +13,8 @@ import { gpucloud } from '../output/shell-line.ts';
 import { isSameName } from '../rules/names.ts';
 import { costAtMost } from './end/cost.ts';
 import { runFailed } from './end/end-job.ts';
-import { type JobEnd, reportOf } from './end/report.ts';
+import { costOf } from './end/receipt.ts';
+import { type JobEnd, NO_RECEIPT, reportOf } from './end/report.ts';
 import type { JobPlan } from './job.ts';
 import { namesText } from './phases.ts';
 import { type Noted, note, timeNow } from './record/note.ts';
@@ -128,13 +129,14 @@ export async function endUnusable(
     command_exit_code: null,
     stage: 'renting',
     fetched: [],
-    cost_at_most: null,
+    ...NO_RECEIPT,
   } as const;
   if (error instanceof OverMaxPrice) {
     const { instance } = error;
     const cost_at_most = costAtMost(instance, context.serviceClock.now());
-    const rented = { id: instance.id, name };
-    return { ...start, instance: rented, terminated: true, cost_at_most, error: runFailed(error) };
+    const cost = await costOf(instance.id, 'run', context);
+    const rented = { ...start, instance: { id: instance.id, name }, cost, cost_at_most };
+    return { ...rented, terminated: true, error: runFailed(error) };
   }
   if (!mayBeBilling) return { ...start, instance: null, terminated: false, error };
   // An ID in a refusal may belong to an instance of another request. Without an ID, `resource` is
@@ -150,7 +152,8 @@ export async function endUnusable(
   const end = await endOne(instance, context);
   if (end.kind !== 'ended') return { ...start, instance, terminated: 'unknown', error: end.error };
   const cost_at_most = costAtMost(end.instance, context.serviceClock.now());
-  return { ...start, instance, terminated: true, cost_at_most, error: runFailed(error) };
+  const cost = await costOf(instance.id, 'run', context);
+  return { ...start, instance, terminated: true, cost, cost_at_most, error: runFailed(error) };
 }
 
 /** Stores the end of a job without a usable instance. Removes a job that rented nothing. */

@@ -299,7 +299,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     },
 
     async report() {
-      await saveEnd(job, endedElsewhere(job, context), context);
+      await saveEnd(job, await endedElsewhere(job, context), context);
     },
 
     async reportLost() {

@@ -30,6 +30,23 @@ export const jobGpu = lazy(() => {
   });
 });
 
+/** Seconds of each phase; null for a phase that the job did not have or did not complete. */
+export type JobPhases = Infer<typeof jobPhases>;
+
+const jobPhases = lazy(() => {
+  const { maybeNumber } = fields();
+  return z.object({
+    /** From the request until the first sign-in; null for an existing instance. */
+    renting: maybeNumber,
+    /** Of `--sync`. */
+    copying: maybeNumber,
+    /** Of the command, until gpucloud noticed its exit. */
+    running: maybeNumber,
+    /** Of `--fetch`. */
+    fetching: maybeNumber,
+  });
+});
+
 /** Content of the `--report` file, also printed in JSON modes. */
 export type JobReport = Infer<typeof jobReport>;
 
@@ -52,8 +69,17 @@ export const jobReport = lazy(() => {
     /** Local paths. */
     fetched: texts,
     seconds: number,
-    /** Roubles, a decimal; null if unknown, or if the instance is still running. */
+    /**
+     * Charges minus refunds in roubles, a decimal; null unless the service shows all of them, or if
+     * the instance is still running.
+     */
+    cost: maybeRoubles,
+    /** Every started hour in roubles, a decimal; null if unknown, or if the instance is still running. */
     cost_at_most: maybeRoubles,
+    /** null if unknown. */
+    phases: z.nullable(jobPhases()),
+    /** null if unknown. */
+    gpu: z.nullable(jobGpu()),
     /** gpucloud's exit code. */
     exit_code: number,
     /** Why the job stopped early. */
@@ -73,7 +99,11 @@ const memberReport = lazy(() => {
     terminated: z.union([z.boolean(), z.literal('unknown')]),
     /** Local paths. */
     fetched: texts,
+    cost: maybeRoubles,
     cost_at_most: maybeRoubles,
+    phases: z.nullable(jobPhases()),
+    /** null if unknown. */
+    gpu: z.nullable(jobGpu()),
     /** Why the instance was not rented, was left out, or has no results. */
     error: maybeText,
   });
@@ -93,6 +123,8 @@ export const hereReport = lazy(() => {
     /** Local paths fetched from all instances. */
     fetched: texts,
     seconds: number,
+    /** The sum of all instances; null if the cost of one is. */
+    cost: maybeRoubles,
     cost_at_most: maybeRoubles,
     exit_code: number,
     error: maybeText,
@@ -121,6 +153,8 @@ export const jobRow = lazy(() => {
     /** null while the job may run. */
     ended_at: maybeTime,
     seconds: number,
+    /** Charges minus refunds; null while the job runs, or if the service does not show all of them. */
+    cost: maybeRoubles,
     cost_at_most: maybeRoubles,
     /** The deadline; null after the job has ended. */
     ends_at: maybeTime,
@@ -129,6 +163,8 @@ export const jobRow = lazy(() => {
     on: flag,
     /** `done`, or the last phase that the job reached. */
     phase: z.enum([...PHASES, 'done']),
+    /** null if unknown. */
+    gpu: z.nullable(jobGpu()),
   });
 });
 
@@ -137,6 +173,7 @@ export type JobDetails = Infer<typeof jobDetails>;
 
 export const jobDetails = lazy(() =>
   z.extend(jobRow(), {
+    phases: jobPhases(),
     /** Why the job ended without an exit code of its command. */
     reason: fields().maybeText,
     report: z.nullable(jobReport()),

@@ -18,6 +18,11 @@ export async function* wholeHistory(
   for await (const { fresh } of pagesOf(read, { what: 'transactions', ahead: true })) yield fresh;
 }
 
+/** The part of the service that has the transactions. */
+export interface Ledger {
+  readonly billing: Pick<Api['billing'], 'transactions'>;
+}
+
 export interface RecentHistory {
   /** Each transaction once; may include transactions from before the requested time. */
   readonly entries: readonly Transaction[];
@@ -37,7 +42,7 @@ const MOST_PAGES = 6;
  * completely.
  */
 export async function readRecentHistory(
-  api: Api,
+  api: Ledger,
   since: number,
   options: CallOptions = {},
 ): Promise<RecentHistory> {

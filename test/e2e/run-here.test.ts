@@ -60,7 +60,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(done.stderr).toContain(
       'Fetched results/job-1, results/job-2, results/job-3\nTerminated job-1 to job-3 after',
     );
-    expect(done.stderr).toContain('They cost at most 269.70 ₽.');
+    expect(done.stderr).toContain('They cost at most 269.70 ₽: job-1 at most 89.90 ₽, ');
     expect(await report()).toMatchObject({
       command_exit_code: 3,
       stage: 'done',

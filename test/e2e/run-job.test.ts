@@ -19,7 +19,7 @@ describe('gpucloud run', needs('ssh'), () => {
     );
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'out\n' });
     expect(stderr).toContain('err\n');
-    expect(stderr).toMatch(/Terminated job after \d+ s. It cost at most 89.90 ₽.\n/);
+    expect(stderr).toMatch(/Terminated job after \d+ s\.\nIt cost at most 89\.90 ₽[.:]/);
     expect(world.status()).toBe('TERMINATING');
     expect(world.rentals()).toBe(1);
   });

@@ -66,7 +66,7 @@ describe('gpucloud run with several offers', () => {
       statuses: ['TERMINATING'],
     });
     expect(stderr).toContain('error: The instance is not ACTIVE after 30 s');
-    expect(stderr).toMatch(/^Terminated job after .* It cost at most 89\.90 ₽\.$/m);
+    expect(stderr).toMatch(/^Terminated job after .*\.\nIt cost at most 89\.90 ₽[.:]/m);
     expect(world.ssh.scripts).toEqual([]);
   });
 });

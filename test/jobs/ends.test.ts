@@ -7,6 +7,7 @@ import { CliError } from '../../src/errors.ts';
 import { ownJournal } from '../../src/instances/recover/pending.ts';
 import { costAtMost } from '../../src/jobs/end/cost.ts';
 import { notifyOfEnd } from '../../src/jobs/end/notify.ts';
+import { NO_RECEIPT } from '../../src/jobs/end/report.ts';
 import type { JobPlan } from '../../src/jobs/job.ts';
 import { newRecord } from '../../src/jobs/new-record.ts';
 import type { Noted } from '../../src/jobs/record/note.ts';
@@ -50,7 +51,7 @@ describe('the cost of a job', () => {
 
 describe("the notification of a job's end", () => {
   const instance = { id: ID, name: 'job' };
-  const ended = { stage: 'done', instance, fetched: [], cost_at_most: null } as const;
+  const ended = { stage: 'done', instance, fetched: [], ...NO_RECEIPT } as const;
   const failed = (failure: 'outcomeUnknown' | 'refused' | 'interrupted') =>
     new CliError('outcomeUnknown', 'Could not terminate job.', {
       cause: new CliError(failure, 'Why.'),

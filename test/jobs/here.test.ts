@@ -34,7 +34,9 @@ describe('gpucloud run --here', () => {
     for (const { id, name } of world.renting.instances.values()) {
       expect(local(`got/${name}/result`)).toBe(`${id}\n`);
     }
-    expect(stderr).toMatch(/^Terminated job-1 and job-2 after .* They cost at most 179.80 ₽\.$/m);
+    expect(stderr).toMatch(
+      /^Terminated job-1 and job-2 after .*\.\nThey cost at most 179\.80 ₽: job-1 at most 89\.90 ₽, job-2 at most 89\.90 ₽\.$/m,
+    );
     expect(stderr).toContain('nothing terminates job-1 and job-2 at their deadlines.');
     expect(stderr).toMatch(/: exit code 3$/m);
     expect(report()).toMatchObject({
@@ -294,7 +296,7 @@ describe('gpucloud run --here with one instance', () => {
 
   test("prints the job's maximum cost", async () => {
     const { stderr } = await alone('true');
-    expect(stderr).toMatch(/^Terminated job after \d+ s\. It cost at most 89\.90 ₽\.$/m);
+    expect(stderr).toMatch(/^Terminated job after \d+ s\.\nIt cost at most 89\.90 ₽[.:]/m);
   });
 
   test("exits with 125 if the command can't be started", async () => {

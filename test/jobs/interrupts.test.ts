@@ -71,7 +71,7 @@ describe('Ctrl-C before the instance is ready', () => {
       status: 'TERMINATING',
       rentals: 2,
     });
-    expect(ended.stderr).toMatch(/^Terminated job after .* It cost at most 89\.90 ₽\.$/m);
+    expect(ended.stderr).toMatch(/^Terminated job after .*\.\nIt cost at most 89\.90 ₽[.:]/m);
     expect(ended.stderr).not.toContain('may still be billing');
     expect(world.ssh.scripts).toEqual([]);
   });

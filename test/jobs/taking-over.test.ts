@@ -46,7 +46,7 @@ describe('jobs stop of a kept job whose run stays', () => {
     const { code, stderr } = await ran;
     expect(code, stderr).toBe(3);
     expect(stderr).toContain('gpucloud jobs stop job takes over.');
-    expect(stderr).toMatch(/\nTerminated job after \d+ s\. It cost at most 89\.90 ₽\.\n$/);
+    expect(stderr).toMatch(/\nTerminated job after \d+ s\.\nIt cost at most 89\.90 ₽[.:].*\n$/);
     expect({ status: world.status(), sent: world.terminations() }).toEqual({
       status: 'TERMINATING',
       sent: 1,

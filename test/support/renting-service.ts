@@ -42,6 +42,10 @@ export class RentingService {
   balance: string | undefined;
   sshKeys: { id: string; name: string; is_default?: boolean; public_key?: string }[] = [];
 
+  /** The log of every instance. */
+  events: () => Answer = () => whole([]);
+  transactions: object[] = [];
+
   /** Runs before the response to each read of an instance. */
   onRead: ((id: string) => Promise<void>) | undefined;
 
@@ -63,6 +67,8 @@ export class RentingService {
     if (method === 'POST' && terminated !== undefined) {
       return (this.terminations.shift() ?? ((id) => this.terminate(id)))(terminated);
     }
+    if (/\/events(\?|$)/.test(path)) return this.events();
+    if (path.startsWith('/billing/transactions')) return whole(this.transactions);
     if (path === '/storage/drives') return ok(this.drives);
     if (path === '/ssh-keys') return ok(this.sshKeys);
     if (path === '/users/me') return ok({ id: this.me, balance: this.balance });
@@ -91,4 +97,9 @@ export class RentingService {
     this.instances.set(id, instance);
     return instance;
   }
+}
+
+/** Returns a list on one page. */
+export function whole(rows: readonly object[]): Answer {
+  return ok(rows, 200, { total: rows.length, page: 1, limit: 100, total_pages: 1 });
 }

@@ -10,6 +10,7 @@ import { hasFailedSetup, isCollected, type RentedRecord, removeOldJobs } from '.
 import { withoutExitCode } from '../stages/without-exit-code.ts';
 import { costAtMost } from './cost.ts';
 import { notifyOfEnd } from './notify.ts';
+import { costOf, phasesOf } from './receipt.ts';
 import { type JobEnd, reportOf, saveReport } from './report.ts';
 
 /** Terminates the instance of a job, unless it existed before. */
@@ -21,13 +22,16 @@ export async function endJob(job: Job, context: Context): Promise<JobEnd> {
   await note(job, { ending_at: timeNow(context) }, context);
   job.phases.begin('terminating');
   const termination = await endOne(job.record, context, job.together?.gate);
-  job.phases.clear();
   if (termination.kind !== 'ended') {
+    job.phases.clear();
     const { error } = termination;
     return { ...end, stage: 'terminating', terminated: 'unknown', error };
   }
   const cost_at_most = costAtMost(termination.instance ?? job.instance, context.serviceClock.now());
-  return { ...end, terminated: true, cost_at_most };
+  job.phases.update('reading its cost');
+  const cost = await costOf(job.record.id, job.by, context);
+  job.phases.clear();
+  return { ...end, terminated: true, cost, cost_at_most };
 }
 
 /** Returns why a job failed; undefined if its command has exited and its results are here. */
@@ -64,15 +68,17 @@ function setupFailed({ record, stops, isInterrupted, isStopAsked }: Job): CliErr
 }
 
 /** Returns the end of a job whose instance has ended elsewhere. */
-export function endedElsewhere(job: Job, context: Context): JobEnd {
+export async function endedElsewhere(job: Job, context: Context): Promise<JobEnd> {
   const { by, record, failure, phases } = job;
   const isDone = record.exit_code !== null && isCollected(record);
   const cost_at_most = record.on ? null : costAtMost(job.instance, context.serviceClock.now());
+  const cost = record.on ? null : await costOf(record.id, by, context);
   return {
     ...progressOf(job),
     stage: isDone ? 'done' : phases.current,
     terminated: !record.on,
     isOver: true,
+    cost,
     cost_at_most,
     error: isDone || by === 'stop' || failure === undefined ? undefined : runFailed(failure),
   };
@@ -186,7 +192,10 @@ function progressOf({ record, fetched, isOutputWhole }: Job) {
     output_complete: isOutputWhole,
     instance: { id, name },
     fetched: [...new Set([...before, ...fetched])],
+    cost: null,
     cost_at_most: null,
+    phases: phasesOf(record),
+    gpu: record.gpu ?? null,
     kept: null,
   };
 }

@@ -19,9 +19,12 @@ export interface JobEnd extends Omit<JobReport, 'fetched' | 'seconds' | 'exit_co
   readonly kept?: JobRecord['kept'];
 }
 
+/** For an end that shows no cost. */
+export const NO_RECEIPT = { cost: null, cost_at_most: null, phases: null, gpu: null } as const;
+
 export function reportOf(end: JobEnd, started_at: string, { clock }: Context): JobReport {
-  const { command_exit_code, stage, instance, terminated, fetched, cost_at_most, error } = end;
-  const { output_complete } = end;
+  const { command_exit_code, stage, instance, terminated, fetched, error } = end;
+  const { output_complete, cost, cost_at_most, phases, gpu } = end;
   return {
     command_exit_code,
     stage,
@@ -30,7 +33,10 @@ export function reportOf(end: JobEnd, started_at: string, { clock }: Context): J
     ...(output_complete === undefined ? {} : { output_complete }),
     fetched: [...fetched],
     seconds: Math.round((clock.now() - Date.parse(started_at)) / 1000),
+    cost,
     cost_at_most,
+    phases,
+    gpu,
     exit_code: error?.exitCode ?? command_exit_code ?? FAILURES.runFailed.exit,
     error: error?.message ?? null,
   };

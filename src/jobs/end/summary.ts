@@ -2,16 +2,16 @@ import { relative } from 'node:path';
 import type { Context } from '../../context.ts';
 import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import type { Target } from '../../instances/resolve.ts';
-import type { HereReport, JobReport, MemberReport } from '../../json-results/jobs.ts';
+import type { HereReport, JobReport } from '../../json-results/jobs.ts';
 import type { View } from '../../output/output.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { minuteText, spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
-import { inRoubles, priceIn, sumOf } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
 import { printJson } from '../output.ts';
 import { namesText } from '../phases.ts';
 import type { RentedRecord } from '../record/record.ts';
+import { type Member, receiptText } from './receipt.ts';
 
 /** Prints a detached job's instance, since it keeps billing. */
 export async function noteStarted(
@@ -49,7 +49,7 @@ const startedView: View<Target> = {
   empty: 'No jobs started.',
 };
 
-/** Prints the outcome of a run, its highest possible cost and the paths of the results. */
+/** Prints the outcome of a run, the paths of the results and the receipt. */
 export async function noteEnd(
   command: readonly string[],
   report: JobReport | HereReport,
@@ -64,22 +64,21 @@ export async function noteEnd(
   const explained = 'instances' in report ? undefined : explainExit(code, command);
   if (explained !== undefined) err.note(explained);
   if (fetched.length > 0) err.note(`Fetched ${fetched.map(shortPath).join(', ')}`);
-  const ended = membersOf(report).filter(({ terminated }) => terminated === true);
-  if (ended.length === 0) return;
-  const cost = sumOf(ended.map(({ cost_at_most }) => priceIn(cost_at_most)));
-  const who = ended.length === 1 ? 'It' : 'They';
-  const atMost = cost === undefined ? '' : ` ${who} cost at most ${inRoubles(cost)}.`;
-  const names = namesText(ended.map(({ name }) => name));
-  err.note(`Terminated ${names} after ${spanText(seconds)}.${atMost}`);
+  const members = membersOf(report);
+  const ended = members.filter(({ terminated }) => terminated === true);
+  if (ended.length > 0) {
+    err.note(`Terminated ${namesText(ended.map(({ name }) => name))} after ${spanText(seconds)}.`);
+  }
+  const isLeft = !('instances' in report) && report.terminated === false;
+  const receipt = receiptText(isLeft ? members : ended);
+  if (receipt !== undefined) err.note(receipt);
 }
 
 /** Returns the instances of a run. */
-function membersOf(
-  report: JobReport | HereReport,
-): Pick<MemberReport, 'name' | 'terminated' | 'cost_at_most'>[] {
+function membersOf(report: JobReport | HereReport): Member[] {
   if ('instances' in report) return report.instances;
-  const { instance, terminated, cost_at_most } = report;
-  return instance === null ? [] : [{ name: instance.name, terminated, cost_at_most }];
+  const { instance } = report;
+  return instance === null ? [] : [{ ...report, name: instance.name }];
 }
 
 /** Explains an exit code of a command that could not start a program. */

@@ -5,7 +5,7 @@ import { nothingCreated, runPreflight } from '../../instances/rent/preflight.ts'
 import { inTemporaryFolder } from '../../system/temporary-folder.ts';
 import type { Steps } from '../drive.ts';
 import { createJob, driveJob, handedOver } from '../driver.ts';
-import type { JobEnd } from '../end/report.ts';
+import { type JobEnd, NO_RECEIPT } from '../end/report.ts';
 import type { Job, JobPlan } from '../job.ts';
 import { newRecord } from '../new-record.ts';
 import { withJob } from '../record/lock.ts';
@@ -62,7 +62,7 @@ async function endOf(job: Noted, run: HereRun, context: Context): Promise<JobEnd
     const { id } = job.record;
     run.fail(cause);
     const what = `Could not finish ${name}: ${cause.message} ${MAY_BILL}`;
-    const rest = { command_exit_code: null, stage: run.stage, fetched: [], cost_at_most: null };
+    const rest = { command_exit_code: null, stage: run.stage, fetched: [], ...NO_RECEIPT };
     const error = doubt(what, { resource: id ?? name, cause });
     return { ...rest, instance: { id, name }, terminated: 'unknown', error };
   } finally {

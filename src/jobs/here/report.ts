@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, isInterrupt, throwAll, worstOf } from '../../errors.ts';
 import type { HereReport, MemberReport } from '../../json-results/jobs.ts';
-import { priceIn, sumOf } from '../../rules/money.ts';
+import { kopecksText, priceIn, sumOf } from '../../rules/money.ts';
 import { runFailed } from '../end/end-job.ts';
 import { notifyOfEnds } from '../end/notify.ts';
 import { type JobEnd, saveReport } from '../end/report.ts';
@@ -30,7 +30,8 @@ export async function finishHere(
     terminated: togetherOf(rows),
     fetched: rows.flatMap(({ fetched }) => fetched),
     seconds: Math.round((context.clock.now() - Date.parse(started_at)) / 1000),
-    cost_at_most: costOf(rows),
+    cost: costOf(rows, 'cost'),
+    cost_at_most: costOf(rows, 'cost_at_most'),
     exit_code: error?.exitCode ?? code ?? FAILURES.runFailed.exit,
     error: error?.message ?? null,
   };
@@ -79,14 +80,18 @@ function missingResults({ ready, faults }: HereRun): CliError[] {
 }
 
 function rowOf(name: string, end: JobEnd | undefined, { faults }: HereRun): MemberReport {
-  const { instance = null, terminated = false, fetched = [], cost_at_most = null } = end ?? {};
+  const { instance = null, terminated = false, fetched = [] } = end ?? {};
+  const { cost = null, cost_at_most = null, phases = null, gpu = null } = end ?? {};
   const error = terminated === 'unknown' ? end?.error : faults.get(name);
   return {
     id: instance?.id ?? null,
     name,
     terminated,
     fetched: [...fetched],
+    cost,
     cost_at_most,
+    phases,
+    gpu,
     error: error?.message ?? null,
   };
 }
@@ -101,8 +106,9 @@ function togetherOf(rows: readonly MemberReport[]): MemberReport['terminated'] {
   return rented.length > 0 && rented.every(({ terminated }) => terminated === true);
 }
 
-function costOf(rows: readonly MemberReport[]): string | null {
+function costOf(rows: readonly MemberReport[], which: 'cost' | 'cost_at_most'): string | null {
   const rented = rows.filter(({ id, terminated }) => id !== null || terminated === 'unknown');
   if (rented.length === 0) return null;
-  return sumOf(rented.map(({ cost_at_most }) => priceIn(cost_at_most)))?.toFixed(2) ?? null;
+  const sum = sumOf(rented.map((row) => priceIn(row[which])));
+  return sum === undefined ? null : kopecksText(sum);
 }

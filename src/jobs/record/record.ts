@@ -240,6 +240,15 @@ function upgraded(old: Readonly<Record<string, unknown>>): Record<string, unknow
   };
 }
 
+/** Adds the receipt to a report of an earlier gpucloud, which had none. */
+function withReceipt({ report, ...record }: Readonly<Record<string, unknown>>) {
+  const isReport = typeof report === 'object' && report !== null;
+  return {
+    ...record,
+    report: isReport ? { cost: null, phases: null, gpu: null, ...report } : report,
+  };
+}
+
 /**
  * Whether the instance has shown that the command was started. It never shows the command of
  * `--here`, which runs on this computer.
@@ -299,7 +308,7 @@ export async function readJob(uid: string, context: Context): Promise<JobRecord>
     const text = readOwn(path)?.toString('utf8') ?? '';
     found = z.record(z.string(), z.unknown()).parse(JSON.parse(text));
     const record = found.version === 1 ? upgraded(found) : found;
-    if (record.version === VERSION) return { ...schema().parse(record), uid };
+    if (record.version === VERSION) return { ...schema().parse(withReceipt(record)), uid };
   } catch (error) {
     throw unusable('read', path, error);
   }

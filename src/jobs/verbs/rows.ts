@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { JobDetails, JobRow } from '../../json-results/jobs.ts';
 import { costAtMost } from '../end/cost.ts';
+import { phasesOf } from '../end/receipt.ts';
 import { findJob } from '../record/find-job.ts';
 import { Followed, isFollowed, withJob } from '../record/lock.ts';
 import {
@@ -42,7 +43,7 @@ export async function jobRows(from: number, context: Context) {
 export async function jobDetails(typed: string, context: Context): Promise<JobDetails> {
   const found = await adoptIfLeft(await findJob(typed, context), context);
   const { reason, report } = found.job;
-  return { ...(await rowOf(found, context)), reason, report };
+  return { ...(await rowOf(found, context)), phases: phasesOf(found.job), reason, report };
 }
 
 interface Found {
@@ -76,12 +77,14 @@ async function rowOf({ job, isAlive }: Found, context: Context): Promise<JobRow>
     fetched: [...(report?.fetched ?? fetched)],
     on,
     phase: phaseOf(job),
+    gpu: job.gpu ?? null,
   };
   if (ended_at !== null) {
     return {
       ...given,
       ...overState(job),
       seconds: report?.seconds ?? secondsTo(Date.parse(ended_at), job),
+      cost: report?.cost ?? null,
       cost_at_most: report?.cost_at_most ?? null,
       ends_at: null,
     };
@@ -93,6 +96,7 @@ async function rowOf({ job, isAlive }: Found, context: Context): Promise<JobRow>
     ...stateNow(job, isAlive, seen),
     ...(seen?.isOver === false && seen.isSetup ? { phase: 'setup' as const } : {}),
     seconds: secondsTo(context.clock.now(), job),
+    cost: null,
     cost_at_most: on ? null : costAtMost(seen?.instance, context.serviceClock.now()),
     ends_at: seen?.isOver === true ? null : deadline,
   };

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { phasesOf, receiptText } from '../../src/jobs/end/receipt.ts';
+
+const at = (second: number) => new Date(Date.UTC(2026, 2, 1) + second * 1000).toISOString();
+
+const record = {
+  on: false,
+  sync: '/in',
+  fetch: [
+    { remote: 'a', local: '/a', fetched_at: at(205) },
+    { remote: 'b', local: '/b', fetched_at: at(206) },
+  ],
+  started_at: at(0),
+  requested_at: at(2),
+  signed_in_at: at(14),
+  copied_at: at(18),
+  command_started_at: at(19),
+  exited_at: at(204),
+  output_kept_at: at(204),
+};
+const none = { renting: null, copying: null, running: null, fetching: null };
+
+test.each([
+  ['a whole job', {}, { renting: 12, copying: 4, running: 185, fetching: 2 }],
+  ['a job of --on', { on: true }, { renting: null, copying: 4, running: 185, fetching: 2 }],
+  ['a job without --sync', { sync: null }, { copying: null }],
+  ['a job without --fetch', { fetch: [] }, { fetching: null }],
+  [
+    'a result that is missing',
+    { fetch: [...record.fetch, { remote: 'c', local: '/c', fetched_at: null }] },
+    { running: 185, fetching: null },
+  ],
+  ['a command that disappeared', { exited_at: null }, { running: null, fetching: null }],
+  [
+    'a job that never signed in',
+    { signed_in_at: null, copied_at: null, command_started_at: null, exited_at: null },
+    none,
+  ],
+  ['a record of version 1', { requested_at: null }, { renting: 14 }],
+  ['a clock that was set back', { exited_at: at(3) }, { running: 0 }],
+] as const)('measures the phases of %s', (_what, change, phases) => {
+  expect(phasesOf({ ...record, ...change })).toMatchObject(phases);
+});
+
+const member = {
+  name: 'train-1',
+  terminated: true,
+  cost: '0.35',
+  cost_at_most: '89.90',
+  phases: { renting: 12, copying: 0, running: 185, fetching: 2 },
+  gpu: null,
+} as const;
+const second = { ...member, name: 'train-2', cost: '1234.5' };
+
+test.each([
+  ['an exact cost', [member], 'It cost 0.35 ₽: 12 s renting, 3 min running, 2 s fetching.'],
+  ['an unknown cost', [{ ...member, cost: null, phases: null }], 'It cost at most 89.90 ₽.'],
+  [
+    'a job of --on',
+    [{ ...member, cost: null, cost_at_most: null, phases: { ...none, running: 5 } }],
+    'It took 5 s running.',
+  ],
+  [
+    'the use of the cards',
+    [{ ...member, gpu: { busy_percent: 12, peak_memory_mib: 3174, memory_total_mib: 24_576 } }],
+    'It cost 0.35 ₽: 12 s renting, 3 min running (GPU busy 12 % on average, peak memory 3.1 of 24 GiB), 2 s fetching.',
+  ],
+  ['nothing known', [{ ...member, cost: null, cost_at_most: null, phases: none }], undefined],
+  ['no instance', [], undefined],
+  [
+    'several instances',
+    [member, second],
+    'They cost 1,234.85 ₽: train-1 0.35 ₽, train-2 1,234.50 ₽.',
+  ],
+  [
+    'several instances, one of unknown cost',
+    [member, { ...second, cost: null }],
+    'They cost at most 90.25 ₽: train-1 0.35 ₽, train-2 at most 89.90 ₽.',
+  ],
+  [
+    'several instances, one without a price',
+    [member, { ...second, cost: null, cost_at_most: null }],
+    undefined,
+  ],
+  ['many instances', Array.from({ length: 9 }, () => member), 'They cost 3.15 ₽.'],
+] as const)('shows %s', (_what, members, text) => {
+  expect(receiptText(members)).toBe(text);
+});

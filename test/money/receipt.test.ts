@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import { accountOf, areBooked, readCost } from '../../src/money/receipt.ts';
+import { kopecksText, zero } from '../../src/rules/money.ts';
+import { freshState } from '../../src/sandbox/seed.ts';
+import { eventsPage } from '../../src/sandbox/service/events.ts';
+import {
+  createInstance,
+  startInstance,
+  stopInstance,
+  terminateInstance,
+} from '../../src/sandbox/service/instances.ts';
+import { transactionsPage } from '../../src/sandbox/service/ledger.ts';
+import { failRunning } from '../../src/sandbox/service/lifecycle.ts';
+import { settle } from '../../src/sandbox/service/settle.ts';
+import type { Instance, State } from '../../src/sandbox/store/state.ts';
+import { decimal } from '../sandbox/lives.ts';
+import { RTX_4090, START, UBUNTU } from '../sandbox/support.ts';
+import { fc } from '../support/random.ts';
+
+const time = (minute: number) => new Date(START + minute * 60_000).toISOString();
+const event = (action: string, amount: unknown, minute = 0) => ({
+  type: 'BILLING',
+  payload: { action, amount },
+  created_at: time(minute),
+});
+const entry = (type: string, amount: string, minute = 0, status = 'COMPLETED') => ({
+  id: `${type} ${amount} ${minute}`,
+  type,
+  status,
+  amount,
+  created_at: time(minute),
+});
+
+const closed = [event('reserve', '89.905'), event('charge', '0.35'), event('release', '89.555')];
+
+describe('the account of an instance', () => {
+  test.each([
+    ['charges what was not returned', closed, '0.35'],
+    [
+      'subtracts refunds',
+      [event('reserve', '90'), event('charge', '90'), event('refund', '89.5')],
+      '0.50',
+    ],
+    ['costs nothing if all was returned', [event('reserve', '90'), event('release', '90')], '0.00'],
+    [
+      'adds up hours, and counts no failed reservation',
+      [1, 2]
+        .flatMap(() => [event('reserve', '54'), event('charge', '54')])
+        .concat(event('reserve_failed', '54')),
+      '108.00',
+    ],
+    [
+      'ignores other events',
+      [...closed, { type: 'INFO', payload: null, created_at: null }],
+      '0.35',
+    ],
+  ])('%s', (_how, events, cost) => {
+    const account = accountOf(events);
+    expect(account.kind === 'closed' && kopecksText(account.cost)).toBe(cost);
+  });
+
+  test.each([
+    ['a missing return', [event('reserve', '90'), event('charge', '0.35')], 'open'],
+    ['a missing charge', [event('reserve', '90'), event('release', '89.65')], 'open'],
+    ['a running hour', [event('reserve', '90')], 'open'],
+    ['more charges than reservations', [event('reserve', '90'), event('charge', '91')], 'open'],
+    ['no financial action', [{ type: 'INFO', payload: null, created_at: time(0) }], 'unknown'],
+    ['an empty log', [], 'unknown'],
+    ['charges without a reservation', [event('charge', '90')], 'unknown'],
+    ['another action', [...closed, event('CHARGE', '1')], 'unknown'],
+    ['a number as amount', [...closed, event('charge', 1)], 'unknown'],
+    ['a negative amount', [...closed, event('charge', '-1')], 'unknown'],
+    ['no payload', [...closed, { type: 'BILLING', payload: null, created_at: time(0) }], 'unknown'],
+    ['an unreadable time', [{ ...event('reserve', '1'), created_at: 'soon' }], 'unknown'],
+  ])('is not closed with %s', (_how, events, kind) => {
+    expect(accountOf(events)).toEqual({ kind });
+  });
+
+  test.each([
+    ['the same time', [entry('USAGE_CHARGE', '0.350')], true],
+    ['a minute later', [entry('USAGE_CHARGE', '0.35', 1)], true],
+    ['two minutes later', [entry('USAGE_CHARGE', '0.35', 2)], false],
+    ['another amount', [entry('USAGE_CHARGE', '0.36')], false],
+    ['another type', [entry('REFUND', '0.35')], false],
+    ['a payment that is not completed', [entry('USAGE_CHARGE', '0.35', 0, 'PENDING')], false],
+    ['no transaction', [], false],
+  ])('is confirmed by its transaction only: %s', (_how, entries, isBooked) => {
+    const account = accountOf(closed);
+    expect(account.kind === 'closed' && areBooked(account.payments, entries)).toBe(isBooked);
+  });
+
+  test('needs a transaction for each of two equal charges', () => {
+    const twice = [event('reserve', '2'), event('charge', '1'), event('charge', '1', 1)];
+    const account = accountOf(twice);
+    const payments = account.kind === 'closed' ? account.payments : [];
+    const first = entry('USAGE_CHARGE', '1');
+    expect(areBooked(payments, [first])).toBe(false);
+    expect(areBooked(payments, [first, entry('USAGE_CHARGE', '1', 1)])).toBe(true);
+  });
+});
+
+/** What happens to the instance of one job. */
+const life = fc.record({
+  /** In thousandths of a rouble. */
+  price: fc.integer({ min: 1, max: 300_000 }),
+  seconds: fc.oneof(fc.nat(59), fc.nat(3600), fc.nat(40_000)),
+  /** Seconds between a stop and a start. */
+  pause: fc.option(fc.integer({ min: 2, max: 5000 }), { freq: 4 }),
+  fails: fc.boolean(),
+});
+type Life = typeof life extends fc.Arbitrary<infer T> ? T : never;
+
+/** Rents an instance at a price that the sandbox's own offers don't have. */
+function rent(state: State, name: string, { price: thousandths }: Life, now: number): Instance {
+  const given = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: name };
+  const instance = createInstance(state, given, now);
+  const price = decimal(String(thousandths)).div(1000).toFixed(3);
+  Object.assign(instance, { price, reserved: price });
+  for (const event of instance.events.filter(({ type }) => type === 'BILLING')) {
+    event.payload = { action: 'reserve', amount: price };
+  }
+  return instance;
+}
+
+/** Returns when the instance was terminated. */
+function live(state: State, instance: Instance, one: Life, begin: number): number {
+  const { seconds, pause, fails } = one;
+  let now = begin;
+  const pass = (more: number) => {
+    now += more * 1000;
+    settle(state, now);
+  };
+  pass(seconds);
+  if (pause !== null && instance.status === 'ACTIVE') {
+    stopInstance(state, instance.id, now);
+    pass(pause);
+    startInstance(state, instance.id, now);
+    pass(seconds % 700);
+  }
+  if (fails && instance.status === 'ACTIVE') failRunning(state, instance, now);
+  terminateInstance(state, instance.id, now);
+  return now;
+}
+
+describe('the cost of random jobs in the sandbox', () => {
+  test('equals their transactions to the kopeck for 200 accounts, and is open until the end', async () => {
+    let [refunds, hours] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(fc.array(life, { minLength: 1, maxLength: 4 }), async (lives) => {
+        const state = freshState(START, { balance: '1000000' });
+        let now = START;
+        for (const [number, one] of lives.entries()) {
+          const name = `job-${number}`;
+          const instance = rent(state, name, one, now);
+          const api = apiOf(state, instance);
+          expect(await readCost(instance.id, api, {})).toBe('open');
+          now = live(state, instance, one, now);
+          const of = (type: string) =>
+            state.transactions
+              .filter((entry) => entry.type === type && entry.description.endsWith(` ${name}`))
+              .reduce((sum, { amount }) => sum.plus(decimal(amount)), zero());
+          const [charged, refunded] = [of('USAGE_CHARGE'), of('REFUND')];
+          const cost = await readCost(instance.id, api, {});
+          expect(String(cost)).toBe(String(charged.minus(refunded)));
+          refunds += refunded.gt(0) ? 1 : 0;
+          hours += charged.gt(instance.price) ? 1 : 0;
+        }
+      }),
+      { numRuns: 200 },
+    );
+    // The random lives have what the test is about.
+    expect(Math.min(refunds, hours)).toBeGreaterThan(10);
+  });
+});
+
+/** The lists of the sandbox, as a client reads them. */
+function apiOf(state: State, instance: Instance): Parameters<typeof readCost>[1] {
+  return {
+    instances: {
+      events: async (_id, { page = 1, limit = 10 } = {}) =>
+        asSent(eventsPage(instance, page, limit)),
+    },
+    billing: {
+      transactions: async ({ page = 1, limit = 20 } = {}) =>
+        asSent(transactionsPage(state, page, limit, undefined)),
+    },
+  };
+}
+
+function asSent(page: unknown) {
+  return JSON.parse(JSON.stringify(page));
+}
