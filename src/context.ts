@@ -1,3 +1,4 @@
+import { createGate } from './concurrency.ts';
 import type { Context, GlobalFlags, Host } from './context/contract.ts';
 import { createObserver } from './context/observe.ts';
 import { createService } from './context/service.ts';
@@ -56,6 +57,7 @@ export function createContext(
     serviceClock,
     interrupts,
     creating: new Set(),
+    priceChecks: { inTurn: createGate(1), pending: new Set() },
     signal: interrupts.first,
     flags,
     version,

@@ -9,6 +9,7 @@ import { leavingOf } from './context/interrupts.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { usageError } from './errors.ts';
 import { warnOfRefusedKey } from './instances/deadlines/unenforced.ts';
+import { markBilling } from './instances/read.ts';
 import { checkColumns, terminalColumns, wantsColour } from './output/index.ts';
 import { createSink } from './output/sink.ts';
 import { lacksRoubleSign } from './output/table/rouble.ts';
@@ -65,7 +66,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const refused = thrown && (await thrownBy(() => warnIfRefused(thrown.error, context)));
   const closing = await thrownBy(async () => context?.close());
   const ending = thrown ?? refused ?? closing;
-  const failure = ending && asCliError(ending.error);
+  const failure = ending && (await markBilling(asCliError(ending.error), context?.journal));
   if (failure === undefined) return context?.exitCode ?? 0;
   const ctrlC = failure.failure === 'interrupted' ? overCtrlC(host) : '';
   // If the command line can't be parsed, its flags are unknown.

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Api } from '../api/index.ts';
 import type { Catalog } from '../catalog/index.ts';
+import type { Gate } from '../concurrency.ts';
 import type { Config, ConfigFile, Folders } from '../config/index.ts';
 import type { Keys } from '../config/keys.ts';
 import type { Settings } from '../config/resolve.ts';
@@ -139,6 +140,11 @@ export interface Context {
   readonly interrupts: Interrupts;
   /** Names of what requests in flight create, so that Ctrl-C warns once about all of them. */
   readonly creating: Set<string>;
+  /**
+   * Checks of new instances' prices, one at a time. `pending` has the names of instances of this
+   * command that are still to be checked.
+   */
+  readonly priceChecks: { readonly inTurn: Gate; readonly pending: Set<string> };
   /** First interrupt, for work that can simply stop. */
   readonly signal: AbortSignal;
   readonly flags: GlobalFlags;

@@ -1,5 +1,8 @@
 import type { Api, CallOptions, Instance } from '../api/index.ts';
-import { type CliError, isOfOneReading } from '../errors.ts';
+import { CliError, isOfOneReading, MAY_BILL, SeveralErrors } from '../errors.ts';
+import type { Journal } from '../journal/index.ts';
+import { idKey } from '../rules/names.ts';
+import { mayBill } from '../rules/statuses.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 
 /** What one read of an instance showed. */
@@ -33,6 +36,32 @@ export async function readInstance(
 /** Whether the service itself returned 404. A web page comes from a proxy, and shows nothing. */
 export function isGone({ failure, request }: CliError): boolean {
   return failure === 'notFound' && request?.obstacle !== 'web page';
+}
+
+/**
+ * Marks the errors of requests about instances that may bill by their last reading: a failed
+ * request, and a 404 too, ends no instance. An unreadable journal marks nothing.
+ */
+export async function markBilling(
+  error: CliError,
+  open: (() => Promise<Pick<Journal, 'instance'>>) | undefined,
+): Promise<CliError> {
+  if (error instanceof SeveralErrors) {
+    const { errors, summary } = error;
+    const [first, ...more] = await Promise.all(errors.map((one) => markBilling(one, open)));
+    return new SeveralErrors([first ?? error, ...more], summary);
+  }
+  const { request, resource = '', mayBeBilling, message } = error;
+  if (mayBeBilling || !request?.operation.includes(' /instances/{id}')) return error;
+  try {
+    const found = await (await open?.())?.instance(idKey(resource));
+    if (found?.kind !== 'known' || !mayBill(found.instance.last?.status)) return error;
+  } catch (unread) {
+    if (unread instanceof CliError) return error;
+    throw unread;
+  }
+  const text = isGone(error) ? `${message} ${MAY_BILL}` : message;
+  return error.with(text, { mayBeBilling: true });
 }
 
 /** Returns the instance. Throws the fault if it is gone or unread. */

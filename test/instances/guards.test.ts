@@ -344,6 +344,32 @@ describe('--max-burn after the response', () => {
     expect(living.map(({ name }) => name)).toEqual(['keep']);
   });
 
+  test('terminates only as many of several new instances as exceed the guard, newest first', async () => {
+    await offerAt('200.00');
+    await guard('--enforce-max-burn');
+    // All requests arrive before the first response. Each response waits for the check of the
+    // instance before it: gpucloud reads that instance only then.
+    const order: string[] = [];
+    const waiting: (() => void)[] = [];
+    const next = () => waiting.shift()?.();
+    const read = new Set<string>();
+    service.onRead = async (id) => {
+      if (!read.has(id)) next();
+      read.add(id);
+    };
+    service.posts = Array.from({ length: 4 }, () => async ({ body }: RecordedRequest) => {
+      const turn = new Promise<void>((go) => waiting.push(go));
+      if (waiting.length === 4) next();
+      await turn;
+      order.push(nameIn(body));
+      return ok(service.rent(randomUUID(), nameIn(body), { ...DEAR, ...service.shows(body) }), 201);
+    });
+    const { code, stderr } = await create('box', '--count', '4', '--wait');
+    expect(code).toBe(1);
+    const kept = [...service.instances.values()].filter(({ status }) => status === 'ACTIVE');
+    expect(kept.map(({ name }) => name).sort(), stderr).toEqual(order.slice(0, 2).sort());
+  });
+
   test('exits with 7 if that instance may not have ended', async () => {
     await offerAt('900.00');
     await guard('--enforce-max-burn');

@@ -75,7 +75,8 @@ export interface Exceeded {
 
 /**
  * Checks `--max-burn` again with a new instance's price, since the API shows the price only after
- * the request. Sends nothing.
+ * the request. Sends nothing. Leaves out instances of the same command that are still to be
+ * checked, so that only those that exceed the limit are terminated, newest first.
  */
 export async function exceededBy(
   instance: Pick<Instance, 'id' | 'price_per_hour_snapshot'>,
@@ -87,9 +88,11 @@ export async function exceededBy(
   if (most === undefined) return undefined;
   const journal = await context.journal();
   const { instances, open } = await livingIn(journal, undefined);
-  const others = instances.filter(({ id }) => id !== instance.id).map(costOf);
+  const { pending } = context.priceChecks;
+  const isChecked = ({ name }: { readonly name: string }) => !pending.has(name);
+  const others = instances.filter((one) => one.id !== instance.id && isChecked(one)).map(costOf);
   const priceOf = await openPrices(journal, context);
-  for (const one of open) others.push(await openCost(one, priceOf));
+  for (const one of open.filter(isChecked)) others.push(await openCost(one, priceOf));
   const guard = `over --max-burn ${kopecksText(most)} of profile "${profile}"`;
   const own = priceIn(instance.price_per_hour_snapshot);
   if (own === undefined) {

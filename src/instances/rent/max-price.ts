@@ -51,38 +51,45 @@ export async function rentWithin(
   send: (api: Api, options: CallOptions) => Promise<Instance>,
 ): Promise<Instance> {
   const limit = await limitOf(asked, request, context);
-  let rented: Instance;
+  const { pending } = context.priceChecks;
+  const { name } = request;
+  pending.add(name);
   try {
-    const ceiling = limit === undefined ? {} : { max_price: limit.toFixed() };
-    rented = await rent({ ...request, ...ceiling }, context, send);
-  } catch (error) {
-    const id = madeAfterAll(error);
-    if (id !== undefined && (limit !== undefined || (await isBurnLimited(context)))) {
-      // Reads by ID, since the name may not be on disk.
-      await enforceLimits(await readPrice(id, request.name, context), limit, context);
+    let rented: Instance;
+    try {
+      const ceiling = limit === undefined ? {} : { max_price: limit.toFixed() };
+      rented = await rent({ ...request, ...ceiling }, context, send);
+    } catch (error) {
+      const id = madeAfterAll(error);
+      if (id !== undefined && (limit !== undefined || (await isBurnLimited(context)))) {
+        // Reads by ID, since the name may not be on disk.
+        const instance = await readPrice(id, name, context);
+        await enforceMaxPrice(instance, limit, context);
+        await enforceMaxBurn(instance, name, context);
+      }
+      throw error;
     }
-    throw error;
+    await enforceMaxPrice(rented, limit, context);
+    await enforceMaxBurn(rented, name, context);
+    return rented;
+  } finally {
+    pending.delete(name);
   }
-  await enforceLimits(rented, limit, context);
-  return rented;
-}
-
-async function enforceLimits(
-  instance: Priced,
-  limit: Money | undefined,
-  context: Context,
-): Promise<void> {
-  await enforceMaxPrice(instance, limit, context);
-  await enforceMaxBurn(instance, context);
 }
 
 /**
  * Warns if a new instance breaks the profile's `--max-burn`, and sets the exit code of a command
  * that has none of its own. Terminates the instance only if the profile says so.
  */
-async function enforceMaxBurn(instance: Priced, context: Context): Promise<void> {
-  const found = await warnOfMaxBurn(instance, context);
-  if (found?.isEnforced === true) await endTooDear(instance, titledText(instance, found), context);
+async function enforceMaxBurn(instance: Priced, name: string, context: Context): Promise<void> {
+  const { inTurn, pending } = context.priceChecks;
+  await inTurn(async () => {
+    pending.delete(name);
+    const found = await warnOfMaxBurn(instance, context);
+    if (found?.isEnforced === true) {
+      await endTooDear(instance, titledText(instance, found), context);
+    }
+  });
 }
 
 /** Warns if an instance that was just rented or recovered breaks the profile's `--max-burn`. */

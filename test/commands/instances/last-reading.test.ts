@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { NEW, RentingService } from '../../support/renting-service.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+import { HARDWARE } from '../../support/sandbox-ids.ts';
+import { errorOf } from '../../support/stderr-lines.ts';
+
+let world: World;
+let service: RentingService;
+
+beforeEach(async () => {
+  service = new RentingService();
+  world = await createWorld({ handler: service.handler });
+  const { code, stderr } = await world.cli(['instances', 'create', 'box', ...HARDWARE]);
+  expect(code, stderr).toBe(0);
+});
+afterEach(() => world.close());
+
+test('an instance that was not terminated may bill although the service does not find it', async () => {
+  service.instances.clear();
+  const { code, stderr } = await world.cli(['instances', 'get', 'box']);
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr:
+      'error: Instance 3f0c5d9e-1111-4222-8333-444455557777 not found (404): Instance not found. It may still be billing.\nhint: List known instances: gpucloud instances list --all\n',
+  });
+});
+
+test.each([
+  [['instances', 'get', 'box'], 3],
+  [['instances', 'get', 'box', NEW.toUpperCase()], 3],
+  [['instances', 'events', 'box'], 3],
+  [['instances', 'endpoints', 'box'], 3],
+])('%j marks such an instance in JSON', async (argv, exit) => {
+  service.instances.clear();
+  const { code, stderr } = await world.cli([...argv, '--json']);
+  expect(code).toBe(exit);
+  expect(errorOf(stderr)).toMatchObject({ may_be_billing: true });
+});
+
+test('marks an instance that could not be read', async () => {
+  service.failing.add(`/instances/${NEW}`);
+  const { code, stderr } = await world.cli(['instances', 'get', 'box', '--json']);
+  expect(code).toBe(1);
+  const { message, may_be_billing } = errorOf(stderr);
+  expect(message).not.toContain('billing');
+  expect(may_be_billing).toBe(true);
+});
+
+test.each(['TERMINATING', 'TERMINATED'])('marks no instance last read as %s', async (status) => {
+  const instance = service.instances.get(NEW);
+  if (instance) service.instances.set(NEW, { ...instance, status });
+  expect((await world.cli(['instances', 'get', 'box'])).code).toBe(0);
+  service.instances.clear();
+  const { code, stderr } = await world.cli(['instances', 'get', NEW, '--json']);
+  expect({ code, bills: errorOf(stderr).may_be_billing }).toEqual({ code: 3, bills: false });
+});
+
+test('marks no instance that this computer never read', async () => {
+  const other = '3f0c5d9e-1111-4222-8333-444455550000';
+  const { code, stderr } = await world.cli(['instances', 'get', other, '--json']);
+  expect({ code, bills: errorOf(stderr).may_be_billing }).toEqual({ code: 3, bills: false });
+});
