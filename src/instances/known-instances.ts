@@ -38,6 +38,8 @@ export interface KnownInstances {
   readonly requested: number;
   /** Why instances could not be read. Their rows show the last state seen. */
   readonly faults: readonly CliError[];
+  /** Whether this computer's record of a request is unreadable, so that an instance may be missing. */
+  readonly isPartial: boolean;
   /** Error from reading the drives. Drives also name instances. */
   readonly driveFault: CliError | undefined;
 }
@@ -78,13 +80,15 @@ export async function readKnownInstances(
     );
 
   const isWanted = (id: string) => except?.has(id) !== true;
-  const reading = read([...ids.keys()].filter(isWanted));
+  const damaged = known.unreadable.filter((one) => resourceId(one).ok);
+  const reading = read([...ids.keys(), ...damaged].filter(isWanted));
   reading.catch(() => undefined);
   const { found, fault, isOdd } = await attachedTo(drives);
   if (isOdd) context.err.warn('odd_response', ODD);
   const archived = all ? NONE : await archivedOf(found, ids, journal);
   const fresh = found.filter(
-    (id) => isWanted(id) && !ids.has(id) && archived.get(id)?.untracked !== true,
+    (id) =>
+      isWanted(id) && !ids.has(id) && !damaged.includes(id) && archived.get(id)?.untracked !== true,
   );
   for (const [id, instance] of archived) ids.set(id, instance);
   const attached = await read(fresh);
@@ -98,7 +102,8 @@ export async function readKnownInstances(
   const lost = known.unknown.map((rental) => unknownRow(rental, now, context.flags.profile));
   const inFlight = known.inFlight.map((rental) => inFlightRow(rental, now));
   const inOrder = [...newestFirst(lost), ...newestFirst(inFlight), ...newestFirst(rows)];
-  return { rows: inOrder, requested: rows.length, faults, driveFault: fault };
+  const isPartial = damaged.length < known.unreadable.length;
+  return { rows: inOrder, requested: rows.length, faults, driveFault: fault, isPartial };
 }
 
 export function drivesUnread({ message }: CliError): string {

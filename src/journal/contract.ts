@@ -105,6 +105,11 @@ export interface Known {
   readonly unknown: readonly OpenRequest[];
   /** Requests still waiting for a response. */
   readonly inFlight: readonly OpenRequest[];
+  /**
+   * The IDs of instances whose file is unreadable, and the paths of unreadable requests. If another
+   * user owns an instance's file, its name proves nothing, so its path.
+   */
+  readonly unreadable: readonly string[];
 }
 
 /** The service and account of a journal. */

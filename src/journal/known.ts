@@ -58,7 +58,9 @@ export function known(store: Store) {
     // A new instance has no folder while the account is unknown. A known instance keeps its folder.
     const folder = ownFolder() ?? kept?.folder;
     if (folder === undefined || (kept !== undefined && hasNoNews(kept))) return;
-    const record = kept?.record ?? newInstance(id, 'read', now());
+    // An unreadable file shows that this computer rented or tracked the instance.
+    const origin = lookUp(id) === 'unreadable' ? 'track' : 'read';
+    const record = kept?.record ?? newInstance(id, origin, now());
     const last = newsOf(record);
     try {
       await writing(() => writeInstance(folder, { ...record, name: last.name, last }, kept));
@@ -85,6 +87,7 @@ export function known(store: Store) {
           ),
           unknown: open.filter(({ isInFlight }) => !isInFlight),
           inFlight: open.filter(({ isInFlight }) => isInFlight),
+          unreadable: store.unreadable().filter((one) => !seen.has(one)),
         };
       });
     },

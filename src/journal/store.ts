@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { Ends, JournalSettings } from './contract.ts';
 import { deadlinesIn, inheritDeadline } from './deadlines.ts';
@@ -7,6 +7,7 @@ import {
   fileName,
   fingerprint,
   foreignOwner,
+  nameIn,
   namesIn,
   readText,
   remedyOf,
@@ -94,7 +95,7 @@ export function openStore(settings: JournalSettings) {
   function spoil(path: string): void {
     if (!warned.has(path)) {
       settings.warn(
-        `Could not read the journal file ${path}${foreignOwner(path)}, so its instance or request is missing. Check your instances in the web console.`,
+        `Could not read the journal file ${path}${foreignOwner(path)}, so ${LOST[basename(dirname(path))]}.`,
       );
     }
     warned.add(path);
@@ -188,5 +189,22 @@ export function openStore(settings: JournalSettings) {
       return kept.filter((request) => !isSettled(request));
     },
     removeSettled,
+    /** Returns what `Known` says about the unreadable files found so far. */
+    unreadable(): string[] {
+      return [...warned].flatMap((path) => {
+        const folder = basename(dirname(path));
+        if (folder === 'requests') return path;
+        if (folder !== 'instances') return [];
+        return foreignOwner(path) === '' ? nameIn(basename(path, '.json')) : path;
+      });
+    },
   };
 }
+
+/** What is unknown without a file, by its folder. */
+const LOST: Readonly<Record<string, string>> = {
+  instances: 'only the ID of its instance is known',
+  archive: 'only the ID of its instance is known',
+  deadlines: 'the deadline of its instance is unknown',
+  requests: 'its request is missing. Check your instances in the web console',
+};

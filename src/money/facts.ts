@@ -32,7 +32,7 @@ export function moneyFacts({ user, instances, drives, charges, now }: AccountRea
     balance: balance.ok ? balance.value : undefined,
     burn,
     /** Which parts of the burn rate could be read. */
-    read: { instances: instances !== undefined, drives: drives !== undefined },
+    read: { instances: instances?.isPartial === false, drives: drives !== undefined },
     charges,
     /** RUB per hour of unexplained charges; zero if there are none. */
     unexplainedPerHour,

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { needs } from '../support/needs.ts';
@@ -162,15 +162,25 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
       });
     });
 
-    test('runs the command, fetches the file and terminates the instance', async () => {
-      const { code, stderr } = await run(job(), ['python3 train.py', 'model.bin']);
-      expect(code, stderr).toBe(0);
-      const [ssh] = await callsOf('ssh');
-      expect(ssh).toMatch(/\|-p\|\d+\|\w+@[\d.]+\|python3 train\.py\|$/);
-      const [scp] = await callsOf('scp');
-      expect(scp).toMatch(/\|-P\|\d+\|\w+@[\d.]+:model\.bin\|\.\|$/);
-      expect(await statuses()).toEqual({ 'job-N': ENDED });
-    });
+    test(
+      'runs the command, fetches the file and terminates the instance',
+      needs('ssh'),
+      async () => {
+        await Promise.all(['ssh', 'scp'].map((name) => rm(join(bin, name))));
+        const key = join(computer.home, '.ssh', 'id_ed25519');
+        await mkdir(dirname(key), { recursive: true });
+        execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+        await gpucloud('ssh-keys', 'add', `${key}.pub`, '--name', 'own');
+        const command = 'nvidia-smi -L; echo made > model.bin';
+        const { code, stdout, stderr } = await run(job(), [command, 'model.bin'], {
+          SSH_KEY: 'own',
+        });
+        expect(code, stderr).toBe(0);
+        expect(stdout).toContain('GPU 0: NVIDIA RTX 4090');
+        expect(await readFile(join(computer.home, 'model.bin'), 'utf8')).toBe('made\n');
+        expect(await statuses()).toEqual({ 'job-N': ENDED });
+      },
+    );
 
     test('terminates the instance if the command fails, and exits with its code', async () => {
       await standIn('ssh', 'exit 42');
@@ -336,22 +346,23 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
       await rent('busy');
       await rent('idle');
       await rent('silent');
-      const rows: { name: string; ip_address: string }[] = JSON.parse(
+      const rows: { name: string; id: string }[] = JSON.parse(
         await gpucloud('instances', 'list', '--json'),
       );
-      const address = (name: string) => rows.find((row) => row.name === name)?.ip_address;
+      const idOf = (name: string) => rows.find((row) => row.name === name)?.id;
       await standIn(
         'ssh',
         `case "$*" in
-          *@${address('busy')}\\ *) echo 97 ;;
-          *@${address('idle')}\\ *) echo 3 ;;
+          *${idOf('busy')}*) echo 97 ;;
+          *${idOf('idle')}*) echo 3 ;;
           *) exit 255 ;;
         esac`,
       );
       const { code, stdout, stderr } = await run(stopIdle());
       expect(code, stderr).toBe(0);
       expect(stdout).toMatch(/idle +\S+ +STOPPING/);
-      expect((await callsOf('ssh')).filter((line) => line.includes('@'))).toHaveLength(3);
+      const asked = (await callsOf('ssh')).filter((line) => line.includes('nvidia-smi'));
+      expect(asked).toHaveLength(3);
       expect(await statuses()).toEqual({ busy: 'ACTIVE', idle: STOPPED, silent: 'ACTIVE' });
     });
 

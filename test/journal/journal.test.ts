@@ -275,7 +275,12 @@ describe('the journal of an account', () => {
       { service: SERVICE, account: 'user-2' },
       { service: `${SERVICE}/v2`, account: 'user-1' },
     ]) {
-      expect(await journal({ scope }).read()).toEqual({ instances: [], unknown: [], inFlight: [] });
+      expect(await journal({ scope }).read()).toEqual({
+        instances: [],
+        unknown: [],
+        inFlight: [],
+        unreadable: [],
+      });
     }
   });
 
@@ -307,14 +312,17 @@ describe('an unreadable file', () => {
     const path = folder('instances', `${ID}.json`);
     await writeFile(path, '{"version":1,"id":"torn');
     const own = journal();
-    expect((await own.read()).instances.map(({ id }) => id)).toEqual([OTHER]);
+    const found = await own.read();
+    expect(found.instances.map(({ id }) => id)).toEqual([OTHER]);
+    expect(found.unreadable).toEqual([ID]);
     await own.read();
     expect(warnings).toEqual([expect.stringContaining(path)]);
     expect(await own.instance(ID)).toEqual({ kind: 'unreadable' });
     await own.observe({ id: ID, status: 'ACTIVE' });
     expect(await own.instance(ID)).toMatchObject({
-      instance: { id: ID, last: { status: 'ACTIVE' } },
+      instance: { id: ID, origin: 'track', last: { status: 'ACTIVE' } },
     });
+    expect((await own.read()).unreadable).toEqual([]);
     expect(await readFile(`${path}.unreadable`, 'utf8')).toContain('torn');
   });
 
@@ -327,7 +335,11 @@ describe('an unreadable file', () => {
     await mkdir(folder('requests'), { recursive: true });
     const path = folder('requests', '%4cost.json');
     await writeFile(path, text);
-    expect(await journal().read()).toMatchObject({ unknown: [], inFlight: [] });
+    expect(await journal().read()).toMatchObject({
+      unknown: [],
+      inFlight: [],
+      unreadable: [path],
+    });
     expect(warnings).toEqual([expect.stringContaining(path)]);
     await expect(journal().open({ ...request, name: 'Lost' }, NOBODY)).rejects.toMatchObject({
       failure: 'storage',

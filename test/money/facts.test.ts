@@ -4,7 +4,7 @@ import { moneyFacts, runwayJson } from '../../src/money/facts.ts';
 import { zero } from '../../src/rules/money.ts';
 
 const HOUR = 3_600_000;
-const instances = { rows: [], requested: 0, faults: [], driveFault: undefined };
+const instances = { rows: [], requested: 0, faults: [], isPartial: false, driveFault: undefined };
 const reading: AccountReading = {
   now: 0,
   user: { id: 'user-1', balance: '100.00' },

@@ -7,7 +7,7 @@ const NOW = Date.parse('2026-01-15T12:00:00.000Z');
 const reading: AccountReading = {
   now: NOW,
   user: { id: 'user-1', balance: '100.00' },
-  instances: { rows: [], requested: 0, faults: [], driveFault: undefined },
+  instances: { rows: [], requested: 0, faults: [], isPartial: false, driveFault: undefined },
   drives: [],
   charges: undefined,
   unreadable: undefined,

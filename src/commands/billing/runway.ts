@@ -66,13 +66,14 @@ function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
 
 /** Returns an error if a fact for the check is missing. */
 export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
-  const { balance, burn, charges, unexplainedPerHour } = facts;
+  const { balance, burn, charges, read, unexplainedPerHour } = facts;
   const unjudged = (words: string, item?: BillingItem) =>
     new CliError('notUnderstood', `${words}, so --fail-below ${failBelow.text} can't be checked.`, {
       ...(item === undefined ? {} : { resource: item.id ?? item.name, hint: hintOf(item) }),
     });
   if (balance === undefined) return unjudged('The service returned no readable balance');
   if ('amount' in failBelow) return undefined;
+  if (!read.instances) return unjudged("This computer's list of instances is incomplete");
   const untold = burn.uncounted.find(({ item }) => priceIn(item.price) === undefined);
   if (untold !== undefined) {
     const { item } = untold;
@@ -158,7 +159,7 @@ function lastsText(report: Runway): string {
   const { hours_left: hours, runs_out_at: end, as_of: now, balance, unread, burn } = report;
   if (end !== null) return spanText(Math.floor((Date.parse(end) - Date.parse(now)) / 1000));
   if (hours !== null) return spanText(Math.floor(Number(hours) * 3600));
-  const isUnsure = unread.length > 0 || burn.not_counted.length > 0;
+  const isUnsure = unread.length > 0 || burn.not_counted.length > 0 || burn.per_hour === null;
   if (balance === null || isUnsure) return 'unknown';
   return 'no known costs';
 }

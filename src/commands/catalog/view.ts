@@ -27,7 +27,7 @@ export const entryView: View<CatalogEntry> = {
     field('cuda_version', 'CUDA', { hidden: true }),
   ],
   id: (one) => one.id,
-  empty: `No known offers or images yet. Reading an instance adds its offer and image; "${gpucloud('catalog', 'add')}" adds one manually.`,
+  empty: `No known offers or images yet. Copy their IDs from the service's web console; "${gpucloud('catalog', 'add')}" names them. Reading an instance adds its offer and image.`,
 };
 
 function fromText({ sources }: CatalogEntry): string {

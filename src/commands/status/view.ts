@@ -92,12 +92,14 @@ export function statusBlocks(
   ];
 }
 
-function emptyFacts({ instances, drives, unread }: Overview): Fact[] {
+function emptyFacts({ instances, drives, burn, unread }: Overview): Fact[] {
   const isRead = (name: string) => !unread.some(({ part }) => part === name);
+  // A record that is unreadable here may be of an instance.
+  const isWhole = isRead('instances') && burn.instances_per_hour !== null;
   return [
     {
       label: 'Instances',
-      text: instances.length === 0 && isRead('instances') ? 'no known instances' : '',
+      text: instances.length === 0 && isWhole ? 'no known instances' : '',
     },
     { label: 'Drives', text: drives.length === 0 && isRead('drives') ? 'none' : '' },
   ];

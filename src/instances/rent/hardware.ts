@@ -41,7 +41,10 @@ export async function findHardware(
       typed,
       entries.flatMap(({ name }) => name ?? []),
     );
-    const list = `list known ${kind}s: ${gpucloud('catalog', 'list')}`;
+    const list =
+      entries.length === 0
+        ? `copy the ID from the service's web console; to use the name: ${gpucloud('catalog', 'add', kind, 'ID', '--name', typed)}`
+        : `list known ${kind}s: ${gpucloud('catalog', 'list')}`;
     throw brokenRule(
       flag,
       typed,

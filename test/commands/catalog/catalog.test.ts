@@ -82,7 +82,7 @@ describe('catalog list', () => {
       code: 0,
       stdout: '',
       stderr:
-        'No known offers or images yet. Reading an instance adds its offer and image; "gpucloud catalog add" adds one manually.\n',
+        'No known offers or images yet. Copy their IDs from the service\'s web console; "gpucloud catalog add" names them. Reading an instance adds its offer and image.\n',
       requests: [],
     });
     expect(await entries()).toEqual([]);
@@ -367,7 +367,7 @@ describe('instances create by name', () => {
     const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toBe(
-      'error: --offer "RTX 4090": no known offer has that name, and an ID must have at most 200 letters, digits, ".", "_", "~" and "-", and not start with ".", "~" or "-"\nhint: list known offers: gpucloud catalog list\n',
+      'error: --offer "RTX 4090": no known offer has that name, and an ID must have at most 200 letters, digits, ".", "_", "~" and "-", and not start with ".", "~" or "-"\nhint: copy the ID from the service\'s web console; to use the name: gpucloud catalog add offer ID --name \'RTX 4090\'\n',
     );
   });
 

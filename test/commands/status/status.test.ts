@@ -1,4 +1,7 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { serviceFolder } from '../../../src/journal/files.ts';
 import { AccountService } from '../../support/account-service.ts';
 import { manualClock } from '../../support/clock.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
@@ -45,6 +48,26 @@ describe('status', () => {
         '  catalog  gpucloud catalog list',
         '',
       ].join('\n'),
+    );
+  });
+
+  test('reports an unknown burn rate if the record of a request is unreadable', async () => {
+    const account = join('state/journal', serviceFolder(world.service.url), 'user-1');
+    const folder = join(world.home, account, 'requests');
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'lost.json'), '{');
+    const { code, stdout, stderr } = await world.cli(['status']);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain(
+      'so its request is missing. Check your instances in the web console.\n',
+    );
+    expect(stdout).toContain('Burn rate  0.00 ₽ per hour for drives; instances unknown\n');
+    expect(stdout).not.toContain('no known');
+    const runway = await world.cli(['billing', 'runway', '--fail-below', '24h']);
+    expect(runway.code).toBe(10);
+    expect(runway.stdout).toContain('Per hour  unknown\nLasts     unknown\n');
+    expect(runway.stderr).toContain(
+      "error: This computer's list of instances is incomplete, so --fail-below 24h can't be checked.",
     );
   });
 
