@@ -158,24 +158,6 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
   });
 
-  test('reopens the tunnel after the instance reboots', async () => {
-    const first = await site.start();
-    world.service.instances.set(ID, box(first.port));
-    const child = start(ID, `0:${appPort}`);
-    const ended = outcomeOf(child);
-    const again = heard(child, 'stderr', /is open again/);
-    const address = (await heard(child, 'stdout', /\n/)).trim();
-    const before = world.service.requests.length;
-    world.service.instances.set(ID, box(first.port, { status: 'REBOOTING' }));
-    await first.stop();
-    await until(() => world.service.requests.length > before);
-    world.service.instances.set(ID, box(site.sshd.port));
-    await again;
-    expect(await (await fetch(`http://${address}/back`)).text()).toBe('app /back');
-    child.kill('SIGINT');
-    expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
-  });
-
   test('exits with 5 if the instance was stopped, and suggests starting it', async () => {
     const first = await site.start();
     world.service.instances.set(ID, box(first.port));

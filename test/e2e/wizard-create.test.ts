@@ -1,7 +1,6 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { width } from '../../src/output/width.ts';
 import { needs } from '../support/needs.ts';
 import { KEYS } from '../support/person.ts';
 import {
@@ -15,7 +14,7 @@ import {
   run,
 } from './wizard.ts';
 
-const { enter, tab, ctrlC, ctrlD, esc, clearLine } = KEYS;
+const { enter, tab, ctrlC, ctrlD, esc } = KEYS;
 
 openTable();
 
@@ -112,51 +111,5 @@ describe('instances create without arguments', () => {
     );
     expect((await stat(join(computer.home, '.ssh', 'id_ed25519'))).mode & 0o777).toBe(0o600);
     expect(await instances()).toMatchObject([{ ssh_keys: [{ id: key.id }] }]);
-  });
-
-  test('searches a long list of offers, and accepts an offer ID', async () => {
-    const names = Array.from({ length: 14 }, (_, at) => ({
-      service: 'sandbox',
-      kind: 'offer',
-      id: `offer-${at}`,
-      given_name: `Карта ${at} 显卡 ${'длинное имя '.repeat(6)}`,
-    }));
-    await mkdir(join(computer.home, 'state'), { mode: 0o700 });
-    await writeFile(
-      join(computer.home, 'state', 'catalog.json'),
-      JSON.stringify({ version: 1, names }),
-    );
-    const one = person([
-      'instances',
-      'create',
-      'box-one',
-      '--image',
-      'ubuntu-22-04',
-      '--dry-run',
-      '-q',
-    ]);
-    await one.reads(/\? Offer[\s\S]*Карта 13[\s\S]*select/);
-    const rows = one.lines().slice(1, 11);
-    // Expects that no row wraps.
-    expect(rows.filter((row) => !/^(❯| ) \S/.test(row))).toEqual([]);
-    await one.type('显卡');
-    await one.reads(/\? Offer \(the hardware\) 显卡\n❯ Карта/);
-    const columns = one
-      .lines()
-      .filter((row) => row.includes('price unknown'))
-      .map((row) => width(row.slice(0, row.indexOf('price unknown'))));
-    expect(columns.length).toBeGreaterThan(5);
-    expect(new Set(columns).size).toBe(1);
-    expect(one.screen()).toContain('…');
-    await one.type(`${clearLine}h100 sxm`);
-    await one.reads(
-      /\? Offer \(the hardware\) h100 sxm\n❯ 8x H100 80GB SXM5 +2,359\.60 ₽\/h.*\n {2}Another ID/,
-    );
-    await one.type(`${clearLine}zzz`);
-    await one.reads(/❯ Another ID/);
-    await one.type(enter);
-    await one.answers(/\? ID of the offer *$/m, `../x${enter}`);
-    await one.answers('an ID must have at most', `${clearLine}offer-99${enter}`);
-    await one.reads(/✔ ID of the offer offer-99/);
   });
 });

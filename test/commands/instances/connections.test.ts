@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { endpointsOf, fillTemplate } from '../../../src/ssh/endpoints.ts';
 import { fc } from '../../support/random.ts';
@@ -290,19 +289,6 @@ describe('instances open', () => {
       code: 3,
       stderr: `error: ${ID} has no main endpoint.\nhint: reach a port that its programs listen on: gpucloud instances tunnel ${ID} PORT\n`,
     });
-  });
-
-  test('opens a redirecting page with mode 0600', async () => {
-    world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
-    let mode = 0;
-    await world.cli(['instances', 'open', ID], {
-      terminal: true,
-      openFile: async (path) => {
-        mode = (await stat(path)).mode & 0o777;
-        return false;
-      },
-    });
-    expect(mode).toBe(0o600);
   });
 
   test('prints the link if the browser does not request the page in time', async () => {
