@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { Api } from '../../src/api/index.ts';
-import { hintOf } from '../../src/command-line/hints.ts';
-import { withProfile } from '../../src/output/shell-line.ts';
 import {
   apiFor,
   CREATE,
@@ -74,20 +72,6 @@ test('maps an error by its status, not by its message', async () => {
   const liar = { statusCode: 404, message: 'unauthorized: not enough funds', error: 'x' };
   const server = await scripted(json(422, liar));
   expect((await failureOf(get(apiFor(server.url)))).failure).toBe('refused');
-});
-
-test.each([
-  [(api: Api) => api.users.me(), 401, 'gpucloud login'],
-  [get, 404, 'gpucloud instances list --all'],
-  [(api: Api) => api.drives.get('d'), 404, 'gpucloud drives list'],
-  [(api: Api) => api.sshKeys.delete('k'), 404, 'gpucloud ssh-keys list'],
-  [get, 402, 'gpucloud billing balance'],
-  [(api: Api) => api.instances.create(CREATE), 500, 'gpucloud instances recover'],
-  [(api: Api) => api.instances.create(CREATE), 500, 'gpucloud instances list'],
-])('suggests the next command after error %#', async (send, code, hint) => {
-  const server = await scripted(status(code));
-  const found = hintOf(await failureOf(send(apiFor(server.url)))) ?? '';
-  expect(withProfile(found, undefined)).toContain(hint);
 });
 
 const PAGE = `The request to show instance ${ID} was refused (422): `;

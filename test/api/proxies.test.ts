@@ -6,17 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createConnector } from '../../src/api/http/connect.ts';
 import { proxyFor } from '../../src/api/http/proxy.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
-import {
-  apiFor,
-  CREATE,
-  closedPort,
-  data,
-  failureOf,
-  KEY,
-  rawServer,
-  scripted,
-  urlOf,
-} from './harness.ts';
+import { apiFor, CREATE, closedPort, failureOf, KEY, rawServer, urlOf } from './harness.ts';
 
 describe('proxy selection', () => {
   const P = 'http://proxy.example:3128';
@@ -188,23 +178,6 @@ async function secureService() {
   return { url: urlOf(server).replace('http:', 'https:'), requests };
 }
 
-test('bypasses the proxy for plain HTTP to loopback', async () => {
-  const through = await proxy();
-  const server = await scripted(data({ id: 'user-1' }));
-  const env = { http_proxy: through.url, ALL_PROXY: through.url };
-  await apiFor(server.url, { env }).users.me();
-  expect([through.seen, server.calls()]).toEqual([[], ['GET /users/me']]);
-});
-
-test('bypasses the proxy for hosts in NO_PROXY', async () => {
-  const through = await proxy();
-  const service = await secureService();
-  const env = { https_proxy: through.url, NO_PROXY: '127.0.0.1' };
-  const error = await failureOf(apiFor(service.url, { env }).users.me());
-  expect(error.message).toContain('could not open a trusted TLS connection');
-  expect(through.seen).toEqual([]);
-});
-
 test("sends no request if the service's certificate is untrusted", async () => {
   const through = await proxy();
   const service = await secureService();
@@ -269,12 +242,6 @@ describe('a call through a failing proxy', () => {
     const error = await through(urlOf(server));
     expect(error).toMatchObject({ failure: 'unreachable', mayBeBilling: false });
     expect(error.message).toContain(words);
-  });
-
-  test('fails after three tries if the proxy closes the connection at CONNECT', async () => {
-    const server = await rawServer((socket) => socket.destroy());
-    expect((await through(server.url)).failure).toBe('unreachable');
-    expect(server.connections()).toBe(3);
   });
 
   test('fails after three tries if the proxy closes the connection during the handshake', async () => {

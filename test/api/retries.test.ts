@@ -58,11 +58,6 @@ describe('GET, PATCH, DELETE', () => {
     expect(server.calls()).toHaveLength(3);
   });
 
-  test('retries a read after cut connections', async () => {
-    const { api } = await run([cut, cut, data(USER)]);
-    await expect(api.users.me()).resolves.toEqual(USER);
-  });
-
   test('reports unreachable if a read gets no response', async () => {
     const { api } = await run([cut, cut, cut]);
     const error = await failureOf(api.users.me());
@@ -111,15 +106,6 @@ describe('GET, PATCH, DELETE', () => {
     ]);
     const error = await failureOf(api.sshKeys.delete('key-1'));
     expect(error.message).toBe('SSH key key-1 not found (404): no key.');
-  });
-
-  test('tries a refused connection three times, then reports unreachable', async () => {
-    const clock = fakeClock();
-    const api = apiFor(await closedPort(), { clock });
-    const error = await failureOf(api.users.update({ name: 'Ann' }));
-    expect(error.failure).toBe('unreachable');
-    expect(error.message).toContain('connection refused');
-    expect(clock.sleeps).toEqual([250, 500]);
   });
 });
 

@@ -35,16 +35,6 @@ describe('redirects', () => {
     },
   );
 
-  test('does not resend a POST after a 307, even to the same host', async () => {
-    const server = await scripted(
-      status(307, { location: '/elsewhere' }),
-      data(instance('X'), 201),
-    );
-    const error = await failureOf(apiFor(server.url).instances.create(CREATE));
-    expect(error.failure).toBe('outcomeUnknown');
-    expect(server.calls()).toEqual(['POST /instances']);
-  });
-
   test('does not resend a POST after a 421', async () => {
     const server = await scripted(status(421), data(instance('X'), 201));
     expect((await failureOf(apiFor(server.url).instances.create(CREATE))).failure).toBe('refused');
@@ -269,23 +259,6 @@ describe('a POST that rents', () => {
       expect(error.failure).toBe('outcomeUnknown');
       expect([sending, requests, server.connections()]).toEqual([1, round, round]);
     }
-  });
-
-  test('sends each of eight concurrent creates once', async () => {
-    const server = await scripted(...Array(8).fill(data(instance('PROVISIONING'), 201)));
-    const api = apiFor(server.url);
-    const sent = await Promise.all(
-      Array.from({ length: 8 }, async () => {
-        let sending = 0;
-        await api.instances.create(CREATE, {
-          onSending: () => {
-            sending += 1;
-          },
-        });
-        return sending;
-      }),
-    );
-    expect(sent).toEqual(Array(8).fill(1));
   });
 });
 

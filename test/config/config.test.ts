@@ -65,15 +65,6 @@ test("treats a missing config file as empty, and doesn't create one", async () =
   await expect(stat(folder)).rejects.toThrow('ENOENT');
 });
 
-test('writes a change with mode 0600, and removes its temporary file', async () => {
-  const answer = await openConfig(folder).change((file) => ({ ...addWork(file), current: 'work' }));
-  expect(answer).toEqual({ current: 'work', profiles: { work: WORK } });
-  expect(await openConfig(folder).read()).toEqual(answer);
-  expect(await readFile(path, 'utf8')).toBe(`${JSON.stringify(answer, undefined, 2)}\n`);
-  expect(await readdir(folder)).toEqual(['config.json']);
-  expect([await mode(folder), await mode(path)]).toEqual(['700', '600']);
-});
-
 test('restricts the mode of a readable config file at the next change', async () => {
   await mkdir(folder);
   await writeFile(path, '{"profiles":{}}', { mode: 0o666 });
@@ -291,16 +282,6 @@ test('reports a folder in place of the temporary config file', async () => {
     `could not save the change to ${path}: could not remove ${path}.new: it is a folder`,
   );
   expect((await readFile(path)).equals(before)).toBe(true);
-});
-
-test('keeps all of twenty concurrent changes in one process', async () => {
-  const config = openConfig(folder);
-  await Promise.all(
-    Array.from({ length: 20 }, (_, at) =>
-      config.change((file) => withProfile(file, `p${at}`, WORK)),
-    ),
-  );
-  expect(Object.keys((await config.read()).profiles)).toHaveLength(20);
 });
 
 test('reads a file or none while another process creates it', async () => {

@@ -122,12 +122,6 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       }
     });
 
-    test('completes the word at the cursor, before other words', async () => {
-      shell = await completingShell(program, computer);
-      shell.type(`gpucloud instances ter --json${'\u001b[D'.repeat(7)}\t`);
-      await shell.shows(/gpucloud instances terminate +--json/);
-    });
-
     test.each(SETTINGS[program])('completes with the setting %s', async (setting) => {
       shell = await completingShell(program, computer, `${setting};`);
       for (const [typed, shown] of [
@@ -156,19 +150,6 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await shell.shows(/^ready> g instances/m);
       shell.type('lis\t');
       await shell.shows(/^ready> g instances list/m);
-    });
-
-    test('completes short flags, sort columns and topics of help', async () => {
-      shell = await completingShell(program, computer);
-      for (const [typed, shown] of [
-        ['instances list -q -o jsonl\b\t\t', /-o jsonl?/],
-        ['drives list --sort nam\t', /--sort name/],
-        ['help outp\t', /help output/],
-      ] as const) {
-        shell.type(`gpucloud ${typed}`);
-        await shell.shows(shown);
-        await shell.clearLine();
-      }
     });
 
     test('completes instances and files for scp, but no path after the colon', async () => {

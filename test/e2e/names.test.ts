@@ -4,9 +4,6 @@ import { RentingService } from '../support/renting-service.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { type Service, startService } from '../support/service.ts';
 
-const VICTIM = 'deadbeef-0000-4000-8000-000000000001';
-const BEARER = '3f0c5d9e-1111-4222-8333-444455556666';
-
 let computer: Computer;
 let service: Service;
 let renting: RentingService;
@@ -56,44 +53,5 @@ describe('two names that differ only in case', () => {
     expect(ended.map(({ code }) => code)).toEqual([7, 7]);
     expect((await create('TRAINER')).code).toBe(7);
     expect(posts()).toEqual(['/instances']);
-  });
-});
-
-describe('a name like an ID', () => {
-  const verbs = ['get', 'stop', 'terminate'] as const;
-  const run = async (verb: string) => {
-    const before = posts().length;
-    const more = verb === 'terminate' ? ['--yes'] : [];
-    const { code, stderr } = await gpucloud('instances', verb, VICTIM, ...more);
-    return { code, stderr, posts: posts().slice(before) };
-  };
-  beforeEach(() => {
-    renting.rent(BEARER, VICTIM, { status: 'ACTIVE' });
-    renting.rent(VICTIM, 'victim', { status: 'ACTIVE' });
-  });
-
-  test('is refused before any request', async () => {
-    const { code, stderr } = await create(VICTIM);
-    expect({ code, requests: service.requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toContain('must not look like an ID');
-  });
-
-  test('finds the tracked instance that has it, and never suggests typing it', async () => {
-    const tracked = await gpucloud('instances', 'track', BEARER);
-    const stopped = await run('stop');
-    expect(stopped).toMatchObject({ posts: [`/instances/${BEARER}/stop`] });
-    const ended = await run('terminate');
-    expect(ended).toMatchObject({ code: 0, posts: [`/instances/${BEARER}/terminate`] });
-    expect(renting.instances.get(VICTIM)?.status).toBe('ACTIVE');
-    for (const { stderr } of [tracked, stopped, ended, await run('get')]) {
-      expect(stderr).not.toMatch(new RegExp(`gpucloud [^\n]*${VICTIM}`));
-    }
-  });
-
-  test.each(verbs)("exits with 2 in %s if it is another tracked instance's ID", async (verb) => {
-    await gpucloud('instances', 'track', BEARER, VICTIM);
-    const { code, stderr, posts } = await run(verb);
-    expect({ code, posts }).toEqual({ code: 2, posts: [] });
-    expect(stderr).toContain(`victim ${VICTIM}, ${VICTIM} ${BEARER}`);
   });
 });

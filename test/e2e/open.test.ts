@@ -33,11 +33,6 @@ function open(path: string, env = {}, name = ID): Person {
   return person;
 }
 
-const sandbox = async (...argv: string[]) => {
-  const { code, stderr } = await computer.gpucloud(['--profile', 'sandbox', ...argv]);
-  expect(code, stderr).toBe(0);
-};
-
 describe('instances open', needs('Linux'), () => {
   beforeEach(async () => {
     computer = await createComputer();
@@ -82,19 +77,5 @@ describe('instances open', needs('Linux'), () => {
     const { ended, screen } = open('/none', { TMPDIR: '/proc/none' });
     expect(await ended()).toBe(9);
     expect(screen()).toContain('Could not make a temporary folder in /proc/none (ENOENT).');
-  });
-
-  test('opens the sandbox page of a template', async () => {
-    await sandbox('sandbox', 'reset', '--speed', '600', '--yes');
-    const hired = ['--offer', 'RTX 4090', '--image', 'Ubuntu 22.04', '--template', 'jupyterlab'];
-    await sandbox('instances', 'create', 'lab', ...hired, '--wait', '--yes');
-    const browser = await installBrowser(computer.home);
-    const env = { GPUCLOUD_PROFILE: 'sandbox', GPUCLOUD_API_KEY: '', GPUCLOUD_BASE_URL: '' };
-    const { ended, screen } = open(browser.bin, env, 'lab');
-    expect(await ended()).toBe(0);
-    expect(screen()).toContain('Opened JupyterLab in the browser.');
-    const { shown, location } = await browser.visit();
-    expect(location).toBeNull();
-    expect(shown).toContain('<h1>JupyterLab on lab</h1>');
   });
 });

@@ -101,13 +101,6 @@ test('prints the same instance in several processes with --if-not-exists', async
   expect(posts()).toBe(1);
 }, 120_000);
 
-test('creates a drive for each process with --yes', async () => {
-  handler = together('/storage/drives', 2);
-  const argv = ['drives', 'create', 'race', '--size', '5', '--yes'];
-  await Promise.all([1, 2].map(() => computer.gpucloud(argv, { env: env() })));
-  expect(posts()).toBe(2);
-});
-
 test('sends only two requests when several processes create under --max-instances 2', async () => {
   const set = [
     ['profiles', 'add', 'work', '--base-url', service.url],

@@ -93,20 +93,6 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     expect(connections).toBeLessThanOrEqual(128);
   });
 
-  test("shows the pages of an instance's template and container through a tunnel", async () => {
-    const get = 'printf "GET / HTTP/1.0\\r\\n\\r\\n" >&5; cat <&5';
-    const read = (name: string, ...ports: string[]) =>
-      through(name, ports, `exec 5<>/dev/tcp/127.0.0.1/$port; ${get}`);
-    expect((await read('notebook')).stdout).toMatch(
-      /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n<!doctype html>[\s\S]*<h1>JupyterLab on notebook<\/h1>/,
-    );
-    expect((await read('notebook', '0:6006')).stdout).toContain('<h1>TensorBoard on notebook</h1>');
-    const head =
-      'exec 5<>/dev/tcp/127.0.0.1/$port; printf "HEAD / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n" >&5; cat <&5';
-    expect((await through('notebook', [], head)).stdout).toMatch(/close\r\n\r\n$/);
-    expect((await read('web', '0:8080')).stdout).toContain('<h1>Port 8080 on web</h1>');
-  });
-
   test.each([
     ['get', 'Use gpucloud instances ssh, tunnel and open.'],
     ['endpoints', 'Use gpucloud instances ssh, tunnel and open.'],

@@ -63,21 +63,6 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
   const sleeps = (seconds: number) =>
     spawnSync('pgrep', ['-f', `sleep ${lasting(seconds)}`]).status === 0;
 
-  test("runs commands in the instance's home, and passes on streams and exit codes", async () => {
-    const first = await computer.gpucloud(
-      ['instances', 'ssh', ...own, 'box', '--', 'cat; pwd; echo no >&2; exit 7'],
-      { env, stdin: 'typed\n' },
-    );
-    expect(first.code).toBe(7);
-    expect(first.stdout).toMatch(/^typed\n\S+\/state\/sandbox-instances\/[0-9a-f-]{36}\/home\n$/);
-    expect(first.stderr).toContain('Commands on a sandbox instance run on this computer, as you.');
-    expect(first.stderr).toContain('no\n');
-    const second = await ssh('kill -s TERM $$');
-    expect(second.stderr).not.toContain('this computer');
-    // ssh exits with 255 if a signal kills the command.
-    expect(second.code).toBe(255);
-  });
-
   test('accepts plain ssh after ssh-config', async () => {
     const config = join(computer.home, 'hosts.conf');
     await writeFile(config, (await done('instances', 'ssh-config')).stdout);
@@ -101,16 +86,6 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect([code, stdout.length, stderr.replace(/[^\0]/g, '').length]).toEqual([
       0, 5_000_000, 5_000_000,
     ]);
-  });
-
-  test('accepts only the registered key, and no password', async () => {
-    const stranger = makeKey(computer.home, 'stranger');
-    const outcome = await gpucloud(
-      ...['instances', 'ssh', 'box', '--identity', stranger, '--ssh-arg=-F/dev/null'],
-      ...['--ssh-option', 'BatchMode=yes', '--', 'true'],
-    );
-    expect(outcome.code).toBe(255);
-    expect(outcome.stderr).toContain('Permission denied (publickey).');
   });
 
   test.each(['rsa', 'ecdsa'])('accepts an SSH key of type %s', async (type) => {
@@ -175,22 +150,6 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(status, stderr).toBe(0);
     expect(stdout).toContain('sftp> rename link other');
     expect((await ssh('readlink d/other; rm -r d')).stdout).toBe('nowhere\n');
-  });
-
-  test('copies files to a sandbox instance with rsync', needs('rsync'), async () => {
-    const [, ...words] = await commandOf('box');
-    const host = words.at(-1);
-    const options = words.slice(0, words.indexOf('-p')).map((word) => `'${word}'`);
-    const rsh = ['ssh', ...options].join(' ');
-    const source = join(computer.home, 'for-rsync');
-    await mkdir(source);
-    await writeFile(join(source, 'file'), 'y'.repeat(100_000));
-    const { status, stderr } = spawnSync('rsync', ['-a', '-e', rsh, source, `${host}:`], {
-      timeout: 30_000,
-      encoding: 'utf8',
-    });
-    expect(status, stderr).toBe(0);
-    expect((await ssh('wc -c <for-rsync/file')).stdout.trim()).toBe('100000');
   });
 
   describe('in a terminal', needs('script'), () => {
@@ -283,26 +242,6 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     const [row] = JSON.parse((await done('instances', 'reap', '--json')).stdout);
     expect(row).toMatchObject({ name: 'job', outcome: 'terminated', reason: 'job', exit_code: 0 });
     expect(await state()).toBe('EXITED');
-  });
-
-  test("writes the instance's load to the folder in GPUCLOUD_PROC", async () => {
-    const script =
-      'cd $GPUCLOUD_PROC; cat stat; sleep 1.5; cat stat uptime loadavg meminfo net/dev; who';
-    const busyTicks = async () => {
-      const { stdout } = await ssh(script);
-      expect(stdout).toMatch(
-        /\ncpu {2}\d+ 0 0 \d+ .*\nbtime \d+\n[\d.]+ [\d.]+\n.* 1\/100 1\nMemTotal: +\d+ kB\n.*\nMemAvailable: +\d+ kB\nInter-.*\n.*\n +eth0: [\d ]+\n$/,
-      );
-      const [one, two] = [...stdout.matchAll(/^cpu {2}(\d+) 0 0 (\d+)/gm)].map((line) =>
-        line.slice(1).map(Number),
-      );
-      const [used = 0, idle = 0] = [0, 1].map((at) => (two?.[at] ?? 0) - (one?.[at] ?? 0));
-      return Math.round((used / (used + idle)) * 100);
-    };
-    expect(await busyTicks()).toBeLessThan(5);
-    await done('sandbox', 'gpu', 'box', '80');
-    expect(await busyTicks()).toBe(80);
-    await done('sandbox', 'gpu', 'box', 'auto');
   });
 
   test("shows the instance's GPUs and their set load in nvidia-smi", async () => {

@@ -5,7 +5,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../api/certificate.ts';
@@ -172,43 +172,11 @@ describe('TLS', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ id: ID });
   });
-
-  test('ignores an unrequested 100 Continue before the response', async () => {
-    onPost = 'make after 100';
-    const { code, stdout } = await gpucloud(CREATE);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ id: ID });
-    expect(requests).toEqual(['GET /users/me', 'POST /instances']);
-  });
-
-  test('exits with 6 if the connection is reset before the handshake', async () => {
-    const resets = await listen(createServer((socket) => void socket.resetAndDestroy()));
-    const { code, stderr } = await gpucloud(CREATE, {
-      GPUCLOUD_BASE_URL: `https://127.0.0.1:${resets}`,
-    });
-    expect(code).toBe(6);
-    expect(errorOf(stderr)).toMatchObject({ may_be_billing: false });
-  });
 });
 
 const GET = ['instances', 'get', ID, '--json'];
 
 describe('instances get', () => {
-  test('bypasses the proxy for a service on this computer', async () => {
-    const at = await listen(proxy('open'));
-    const plain = await listen(createHttpServer(respond));
-    const { code, stdout } = await gpucloud(GET, {
-      GPUCLOUD_BASE_URL: `http://127.0.0.1:${plain}`,
-      http_proxy: `http://127.0.0.1:${at}`,
-      HTTP_PROXY: `http://127.0.0.1:${at}`,
-      ALL_PROXY: `http://127.0.0.1:${at}`,
-    });
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ id: ID });
-    expect(requests).toContain(`GET /instances/${ID}`);
-    expect(tunnels).toEqual([]);
-  });
-
   // With this variable, the executable's runtime prints every header.
   test('omits the API key if BUN_CONFIG_VERBOSE_FETCH is set', async () => {
     const { code, stdout, stderr } = await gpucloud(GET, { BUN_CONFIG_VERBOSE_FETCH: 'curl' });

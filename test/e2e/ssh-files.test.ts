@@ -1,14 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmod,
-  mkdir,
-  readdir,
-  readFile,
-  readlink,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
@@ -118,21 +109,6 @@ describe('instances scp', needs('ssh'), () => {
     expect(stderr).toContain('No such file or directory');
     expect(stderr).not.toContain('sign-in');
   });
-
-  test.each([
-    [['a', 'b'], 'one path must be on an instance'],
-    [['a:x', 'b:y'], 'the source of a copy to an instance must be on this computer'],
-    [['a:x', 'b:y', '.'], 'all sources must be on the same instance'],
-    [['a:x', 'b', '.'], 'all sources must be on the same instance'],
-    [['a:x'], 'needs at least two paths'],
-    [['root@box:x', '.'], 'set the user with --user'],
-  ])('rejects scp %j before any request', async (paths, words) => {
-    const before = world.service.requests.length;
-    const { code, stderr } = await world.gpucloud(['instances', 'scp', ...paths]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(words);
-    expect(world.service.requests.length).toBe(before);
-  });
 });
 
 describe('instances ssh-config', needs('ssh'), () => {
@@ -170,37 +146,6 @@ describe('instances ssh-config', needs('ssh'), () => {
     expect((await readFile(join(there, 'data'))).equals(await readFile(join(here, 'data')))).toBe(
       true,
     );
-  });
-
-  test('adds one line to ~/.ssh/config, and keeps its content, mode and symlink', async () => {
-    const real = join(world.computer.home, 'dotfiles');
-    await mkdir(join(world.computer.home, '.ssh'));
-    const before = Buffer.concat([
-      Buffer.from('# caf'),
-      Buffer.of(0xe9),
-      Buffer.from('\r\nHost *\r\n  ServerAliveInterval 30\r\n  Include other\r\n'),
-    ]);
-    await writeFile(real, before);
-    await chmod(real, 0o640);
-    await symlink(real, config());
-
-    for (const _twice of [1, 2]) await install();
-    const line = Buffer.from(`${include()}\r\n`);
-    expect((await readFile(real)).equals(Buffer.concat([line, before]))).toBe(true);
-    expect((await stat(real)).mode & 0o777).toBe(0o640);
-    expect(await readlink(config())).toBe(real);
-  });
-
-  test('prints the configuration without --install, and writes nothing to ~/.ssh', async () => {
-    const { stdout } = await world.gpucloud(['instances', 'ssh-config']);
-    await writeFile(join(here, 'config'), stdout);
-    expect(await readdir(world.computer.home)).not.toContain('.ssh');
-    expect(await readdir(folder())).toEqual(['known_hosts']);
-    expect(
-      await world.computer.bash(
-        `ssh -F here/config -o IdentitiesOnly=yes -i '${site.clientKey}' gpucloud-box exit 9`,
-      ),
-    ).toMatchObject({ code: 9 });
   });
 
   test("updates ssh-config's addresses, adds new instances and removes terminated ones when run again", async () => {

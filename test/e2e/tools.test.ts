@@ -45,19 +45,6 @@ describe('the output for other tools', () => {
     expect(await bash('keys -o jsonl | jq -r .id')).toBe('k1\nk2\n');
   });
 
-  test(
-    'prints JSON that jq reads even if a name contains half a surrogate pair',
-    needs('jq'),
-    async () => {
-      KEYS.push({ ...(KEYS[1] as (typeof KEYS)[number]), id: 'k3', name: 'half \ud83d' });
-      try {
-        expect(await bash("keys --json | jq -r '.[].id'")).toBe('k1\nk2\nk3\n');
-      } finally {
-        KEYS.pop();
-      }
-    },
-  );
-
   test('exits with 2 if stdin is a folder', async () => {
     const refused = await bash('gpucloud ssh-keys delete - --yes < / 2>&1 || echo "exit $?"');
     expect(refused).toBe('error: KEY "-": stdin is a folder\nexit 2\n');
@@ -88,9 +75,5 @@ describe('the output for other tools', () => {
     expect(await bash("keys --columns id,is_default | awk 'NR > 1 { print $2 }'")).toBe(
       'yes\nno\n',
     );
-  });
-
-  test('prints one ID per line with -q for xargs', async () => {
-    expect(await bash('keys -q | xargs -n1 echo key:')).toBe('key: k1\nkey: k2\n');
   });
 });

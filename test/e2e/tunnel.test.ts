@@ -1,7 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer as createHttp, type Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { installBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
@@ -160,24 +158,6 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
   });
 
-  test('reopens the tunnel after the instance reboots', async () => {
-    const first = await site.start();
-    world.service.instances.set(ID, box(first.port));
-    const child = start(ID, `0:${appPort}`);
-    const ended = outcomeOf(child);
-    const again = heard(child, 'stderr', /is open again/);
-    const address = (await heard(child, 'stdout', /\n/)).trim();
-    const before = world.service.requests.length;
-    world.service.instances.set(ID, box(first.port, { status: 'REBOOTING' }));
-    await first.stop();
-    await until(() => world.service.requests.length > before);
-    world.service.instances.set(ID, box(site.sshd.port));
-    await again;
-    expect(await (await fetch(`http://${address}/back`)).text()).toBe('app /back');
-    child.kill('SIGINT');
-    expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
-  });
-
   test('exits with 5 if the instance was stopped, and suggests starting it', async () => {
     const first = await site.start();
     world.service.instances.set(ID, box(first.port));
@@ -234,19 +214,5 @@ describe('instances tunnel', needs('ssh'), () => {
     await ended;
     seen.close();
     expect(asked[0]).toBe('/');
-  });
-
-  test('warns if no browser starts with --open, and keeps the tunnel open', async () => {
-    const bin = join(world.computer.home, 'bin');
-    await mkdir(bin);
-    await writeFile(join(bin, 'xdg-open'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
-    const child = world.computer.start(
-      ['instances', 'tunnel', ...world.own, ID, `0:${appPort}`, '--open'],
-      { env: { ...world.service.env, PATH: `${bin}:${process.env.PATH}` } },
-    );
-    const ended = outcomeOf(child);
-    await heard(child, 'stderr', /No browser found\. Open the link above/);
-    child.kill('SIGINT');
-    expect((await ended).code).toBe(0);
   });
 });

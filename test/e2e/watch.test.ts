@@ -131,25 +131,6 @@ describe('a live view in a terminal', () => {
     expect(shown.written()).not.toContain('\u001b[?25l');
   });
 
-  test('rewrites only the changed lines of a frame', async () => {
-    await rented(2);
-    const shown = watch(LIST);
-    await shown.shows(() => shown.written().split(FRAME).length > 4);
-    // If the start is slow, the first frames show a spinner.
-    const [first = '', ...later] = shown
-      .written()
-      .split(FRAME)
-      .slice(1)
-      .filter((frame) => /box-0|Read at/.test(frame));
-    expect(first).toContain('box-0');
-    // The last frame may be incomplete.
-    for (const frame of later.slice(0, -1)) {
-      expect(frame).toContain('Read at');
-      expect(frame).not.toContain('box-0');
-      expect(frame).not.toContain('\u001b[2J');
-    }
-  });
-
   test.each([
     ['before the first response', true, () => instances.service.requests.length >= asked + 3],
     ['between two reads', false, () => /Read at/.test(terminal?.screen() ?? '')],
@@ -165,17 +146,6 @@ describe('a live view in a terminal', () => {
     expect(shown.scrollback()).not.toContain('error');
     const entered = shown.written().split('\u001b[?1049h').length;
     expect(shown.written().split('\u001b[?1049l')).toHaveLength(entered);
-  });
-
-  test('exits with 130 on Ctrl-C during a read, and leaves the last frame', async () => {
-    await rented(1);
-    const shown = watch(LIST);
-    await shown.shows(/box-0 .*ACTIVE/);
-    instances.answer = 'silence';
-    await shown.shows(/Last read \d+ s ago: no response yet\.$/);
-    shown.type(CTRL_C);
-    expect(await shown.ended()).toBe(130);
-    expect(shown.scrollback()).toMatch(/box-0 .*ACTIVE.*\n\nRead at [\d:]{8}\.$/);
   });
 
   test.each([
@@ -218,47 +188,6 @@ describe('a live view in a terminal', () => {
     expect(lastLine(shown.scrollback())).toMatch(/^Last read .*Retry-After: 120 s\)\.$/);
   });
 
-  test('shows the Retry-After pause below a list with an unreadable instance', async () => {
-    await rented(2);
-    const shown = watch(LIST, { columns: 200 });
-    await shown.shows(/box-1 .*ACTIVE/);
-    instances.refused = idOf(1);
-    await shown.shows(
-      /Could not read 1 of 2 instances[\s\S]*refreshing in 1[12]\d s, as the service requested/,
-    );
-    const asked = instances.service.requests.length;
-    await shown.shows(/refreshing in 11\d s, as the service requested\. Press Ctrl-C to stop\.$/);
-    expect(instances.service.requests.length).toBe(asked);
-  });
-
-  test('exits with 4 when the service rejects the API key', async () => {
-    await rented(2);
-    const shown = watch(LIST);
-    await shown.shows(/box-1 .*ACTIVE/);
-    instances.answer = { status: 401, body: { statusCode: 401, message: 'no', error: 'x' } };
-    expect(await shown.ended()).toBe(4);
-    expect(shown.scrollback()).toMatch(/box-1 .*ACTIVE[\s\S]*\nerror: /);
-  });
-
-  test('exits with 0 when the instance is terminated', async () => {
-    await rented(1);
-    const shown = watch(['instances', 'get', idOf(0), '-w', '--interval', '500ms']);
-    await shown.shows(/Status: +ACTIVE/);
-    instances.status = 'TERMINATED';
-    expect(await shown.ended()).toBe(0);
-    expect(shown.scrollback()).toMatch(/Status: +TERMINATED/);
-  });
-
-  test("shows how many lines don't fit, and prints them all on exit", async () => {
-    await rented(20);
-    const shown = watch(LIST, { rows: 10 });
-    await shown.shows(/^NAME.*\n(box-\d+ .*\n){6}… 14 more lines below the screen\nRead at/);
-    expect(shown.screen().split('\n')).toHaveLength(9);
-    shown.type(CTRL_C);
-    expect(await shown.ended()).toBe(130);
-    expect(shown.scrollback().match(/^box-\d+ /gm)).toHaveLength(20);
-  });
-
   test('releases the screen on Ctrl-Z, and restores it with fg', async () => {
     await rented(1);
     const shown = watch([], {
@@ -278,19 +207,6 @@ describe('a live view in a terminal', () => {
     await shown.shows(/box-0 .*\n\nRead at [\d:]{8}\.\n\$$/);
     shown.type('echo "it was $?"\r');
     await shown.shows(/it was 130/);
-  });
-
-  test('keeps showing a terminated instance without reading it again', async () => {
-    await rented(2);
-    const shown = watch(LIST);
-    await shown.shows(/box-1 .*ACTIVE/);
-    instances.status = 'TERMINATED';
-    await shown.shows(/box-0 .*TERMINATED.*\n.*box-1 .*TERMINATED/);
-    const before = instances.service.requests.length;
-    await shown.shows(() => instances.service.requests.length > before + 2);
-    const asked = instances.service.requests.slice(before).map(({ path }) => path);
-    expect(new Set(asked)).toEqual(new Set(['/storage/drives']));
-    expect(shown.screen()).toMatch(/box-1 .*TERMINATED/);
   });
 });
 
@@ -345,34 +261,6 @@ async function sleptFor(pid: number): Promise<number> {
 }
 
 describe('a watch without a terminal', () => {
-  test.each([
-    ['a table row', [], /^NAME +ID .*\n(box-\d .*ACTIVE.*\n){2}$/],
-    ['a line of JSON', ['--json'], /^(\{.*"status":"ACTIVE".*\}\n){2}$/],
-  ])('prints %s per change in a pipe', async (_what, flags, first) => {
-    await rented(2);
-    const child = computer.start([...LIST, ...flags], { env: key() });
-    expect(await heard(child, 'stdout', /box-\d[\s\S]*box-\d.*\n/)).toMatch(first);
-    instances.status = 'STOPPED';
-    await heard(child, 'stdout', /STOPPED.*\n.*STOPPED.*\n/);
-    const end = outcomeOf(child);
-    child.kill('SIGINT');
-    expect(await end).toMatchObject({ code: 130 });
-  });
-
-  test('warns once about an outage, and continues after it', async () => {
-    await rented(1);
-    const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
-    await heard(child, 'stdout', /box-0/);
-    instances.answer = 'hangUp';
-    const told = await heard(child, 'stderr', /warning: .* Trying again\.\n/);
-    instances.answer = undefined;
-    instances.status = 'STOPPED';
-    await heard(child, 'stdout', /box-0\t.*STOPPED/);
-    expect(told.match(/Trying again/g)).toHaveLength(1);
-    child.kill('SIGTERM');
-    expect((await outcomeOf(child)).code).toBe(143);
-  });
-
   test.each(['--no-header', '--json', '-o csv --no-header', '-o yaml', "--query '[].status'"])(
     'exits with 0 after one more change once stdout closes, with flags: %s',
     async (format) => {
@@ -404,13 +292,6 @@ describe('a watch without a terminal', () => {
     child.kill('SIGTERM');
     expect((await end).code).toBe(143);
   });
-
-  test('exits with 6 if the first read fails', async () => {
-    await rented(1);
-    instances.answer = 'hangUp';
-    const { code, stdout } = await computer.gpucloud(LIST, { env: key() });
-    expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
-  });
 });
 
 describe('instances wait in a terminal', () => {
@@ -432,35 +313,6 @@ describe('instances wait in a terminal', () => {
       ),
     );
     expect(shown.written()).not.toContain('\u001b[?25l');
-  });
-
-  test('prints an outage warning above the status lines', async () => {
-    await rented(2);
-    instances.status = 'PROVISIONING';
-    const shown = watch(WAIT);
-    await shown.shows(/box-1: PROVISIONING/);
-    instances.answer = 'hangUp';
-    await shown.shows(/warning: Could not read box-\d: [\s\S]*box-0: read failed; trying/);
-    instances.answer = undefined;
-    instances.status = 'ACTIVE';
-    expect(await shown.ended()).toBe(0);
-    expect(shown.scrollback()).toMatch(/box-\d is readable again: ACTIVE\.[\s\S]*box-1 is ACTIVE/);
-  });
-
-  test('shows the Retry-After pause in each line, and exits with 130 on Ctrl-C', async () => {
-    await rented(2);
-    instances.status = 'PROVISIONING';
-    const shown = watch(WAIT, { columns: 400 });
-    await shown.shows(/^. box-0: PROVISIONING .*\n {2}box-1: PROVISIONING/);
-    instances.answer = busy(120);
-    await shown.shows(
-      /box-0: read failed; trying again at [\d:]{8} \(\d+ s\)\n {2}box-1: read failed; trying again at/,
-    );
-    const asked = instances.service.requests.length;
-    shown.type(CTRL_C);
-    expect(await shown.ended()).toBe(130);
-    expect(shown.scrollback()).toContain('They may still be billing.');
-    expect(instances.service.requests.length).toBe(asked);
   });
 
   test.each([

@@ -1,7 +1,6 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { width } from '../../src/output/width.ts';
 import { needs } from '../support/needs.ts';
 import { KEYS } from '../support/person.ts';
 import {
@@ -13,10 +12,9 @@ import {
   prepared,
   QUESTIONS,
   run,
-  SANDBOX,
 } from './wizard.ts';
 
-const { enter, down, up, tab, ctrlC, ctrlD, esc, clearLine } = KEYS;
+const { enter, tab, ctrlC, ctrlD, esc } = KEYS;
 
 openTable();
 
@@ -59,127 +57,12 @@ describe('instances create without arguments', () => {
     expect(await instances()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
   });
 
-  test('prints an equivalent command that sends the same request', async () => {
-    await prepared();
-    await writeFile(join(computer.home, 'env.txt'), 'A=1\n');
-    const flags = [
-      '--docker-command',
-      "sh -c 'echo $X'",
-      '--env-file',
-      'env.txt',
-      '-p',
-      '53:53/udp,name=dns,main',
-    ];
-    const one = person(['instances', 'create', '--dry-run', '-o', 'json', ...flags]);
-    await one.answers(/\? Instance name/, `box-one${enter}`);
-    await one.answers(/\? Offer[\s\S]*select/, enter);
-    await one.answers(/\? Base image[\s\S]*select/, enter);
-    await one.answers(/\? SSH keys[\s\S]*submit/, enter);
-    await one.answers(/\? Container image *$/m, `nginx:1${enter}`);
-    await one.answers(/\? Cloud drive[\s\S]*select/, enter);
-    expect(await one.ended()).toBe(0);
-    expect(one.screen()).toContain('This would be rented:');
-    // Users paste these lines into a shell.
-    const line = /^ {2}(gpucloud [\s\S]*? --wait)$/m.exec(one.screen())?.[1] ?? '';
-    expect(line.split('\n')).toEqual([
-      'gpucloud instances create box-one --offer rtx-4090 --image ubuntu-22-04 \\',
-      '    --ssh-key laptop --docker-image nginx:1 \\',
-      "    --docker-command 'sh -c '\\''echo $X'\\''' --port 53:53/udp,name=dns,main \\",
-      '    --env-file env.txt --wait',
-    ]);
-    const asked = JSON.parse(one.screen().slice(one.screen().indexOf('\n{')));
-    const again = await computer.bash(`${line} --dry-run --json`, SANDBOX);
-    expect(JSON.parse(again.stdout)).toEqual(asked);
-  });
-
-  test("asks only for missing values, including a container's image and ports", async () => {
-    const flags = ['box-one', '--offer', 'rtx-4090', '--dry-run', '--json'];
-    const one = person(['instances', 'create', ...flags], { columns: 60 });
-    await one.answers(/\? Base image[\s\S]*select/, enter);
-    await one.answers(/\? Software[\s\S]*select/, `${up.repeat(5)}${down.repeat(5)}${enter}`);
-    await one.answers(/\? Container image *$/m, `nginx${enter}`);
-    await one.answers(/\? Ports, .* *$/m, `80${enter}`);
-    await one.answers(
-      'to publish 80 under its own number, write 80:80',
-      `${clearLine}8080:80 53:53/udp${enter}`,
-    );
-    expect(await one.ended()).toBe(0);
-    const screen = one.screen();
-    expect(screen).not.toContain('Instance name');
-    expect(screen).not.toContain('Add an SSH key to the account');
-    expect(screen).toContain(
-      [
-        '  gpucloud instances create box-one --offer rtx-4090 \\',
-        '    --image ubuntu-22-04 --no-ssh-key \\',
-        '    --docker-image nginx --port 8080:80 --port 53:53/udp \\',
-        '    --wait',
-      ].join('\n'),
-    );
-    expect(JSON.parse(screen.slice(screen.indexOf('\n{')))).toMatchObject({
-      request: {
-        docker_config: { image: 'nginx', ports: [{ external_port: 8080 }, { protocol: 'UDP' }] },
-      },
-    });
-  });
-
-  test('shows the naming rule for an invalid name, and keeps the typed text', async () => {
-    const one = person(['instances', 'create']);
-    await one.answers(/\? Instance name/, `a${enter}`);
-    await one.reads(
-      / a\n> must be 3 to 50 letters \(a-z\),\s+digits\s+or\s+hyphens,\s+start\s+with\s+a\s+letter\s+and\s+not\s+end\s+with\s+a\s+hyphen$/,
-    );
-    await one.type(`${clearLine}9ab${enter}`);
-    await one.reads(
-      / 9ab\n> must be 3 to 50 letters \(a-z\),\s+digits\s+or\s+hyphens,\s+start\s+with\s+a\s+letter\s+and\s+not\s+end\s+with\s+a\s+hyphen$/,
-    );
-    await one.type(`${clearLine}a-box${enter}`);
-    await one.reads(/✔ Instance name a-box\n/);
-  });
-
   test('completes the suggested name with Tab', async () => {
     const one = person(['instances', 'create']);
     await one.answers(/\? Instance name \(\w+-\w+\)$/m, tab);
     await one.reads(/\? Instance name \w+-\w+$/);
     await one.type(enter);
     await one.reads(/✔ Instance name \w+-\w+\n/);
-  });
-
-  test('rejects the name of a known instance', async () => {
-    await run(
-      computer,
-      'instances',
-      'create',
-      'taken',
-      '--offer',
-      'rtx-4090',
-      '--image',
-      'ubuntu-22-04',
-    );
-    const one = person(['instances', 'create']);
-    await one.answers(/\? Instance name/, `taken${enter}`);
-    await one.reads('a known instance has that name');
-  });
-
-  test('lets the user change an answer at the end, then cancel without a request', async () => {
-    await prepared();
-    const one = person(['instances', 'create']);
-    for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
-    await one.answers(/\? Rent it\?[\s\S]*select/, `${down}${enter}`);
-    // Each prompt preselects the earlier answer.
-    await one.answers(/\? Instance name \(box-one\) *$/m, enter);
-    for (const question of [
-      /\? Offer[\s\S]*❯ RTX 4090[\s\S]*select/,
-      /\? Base image[\s\S]*select/,
-    ]) {
-      await one.answers(question, enter);
-    }
-    await one.answers(/\? SSH keys[\s\S]*submit/, enter);
-    await one.answers(/❯ JupyterLab[\s\S]*select/, `${up}${enter}`);
-    await one.answers(/\? Cloud drive[\s\S]*❯ data[\s\S]*select/, enter);
-    await one.reads(/Runs {6}base image only[\s\S]*--ssh-key laptop --drive data --wait=ssh\n/);
-    await one.reads(/Runs {6}base image only[\s\S]*\? Rent it\?[\s\S]*select/);
-    await one.type(`${down}${down}${enter}`);
-    await expectNothingSent(one);
   });
 
   test.each(QUESTIONS.map(([question], at) => [String(question), at] as const))(
@@ -209,16 +92,6 @@ describe('instances create without arguments', () => {
     await expectNothingSent(one);
   });
 
-  test('prints one JSON error if the user cancels with --json', async () => {
-    const one = person(['instances', 'create', '--json']);
-    await one.answers(QUESTIONS[0]?.[0] ?? /never/, ctrlC);
-    expect(await one.ended()).toBe(130);
-    const error = one.screen().replace(/^[\s\S]*\n(?=\{)/, '');
-    expect(JSON.parse(error.replaceAll('\n', ''))).toMatchObject({
-      error: { code: 'interrupted', message: 'Cancelled. Nothing was rented.' },
-    });
-  });
-
   test('generates an SSH key, adds it and rents with it', needs('ssh-keygen'), async () => {
     const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
     await one.answers(/\? Offer[\s\S]*select/, enter);
@@ -238,62 +111,5 @@ describe('instances create without arguments', () => {
     );
     expect((await stat(join(computer.home, '.ssh', 'id_ed25519'))).mode & 0o777).toBe(0o600);
     expect(await instances()).toMatchObject([{ ssh_keys: [{ id: key.id }] }]);
-  });
-
-  test('does not offer to generate a key if ~/.ssh/id_ed25519 exists', async () => {
-    await mkdir(join(computer.home, '.ssh'));
-    await writeFile(join(computer.home, '.ssh', 'id_ed25519'), 'a private key\n');
-    const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
-    await one.answers(/\? Offer[\s\S]*select/, enter);
-    const screen = await one.reads(
-      /\? Add an SSH key to the account\?\n❯ Another file\n {2}No key\n/,
-    );
-    expect(screen).not.toContain('Generate');
-  });
-
-  test('searches a long list of offers, and accepts an offer ID', async () => {
-    const names = Array.from({ length: 14 }, (_, at) => ({
-      service: 'sandbox',
-      kind: 'offer',
-      id: `offer-${at}`,
-      given_name: `Карта ${at} 显卡 ${'длинное имя '.repeat(6)}`,
-    }));
-    await mkdir(join(computer.home, 'state'), { mode: 0o700 });
-    await writeFile(
-      join(computer.home, 'state', 'catalog.json'),
-      JSON.stringify({ version: 1, names }),
-    );
-    const one = person([
-      'instances',
-      'create',
-      'box-one',
-      '--image',
-      'ubuntu-22-04',
-      '--dry-run',
-      '-q',
-    ]);
-    await one.reads(/\? Offer[\s\S]*Карта 13[\s\S]*select/);
-    const rows = one.lines().slice(1, 11);
-    // Expects that no row wraps.
-    expect(rows.filter((row) => !/^(❯| ) \S/.test(row))).toEqual([]);
-    await one.type('显卡');
-    await one.reads(/\? Offer \(the hardware\) 显卡\n❯ Карта/);
-    const columns = one
-      .lines()
-      .filter((row) => row.includes('price unknown'))
-      .map((row) => width(row.slice(0, row.indexOf('price unknown'))));
-    expect(columns.length).toBeGreaterThan(5);
-    expect(new Set(columns).size).toBe(1);
-    expect(one.screen()).toContain('…');
-    await one.type(`${clearLine}h100 sxm`);
-    await one.reads(
-      /\? Offer \(the hardware\) h100 sxm\n❯ 8x H100 80GB SXM5 +2,359\.60 ₽\/h.*\n {2}Another ID/,
-    );
-    await one.type(`${clearLine}zzz`);
-    await one.reads(/❯ Another ID/);
-    await one.type(enter);
-    await one.answers(/\? ID of the offer *$/m, `../x${enter}`);
-    await one.answers('an ID must have at most', `${clearLine}offer-99${enter}`);
-    await one.reads(/✔ ID of the offer offer-99/);
   });
 });

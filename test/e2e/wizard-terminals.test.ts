@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { KEYS } from '../support/person.ts';
 import {
   computer,
-  ENV,
   expectNothingSent,
   instances,
   openTable,
@@ -69,17 +68,6 @@ describe('the wizard in a low window', () => {
 });
 
 describe("the wizard's colours", () => {
-  test.each([
-    ['NO_COLOR', { NO_COLOR: '1' }, []],
-    ['--no-color', {}, ['--no-color']],
-  ])('prints the wizard without colours with %s', async (_name, env, flags) => {
-    await prepared();
-    const one = person(['instances', 'create', '--dry-run', ...flags], { env });
-    for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
-    expect(await one.ended()).toBe(0);
-    expect(one.written()).not.toMatch(/\u001b\[[0-9;]*m/);
-  });
-
   test('uses only the colours of the terminal theme', async () => {
     await prepared();
     const one = person(['instances', 'create', '--dry-run']);
@@ -138,26 +126,5 @@ describe('TERM=dumb in the wizard', () => {
     await one.answers(/API key for .* \(input hidden\) *$/m, `svc_sk_x${enter}`);
     expect(await one.ended()).toBe(6);
     expect(one.written()).not.toContain('svc_sk_x');
-  });
-});
-
-describe('the wizard when not interactive', () => {
-  test.each([
-    ['non-TTY stdin', {}, []],
-    ['--no-input', {}, ['--no-input']],
-  ])('exits with 2 and lists all missing values with %s', async (_why, env, flags) => {
-    const outcome = await computer.gpucloud(['instances', 'create', ...flags], {
-      env: { ...ENV, ...env },
-    });
-    expect(outcome).toMatchObject({ code: 2, stdout: '' });
-    expect(outcome.stderr).toContain('missing NAME (or --name), --offer, --image');
-  });
-
-  test('exits with 2 in a terminal if CI or GPUCLOUD_NO_INPUT is set', async () => {
-    for (const options of [{ env: { CI: '1' } }, { env: { GPUCLOUD_NO_INPUT: '1' } }]) {
-      const one = person(['instances', 'terminate'], options);
-      expect(await one.ended()).toBe(2);
-      expect(one.screen()).toContain('INSTANCE is missing');
-    }
   });
 });

@@ -103,20 +103,6 @@ describe('a name that is also an ID prefix', () => {
       `/instances/${FACE}/terminate`,
     ]);
   });
-
-  test.each(['stop', 'terminate'])(
-    'selects the instance with the name in another case, never the prefix: %s',
-    async (verb) => {
-      const { code, posts } = await changes(verb, 'cafe', '--yes');
-      expect({ code, posts }).toEqual({ code: 0, posts: [`/instances/${LAB}/${verb}`] });
-      expect(statuses.get(CAFE)).toBe('ACTIVE');
-    },
-  );
-
-  test('selects the instance with the name in another case in instances get', async () => {
-    const { code, stdout } = await world.cli(['instances', 'get', 'cafe', '-q']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${LAB}\n` });
-  });
 });
 
 describe('a name like an ID', () => {
@@ -167,13 +153,6 @@ describe('a name like an ID', () => {
   });
 });
 
-test('finds a tracked ID in capital letters, and lists it once', async () => {
-  const { code, posts } = await changes('stop', PROD.toUpperCase());
-  expect({ code, posts }).toEqual({ code: 0, posts: [`/instances/${PROD}/stop`] });
-  const { stdout } = await world.cli(['instances', 'list', '-q']);
-  expect(stdout.trim().split('\n')).toHaveLength(NAMES.size);
-});
-
 describe('an ID prefix', () => {
   test('exits with 2 for an ID prefix with --yes when not interactive', async () => {
     const { code, stderr, sent } = await changes('terminate', '2222', '--yes');
@@ -190,13 +169,6 @@ describe('an ID prefix', () => {
     const { stderr } = await world.cli(argv.slice(0, 3), { terminal: true, stdin: 'n\n' });
     expect(stderr).toContain('Terminate CAFE (22222222-0000-4000-8000-000000000004) and its disk?');
   });
-
-  test('selects an instance by ID prefix in stop without --yes', async () => {
-    expect(await changes('stop', '2222')).toMatchObject({
-      code: 0,
-      posts: [`/instances/${LAB}/stop`],
-    });
-  });
 });
 
 describe('an ambiguous name or ID prefix', () => {
@@ -206,16 +178,6 @@ describe('an ambiguous name or ID prefix', () => {
       const { code, stderr, posts } = await changes('stop', text);
       expect({ code, posts }).toEqual({ code: 2, posts: [] });
       for (const id of TWINS) expect(stderr).toContain(`twin ${id}`);
-    },
-  );
-
-  test.each(['twin', 'aaaa'])(
-    'selects the only instance that is not TERMINATED: %s',
-    async (text) => {
-      const [over = '', living] = TWINS;
-      await changes('terminate', over, '--yes');
-      const { code, posts } = await changes('stop', text);
-      expect({ code, posts }).toEqual({ code: 0, posts: [`/instances/${living}/stop`] });
     },
   );
 });

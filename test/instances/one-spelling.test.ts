@@ -9,7 +9,6 @@ import {
   listed,
   recordsIn,
 } from '../commands/instances/deadlines/world.ts';
-import { ok } from '../support/service.ts';
 
 const CAPITALS = ID.toUpperCase();
 
@@ -106,17 +105,5 @@ describe('a service that returns IDs in capital letters', () => {
     world.rented.drives = [{ id: 'drive-1', current_instance_id: ID }];
     const { code, stdout } = await world.cli(['instances', 'recover', '--yes', '-q']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
-  });
-
-  test('prints the ID in lower case in instance events', async () => {
-    await world.cli(CREATE);
-    const { handler } = world.rented;
-    const event = { id: 'e1', instance_id: CAPITALS, type: 'created' };
-    Object.assign(world.rented, {
-      handler: (request: Parameters<typeof handler>[0]) =>
-        request.path.includes('/events') ? ok([event]) : handler(request),
-    });
-    const { stdout } = await world.cli(['instances', 'events', 'trainer', '--json']);
-    expect(JSON.parse(stdout)).toMatchObject([{ instance_id: ID }]);
   });
 });

@@ -69,16 +69,6 @@ describe('instances create without --ssh-key', () => {
     expect(rentedWith()).toEqual({ ...BODY, ssh_keys: ['id-laptop'] });
   });
 
-  test('shows the key in --dry-run, and rents nothing', async () => {
-    service.sshKeys = [{ id: 'id-laptop', name: 'laptop' }];
-    const { code, stdout, stderr } = await world.cli([...CREATE, '--dry-run', '--json']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.parse(stdout).request).toEqual({ ...BODY, ssh_keys: ['id-laptop'] });
-    const shown = await world.cli([...CREATE, '--dry-run']);
-    expect(shown.stderr).toBe(`SSH key: laptop, the account's only key.\n${PRICE}`);
-    expect(rentedWith()).toBeUndefined();
-  });
-
   test('warns about several keys without a default, and names them', async () => {
     service.sshKeys = [LAPTOP, DESK].map(({ id, name }) => ({ id, name: `${name}` }));
     const { code, stderr } = await world.cli(CREATE);
@@ -162,15 +152,5 @@ describe.each([
     const several = await world.cli(argv);
     expect({ code: several.code, stderr: several.stderr }).toEqual(WHICH);
     expect(rentedWith()).toBeUndefined();
-  });
-});
-
-test('run rejects a request without keys', async () => {
-  const { code, stderr } = await world.cli([...RUN.slice(0, -2), '--no-ssh-key', '--', 'true']);
-  expect({ code, stderr }).toEqual({
-    code: 2,
-    stderr: `${PRICE}error: run needs an SSH key to sign in, but the request has none
-hint: choose a key of the account: --ssh-key NAME
-`,
   });
 });

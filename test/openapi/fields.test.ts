@@ -6,7 +6,7 @@ import { sshPublicKey } from '../support/ssh-key.ts';
 import { describedService, REORDERED_ID } from './described-service.ts';
 import { type Checker, createChecker } from './description.ts';
 import { type Leaf, leavesOf, valueAt, withValue } from './leaves.ts';
-import { DRIVE_ID, INSTANCE_ID, type Samples, SECRETS, samples } from './samples.ts';
+import { DRIVE_ID, INSTANCE_ID, type Samples, samples } from './samples.ts';
 
 interface Command {
   readonly argv: readonly string[];
@@ -242,18 +242,6 @@ const RESOURCES: readonly Resource[] = [
   },
 ];
 
-/** Responses with a few fields instead of a resource: start, stop and terminate. */
-const CHANGES = [
-  {
-    verb: 'start',
-    status: 'STOPPED',
-    told: { status: 'STARTING', paid_until: expect.any(String) },
-  },
-  { verb: 'stop', status: 'ACTIVE', told: { status: 'STOPPING' } },
-  // Prints the status that it reads back.
-  { verb: 'terminate', status: 'ACTIVE', told: { status: 'TERMINATED' } },
-];
-
 let checker: Checker;
 let world: World | undefined;
 
@@ -399,54 +387,3 @@ function hasValue(text: string, value: string): boolean {
     ? hasValue(text.slice(at + value.length), value)
     : true;
 }
-
-describe('instances start, stop and terminate', () => {
-  test.each(CHANGES)(
-    'prints every field of the $verb response with --json',
-    async ({ verb, status, told }) => {
-      const { run } = await serve(samples(), status);
-      const row = JSON.parse(await run({ argv: ['instances', verb, INSTANCE_ID, '-y', '--json'] }));
-      expect(row).toMatchObject(told);
-    },
-  );
-
-  test.each(CHANGES)(
-    'prints the status from the $verb response as text',
-    async ({ verb, status, told }) => {
-      const { run } = await serve(samples(), status);
-      const text = await run({ argv: ['instances', verb, INSTANCE_ID, '-y'] });
-      expect(text).toContain(told.status);
-      const paidUntil = asShown(String(samples().instance.paid_until));
-      expect(text.includes(paidUntil)).toBe('paid_until' in told);
-    },
-  );
-});
-
-describe('a secret', () => {
-  test.each([
-    ['metadata', SECRETS.metadata, GET],
-    ['connection_info.secrets', SECRETS.token, GET],
-    ['docker_config.env', SECRETS.env, GET],
-    ['connection_info.secrets', SECRETS.token, ['instances', 'endpoints', INSTANCE_ID]],
-  ])('prints a secret in %s only with --show-secrets', async (_field, secret, argv) => {
-    const { run } = await serve(samples());
-    expect(await run({ argv: [...argv, '--json'] })).not.toContain(secret);
-    expect(await run({ argv })).not.toContain(secret);
-    expect(await run({ argv: [...argv, '--json', '--show-secrets'] })).toContain(secret);
-  });
-
-  test('prints a secret in instances secrets', async () => {
-    const { run } = await serve(samples());
-    expect(await run({ argv: ['instances', 'secrets', INSTANCE_ID] })).toContain(SECRETS.token);
-    expect(await run({ argv: ['instances', 'secrets', INSTANCE_ID, 'NOTEBOOK_TOKEN'] })).toBe(
-      `${SECRETS.token}\n`,
-    );
-  });
-
-  test('prints only the secret in api-keys create', async () => {
-    const { run } = await serve(samples());
-    expect(await run({ argv: ['api-keys', 'create', 'ci'] })).toBe(
-      `${samples().createdApiKey.secret_key}\n`,
-    );
-  });
-});

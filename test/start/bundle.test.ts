@@ -50,20 +50,6 @@ test('runs every module of the bundle and finds all its exported names', BUILDIN
   }
 });
 
-test('contains each large file only once in the bundle', BUILDING, async () => {
-  const { metafile } = await buildModules();
-  const places = new Map<string, number>();
-  for (const { inputs } of Object.values(metafile.outputs)) {
-    for (const [input, { bytesInOutput }] of Object.entries(inputs)) {
-      // The SDK of `mcp`, which loads late, brings its own part of zod.
-      if (bytesInOutput < 10_000 || (bytesInOutput < 15_000 && input.includes('/zod/'))) continue;
-      places.set(input, (places.get(input) ?? 0) + 1);
-    }
-  }
-  const repeated = [...places].filter(([, count]) => count > 1).map(([input]) => input);
-  expect(repeated).toEqual([]);
-});
-
 /** Runs modules given as functions. */
 function runFake(modules: readonly Body[], node = (_id: string): unknown => ({})) {
   runModules((number) => modules[number] as Body, node);
@@ -113,42 +99,6 @@ test('runs a module again if it threw', () => {
     },
   ]);
   expect(tried).toEqual(['1: Error: no memory', 'one']);
-});
-
-test('loads `node:` and slow modules at first use, and other Node modules immediately', () => {
-  const loaded: string[] = [];
-  const node = (id: string) => {
-    loaded.push(id);
-    return id === 'events' ? class Events {} : { name: id };
-  };
-  const main: Body = (load) => {
-    const net = load('node:net') as { name: string; default: { name: string } };
-    load('child_process');
-    expect(loaded).toEqual([]);
-    const Events = load('events') as new () => object;
-    expect(new (class extends Events {})()).toBeInstanceOf(Events);
-    expect([net.name, net.default.name]).toEqual(['node:net', 'node:net']);
-  };
-  runFake([main], node);
-  expect(loaded).toEqual(['events', 'node:net']);
-});
-
-test('opens process.stdin only at its first use', () => {
-  let opened = 0;
-  const whole = {
-    get stdin() {
-      opened += 1;
-      return 'stdin';
-    },
-    cwd: () => '/here',
-  };
-  const main: Body = (require) => {
-    const module = require('node:process') as typeof whole & { default: typeof whole };
-    expect(Object.getOwnPropertyNames(module)).toEqual([]);
-    expect([module.default, module.cwd(), opened]).toEqual([whole, '/here', 0]);
-    expect([module.stdin, opened]).toEqual(['stdin', 1]);
-  };
-  runFake([main], () => whole);
 });
 
 test('finds the bundle through a symlink on PATH', async () => {

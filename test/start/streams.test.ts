@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Outcome, outcomeOf } from '../support/program.ts';
@@ -67,23 +66,4 @@ describe('the output of a run', () => {
     expect(code).toBe(0);
     expect(stdout.replaceAll('\0', '').split('\n')).toHaveLength(lines);
   });
-
-  test('exits with 9 if a file size limit truncates the output', async () => {
-    const { code, stderr } = await bash('ulimit -f 4; PROGRAM > out');
-    expect(code).toBe(9);
-    expect(JSON.parse(stderr).error).toMatchObject({
-      code: 'storage',
-      message: expect.stringContaining('EFBIG'),
-    });
-    const bytes = await readFile(join(at.root, 'out'));
-    expect(bytes.equals(Buffer.from(text).subarray(0, 4096))).toBe(true);
-  });
-
-  test.each(['> >(exec true)', '> >(head -c 10 > /dev/null)'])(
-    'exits with 0 if the reader stops: %s',
-    async (where) => {
-      const { code, stderr } = await bash(`PROGRAM ${where}`);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    },
-  );
 });

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { record, SOAK } from '../faults/tools.ts';
 import { fc } from '../support/random.ts';
 import { anyShuffledStory, anyStory, brokenPromises, type Story } from './following.ts';
-import { WRONG_FOLLOWERS } from './wrong-followers.ts';
 
 const RUNS = SOAK ? 20_000 : 400;
 const LONG = SOAK ? 1_200_000 : 60_000;
@@ -79,26 +78,4 @@ describe('following logs that change while they are read', () => {
       { numRuns: RUNS },
     );
   });
-});
-
-describe('the same test with a wrong follower', () => {
-  test.each(WRONG_FOLLOWERS)(
-    'detects a follower that %s',
-    { timeout: LONG },
-    async (_name, make, complaint) => {
-      const found = await fc.check(
-        fc.asyncProperty(anyStory, async (story) => {
-          expect(await brokenPromises(story, make)).toEqual([]);
-        }),
-        { numRuns: 400, endOnFailure: true },
-      );
-      expect(found.failed).toBe(true);
-      // Checks that the follower fails because of its own fault.
-      const complaints: string[] = [];
-      for (const story of fc.sample(anyStory, 200)) {
-        complaints.push(...(await brokenPromises(story, make)));
-      }
-      expect(complaints.join('\n')).toMatch(complaint);
-    },
-  );
 });

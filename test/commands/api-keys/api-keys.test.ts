@@ -105,14 +105,6 @@ describe('in the sandbox', () => {
       expect.any(String),
     ]);
   });
-
-  test('suggests the nearest command for verbs that the API lacks', async () => {
-    for (const verb of ['delete', 'revoke', 'update', 'rotate']) {
-      const result = await world.cli(['api-keys', verb, 'ci']);
-      expect(result).toMatchObject({ code: 2, requests: [] });
-      expect(result.stderr).toContain(`api-keys ${verb}: the API does not support this`);
-    }
-  });
 });
 
 describe('create', () => {

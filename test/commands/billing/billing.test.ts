@@ -34,16 +34,6 @@ describe('billing balance', () => {
     expect(sent(requests)).toEqual(['GET /users/me']);
   });
 
-  it("prints the service's profile as JSON in billing balance", async () => {
-    const user = { id: 'u-1', balance: '0.1', debt: '3', name: null };
-    const world = await worldOf(ok(user));
-    const { stdout, stderr } = await world.cli(['billing', 'balance', '--json']);
-    expect(JSON.parse(stdout)).toEqual(user);
-    expect(stderr).toBe('');
-    const csv = await world.cli(['billing', 'balance', '-o', 'csv']);
-    expect(csv.stdout).toBe('balance,reserved_balance,total_balance\n0.1,,\n');
-  });
-
   it('shows the reserved funds if the service returns them', async () => {
     const amount = '123456789012345678901234567890.123456789';
     const world = await worldOf(
@@ -67,26 +57,6 @@ describe('billing promo', () => {
     ]);
   });
 
-  it("prints the service's data as JSON in billing promo", async () => {
-    const bonus = { added_amount: '0.30', new_balance: null, until: '2027' };
-    const world = await worldOf({ status: 200, body: { data: bonus } });
-    const { code, stdout } = await world.cli(['billing', 'promo', 'abc', '--json']);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual(bonus);
-    expect((await world.cli(['billing', 'promo', 'abc'])).stdout).toBe('Added:  0.30\n');
-  });
-
-  it.each([
-    ['EXPIRED2020', 1, 'has expired'],
-    ['LIMITED', 1, 'exhausted'],
-    ['NIX', 3, 'error: Promo code not found (404).\n'],
-  ])('rejects the promo code %s with exit code %d', async (given, exit, words) => {
-    const world = await sandboxWorld();
-    const { code, stdout, stderr } = await world.cli(['billing', 'promo', given]);
-    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
-    expect(stderr).toContain(words);
-  });
-
   it('exits with 7 after a lost response, and never resends', async () => {
     const world = await worldOf('hangUp');
     const { code, stderr, requests } = await world.cli(['billing', 'promo', 'WELCOME500']);
@@ -106,14 +76,4 @@ describe('billing promo', () => {
     expect(code).toBe(2);
     expect(requests).toEqual([]);
   });
-});
-
-it('suggests the nearest command for billing deposit, which the API lacks', async () => {
-  const world = await worldOf('hangUp');
-  const { code, stderr, requests } = await world.cli(['billing', 'deposit', '500']);
-  expect(code).toBe(2);
-  expect(stderr).toMatch(
-    /^error: billing deposit: the API does not support this\nhint: .*gpucloud billing promo/,
-  );
-  expect(requests).toEqual([]);
 });

@@ -2,8 +2,8 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
-import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
-import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+import { IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 import type { Answer, RecordedRequest } from '../../support/service.ts';
 import { ok } from '../../support/service.ts';
 
@@ -419,16 +419,6 @@ describe('in the sandbox', () => {
     );
     expect((await world.cli(['catalog', 'rm', 'cheap'], SANDBOX)).code).toBe(0);
     expect(JSON.parse((await list()).stdout)).toHaveLength(5);
-  });
-
-  test('adds the offers and images of a served sandbox', async () => {
-    const served = await createSandboxWorld();
-    worlds.push(served);
-    await served.cli(['instances', 'create', 'box', ...HARDWARE]);
-    expect(await entries(served)).toMatchObject([
-      { name: 'RTX 4090', price_per_hour: '89.90' },
-      { name: 'Ubuntu 22.04' },
-    ]);
   });
 });
 

@@ -210,16 +210,4 @@ describe('commands', () => {
     expect(stdout).toMatch(/^instances list +List instances known to this computer$/m);
     expect(stdout.trim().split('\n')).toHaveLength(COMMANDS.length + 1);
   });
-
-  test('prints rows in other formats, and applies --columns and --query', async () => {
-    const ids = await world.cli(['commands', '-q']);
-    expect(ids.stdout.trim().split('\n').sort()).toEqual(COMMANDS);
-    const json = await world.cli(['commands', '--json', '--columns', 'command,usage']);
-    expect(JSON.parse(json.stdout)).toContainEqual({
-      command: 'drives update',
-      usage: 'gpucloud drives update [options] <drive>',
-    });
-    const query = await world.cli(['commands', '--query', "commands[?command=='help'].aliases"]);
-    expect(JSON.parse(query.stdout)).toEqual([[]]);
-  });
 });

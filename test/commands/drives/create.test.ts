@@ -149,14 +149,6 @@ describe('drives create', () => {
     expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
-  it('creates one drive if three commands request the same name at the same time', async () => {
-    const world = await sandboxWorld();
-    const argv = ['drives', 'create', 'one', '--size', '2', '--json'];
-    const ended = await Promise.all([1, 2, 3].map(() => world.cli(argv)));
-    expect(ended.map(({ code }) => code).sort()).toEqual([0, 5, 5]);
-    expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-  });
-
   it('waits for the response after the first Ctrl-C, and stops waiting at the second', async () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const world = await createWorld({

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { update } from '../../../src/commands/drives/index.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
-import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf } from './world.ts';
+import { calls, closeWorlds, DRIVE, ID, worldOf } from './world.ts';
 
 afterEach(closeWorlds);
 
@@ -39,26 +39,6 @@ describe('drives update', () => {
       `GET /storage/drives/${ID}`,
       `PATCH /storage/drives/${ID} {"name":"archive","size_gb":500}`,
     ]);
-  });
-
-  it('changes the size and price in the sandbox', async () => {
-    const world = await sandboxWorld();
-    await world.cli(['drives', 'create', 'data', '--size', '500']);
-    const { code, stderr } = await world.cli([
-      'drives',
-      'update',
-      'data',
-      '--size',
-      '250',
-      '--name',
-      'small',
-    ]);
-    expect(code).toBe(0);
-    expect(stderr).toBe(
-      ['Before: data, 500 GB, 6.00 ₽ per hour. Now: small, 250 GB, 3.00 ₽ per hour.', ''].join(
-        '\n',
-      ),
-    );
   });
 
   it('asks before changing the size, but not before changing the name', async () => {
@@ -147,21 +127,6 @@ describe('drives resume', () => {
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
     expect(stderr).toContain('Only a SUSPENDED drive can be resumed');
   });
-});
-
-describe('an undocumented operation', () => {
-  it.each(['delete', 'rm', 'attach', 'detach'])(
-    'suggests the nearest command for drives %s',
-    async (verb) => {
-      const world = await worldOf({ ...DRIVE });
-      const { code, stderr, requests } = await world.cli(['drives', verb, 'datasets', '--force']);
-      expect(code).toBe(2);
-      expect(stderr).toMatch(
-        new RegExp(`^error: drives ${verb}: the API does not support this\\nhint: .*gpucloud`),
-      );
-      expect(requests).toEqual([]);
-    },
-  );
 });
 
 it('prints one line per changed drive at a terminal', async () => {

@@ -134,14 +134,6 @@ describe('help in a terminal', () => {
     ]);
     expect((await world.cli(['--help'], person)).stdout).toContain('\u001b[1mInstances:\u001b[22m');
   });
-
-  test.each([
-    ['drives', 'create', '--help', '--no-color'],
-    ['--color', 'never', 'drives', 'create', '--help'],
-    ['help', 'drives', 'create', '--no-color'],
-  ])('prints help without colours with %j', async (...argv) => {
-    expect((await world.cli(argv, person)).stdout).not.toContain('\u001b');
-  });
 });
 
 describe('help environment', () => {

@@ -42,29 +42,6 @@ describe('instances terminate', () => {
     );
   });
 
-  test('asks for delete, its alias, as for terminate', async () => {
-    await instance('trainer');
-    const person = { terminal: true, columns: 300, stdin: 'n\n' };
-    const asked = await world.cli(['instances', 'terminate', 'trainer'], person);
-    expect(asked.code).toBe(130);
-    expect(await world.cli(['instances', 'delete', 'trainer'], person)).toEqual(asked);
-    expect((await world.cli(['instances', 'delete', 'trainer'])).code).toBe(2);
-    expect((await world.cli(['instances', 'get', 'trainer', '--json'])).stdout).toContain('ACTIVE');
-  });
-
-  test('estimates the refund of terminate within 0.10 ₽', async () => {
-    await instance('trainer');
-    world.clock.advance(20 * 60_000);
-    const told = await world.cli(['instances', 'terminate', 'trainer'], {
-      terminal: true,
-      stdin: 'y\n',
-    });
-    const said = Number(/about ([\d.]+) ₽ will be returned/.exec(told.stderr)?.[1]);
-    const events = await world.cli(['instances', 'events', 'trainer', '--json', '--all']);
-    const back = /Returned ([\d.]+) ₽/.exec(events.stdout)?.[1];
-    expect(Math.abs(said - Number(back))).toBeLessThan(0.1);
-  });
-
   test('prints the expected refund if paid time is left', async () => {
     await instance('trainer');
     world.clock.advance(20 * 60_000);
@@ -256,18 +233,6 @@ describe('instances reorder', () => {
     expect(stderr).toContain(
       'Keeps: offer, image and SSH keys. The new instance may lack: the template JupyterLab, the cloud drive data. The old instance cost 89.90 ₽',
     );
-  });
-
-  test('terminates an instance that costs more than --max-price', async () => {
-    await instance('trainer');
-    await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
-    const argv = ['instances', 'reorder', 'trainer', 'again', '--max-price', '89.89'];
-    const { code, stdout, stderr, requests } = await world.cli(argv);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('over --max-price 89.89, and was terminated at once');
-    const words = requests.map(({ path }) => path.split('/').at(-1));
-    expect(words).toEqual(['reorder', 'terminate', requests[1]?.path.split('/')[2]]);
-    expect((await world.sandbox.status()).reserved).toBe('0.00');
   });
 });
 

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { endpointsOf, fillTemplate } from '../../../src/ssh/endpoints.ts';
 import { fc } from '../../support/random.ts';
@@ -207,13 +206,6 @@ describe('link patterns in instances endpoints', () => {
   ])('converts the link pattern %s to %s', (pattern, filled) => {
     expect(fillTemplate(pattern, values)).toBe(filled);
   });
-
-  test('puts an IPv6 address in brackets, and omits the link without an address', () => {
-    expect(fillTemplate('http://{ip}/', { ...values, ip: '2001:db8::1' })).toBe(
-      'http://[2001:db8::1]/',
-    );
-    expect(fillTemplate('http://{ip}/', { ...values, ip: undefined })).toBeUndefined();
-  });
 });
 
 test('never cuts a link or a secret in a terminal', async () => {
@@ -256,18 +248,6 @@ describe('instances secrets', () => {
       expect((await world.cli(['instances', 'secrets', ID])).code).toBe(0);
     },
   );
-
-  test('strips control characters in a terminal, not in a pipe', async () => {
-    world = use(
-      await serviceWith({ connection_info: { secrets: { k: 'a\u001b]52;c;x\u0007b' } } }),
-    );
-    expect((await world.cli(['instances', 'secrets', ID, 'k'], { terminal: true })).stdout).toBe(
-      'ab\n',
-    );
-    expect((await world.cli(['instances', 'secrets', ID, 'k'])).stdout).toBe(
-      'a\u001b]52;c;x\u0007b\n',
-    );
-  });
 });
 
 describe('instances open', () => {
@@ -309,19 +289,6 @@ describe('instances open', () => {
       code: 3,
       stderr: `error: ${ID} has no main endpoint.\nhint: reach a port that its programs listen on: gpucloud instances tunnel ${ID} PORT\n`,
     });
-  });
-
-  test('opens a redirecting page with mode 0600', async () => {
-    world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
-    let mode = 0;
-    await world.cli(['instances', 'open', ID], {
-      terminal: true,
-      openFile: async (path) => {
-        mode = (await stat(path)).mode & 0o777;
-        return false;
-      },
-    });
-    expect(mode).toBe(0o600);
   });
 
   test('prints the link if the browser does not request the page in time', async () => {

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { createWorld } from '../../support/run-cli.ts';
-import { HARDWARE } from '../../support/sandbox-ids.ts';
-import { type Answer, ok, sent } from '../../support/service.ts';
+import { type Answer, ok } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
 import { boxId, openSandbox, rent, world } from './boxes.ts';
 
@@ -185,78 +184,9 @@ describe('instances stop and start', () => {
     expect(scripts.stdout).toBe('');
     expect(errorOf(scripts.stderr).errors).toHaveLength(2);
   });
-
-  test('exits with 5 for a start of a running instance and shows its status', async () => {
-    await rent('trainer');
-    const { code, stderr } = await world.cli(['instances', 'start', 'trainer']);
-    expect(code).toBe(5);
-    expect(stderr).toMatch(/^error: .* is ACTIVE; only a STOPPED instance can be started\.\n/);
-    expect(stderr).not.toContain('reserves');
-  });
-
-  test('exits with 5 for a start without funds and reports the reason', async () => {
-    await world.sandbox.reset({ balance: '100.00' });
-    await rent('trainer');
-    await world.cli(['instances', 'stop', 'trainer', '--wait']);
-    await rent('eater');
-    const { code, stderr } = await world.cli(['instances', 'start', 'trainer']);
-    expect(code).toBe(5);
-    expect(stderr).toMatch(/balance/);
-  });
-
-  test('exits with 1 after two refused stops', async () => {
-    const id = await rent('trainer');
-    await world.sandbox.inject('fail-stop');
-    await world.sandbox.inject('fail-stop');
-    const { code, stderr } = await world.cli(['instances', 'stop', 'trainer', '--json']);
-    expect(code).toBe(1);
-    expect(errorOf(stderr)).toMatchObject({ http_status: 500, retryable: true });
-    const { stdout } = await world.cli(['instances', 'get', id, '--json']);
-    expect(JSON.parse(stdout).status).toBe('ACTIVE');
-  });
-
-  test('retries a stop that fails once', async () => {
-    const id = await rent('trainer');
-    await world.sandbox.inject('fail-stop');
-    const { code, requests } = await world.cli(['instances', 'stop', 'trainer']);
-    expect(code).toBe(0);
-    expect(sent(requests)).toEqual([
-      `POST /instances/${id}/stop`,
-      `GET /instances/${id}`,
-      `POST /instances/${id}/stop`,
-    ]);
-  });
-
-  test('never sends a failed start twice', async () => {
-    await rent('trainer');
-    await world.cli(['instances', 'stop', 'trainer', '--wait']);
-    await world.sandbox.inject('fail-start');
-    const { code, requests, stderr } = await world.cli(['instances', 'start', 'trainer']);
-    expect(code).toBe(1);
-    expect(stderr).toContain('STOPPED');
-    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-  });
 });
 
 describe('instances terminate', () => {
-  test('sends a terminate to every instance before waiting for any', async () => {
-    await world.sandbox.reset({ balance: '1000.00' });
-    const names = Array.from({ length: 6 }, (_, at) => `box-${at}`);
-    for (const name of names) await world.cli(['instances', 'create', name, ...HARDWARE]);
-    const { code, requests } = await world.cli([
-      'instances',
-      'terminate',
-      ...names,
-      '-y',
-      '--wait',
-    ]);
-    expect(code).toBe(0);
-    const calls = requests.map(({ method, path }) => `${method} ${path.replace(/^.*\//, '')}`);
-    expect(calls.filter((call) => call === 'POST terminate')).toHaveLength(6);
-    const firstWait = calls.findIndex((call) => /^GET (?!events)/.test(call));
-    expect(calls.lastIndexOf('POST terminate')).toBeLessThan(firstWait);
-  });
-
   test('reports that nothing was terminated if interrupted', async () => {
     await rent('trainer');
     const interrupt = new AbortController();
@@ -326,25 +256,6 @@ describe('instances terminate', () => {
       stderr: 'trainer is already TERMINATED.\n',
     });
     expect(over.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-  });
-
-  test('asks for confirmation of terminate in a terminal', async () => {
-    await rent('trainer');
-    const refused = await world.cli(['instances', 'terminate', 'trainer'], {
-      terminal: true,
-      columns: 300,
-      stdin: 'n\n',
-    });
-    expect(refused.code).toBe(130);
-    expect(refused.requests.map(({ method }) => method)).toEqual(['GET']);
-    expect(refused.stderr).toMatch(
-      /trainer: ACTIVE, 89\.90 ₽\/h, rented \d s ago; about 89\.8\d ₽ will be returned \(59 min left of the paid hour\)\.\n/,
-    );
-    const agreed = await world.cli(['instances', 'terminate', 'trainer'], {
-      terminal: true,
-      stdin: 'y\n',
-    });
-    expect(agreed.code).toBe(0);
   });
 
   test('exits with 2 instead of asking with --no-input or CI', async () => {

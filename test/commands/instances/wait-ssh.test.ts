@@ -58,25 +58,6 @@ describe('instances wait --for ssh', () => {
     return { near, port, stopSshd, close };
   }
 
-  test('succeeds in INSTALLING if the SSH server sends its banner', async () => {
-    const { near, close } = await besideSshd((port) => ({
-      status: 'INSTALLING',
-      ip_address: '127.0.0.1',
-      ssh_port: port,
-    }));
-    const { code, stdout } = await near.cli([
-      'instances',
-      'wait',
-      boxId(1),
-      '--for',
-      'ssh',
-      '--json',
-    ]);
-    await close();
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ id: boxId(1), name: 'box', status: 'INSTALLING' });
-  });
-
   test('treats an empty address as missing, not as this computer', async () => {
     const { near, close } = await besideSshd((port) => ({
       status: 'ACTIVE',

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createWorld, journalOf, type World } from '../../support/run-cli.ts';
@@ -151,13 +151,5 @@ describe('logout', () => {
     const { code, stderr } = await (await newWorld()).cli(['logout', '--profile', 'sandbox']);
     expect(code).toBe(2);
     expect(stderr).toContain('is built in and has no key');
-  });
-
-  test('exits with 9 for an invalid config file, and leaves it unchanged', async () => {
-    const world = await newWorld();
-    await mkdir(join(world.home, 'config'));
-    await writeFile(configFile(world), '[1]');
-    expect((await world.cli(['logout'])).code).toBe(9);
-    expect(await readFile(configFile(world), 'utf8')).toBe('[1]');
   });
 });

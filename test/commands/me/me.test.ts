@@ -74,23 +74,6 @@ describe('me get', () => {
     );
     expect(sent(requests)).toEqual(['GET /users/me']);
   });
-
-  it('offers a column for each documented field', async () => {
-    const all = { ...USER, reserved_balance: '1', total_balance: '2' };
-    const world = await worldOf(ok(all));
-    const columns = Object.keys(all).join(',');
-    const { stdout } = await world.cli(['me', 'show', '--columns', columns, '--json']);
-    expect(JSON.parse(stdout)).toEqual(all);
-  });
-
-  it('accepts missing fields, and prints unknown fields', async () => {
-    const odd = { id: 'u-1', name: null, is_active: false, has_password: false, tier: { n: 1 } };
-    const world = await worldOf(ok(odd));
-    expect(JSON.parse((await world.cli(['me', 'get', '--json'])).stdout)).toEqual(odd);
-    expect((await world.cli(['me', 'get'])).stdout).toBe(
-      'ID:        u-1\nActive:    no\nPassword:  no\n',
-    );
-  });
 });
 
 describe('me update', () => {
@@ -191,23 +174,6 @@ describe('me set-password', () => {
       expect(stdout + stderr).not.toContain(NEW.trim());
     },
   );
-
-  it.each([400, 500])('masks passwords that a %d response repeats', async (status) => {
-    const world = await createWorld({
-      handler: ({ body }) => ({
-        status,
-        body: { statusCode: status, message: JSON.stringify(body) },
-      }),
-    });
-    worlds.push(world);
-    const { code, stdout, stderr, requests } = await world.cli(['me', 'set-password', '--stdin'], {
-      stdin: `${OLD}\n${NEW}\n`,
-    });
-    expect(code).toBe(status === 400 ? 1 : 7);
-    expect(stdout + stderr).not.toContain(OLD);
-    expect(stdout + stderr).not.toContain(NEW.trim());
-    expect(requests).toHaveLength(1);
-  });
 
   it.each([
     [['hunter2']],

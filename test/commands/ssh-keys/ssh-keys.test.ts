@@ -219,15 +219,6 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(stderr).toContain('This key is already in the account, as one');
     expect(stderr).not.toContain('Name');
   });
-
-  test('suggests the nearest command for verbs that the API lacks', async () => {
-    expect(await world.cli(['ssh-keys', 'rename', 'a', '--to', 'b'])).toMatchObject({
-      code: 2,
-      stderr:
-        'error: ssh-keys rename: the API does not support this\nhint: delete the key and add it again with --name\n',
-      requests: [],
-    });
-  });
 });
 
 describe('bad input', () => {

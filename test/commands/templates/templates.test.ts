@@ -78,31 +78,6 @@ describe('templates list', () => {
     );
     expect(stderr).toBe('');
   });
-
-  it('prints all fields of each template as JSON', async () => {
-    const odd = { id: 't-9', env_vars: [['A', 1]], tags: null, novel: { deep: [null] } };
-    const world = await worldOf(WHISPER, odd);
-    const { stdout } = await world.cli(['template', 'ls', '--json']);
-    expect(JSON.parse(stdout)).toEqual([WHISPER, odd]);
-  });
-
-  it('prints more columns of templates with --columns', async () => {
-    const world = await worldOf(WHISPER);
-    const columns =
-      'id,tags,image_name,run_command,shm_size,is_active,sort_order,logo_url,created_at,updated_at';
-    const { stdout } = await world.cli([
-      'templates',
-      'list',
-      '--columns',
-      columns,
-      '-o',
-      'tsv',
-      '--no-header',
-    ]);
-    expect(stdout).toBe(
-      't-2\taudio,text\tregistry.example.com/whisper:3\tserve --port 9000\t4g\ttrue\t20\thttps://example.com/w.png\t2026-01-01T00:00:00.000Z\t2026-01-02T00:00:00.000Z\n',
-    );
-  });
 });
 
 describe('templates get', () => {
@@ -218,39 +193,6 @@ describe('templates get', () => {
     expect(stdout).toContain('# JupyterLab\n\nNotebooks with Python, PyTorch and CUDA.');
   });
 
-  it('accepts missing, null and invalid fields of a template', async () => {
-    const world = await worldOf({
-      id: 't-9',
-      name: null,
-      readme: null,
-      tags: [],
-      endpoints: [{ auth: null }, { name: 'x', auth: { type: 'basic' }, port: null }],
-      volumes: [{}],
-      env_vars: [['A', 1]],
-      variables_schema: [{}],
-      is_active: null,
-      min_disk_gb: null,
-      min_cuda_version: '',
-    });
-    const { code, stdout } = await world.cli(['templates', 'get', 't-9']);
-    expect(code).toBe(0);
-    expect(stdout).toBe(
-      [
-        'ID:              t-9',
-        '',
-        'Endpoints',
-        '  x:             auth basic',
-        '',
-        'Volumes',
-        '  no host path:  in the container (no path)',
-        '',
-        'Environment',
-        '  All:           [["A",1]]',
-        '',
-      ].join('\n'),
-    );
-  });
-
   it('prints only the readme of a template with --markdown', async () => {
     const world = await worldOf(WHISPER, { id: 't-3', slug: 'bare' });
     const readme = await world.cli(['templates', 'get', 'whisper', '--markdown']);
@@ -269,22 +211,6 @@ describe('templates get', () => {
       '--no-header',
     ]);
     expect(stdout).toBe('whisper\n');
-  });
-
-  it('removes control characters from a readme', async () => {
-    const readme = '# \u001b]0;x\u0007a\n\n&#27;[2J\u202e`\u009b31m`';
-    const world = await worldOf({ ...WHISPER, readme });
-    for (const [terminal, ...more] of [
-      [false],
-      [true, '--no-color'],
-      [false, '--markdown'],
-      [true, '--markdown'],
-    ] as const) {
-      const argv = ['templates', 'get', 'whisper', ...more];
-      const { code, stdout } = await world.cli(argv, { terminal });
-      expect(code).toBe(0);
-      expect(stdout).not.toMatch(/[\u001b\u0007\u009b\u202e]/);
-    }
   });
 
   it('exits with 3 for an unknown template, and with 2 for an ambiguous name', async () => {
