@@ -1,0 +1,120 @@
+// Draws lines of the source, makes one plausible fault in each, and expects `npm test` to fail.
+// npm run mutate -- --seed 41128 --lines 60 [--only src/money] [--jobs 2]
+// --near: runs only the tests nearest to each fault, which takes minutes instead of an hour
+// --again: judges the survivors of the last run once more
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { checkIn } from './check.mjs';
+import { draw } from './draw.mjs';
+import { judgeIn } from './judge.mjs';
+import { nearestTests } from './nearest.mjs';
+import { copyTree, removeTree } from './tree.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const RESULTS = join(ROOT, 'coverage/mutate.json');
+const EQUIVALENTS = JSON.parse(
+  readFileSync(new URL('./equivalents.json', import.meta.url), 'utf8'),
+);
+
+function options() {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: 'string', default: String(Math.floor(Math.random() * 100_000)) },
+      lines: { type: 'string', default: '20' },
+      only: { type: 'string', default: 'src' },
+      jobs: { type: 'string', default: '2' },
+      near: { type: 'boolean', default: false },
+      again: { type: 'boolean', default: false },
+    },
+  });
+  const number = (name, least) => {
+    const value = Number(values[name]);
+    if (!Number.isSafeInteger(value) || value < least)
+      throw new Error(`--${name} must be a whole number from ${least}: ${values[name]}`);
+    return value;
+  };
+  if (!existsSync(join(ROOT, values.only))) throw new Error(`--only ${values.only}: no such path`);
+  return {
+    ...{ seed: number('seed', 0), lines: number('lines', 1), jobs: number('jobs', 1) },
+    ...{ only: values.only, near: values.near, again: values.again },
+  };
+}
+
+function reasonOf({ file, before, after }) {
+  const equivalent = EQUIVALENTS.find(
+    (each) => each.file === file && each.before === before.trim() && each.after === after.trim(),
+  );
+  return equivalent?.reason;
+}
+
+/** Shows what a fault changes, without the lines that stay the same. */
+function shown({ before, after }) {
+  const old = before.split('\n');
+  const made = after.split('\n');
+  while (old.length > 0 && made.length > 0 && old.at(-1) === made.at(-1)) {
+    old.pop();
+    made.pop();
+  }
+  const text = (lines) =>
+    lines
+      .map((line) => line.trim())
+      .join(' ')
+      .slice(0, 120);
+  return `${text(old)}  →  ${text(made) || '(removed)'}`;
+}
+
+function describe(fault) {
+  const by = fault.by === undefined ? '' : `\n    ${fault.by.slice(0, 160)}`;
+  return `${fault.outcome.padEnd(10)} ${fault.file}:${fault.line} [${fault.rule}] ${shown(fault)}${by}`;
+}
+
+const { seed, lines, only, jobs, near, again } = options();
+const copies = Array.from({ length: jobs }, () => copyTree(ROOT));
+process.on('exit', () => {
+  for (const copy of copies) removeTree(copy);
+});
+
+let faults;
+if (again) {
+  const last = JSON.parse(readFileSync(RESULTS, 'utf8'));
+  faults = last.filter(({ outcome }) => outcome === 'SURVIVED');
+} else {
+  const rejects = checkIn(copies[0]);
+  const { lines: all, drawn } = await draw({ root: ROOT, only, seed, count: lines, rejects });
+  console.log(`seed ${seed}: ${drawn.length} of ${all} lines that can have a fault`);
+  faults = drawn;
+}
+
+for (const fault of faults) {
+  const reason = reasonOf(fault);
+  Object.assign(fault, reason === undefined ? {} : { outcome: 'equivalent', by: reason });
+}
+
+const judge = judgeIn(copies, nearestTests(ROOT));
+function note(fault, by, without) {
+  Object.assign(fault, { outcome: by === undefined ? without : 'killed', by });
+  console.log(describe(fault));
+  mkdirSync(join(ROOT, 'coverage'), { recursive: true });
+  writeFileSync(RESULTS, JSON.stringify(faults, undefined, 2));
+}
+const open = () => faults.filter(({ outcome }) => !['killed', 'equivalent'].includes(outcome));
+await judge.near(open(), (fault, by) => note(fault, by, 'SURVIVED'));
+if (!near) {
+  console.log(`\n${open().length} of ${faults.length} left for all of \`npm test\``);
+  await judge.whole(open(), (fault, by) => note(fault, by, 'SURVIVED'));
+}
+
+const count = (outcome) => faults.filter((each) => each.outcome === outcome).length;
+const survived = faults.filter(({ outcome }) => outcome === 'SURVIVED');
+console.log(
+  `\n${[...faults]
+    .sort((a, b) => a.outcome.localeCompare(b.outcome))
+    .map(describe)
+    .join('\n')}`,
+);
+console.log(
+  `\n${count('killed')} killed, ${count('equivalent')} equivalent, ${survived.length} survived`,
+);
+process.exitCode = survived.length === 0 ? 0 : 1;

@@ -1,0 +1,1 @@
+export function nearestTests(root: string): (source: string) => string[];

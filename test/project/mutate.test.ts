@@ -1,0 +1,155 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { draw, type Fault } from '../../scripts/mutate/draw.mjs';
+import { asLines, faultsOf } from '../../scripts/mutate/faults.mjs';
+import { nearestTests } from '../../scripts/mutate/nearest.mjs';
+import { putIn } from '../../scripts/mutate/tree.mjs';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gpucloud-test-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+}
+
+/** Each row is a source, and its faults as `rule: the whole source with the fault`. */
+test.each<[source: string, ...faults: string[]]>([
+  ['a < b;', 'off by one: a <= b;'],
+  ['a ?? b;', 'missing case: a;'],
+  ['x(!a);', 'step: ', 'condition: x(a);'],
+  ['if (a) b;', 'condition: if (!(a)) b;'],
+  ['a ? b : c;', 'condition: a ? c : b;'],
+  [
+    'for (;;) { if (a) break; }',
+    'guard: for (;;) {  }',
+    'condition: for (;;) { if (!(a)) break; }',
+  ],
+  ['x = await y();', 'step: ', 'await: x = y();'],
+  ['a(-1);', 'step: ', 'off by one: a(-2);', 'off by one: a(-0);'],
+  [
+    'a * 60;',
+    'condition: a / 60;',
+    'unit: a;',
+    'unit: a * 1000;',
+    'off by one: a * 61;',
+    'off by one: a * 59;',
+  ],
+  ['f(a, b);', 'step: ', 'neighbour: f(b, a);'],
+  ['(a, b) => { return a; };', 'neighbour: (a, b) => { return b; };'],
+  ['a.x; a.y;', 'neighbour: a.y; a.y;', 'neighbour: a.x; a.x;'],
+  ['a.b = c.some(d);', 'step: ', 'condition: a.b = c.every(d);'],
+  ['switch (a) { case b: c; }', 'missing case: switch (a) {  }'],
+  ['[a, b];', 'missing case: [b];', 'missing case: [a];'],
+  ['/^a$/;', 'guard: /a$/;', 'guard: /^a/;'],
+  [
+    "a === 'x' || a === 'y';",
+    "condition: a === 'x' && a === 'y';",
+    "missing case: a === 'x';",
+    "missing case: a === 'y';",
+    "condition: a !== 'x' || a === 'y';",
+    "condition: a === 'y' || a === 'y';",
+    "condition: a === 'x' || a !== 'y';",
+    "condition: a === 'x' || a === 'x';",
+  ],
+  // Types and imports have no value.
+  ["import a from 'b';"],
+  ['type A = 1 | true;'],
+  ['const a: 1 | true = b as 2;'],
+])('finds the faults of %j', (source, ...faults) => {
+  const found = faultsOf(source).map(
+    ({ rule, start, end, text }) => `${rule}: ${source.slice(0, start)}${text}${source.slice(end)}`,
+  );
+  expect(found).toEqual(faults);
+});
+
+test('puts several faults into a copy and restores it', () => {
+  const source = `const ж = '😀';\nif (\n  a\n) throw b;\nc(1);\n`;
+  write({ 'src/a.ts': source, 'src/b.ts': source });
+  const faults = faultsOf(source).map((fault) => asLines(source, fault));
+  const guard = faults.find(({ rule }) => rule === 'guard');
+  const step = faults.find(({ rule }) => rule === 'step');
+  if (guard === undefined || step === undefined) throw new Error('a rule found nothing');
+
+  const restore = putIn(folder, [
+    { file: 'src/a.ts', ...guard },
+    { file: 'src/a.ts', ...step },
+    { file: 'src/b.ts', ...step },
+  ]);
+  expect(readFileSync(join(folder, 'src/a.ts'), 'utf8')).toBe(`const ж = '😀';\n\n\n`);
+  expect(readFileSync(join(folder, 'src/b.ts'), 'utf8')).toBe(source.replace('c(1);', ''));
+  restore();
+  expect(readFileSync(join(folder, 'src/a.ts'), 'utf8')).toBe(source);
+  expect(readFileSync(join(folder, 'src/b.ts'), 'utf8')).toBe(source);
+  expect(() => putIn(folder, [{ file: 'src/a.ts', ...step, line: 1 }])).toThrow(
+    'src/a.ts:1 has changed',
+  );
+});
+
+test('draws the same lines for the same seed, without those whose faults are all rejected', async () => {
+  write({ 'src/a.ts': 'a < 1;\nb < 2;\n', 'src/b/c.ts': 'c < 3;\n// d < 4;\ne(1);\n' });
+  const drawn = async (seed: number, only: string, rejects: (fault: Fault) => boolean) => {
+    const result = await draw({
+      root: folder,
+      only,
+      seed,
+      count: 9,
+      rejects: async (faults) => new Set(faults.filter(rejects)),
+    });
+    return result.drawn.map(({ file, line, after }) => `${file}:${line} ${after}`);
+  };
+  const none = () => false;
+  const first = await drawn(7, 'src', none);
+  expect(await drawn(7, 'src', none)).toEqual(first);
+  expect(first.map((each) => each.split(' ')[0]).sort()).toEqual([
+    'src/a.ts:1',
+    'src/a.ts:2',
+    'src/b/c.ts:1',
+    'src/b/c.ts:3',
+  ]);
+  const seeds = await Promise.all([1, 2, 3, 4].map((seed) => drawn(seed, 'src', none)));
+  expect(new Set(seeds.map(String)).size).toBeGreaterThan(1);
+
+  expect((await drawn(7, 'src/b', none)).length).toBe(2);
+  expect(await drawn(7, 'src/a.ts', ({ line }) => line === 1)).toEqual([
+    expect.stringMatching(/^src\/a\.ts:2 /),
+  ]);
+  // A rejected fault makes room for another of the same line.
+  const kept = await drawn(7, 'src/a.ts', ({ line, after }) => line === 2 && after !== 'b < 3;');
+  expect(kept).toContain('src/a.ts:2 b < 3;');
+});
+
+test('lists the tests that import a file, those with fewest steps first', () => {
+  write({
+    'src/low.ts': '',
+    'src/room/index.ts': "import '../low.ts';",
+    'src/late.ts': "const late = () => import('./room/index.ts');",
+    'test/far.test.ts': "import { a } from '../src/late.ts';",
+    'test/middle.test.ts': "export * from '../src/room/index.ts';",
+    'test/near.test.ts': "import b from '../src/low.ts';",
+    'test/other.test.ts': '',
+  });
+  expect(nearestTests(folder)('src/low.ts')).toEqual([
+    'test/near.test.ts',
+    'test/middle.test.ts',
+    'test/far.test.ts',
+  ]);
+});
+
+test('lists only equivalent faults of lines that the source still has', () => {
+  const file = join(ROOT, 'scripts/mutate/equivalents.json');
+  const listed: { file: string; before: string }[] = JSON.parse(readFileSync(file, 'utf8'));
+  const gone = listed.filter(
+    (each) => !readFileSync(join(ROOT, each.file), 'utf8').includes(each.before),
+  );
+  expect(gone).toEqual([]);
+});
