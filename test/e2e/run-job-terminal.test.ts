@@ -105,7 +105,9 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     );
     await one.type(KEYS.ctrlC);
     expect(await one.ended()).toBe(130);
-    expect(one.screen()).toMatch(/^\^C\nTerminated job after \d+ s\.\nIt cost at most .*\nInterrupted.$/m);
+    expect(one.screen()).toMatch(
+      /^\^C\nTerminated job after \d+ s\.\nIt cost at most .*\nInterrupted.$/m,
+    );
   });
 
   test('shows the progress of the copies, and explains the next Ctrl-C', async () => {
