@@ -7,8 +7,9 @@ import type { ServiceTime } from '../instances/deadlines/service-time.ts';
 import { instanceIn, readInstance } from '../instances/read.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
 import { type JobRecord, mayHaveResults, readJobs } from '../jobs/record/record.ts';
+import { hasRescue, markIdle } from '../jobs/rescue/pass.ts';
 import { asItsJob } from '../jobs/verbs/sign-in-of.ts';
-import type { IdleRule as HeldRule, Journal } from '../journal/index.ts';
+import type { Deadline, IdleRule as HeldRule, Journal } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { type FindSignIn, signInFinder } from '../ssh/sign-in.ts';
 import { type IdleState, judge, NOTHING_KNOWN, type Signs, signsOf } from './idle-rule.ts';
@@ -32,17 +33,20 @@ interface Ruled {
   readonly name: string;
   readonly deadline: string | null;
   readonly rule: HeldRule;
+  readonly one: Deadline;
 }
 
 /**
- * Terminates every instance of the account whose idle rule is met. An instance that can't be judged
+ * Terminates every instance of the account whose idle rule is met. Leaves an instance with
+ * `--rescue` to its rescue, which copies its paths first. An instance that can't be judged
  * counts as in use, with a warning that gives the reason.
  */
 export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
   const journal = await ownJournal(context);
-  const ruled = (await journal.deadlines()).flatMap(({ id, name, deadline, if_idle: rule }) =>
-    rule === undefined ? [] : [{ id, name, deadline: deadline ?? null, rule }],
-  );
+  const ruled = (await journal.deadlines()).flatMap((one) => {
+    const { id, name, deadline, if_idle: rule } = one;
+    return rule === undefined ? [] : [{ id, name, deadline: deadline ?? null, rule, one }];
+  });
   if (ruled.length === 0) return [];
   const signIn = { identity: undefined, user: undefined, options: [], words: [] };
   const jobs = lazy(() => readJobs(context));
@@ -136,8 +140,13 @@ function warnUnjudged({ name }: Pick<Ruled, 'name'>, why: string, { err }: Conte
 }
 
 /** Returns undefined if the rule has changed since the check: the new rule applies. */
-function terminate(one: Ruled, { journal, context }: Tools): Promise<Ended | undefined> {
+async function terminate(one: Ruled, tools: Tools): Promise<Ended | undefined> {
+  const { journal, context } = tools;
   const { id, name, deadline, rule } = one;
+  if (hasRescue(one.one)) {
+    await markIdle(one.one, rule.uid, tools.pass.time.now(), journal);
+    return undefined;
+  }
   const row = { id, name, deadline, overdue_seconds: 0, reason: 'idle', exit_code: null } as const;
   const isDue = ({ if_idle }: { if_idle?: HeldRule | undefined }) => if_idle?.uid === rule.uid;
   return endedRow(row, () => endHeld({ id, name }, isDue, journal, context));

@@ -1,7 +1,7 @@
 import type { CreateInstanceBody, Instance } from '../api/index.ts';
 import type { Gate } from '../concurrency.ts';
 import type { CliError } from '../errors.ts';
-import type { DeadlineFlags } from '../instances/deadlines/deadline.ts';
+import type { CheckedEnds } from '../instances/deadlines/deadline.ts';
 import type { Given } from '../instances/rent/given.ts';
 import type { Chosen } from '../instances/rent/hardware.ts';
 import type { Money } from '../rules/money.ts';
@@ -55,7 +55,7 @@ export interface JobPlan extends JobInput {
   /** The command's words, with the values of its variables masked. */
   readonly command: readonly string[];
   readonly toStart: Command;
-  readonly ends: DeadlineFlags;
+  readonly ends: CheckedEnds;
   readonly maxPrice: Money | undefined;
   /** The request, with the name of the first instance. */
   readonly request: CreateInstanceBody;

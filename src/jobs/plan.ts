@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { keyChooser } from '../instances/ask/keys.ts';
 import {
+  type CheckedEnds,
   checkDeadline,
   type DeadlineFlags,
   wantedDeadline,
@@ -19,6 +20,7 @@ import { type FileList, listFiles, type Overview, overviewOf } from './files/fil
 import { localCommandOf } from './here/local-command.ts';
 import type { Here, JobInput, JobPlan } from './job.ts';
 import { filesText, largestText, leftOutText } from './phases.ts';
+import { ensureRescueKey, withRescue } from './rescue/wanted.ts';
 import { ensureSignIn, ensureSsh } from './sign-in.ts';
 import { ensureTargets, fetchInto } from './targets.ts';
 
@@ -41,6 +43,9 @@ export async function planJob(
   const requested = await requestOf({ ...input, command }, read, dryRun, context);
   const names = namesOf(requested.request.instance_name, input.here);
   const how = await ensureSignIn(requested.request, input, context);
+  if (input.how.identity === undefined) {
+    await ensureRescueKey(requested.ends, requested.request.ssh_keys ?? [], context);
+  }
   return { ...input, ...requested, names, command, toStart, how, ...checked };
 }
 
@@ -112,10 +117,14 @@ async function requestOf(
   // If the file comes from stdin, stdin can't also provide answers.
   const prompts = flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) ensureComplete(missing, flags);
-  const ends = prompts === undefined ? flags : await askDeadline(flags, prompts);
+  const asked = prompts === undefined ? flags : await askDeadline(flags, prompts);
+  const ends: CheckedEnds = await withRescue(asked, namesOf(flags.name, input.here), context, {
+    from: (item) => read.from('rescue', item),
+    path: (local) => read.path('rescue', local),
+  });
   // A detached job has no process to terminate its instance. `run` enforces its own deadline, but
   // only `reap` enforces an idle rule.
-  const isLeft = input.detach || ends.ifIdle !== undefined;
+  const isLeft = input.detach || ends.ifIdle !== undefined || ends.toRescue !== undefined;
   if (isLeft) await checkDeadline(ends, context, input.detach ? ['job'] : []);
   for (const name of namesOf(flags.name, input.here)) await ensureNoPending(name, context);
   if (prompts === undefined || missing.length === 0) {

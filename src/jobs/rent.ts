@@ -84,7 +84,7 @@ export async function rentFor(
 async function rentFrom(offer: Chosen, job: Noted, plan: JobPlan, context: Context) {
   const body = { ...plan.request, offer_id: offer.id };
   const asked = await runPreflight(context, nothingCreated, () =>
-    deadlineField(plan.ends, context),
+    deadlineField(plan.ends, body.instance_name, context),
   );
   const { deadline } = asked;
   if (deadline === undefined) throw usageError('--terminate-after is missing');

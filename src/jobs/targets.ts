@@ -17,7 +17,7 @@ export function fetchInto(fetch: readonly Fetch[], name: string): Fetch[] {
 export async function ensureTargets(
   fetch: readonly Fetch[],
   from: (at: number) => string,
-  { home }: { readonly home: string | undefined },
+  { home, flag = '--fetch' }: { readonly home: string | undefined; readonly flag?: string },
 ): Promise<void> {
   const taken = new Map<string, string>();
   const patterns: Merged[] = [];
@@ -38,10 +38,10 @@ export async function ensureTargets(
     }
     await ensureWritable(folderOf(path), what);
     const other = taken.get(path);
-    if (other !== undefined) throw bothInto(path, other, remote);
+    if (other !== undefined) throw bothInto(flag, path, other, remote);
     taken.set(path, remote);
   }
-  ensureApart(patterns, taken);
+  ensureApart(flag, patterns, taken);
 }
 
 /** A pattern, and the folder for its matches. */
@@ -51,15 +51,20 @@ interface Merged {
 }
 
 /** Refuses a pattern that could replace files of another fetch. */
-function ensureApart(patterns: readonly Merged[], taken: ReadonlyMap<string, string>): void {
+function ensureApart(
+  flag: string,
+  patterns: readonly Merged[],
+  taken: ReadonlyMap<string, string>,
+): void {
   for (const [at, { remote, folder }] of patterns.entries()) {
     // Allows patterns in the same remote folder: matching the same file is not a conflict.
     const before = patterns.slice(0, at).filter((other) => other.folder === folder);
     const other = before.find((one) => !isOneFolder(one.remote, remote));
-    if (other !== undefined) throw bothInto(folder, other.remote, remote);
+    if (other !== undefined) throw bothInto(flag, folder, other.remote, remote);
     const fits = matcherOf(remote);
     for (const [path, single] of taken) {
-      if (dirname(path) === folder && fits(basename(path))) throw bothInto(path, single, remote);
+      if (dirname(path) === folder && fits(basename(path)))
+        throw bothInto(flag, path, single, remote);
     }
   }
 }
@@ -69,10 +74,10 @@ function isOneFolder(one: string, other: string): boolean {
   return folder === posix.dirname(other) && !isPattern(folder);
 }
 
-function bothInto(path: string, one: string, other: string): CliError {
+function bothInto(flag: string, path: string, one: string, other: string): CliError {
   return usageError(
-    `--fetch "${one}" and "${other}" would both be written to "${path}"`,
-    `give each its own path: --fetch 'REMOTE:LOCAL'`,
+    `${flag} "${one}" and "${other}" would both be written to "${path}"`,
+    `give each its own path: ${flag} 'REMOTE:LOCAL'`,
   );
 }
 

@@ -4,6 +4,7 @@ import type {
   IdleRule,
   InstanceRecord,
   RequestRecord,
+  Rescue,
   SeenInstance,
 } from './record.ts';
 
@@ -19,6 +20,7 @@ export interface RentalRequest
     | 'max_price'
     | 'deadline'
     | 'if_idle'
+    | 'rescue'
     | 'session'
   > {
   /** The journal masks secrets before storing the body. */
@@ -56,6 +58,7 @@ export interface OpenRequest
     | 'max_price'
     | 'deadline'
     | 'if_idle'
+    | 'rescue'
     | 'session'
   > {
   /** Whether the sending process is running and may still be waiting for the response. */
@@ -71,6 +74,8 @@ export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'ori
   readonly deadline: string | undefined;
   /** The idle rule, with the recorded use of the instance. */
   readonly idle?: { readonly rule: IdleRule; readonly found: IdleRecord | undefined };
+  /** What to copy before the instance ends by itself. */
+  readonly rescue?: Rescue;
   /** UID of the instance's create request; null if there was none. */
   readonly request: string | null;
   /** Whether the instance was terminated or untracked. */
@@ -90,6 +95,7 @@ export interface Ends {
   /** Service time (ISO 8601). Null if none is set, undefined if unreadable. */
   readonly deadline: string | null | undefined;
   readonly if_idle?: IdleRule | undefined;
+  readonly rescue?: Rescue | undefined;
 }
 
 export interface Deadline extends Ends {

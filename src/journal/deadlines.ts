@@ -9,6 +9,8 @@ import {
   type IdleRule,
   parseRecord,
   type RequestRecord,
+  type Rescue,
+  type RescueRecord,
 } from './record.ts';
 
 /**
@@ -54,13 +56,18 @@ export async function writeDeadline(
   folder: string,
   id: string,
   name: string,
-  { deadline, if_idle }: { deadline?: string | undefined; if_idle?: IdleRule | undefined },
+  ends: {
+    deadline?: string | undefined;
+    if_idle?: IdleRule | undefined;
+    rescue?: Rescue | undefined;
+  },
 ): Promise<void> {
-  const record: DeadlineRecord = { version: 1, id, name, deadline: deadline ?? null, if_idle };
+  const { deadline = null, if_idle, rescue } = ends;
+  const record: DeadlineRecord = { version: 1, id, name, deadline, if_idle, rescue };
   await writeRecord(deadlinePath(folder, id), record);
 }
 
-type Asking = Pick<RequestRecord, 'uid' | 'name' | 'deadline' | 'if_idle'>;
+type Asking = Pick<RequestRecord, 'uid' | 'name' | 'deadline' | 'if_idle' | 'rescue'>;
 
 /** Applies or drops a request's deadline and idle rule (`ends`). Keeps values set by `expire`. */
 export async function decideDeadline(
@@ -83,9 +90,9 @@ export async function inheritDeadline(folder: string, id: string, request: Askin
   await writeDeadline(folder, id, request.name, wanted);
 }
 
-function askedEnds({ uid, deadline, if_idle: after }: Asking) {
+function askedEnds({ uid, deadline, if_idle: after, rescue }: Asking) {
   if (deadline === undefined && after === undefined) return undefined;
-  return { deadline, ...(after === undefined ? {} : { if_idle: { after, uid } }) };
+  return { deadline, rescue, ...(after === undefined ? {} : { if_idle: { after, uid } }) };
 }
 
 /**
@@ -109,6 +116,25 @@ export async function writeIdle(folder: string, record: IdleRecord): Promise<voi
 
 export function removeIdle(folder: string, id: string): void {
   rmSync(idlePath(folder, id), { force: true });
+}
+
+/**
+ * Returns the path of a rescue's progress. A separate file, since recording progress must not change
+ * the deadline. Not in the account's folder: an older gpucloud refuses a journal with other folders.
+ */
+export function rescuePath(state: string, id: string): string {
+  return join(state, 'rescues', `${fileName(id)}.json`);
+}
+
+/** Returns the progress of this rescue; undefined if nothing is recorded or readable. */
+export function rescueOf(state: string, id: string, { uid }: Rescue): RescueRecord | undefined {
+  const path = rescuePath(state, id);
+  const record = parseRecord('rescue', path, readText(path));
+  return record?.id === id && record.rescue === uid ? record : undefined;
+}
+
+export async function writeRescue(state: string, record: RescueRecord): Promise<void> {
+  await writeRecord(rescuePath(state, record.id), record);
 }
 
 /** Uses one heartbeat per profile, since a profile may fail before its account is known. */

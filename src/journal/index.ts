@@ -18,6 +18,8 @@ export type {
   IdleRule,
   Operation,
   Origin,
+  Rescue,
+  RescueRecord,
   SeenInstance,
   SessionMark,
 } from './record.ts';

@@ -169,7 +169,7 @@ export function isOldNews(before: SeenInstance | undefined, after: SeenInstance)
 
 export function knownInstance(
   { record, place, folder }: KeptInstance,
-  { deadline, if_idle: rule }: Ends,
+  { deadline, if_idle: rule, rescue }: Ends,
 ): KnownInstance {
   const { id, name, origin, last, known_at, request, untracked_at, session } = record;
   return {
@@ -180,6 +180,7 @@ export function knownInstance(
     asked_at: known_at,
     deadline: deadline ?? undefined,
     ...(rule === undefined ? {} : { idle: { rule, found: idleOf(folder, id, rule) } }),
+    ...(rescue && { rescue }),
     request,
     archived: place === 'archive',
     untracked: untracked_at !== undefined,

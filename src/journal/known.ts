@@ -1,9 +1,19 @@
 import type { Instance } from '../api/index.ts';
 import { CliError, failuresOf } from '../errors.ts';
 import { faultOf } from '../system/error-code.ts';
-import { withLock } from '../system/lock.ts';
+import { UNTIL_ABANDONED, withLock } from '../system/lock.ts';
 import type { Deadline, Ends, Found, Known } from './contract.ts';
-import { deadlinePath, endsOf, idleOf, idlePath, writeDeadline, writeIdle } from './deadlines.ts';
+import {
+  deadlinePath,
+  endsOf,
+  idleOf,
+  idlePath,
+  rescueOf,
+  rescuePath,
+  writeDeadline,
+  writeIdle,
+  writeRescue,
+} from './deadlines.ts';
 import { eventOf, eventPath, isUnsent, unsentIn, writeEvent } from './events.ts';
 import {
   isOldNews,
@@ -13,12 +23,29 @@ import {
   seenInstance,
   writeInstance,
 } from './instances.ts';
-import type { EventRecord, IdleRecord, IdleRule, InstanceRecord, Origin } from './record.ts';
+import type {
+  EventRecord,
+  IdleRecord,
+  IdleRule,
+  InstanceRecord,
+  Origin,
+  Rescue,
+  RescueRecord,
+} from './record.ts';
 import type { Store } from './store.ts';
 
 interface HeldDeadline extends Ends {
-  /** Replaces the deadline and the idle rule; `undefined` removes a value. */
-  set(name: string, ends: { deadline?: string; if_idle?: IdleRule }): Promise<void>;
+  /** Replaces the deadline, the idle rule and the rescue; `undefined` removes a value. */
+  set(
+    name: string,
+    ends: { deadline?: string; if_idle?: IdleRule; rescue?: Rescue },
+  ): Promise<void>;
+}
+
+/** A rescue's progress. Other processes don't copy while this process holds it. */
+export interface HeldRescue {
+  readonly found: RescueRecord | undefined;
+  write(record: Pick<RescueRecord, 'due' | 'paths' | 'failing'>): Promise<void>;
 }
 
 /** An instance's recorded use. Other processes can't change it while this process holds it. */
@@ -242,6 +269,34 @@ export function known(store: Store) {
             },
           );
         },
+      });
+    },
+
+    /** Returns what was copied for a rescue; undefined if nothing is recorded. */
+    rescued: (id: string, rescue: Rescue): Promise<RescueRecord | undefined> =>
+      reading(() => rescueOf(store.settings.state, id, rescue)),
+
+    /**
+     * Runs `work` with a rescue's progress. Returns undefined without running it if another process
+     * copies. Also runs `work` if no lock can be created, as on a full disk: the instance must still
+     * be terminated.
+     */
+    withRescue<T>(
+      id: string,
+      rescue: Rescue,
+      work: (held: HeldRescue) => Promise<T>,
+    ): Promise<T | undefined> {
+      const { state } = store.settings;
+      const held = () =>
+        work({
+          found: rescueOf(state, id, rescue),
+          write: (record) =>
+            writing(() => writeRescue(state, { version: 1, id, rescue: rescue.uid, ...record })),
+        });
+      return withLock<T | undefined>(rescuePath(state, id), held, {
+        patience: UNTIL_ABANDONED,
+        yields: true,
+        otherwise: async (_fault, isHeld) => (isHeld ? undefined : held()),
       });
     },
   };

@@ -31,6 +31,18 @@ const schemas = lazy(() => {
     price: text,
     hours: z.number(),
   });
+  /**
+   * Paths to copy to this computer before the instance ends by itself. Each time they are set, they
+   * get a new UID, to which the progress belongs.
+   */
+  const rescue = z.object({
+    uid: text,
+    paths: z.array(z.object({ remote: text, local: text })),
+    /** Roubles that copying may cost after the deadline; null for the price of one hour. */
+    budget: z.nullable(text),
+    /** Milliseconds before the deadline when copying begins. */
+    early: z.number(),
+  });
   return {
     request: z.looseObject({
       version: z.literal(VERSION),
@@ -52,6 +64,7 @@ const schemas = lazy(() => {
       deadline: z.optional(time),
       /** Milliseconds without use before terminating the instance. */
       if_idle: z.optional(z.number()),
+      rescue: z.optional(rescue),
       /** The request body, with secrets masked. */
       body: z.optional(z.record(text, z.unknown())),
       session: z.optional(session),
@@ -84,6 +97,33 @@ const schemas = lazy(() => {
        * rule gets a new UID.
        */
       if_idle: z.optional(z.object({ after: z.number().check(z.positive()), uid: text })),
+      /** An older gpucloud ignores it: it enforces the deadline and copies nothing. */
+      rescue: z.optional(rescue),
+    }),
+    /** What was copied for the rescue with this UID. */
+    rescue: z.looseObject({
+      version: z.literal(VERSION),
+      id: resource,
+      rescue: text,
+      /** When a pass found the instance due by this deadline or the idle rule with this UID. */
+      due: z.nullable(z.object({ at: time, by: text })),
+      paths: z.array(
+        z.object({
+          remote: text,
+          local: text,
+          /** When the last complete copy was made, in service time. */
+          copied_at: z.nullable(time),
+          files: z.number(),
+          bytes: z.number(),
+          /** Files that changed while they were copied. */
+          changing: z.array(text),
+          /** Why the last attempt failed. */
+          failure: z.nullable(text),
+          unplaced: z.nullable(z.object({ staging: text, isWhole: z.boolean() })),
+        }),
+      ),
+      /** Why the last pass did not copy everything; null if it did. */
+      failing: z.nullable(z.object({ since: time, message: text })),
     }),
     /** Use that `reap` recorded for the rule with this UID. */
     idle: z.looseObject({
@@ -138,6 +178,8 @@ const schemas = lazy(() => {
         'job_ended',
         'terminated_at_deadline',
         'terminated_idle',
+        'rescued',
+        'rescue_failed',
         'terminate_failed',
         'outcome_unknown',
       ]),
@@ -163,6 +205,8 @@ export type InstanceRecord = z.infer<Schemas['instance']>;
 export type DeadlineRecord = z.infer<Schemas['deadline']>;
 export type IdleRule = NonNullable<DeadlineRecord['if_idle']>;
 export type IdleRecord = z.infer<Schemas['idle']>;
+export type Rescue = NonNullable<DeadlineRecord['rescue']>;
+export type RescueRecord = z.infer<Schemas['rescue']>;
 export type EventRecord = z.infer<Schemas['event']>;
 export type Heartbeat = z.infer<Schemas['heartbeat']>;
 /** An instance as the service last returned it, without secrets. */

@@ -166,9 +166,9 @@ export function openStore(settings: JournalSettings) {
     async deadlines() {
       const found = new Map<string, Ends & { readonly name: string }>();
       for (const folder of folders()) {
-        for (const { id, name, deadline, if_idle } of await deadlinesIn(folder, spoil)) {
+        for (const { id, name, deadline, if_idle, rescue } of await deadlinesIn(folder, spoil)) {
           if (deadline !== null || if_idle !== undefined)
-            found.set(id, { name, deadline, if_idle });
+            found.set(id, { name, deadline, if_idle, rescue });
         }
       }
       return found;

@@ -73,6 +73,8 @@ export const changedInstance = lazy(() => {
     ends_at: maybeTime,
     /** `expire`: the idle rule, if one is set. */
     if_idle_seconds: z.optional(number),
+    /** `expire`: the paths of `--rescue`, if any are set. */
+    rescue: z.optional(z.array(text)),
   });
 });
 
@@ -145,9 +147,25 @@ export const recovered = lazy(() => {
   });
 });
 
+/** A path of `--rescue`, with its last complete copy. */
+export const rescuedPath = lazy(() => {
+  const { text, texts, maybeText, maybeTime, number } = fields();
+  return z.object({
+    remote: text,
+    local: text,
+    copied_at: maybeTime,
+    /** Files and bytes that were the same on both sides. */
+    files: number,
+    bytes: number,
+    /** Files that changed while they were copied. */
+    changing: texts,
+    failure: maybeText,
+  });
+});
+
 /**
  * A row of `reap`. `refused`: not terminated, for any reason. `kept`: the failed job requested to
- * keep the instance, or it existed before the job. `lost`: the command is gone without an exit
+ * keep the instance, it existed before the job, or a path of `--rescue` is not copied yet. `lost`: the command is gone without an exit
  * code. The ID is null for a request with an unknown outcome.
  */
 export const reaped = lazy(() => {
@@ -160,6 +178,8 @@ export const reaped = lazy(() => {
     outcome: z.enum(['terminated', 'already_ended', 'refused', 'unknown', 'kept', 'lost']),
     reason: z.enum(['deadline', 'job', 'idle']),
     exit_code: maybeNumber,
+    /** What was copied of an instance with `--rescue`. */
+    rescued: z.optional(z.array(rescuedPath())),
   });
 });
 
@@ -169,7 +189,7 @@ export const enforcement = lazy(() => {
   return z.object({
     profile: text,
     armed: flag,
-    enforces: z.array(z.enum(['deadline', 'idle', 'job'])),
+    enforces: z.array(z.enum(['deadline', 'idle', 'job', 'rescue'])),
     scheduler: maybeText,
     every_seconds: maybeNumber,
     last_run_at: maybeTime,
@@ -279,6 +299,7 @@ export type Attempt = Infer<typeof attempt>;
 export type Plan = Infer<typeof plan>;
 export type Planned = Omit<Plan, 'request' | 'from_profile'>;
 export type Reaped = Infer<typeof reaped>;
+export type RescuedPath = Infer<typeof rescuedPath>;
 export type ArmedStatus = Infer<typeof enforcement>;
 export type ListedInstance = Infer<typeof listedInstance>;
 export type TopRow = Infer<typeof topRow>;

@@ -20,6 +20,11 @@ export function positiveMoney(text: string): Verdict<Money> {
   return verdict.ok && verdict.value.lte(0) ? broken('must be more than zero roubles') : verdict;
 }
 
+export function moneyFromZero(text: string): Verdict<Money> {
+  const verdict = money(text);
+  return verdict.ok && verdict.value.lt(0) ? broken('must not be negative') : verdict;
+}
+
 /** Parses a price from the service; undefined if it is missing, invalid or negative. */
 export function priceIn(text: string | null | undefined): Money | undefined {
   const price = money(text ?? '');

@@ -81,6 +81,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },
   'instances expire': { before: [INSTANCE], argv: ['trainer', '--after', '4h'], named: true },
   'instances reap': { before: [INSTANCE], list: true },
+  'instances rescue': { argv: ['trainer', 'results'], ends: [3], notJson: 'it copies over SSH' },
   // Prompts only if an outcome is unknown.
   'instances recover': { before: [INSTANCE], list: true, local: true },
   'instances track': { before: [INSTANCE], argv: ['$INSTANCE'], named: true },

@@ -19,6 +19,7 @@ describe('what a schedule enforces', () => {
     ['job', { program: '1.4.0', features: ['deadline', 'idle'] }, false],
     ['deadline', { program: '1.4.0', features: [] }, false],
     ['job', { program: '9.0.0', features: ALL }, true],
+    ['rescue', { program: '1.4.0', features: ['deadline', 'idle', 'job'] }, false],
   ] as const)('%s with the heartbeat %j: %s', (feature, heartbeat, isArmed) => {
     const given =
       'features' in heartbeat ? { ...heartbeat, features: [...heartbeat.features] } : {};
@@ -36,12 +37,18 @@ describe('what a schedule enforces', () => {
   });
 });
 
-const OLD = { deadline: RUNS, idle: { isArmed: false, reason: 'old' }, job: STOPPED };
+const OLD = {
+  deadline: RUNS,
+  idle: { isArmed: false, reason: 'old' },
+  job: STOPPED,
+  rescue: STOPPED,
+};
 
 test.each([
   [[], undefined],
   [['deadline'], undefined],
   [['job', 'idle'], 'Nothing on this computer enforces idle rules: old'],
+  [['rescue'], 'Nothing on this computer copies files with --rescue: it has not run yet'],
   [['deadline', 'job'], 'Nothing on this computer finishes jobs: it has not run yet'],
 ] as const)('reports the first thing of %j that nothing does', (needed, text) => {
   expect(unenforcedText(needed, OLD)).toBe(text);
@@ -53,6 +60,7 @@ test.each([
   [{ deadline: '2026-01-15T20:00:00.000Z' }, ['deadline']],
   [{ if_idle: 60_000 }, ['idle']],
   [{ deadline: '2026-01-15T20:00:00.000Z', if_idle: 60_000 }, ['deadline', 'idle']],
+  [{ deadline: '2026-01-15T20:00:00.000Z', rescue: {} }, ['deadline', 'rescue']],
 ])('%j needs %j', (ends, needed) => {
   expect(endsNeed(ends)).toEqual(needed);
 });

@@ -31,6 +31,7 @@ const WITHHELD: Readonly<Record<string, readonly string[]>> = {
     ...['drives create', 'drives update', 'drives resume', 'api'],
   ],
   'changes what ends an instance': ['instances expire', 'instances reap', 'instances untrack'],
+  'writes files of this computer': ['instances rescue'],
   'is for people': ['help'],
   'changes the sandbox': [
     ...['sandbox advance', 'sandbox deposit', 'sandbox fault', 'sandbox gpu', 'sandbox rogue'],

@@ -33,7 +33,7 @@ const instance = (fields: Partial<AccountInstance>) =>
 
 function messages(code: string, more: { instances?: AccountInstance[]; drives?: AccountDrive[] }) {
   const armed = { isArmed: false, reason: 'not scheduled' } as const;
-  const enforcement = { deadline: armed, idle: armed, job: armed };
+  const enforcement = { deadline: armed, idle: armed, job: armed, rescue: armed };
   const look = { ...lookAt(reading), enforcement, ...more };
   return findingsOf(look, code).map(({ message }) => message);
 }

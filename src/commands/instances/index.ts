@@ -7,6 +7,7 @@ import { sshConfig } from './connect/ssh-config.ts';
 import { tunnel } from './connect/tunnel.ts';
 import { expire } from './deadlines/expire.ts';
 import { reap } from './deadlines/reap.ts';
+import { rescue } from './deadlines/rescue.ts';
 import { events } from './events.ts';
 import { get } from './get.ts';
 import { start, stop, terminate, wait } from './lifecycle.ts';
@@ -47,6 +48,7 @@ export const instances: Group = {
     'Deadlines:': {
       expire: () => expire,
       reap: () => reap,
+      rescue: () => rescue,
     },
     'Instances and requests on record:': {
       recover: () => recover,

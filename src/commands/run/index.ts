@@ -50,6 +50,8 @@ const OF_NEW = {
   terminateAfter: true,
   terminateAt: true,
   ifIdle: true,
+  rescue: true,
+  rescueBudget: true,
   unenforced: true,
   keepOnFailure: true,
   dryRun: true,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { wantedText } from '../../instances/deadlines/deadline.ts';
+import { isRescueWanted, wantedText } from '../../instances/deadlines/deadline.ts';
 import { requestLines } from '../../instances/rent/planned.ts';
 import { shownSetup } from '../../jobs/command.ts';
 import { type PlannedCost, plannedCostText } from '../../jobs/end/cost.ts';
@@ -43,6 +43,10 @@ export const planView: View<JobPlan & Planned & { readonly cost: PlannedCost }> 
             .join(', '),
         },
         { label: 'terminate', value: `when the command exits, or ${wantedText(ends)}` },
+        {
+          label: 'rescue',
+          value: isRescueWanted(ends) ? `${ends.rescue?.join(', ')} before a deadline` : null,
+        },
         { label: 'cost', value: plannedCostText(cost) },
       ],
     },

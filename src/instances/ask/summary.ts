@@ -14,7 +14,12 @@ import {
   roublesText,
 } from '../../rules/money.ts';
 import { durationWord } from '../../rules/times.ts';
-import { type DeadlineFlags, deadlineWords, wantedText } from '../deadlines/deadline.ts';
+import {
+  type DeadlineFlags,
+  deadlineWords,
+  isRescueWanted,
+  wantedText,
+} from '../deadlines/deadline.ts';
 import type { MadeRequest } from '../rent/body.ts';
 import type { CreateFlags, Given } from '../rent/given.ts';
 import { knownPrice } from '../rent/hardware.ts';
@@ -68,6 +73,7 @@ export function moneyRows(
     Price: price === undefined ? unknown : `${times}${price}`,
     Limit: maxPrice && `terminated at once above ${inRoubles(maxPrice)} per hour${each}`,
     Deadline: deadline && `terminated ${deadline}`,
+    Rescue: isRescueWanted(ends) ? `${ends.rescue?.join(', ')} before it ends` : undefined,
     Balance: balance && `${roublesText(balance)}${lacks}`,
   };
   return Object.entries(rows).flatMap(([label, text]) => (text ? [{ label, text }] : []));

@@ -24,6 +24,7 @@ export interface Changed {
   readonly ends_at?: string | undefined;
   /** The idle rule, if one is set. */
   readonly if_idle_seconds?: number;
+  readonly rescue?: readonly string[];
 }
 
 /** The outcomes for several instances; `failure` combines all failures. */

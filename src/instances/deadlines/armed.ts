@@ -27,10 +27,17 @@ const DOES = {
   deadline: 'enforce deadlines',
   idle: 'enforce idle rules',
   job: 'finish jobs',
+  rescue: 'copy files with --rescue',
 } as const;
 
+const THIRD_PERSON: Readonly<Record<string, string>> = {
+  enforce: 'enforces',
+  finish: 'finishes',
+  copy: 'copies',
+};
+
 export type Feature = keyof typeof DOES;
-export const FEATURES: readonly Feature[] = ['deadline', 'idle', 'job'];
+export const FEATURES: readonly Feature[] = ['deadline', 'idle', 'job', 'rescue'];
 
 /** Whether a scheduled `instances reap` on this computer does one thing. */
 export interface Armed {
@@ -68,7 +75,12 @@ export async function readEnforcement(
 }
 
 function forEachFeature(armedFor: (feature: Feature) => Armed): Enforcement {
-  return { deadline: armedFor('deadline'), idle: armedFor('idle'), job: armedFor('job') };
+  return {
+    deadline: armedFor('deadline'),
+    idle: armedFor('idle'),
+    job: armedFor('job'),
+    rescue: armedFor('rescue'),
+  };
 }
 
 /**
@@ -216,10 +228,15 @@ export function deadlineHeader({ deadline }: Enforcement): string {
 }
 
 /** Returns what enforces a deadline or an idle rule. */
-export function endsNeed(ends: { deadline?: unknown; if_idle?: unknown }): Feature[] {
+export function endsNeed(ends: {
+  deadline?: unknown;
+  if_idle?: unknown;
+  rescue?: unknown;
+}): Feature[] {
   return [
     ...(ends.deadline == null ? [] : (['deadline'] as const)),
     ...(ends.if_idle === undefined ? [] : (['idle'] as const)),
+    ...(ends.rescue == null ? [] : (['rescue'] as const)),
   ];
 }
 
@@ -267,7 +284,10 @@ export function unenforcedText(
 ): string | undefined {
   const feature = FEATURES.find((one) => needed.includes(one) && !enforcement[one].isArmed);
   if (feature === undefined) return undefined;
-  const does = DOES[feature].replace(/^enforce/, 'enforces').replace(/^finish/, 'finishes');
+  const does = DOES[feature].replace(
+    /^(?:enforce|finish|copy)/,
+    (word) => THIRD_PERSON[word] ?? word,
+  );
   return `Nothing on this computer ${does}: ${enforcement[feature].reason}`;
 }
 

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Option } from '../../command-line/command.ts';
-import { ruled } from '../../command-line/parse.ts';
+import { each, ruled } from '../../command-line/parse.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import type { Journal } from '../../journal/index.ts';
+import type { Journal, Rescue } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
+import { kopecksText, type Money, moneyFromZero } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import {
@@ -51,12 +52,47 @@ export function unenforcedOption() {
   return new Option('--unenforced', 'allow a deadline or idle rule although nothing enforces it');
 }
 
+export function rescueOption() {
+  return new Option(
+    '--rescue <path>',
+    'before the instance ends by itself, copy REMOTE[:LOCAL] here (repeatable; "none" for nothing)',
+  ).argParser(each);
+}
+
+export function rescueBudgetOption() {
+  return new Option(
+    '--rescue-budget <rub>',
+    'how much a failing --rescue may cost after the deadline (default: the price of one hour)',
+  ).argParser(ruled('--rescue-budget', moneyFromZero));
+}
+
+/** What to copy before an instance ends by itself, as checked on this computer. */
+export interface ToRescue {
+  /** The paths of an instance with this name. `local` is absolute. */
+  pathsFor(name: string): Rescue['paths'];
+  /** Roubles; null for the price of one hour. */
+  readonly budget: string | null;
+}
+
 export interface DeadlineFlags {
   readonly terminateAfter?: number | undefined;
   readonly terminateAt?: ComingTime | undefined;
   /** Milliseconds. */
   readonly ifIdle?: number | undefined;
+  /** REMOTE[:LOCAL]. */
+  readonly rescue?: readonly string[] | undefined;
+  readonly rescueBudget?: Money | undefined;
   readonly unenforced?: true | undefined;
+}
+
+/** The deadline flags, with the checked paths of `--rescue`. */
+export interface CheckedEnds extends DeadlineFlags {
+  readonly toRescue?: ToRescue | undefined;
+}
+
+/** Whether the paths of `--rescue` are given, and not `none`. */
+export function isRescueWanted({ rescue }: Pick<DeadlineFlags, 'rescue'>): boolean {
+  return rescue !== undefined && !(rescue.length === 1 && rescue[0] === 'none');
 }
 
 /** When to terminate an instance: after some milliseconds, or at a time. */
@@ -83,7 +119,11 @@ export async function checkDeadline(
   context: Context,
   also: readonly Feature[] = [],
 ): Promise<void> {
-  const needed = endsNeed({ deadline: wantedDeadline(flags), if_idle: flags.ifIdle });
+  const needed = endsNeed({
+    deadline: wantedDeadline(flags),
+    if_idle: flags.ifIdle,
+    ...(isRescueWanted(flags) && { rescue: true }),
+  });
   const all = [...needed, ...also];
   if (all.length === 0) return;
   if (flags.unenforced === true) await warnUnarmed(all, context);
@@ -132,21 +172,57 @@ export interface WantedEnds {
   readonly deadline?: string;
   /** Milliseconds without use before terminating. */
   readonly if_idle?: number;
+  readonly rescue?: Rescue;
+}
+
+/** Milliseconds. */
+const [LEAST_EARLY, MOST_EARLY] = [2 * 60_000, 15 * 60_000];
+
+/** Returns how long before the deadline copying begins: a tenth of the time, 2 to 15 minutes. */
+export function earlyFor(deadline: string | undefined, now: number): number {
+  const left = deadline === undefined ? 0 : Date.parse(deadline) - now;
+  return Math.min(Math.max(left / 10, LEAST_EARLY), MOST_EARLY);
 }
 
 function idleField({ ifIdle }: DeadlineFlags): Pick<WantedEnds, 'if_idle'> {
   return ifIdle === undefined ? {} : { if_idle: ifIdle };
 }
 
-/** Returns the fields of a rental request for the deadline and the idle rule. */
-export async function deadlineField(flags: DeadlineFlags, context: Context): Promise<WantedEnds> {
+/** Returns the fields of a rental request for how the instance ends. */
+export async function deadlineField(
+  flags: CheckedEnds,
+  name: string,
+  context: Context,
+): Promise<WantedEnds> {
   const wanted = wantedDeadline(flags);
   const deadline = wanted && (await deadlineFrom(wanted, context));
-  return { ...(deadline === undefined ? {} : { deadline }), ...idleField(flags) };
+  const { toRescue } = flags;
+  const rescue = toRescue && newRescue(toRescue, name, deadline, context);
+  return {
+    ...(deadline === undefined ? {} : { deadline }),
+    ...idleField(flags),
+    ...(rescue && { rescue }),
+  };
 }
 
-/** Change to make with `expire`. Missing fields stay as they are; `never` removes both. */
-export type Expiry = WantedEnds | 'never';
+/** Returns the rescue of an instance with this name. */
+export function newRescue(
+  { pathsFor, budget }: ToRescue,
+  name: string,
+  deadline: string | undefined,
+  { serviceClock }: Pick<Context, 'serviceClock'>,
+): Rescue {
+  const early = earlyFor(deadline, serviceClock.now());
+  return { uid: randomUUID(), paths: [...pathsFor(name)], budget, early };
+}
+
+/** Change to make with `expire`. Missing fields stay as they are; `never` removes all. */
+export type Expiry =
+  | (Omit<WantedEnds, 'rescue'> & {
+      /** `none` removes it. */
+      readonly rescue?: ToRescue | Rescue | 'none' | undefined;
+    })
+  | 'never';
 
 /**
  * Sets or removes an instance's deadline and idle rule. Holds `reap`'s lock while reading the
@@ -170,6 +246,7 @@ export function setDeadline(
     }
     const shown = instance.name ?? name;
     const isNever = expiry === 'never';
+    const wanted = isNever ? 'none' : expiry.rescue;
     if (held.deadline === undefined && !isNever && expiry.deadline === undefined) {
       throw new CliError('storage', `Could not read the deadline of ${shown}.`, {
         hint: `set the deadline too: ${gpucloud('instances', 'expire', typedName(name, id), '--after', '4h')}`,
@@ -181,15 +258,36 @@ export function setDeadline(
     // A new rule has its own UID. Evidence belongs to one UID, so the idle time restarts.
     const rule =
       after === undefined ? (isNever ? undefined : held.if_idle) : { after, uid: randomUUID() };
+    const isSet = typeof wanted === 'object';
+    if (isSet && deadline === undefined && rule === undefined) {
+      throw usageError(
+        `--rescue: ${shown} has no deadline or idle rule, so nothing ends it by itself`,
+        `set one too: ${gpucloud('instances', 'expire', typedName(shown, id), '--after', '4h')}`,
+      );
+    }
+    const now = context.serviceClock.now();
+    const chosen = isSet
+      ? 'uid' in wanted
+        ? wanted
+        : newRescue(wanted, shown, deadline, context)
+      : held.rescue;
+    // A new deadline has its own early start, and keeps what was copied.
+    const isMoved = !isNever && expiry.deadline !== undefined;
+    const rescue =
+      wanted === 'none' || chosen === undefined
+        ? undefined
+        : { ...chosen, early: isMoved || isSet ? earlyFor(deadline, now) : chosen.early };
     await held.set(shown, {
       ...(deadline === undefined ? {} : { deadline }),
       ...(rule === undefined ? {} : { if_idle: rule }),
+      ...(rescue === undefined ? {} : { rescue }),
     });
     if (isNever && held.if_idle !== undefined) {
       context.err.note(`${shown} no longer has a deadline or an idle rule.`);
     }
     const idle = rule === undefined ? {} : { if_idle_seconds: rule.after / 1000 };
-    return { id, name: shown, status, paid_until, ends_at: deadline, ...idle };
+    const copied = rescue === undefined ? {} : { rescue: rescue.paths.map(({ remote }) => remote) };
+    return { id, name: shown, status, paid_until, ends_at: deadline, ...idle, ...copied };
   });
 }
 
@@ -212,11 +310,14 @@ function wantedDeadlineText(flags: DeadlineFlags): string | undefined {
 }
 
 /** Returns the flags as words to type again. */
-export function deadlineWords({ terminateAfter, terminateAt, ifIdle, unenforced }: DeadlineFlags) {
+export function deadlineWords(flags: DeadlineFlags) {
+  const { terminateAfter, terminateAt, ifIdle, rescue = [], rescueBudget, unenforced } = flags;
   return [
     ...(terminateAfter === undefined ? [] : ['--terminate-after', durationWord(terminateAfter)]),
     ...(terminateAt === undefined ? [] : ['--terminate-at', comingWord(terminateAt)]),
     ...(ifIdle === undefined ? [] : ['--if-idle', durationWord(ifIdle)]),
+    ...rescue.flatMap((path) => ['--rescue', path]),
+    ...(rescueBudget === undefined ? [] : ['--rescue-budget', kopecksText(rescueBudget)]),
     ...(unenforced === true ? ['--unenforced'] : []),
   ];
 }
@@ -224,7 +325,7 @@ export function deadlineWords({ terminateAfter, terminateAt, ifIdle, unenforced 
 /** Prints when new instances will be terminated. `typed` holds their names in a command. */
 export function noteEnds(
   typed: readonly string[],
-  { deadline, if_idle: idle }: WantedEnds,
+  { deadline, if_idle: idle, rescue }: WantedEnds,
   { err, serviceClock }: Context,
 ): void {
   const expire = gpucloud('instances', 'expire', ...typed);
@@ -238,6 +339,19 @@ export function noteEnds(
       `Idle rule:   terminated after ${spanText(idle / 1000)} without use. To remove it: ${expire} --never`,
     );
   }
+  if (rescue !== undefined) {
+    err.note(`Rescue:      ${rescueText(rescue)}. To copy now: ${rescueLine(typed)}`);
+  }
+}
+
+function rescueLine(typed: readonly string[]): string {
+  return gpucloud('instances', 'rescue', ...typed.slice(0, 1));
+}
+
+/** Formats `results to /home/ann/trainer/results before it ends`. */
+export function rescueText({ paths }: Pick<Rescue, 'paths'>): string {
+  const each = paths.map(({ remote, local }) => `${remote} to ${local}`).join(', ');
+  return `copied before the instance ends: ${each}`;
 }
 
 /** Formats a deadline: `2026-03-01 14:05 +03:00, in 3 h`. */

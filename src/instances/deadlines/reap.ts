@@ -58,8 +58,11 @@ export async function reapOverdue(
     overdueRequests(time.now(), journal).then((found) => unknown.push(...found)),
   );
   const all = await journal.deadlines();
-  const overdue = all.flatMap(({ deadline, ...one }) =>
-    deadline != null && isPast(deadline, time.now()) ? [{ ...one, deadline }] : [],
+  const overdue = all.flatMap(({ deadline, rescue, ...one }) =>
+    // Its paths are copied first.
+    deadline != null && rescue === undefined && isPast(deadline, time.now())
+      ? [{ ...one, deadline }]
+      : [],
   );
   const due = overdue.filter(({ id }) => !leaves(id));
   const ended = await Promise.all(due.map((one) => terminate(one, pass, context)));
@@ -79,7 +82,9 @@ export async function reapAfterJob(id: string, pass: Pass, context: Context): Pr
   const { journal, time } = pass;
   const found = (await journal.deadlines()).find((one) => one.id === id);
   const nothing = { rows: [], errors: [] };
-  if (found?.deadline == null || !mayBill(found.status)) return nothing;
+  if (found?.deadline == null || found.rescue !== undefined || !mayBill(found.status)) {
+    return nothing;
+  }
   const { name, deadline } = found;
   if (!isPast(deadline, time.now())) return nothing;
   const ended = await terminate({ id, name, deadline }, pass, context);

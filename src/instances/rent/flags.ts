@@ -6,6 +6,8 @@ import { sharedMemoryGb } from '../../rules/numbers.ts';
 import { positiveDuration } from '../../rules/times.ts';
 import {
   ifIdleOption,
+  rescueBudgetOption,
+  rescueOption,
   terminateAfterOption,
   terminateAtOption,
   unenforcedOption,
@@ -92,6 +94,8 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
     .addOption(terminateAfterOption())
     .addOption(terminateAtOption())
     .addOption(ifIdleOption())
+    .addOption(rescueOption())
+    .addOption(rescueBudgetOption())
     .addOption(unenforcedOption())
     .optionsGroup('Options:')
     .option('-f, --file <file>', 'read a job or instance from a YAML or JSON file; - for stdin');

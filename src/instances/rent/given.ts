@@ -2,7 +2,7 @@ import { isAbsolute, join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { Port, Volume } from '../../rules/container.ts';
-import { type Money, positiveMoney } from '../../rules/money.ts';
+import { type Money, moneyFromZero, positiveMoney } from '../../rules/money.ts';
 import type { Verdict } from '../../rules/rule.ts';
 import { duration, idleTime, moment, pollInterval, positiveDuration } from '../../rules/times.ts';
 import type { DeadlineFlags } from '../deadlines/deadline.ts';
@@ -75,6 +75,8 @@ const FIELDS = {
   terminateAfter: ['terminate_after'],
   terminateAt: ['terminate_at'],
   ifIdle: ['if_idle'],
+  rescue: ['rescue'],
+  rescueBudget: ['rescue_budget'],
   count: ['count'],
   minCount: ['min_count'],
   command: ['command'],
@@ -215,6 +217,8 @@ function flagsIn({ fields, at, folder }: Manifest, typed: FileFlags): FileFlags 
     terminateAfter: hasDeadline ? undefined : valueIn(fields.terminate_after, positiveDuration),
     terminateAt: hasDeadline ? undefined : valueIn(fields.terminate_at, moment),
     ifIdle: valueIn(fields.if_idle, idleTime),
+    rescue: fields.rescue,
+    rescueBudget: valueIn(fields.rescue_budget?.toString(), moneyFromZero),
     maxPrice: valueIn(fields.max_price?.toString(), positiveMoney),
     count: fields.count,
     minCount: fields.min_count,

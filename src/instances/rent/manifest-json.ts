@@ -113,6 +113,14 @@ export const FIELDS: Readonly<Record<string, About>> = {
     example: '18:00',
   },
   if_idle: duration('Terminate the instance after this time without use, at least 10m.', '45m'),
+  rescue: {
+    description: 'Before the instance ends by itself, copy these here: REMOTE or REMOTE:LOCAL.',
+    example: ['results'],
+  },
+  rescue_budget: {
+    description: 'How many roubles a failing rescue may cost after the deadline.',
+    example: 50,
+  },
   max_price: {
     description: 'Terminate the instance at once if it costs more roubles per hour.',
     example: 90,

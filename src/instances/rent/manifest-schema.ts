@@ -2,7 +2,7 @@ import { filled, type Infer, ruled } from '../../api/schemas/fields.ts';
 import { createInstanceFields } from '../../api/schemas/instance-body.ts';
 import { lazy } from '../../lazy.ts';
 import { variableName } from '../../rules/container.ts';
-import { positiveMoney } from '../../rules/money.ts';
+import { moneyFromZero, positiveMoney } from '../../rules/money.ts';
 import { newInstanceName } from '../../rules/names.ts';
 import { duration, idleTime, moment, pollInterval, positiveDuration } from '../../rules/times.ts';
 import * as z from '../../zod.ts';
@@ -40,6 +40,14 @@ const variableFields = lazy(() => ({
  * instance, and the job to run on it.
  */
 export const manifestSchema = lazy(() => {
+  const amount = (rule: typeof positiveMoney) =>
+    z.optional(
+      z.union([z.string(), z.number()]).check(
+        z.refine((value) => rule(String(value)).ok, {
+          error: ({ input }) => ruleOf(rule(String(input))),
+        }),
+      ),
+    );
   const count = () => z.optional(z.int().check(z.gte(1), z.lte(MOST_INSTANCES)));
   return z.extend(createInstanceFields(), {
     /** Schema URL, which lets an editor check the file. */
@@ -50,13 +58,9 @@ export const manifestSchema = lazy(() => {
     terminate_after: z.optional(ruled(positiveDuration)),
     terminate_at: z.optional(ruled(moment)),
     if_idle: z.optional(ruled(idleTime)),
-    max_price: z.optional(
-      z.union([z.string(), z.number()]).check(
-        z.refine((value) => positiveMoney(String(value)).ok, {
-          error: ({ input }) => ruleOf(positiveMoney(String(input))),
-        }),
-      ),
-    ),
+    rescue: z.optional(z.array(filled())),
+    rescue_budget: amount(moneyFromZero),
+    max_price: amount(positiveMoney),
     count: count(),
     min_count: count(),
     ...variableFields(),

@@ -66,6 +66,8 @@ function fieldsOf(flags: FileFlags, showSecrets: boolean): Readonly<Record<strin
     terminate_after: isTimed ? timeOf(terminateAfter) : FIELDS.terminate_after?.example,
     terminate_at: terminateAt === undefined ? undefined : comingWord(terminateAt),
     if_idle: timeOf(flags.ifIdle),
+    rescue: flags.rescue,
+    rescue_budget: flags.rescueBudget && numberOf(flags.rescueBudget.toFixed()),
     max_price: maxPrice && numberOf(maxPrice.toFixed()),
     keep_on_failure: timeOf(flags.keepOnFailure),
     grace: timeOf(flags.grace),

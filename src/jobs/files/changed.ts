@@ -42,7 +42,7 @@ export async function difference(
   const entries = new Map(files.entries.map((entry) => [entry.path, entry]));
   const same = new Set<Entry>();
   const inTheWay: string[] = [];
-  for await (const line of linesFrom(shell, signal)) {
+  for await (const line of linesFrom({ script: LIST, args: [], begin: BEGIN }, { shell, signal })) {
     // Keeps only what is known here, since a hostile instance may send any number of names.
     const [, mode = '', size, time, path = ''] = /^(\w+) (\d+) (\d+) \.\/(.*)$/.exec(line) ?? [];
     const entry = entries.get(path);
@@ -61,14 +61,25 @@ export async function difference(
   return { files: { ...files, ...listOf(changed) }, inTheWay };
 }
 
-async function* linesFrom(shell: RemoteShell, signal: AbortSignal): AsyncGenerator<string> {
-  const running = await shell.start(LIST, [], signal);
+interface Listing {
+  readonly script: string;
+  readonly args: readonly string[];
+  /** The line after which the list begins. */
+  readonly begin: string;
+}
+
+/** Returns the lines that a script prints. The caller must check that the list is complete. */
+export async function* linesFrom(
+  { script, args, begin }: Listing,
+  { shell, signal }: { readonly shell: RemoteShell; readonly signal: AbortSignal },
+): AsyncGenerator<string> {
+  const running = await shell.start(script, args, signal);
   running.stdin.end();
   const words = lastOf(running.stderr);
   const decoder = new TextDecoder();
   let rest = '';
   try {
-    for await (const chunk of afterLine(running.stdout, BEGIN)) {
+    for await (const chunk of afterLine(running.stdout, begin)) {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
       rest = lines.pop() ?? '';
       if (rest.length > LONGEST_LINE) throw copyFailed('in', 'the instance sent too long a name');

@@ -6,8 +6,8 @@ import { WORK } from '../remote/supervisor.ts';
 export const BEGIN = 'gpucloud-run sends';
 
 /** Only an absolute path can exist without the job's folder. */
-const ENTER = `cd ${WORK} || case $1 in /*) ;; *) exit 1 ;; esac`;
-const ENTER_OR_NOTHING = `cd ${WORK} || case $1 in /*) ;; *)
+const ENTER = `cd ${WORK} 2>/dev/null || case $1 in /*) ;; *) cd ${WORK} || exit 1 ;; esac`;
+const ENTER_OR_NOTHING = `cd ${WORK} 2>/dev/null || case $1 in /*) ;; *)
   [ -d ${WORK} ] || echo '${BEGIN} nothing'; exit 1 ;;
 esac`;
 
@@ -43,6 +43,35 @@ for one; do
   (cd "\${one%/*}/" && exec tar $how - "./\${one##*/}") || code=$?
 done
 exit $code`;
+
+/** Marks the start and the end of a list of hashes. */
+export const HASHES = { begin: 'gpucloud-run hashes', end: 'gpucloud-run hashed' } as const;
+
+/**
+ * Prints the SHA-256 of each file at a path, as sha256sum does: `./` and the name below the folder,
+ * or below the folder that contains the file or match. Leaves out names with a line feed, whose
+ * lines would look like other names.
+ */
+const HASH = `if command -v sha256sum >/dev/null; then hash=sha256sum
+elif command -v shasum >/dev/null; then hash='shasum -a 256'
+else echo '${HASHES.begin}'; echo none; echo '${HASHES.end}'; exit; fi
+hash_in() {
+  (cd "$1" && unset IFS && find -H "$2" -name '*
+*' -prune -o -type f -exec $hash {} +)
+}
+parent() { case $1 in */*) printf '%s/' "\${1%/*}" ;; *) printf . ;; esac; }
+echo '${HASHES.begin}'`;
+
+export const HASH_PATH = `${ENTER}
+${HASH}
+if [ -d "$1" ]; then hash_in "$1" .; else echo file; hash_in "$(parent "$1")" "./\${1##*/}"; fi
+echo '${HASHES.end}'`;
+
+export const HASH_MATCHES = `${ENTER}
+${EXPAND}
+${HASH}
+for one; do hash_in "$(parent "$one")" "./\${one##*/}"; done
+echo '${HASHES.end}'`;
 
 export const SEND_FILE = `${ENTER}
 echo '${BEGIN}' && exec cat "$1"`;

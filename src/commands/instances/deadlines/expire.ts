@@ -7,14 +7,20 @@ import { usageError } from '../../../errors.ts';
 import type { Changed } from '../../../instances/change/outcome.ts';
 import { endsNeed } from '../../../instances/deadlines/armed.ts';
 import {
+  type DeadlineFlags,
   deadlineFrom,
   type Expiry,
+  rescueBudgetOption,
+  rescueOption,
   setDeadline,
+  type ToRescue,
   type WantedDeadline,
 } from '../../../instances/deadlines/deadline.ts';
 import { warnUnenforced } from '../../../instances/deadlines/unenforced.ts';
+import { instanceIn, readInstance } from '../../../instances/read.ts';
 import { ownJournal } from '../../../instances/recover/pending.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
+import { ensureRescueSignIn, toRescue } from '../../../jobs/rescue/wanted.ts';
 import { field, type View } from '../../../output/output.ts';
 import { type ComingTime, idleTime, moment, positiveDuration } from '../../../rules/times.ts';
 import { changedView, paidUntil } from '../view.ts';
@@ -27,6 +33,11 @@ const expiringView: View<Changed> = {
     field('status', 'STATUS', { kind: 'status' }),
     field('ends_at', 'ENDS', { kind: 'time' }),
     field('if_idle_seconds', 'IF IDLE SECONDS', { hidden: true }),
+    {
+      id: 'rescue',
+      header: 'RESCUE',
+      value: ({ rescue }) => rescue?.join(', '),
+    },
     { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: paidUntil, hidden: true },
   ],
   empty: 'No deadlines changed.',
@@ -38,11 +49,14 @@ export const expire = verb({
   notes:
     "Sets a deadline by the service's clock, or an idle rule. " +
     '"instances reap" enforces both and terminates without asking. See "gpucloud help deadlines". ' +
-    'Setting a deadline keeps the idle rule, and setting an idle rule keeps the deadline.',
+    'Setting one of a deadline, an idle rule and --rescue keeps the others.\n\n' +
+    '--rescue copies files here before "instances reap" terminates the instance, to LOCAL or ' +
+    './NAME/. A relative REMOTE is in the home folder, or in the folder of the job of "run".',
   examples: [
     'gpucloud instances expire trainer --after 4h',
     'gpucloud instances expire trainer lab --at 2026-01-31T18:00',
     'gpucloud instances expire trainer --if-idle 45m',
+    'gpucloud instances expire trainer --after 4h --rescue results',
     'gpucloud instances expire trainer --never',
   ],
   takes: (command) =>
@@ -63,17 +77,27 @@ export const expire = verb({
         'terminate after this time without use, such as 45m',
         ruled('--if-idle', idleTime),
       )
-      .option('--never', 'remove the deadline and the idle rule'),
+      .addOption(rescueOption())
+      .addOption(rescueBudgetOption())
+      .option('--never', 'remove the deadline, the idle rule and the rescue'),
   async run(context, typed, flags) {
     const wanted = wantedOf(flags);
+    const rescue = await rescueOf(flags, typed, context);
     const journal = await ownJournal(context);
-    const expiry = await expiryOf(wanted, flags.ifIdle, context);
+    const expiry = await expiryOf(wanted, { ifIdle: flags.ifIdle, rescue }, context);
     const find = instanceFinder(context);
-    const work = async (text: string) =>
-      setDeadline(await find(text, { changes: true }), expiry, journal, context);
+    const work = async (text: string) => {
+      const target = await find(text, { changes: true });
+      if (typeof rescue === 'object') {
+        const instance = instanceIn(await readInstance(target.id, await context.api()));
+        await ensureRescueSignIn(instance, context);
+      }
+      return setDeadline(target, expiry, journal, context);
+    };
     const { done, failed } = await forEach('INSTANCE', typed, work, context);
     if (done.length > 0 && expiry !== 'never') {
-      await warnUnenforced(endsNeed(expiry), journal, context);
+      const { rescue: _none, ...others } = expiry;
+      await warnUnenforced(endsNeed(rescue === 'none' ? others : expiry), journal, context);
     }
     await showDone({ typed, done, failed }, expiringView, context);
   },
@@ -86,23 +110,35 @@ function wantedOf(flags: {
   at?: ComingTime | undefined;
   never?: true | undefined;
   ifIdle?: number | undefined;
+  rescue?: readonly string[] | undefined;
 }): Wanted {
-  const { after, at, never, ifIdle } = flags;
+  const { after, at, never, ifIdle, rescue } = flags;
   const given = [after, at, never].filter((flag) => flag !== undefined).length;
-  if (given > 1 || (given === 0 && ifIdle === undefined)) {
-    throw usageError('use --after, --at, --if-idle or --never');
+  if (given > 1 || (given === 0 && (ifIdle ?? rescue) === undefined)) {
+    throw usageError('use --after, --at, --if-idle, --rescue or --never');
   }
-  if (never === true && ifIdle !== undefined) {
-    throw usageError("--never and --if-idle can't be combined");
+  if (never === true && (ifIdle ?? rescue) !== undefined) {
+    const other = ifIdle === undefined ? '--rescue' : '--if-idle';
+    throw usageError(`--never and ${other} can't be combined`);
   }
   if (never === true) return 'never';
   if (after !== undefined) return { after };
   return at === undefined ? undefined : { at };
 }
 
+/** Checks `--rescue` before any request. */
+async function rescueOf(
+  flags: DeadlineFlags,
+  typed: readonly string[],
+  context: Context,
+): Promise<ToRescue | 'none' | undefined> {
+  const rescue = await toRescue(flags, typed.includes('-') ? [...typed, '-'] : typed, context);
+  return rescue ?? (flags.rescue === undefined ? undefined : 'none');
+}
+
 async function expiryOf(
   wanted: Wanted,
-  ifIdle: number | undefined,
+  { ifIdle, rescue }: { ifIdle: number | undefined; rescue: ToRescue | 'none' | undefined },
   context: Context,
 ): Promise<Expiry> {
   if (wanted === 'never') return wanted;
@@ -110,5 +146,6 @@ async function expiryOf(
   return {
     ...(deadline === undefined ? {} : { deadline }),
     ...(ifIdle === undefined ? {} : { if_idle: ifIdle }),
+    ...(rescue === undefined ? {} : { rescue }),
   };
 }

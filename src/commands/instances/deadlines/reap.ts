@@ -22,6 +22,7 @@ import {
   reapOverdue,
 } from '../../../instances/deadlines/reap.ts';
 import type { JobRecord } from '../../../jobs/record/record.ts';
+import { hasRescue, type Rescued, rescueInstance, rescueTools } from '../../../jobs/rescue/pass.ts';
 import { finishJobs, openJobs } from '../../../jobs/verbs/finish.ts';
 import { createHandOver } from '../../../jobs/verbs/hand-over.ts';
 import { heartbeatOf } from '../../../journal/index.ts';
@@ -130,9 +131,35 @@ export const reap = verb({
       errors.push(...(await failuresOf(finished)));
       const waited = handOver.end(job.uid);
       if (waited === null) return;
-      const later = beginPass(context).then((pass) => reapAfterJob(waited, pass, context));
-      const notified = later.then((reaping) => notifyOfReaped(collect(reaping), context));
-      errors.push(...(await failuresOf(notified)));
+      const later = beginPass(context).then(async (pass) => {
+        await notifyOfReaped(collect(await reapAfterJob(waited, pass, context)), context);
+        await beginRescues(pass);
+      });
+      errors.push(...(await failuresOf(later)));
+    };
+    const rescuing = new Set<string>();
+    const rescue = async (one: Rescued, pass: Pass, interval: number) => {
+      rescuing.add(one.id);
+      const tools = rescueTools(context);
+      const ended = rescueInstance(one, { pass, every: interval, tools }, context);
+      const told = ended.then((reaping) => notifyOfReaped(collect(reaping), context));
+      errors.push(...(await failuresOf(told)));
+      rescuing.delete(one.id);
+    };
+    /** Starts copying from instances with --rescue that end soon, and terminates those past it. */
+    const beginRescues = async (pass: Pass) => {
+      const all = (await pass.journal.deadlines()).filter(hasRescue);
+      const isLeft = ({ id, deadline }: Rescued) =>
+        Date.parse(deadline ?? '') <= pass.time.now() && handOver.leaves(id);
+      const free = all.filter((one) => !rescuing.has(one.id) && !isLeft(one));
+      if (free.length === 0) return;
+      const interval = every ?? (await everyOf(context));
+      const round = eachBounded(free, SSH_AT_ONCE, (one) => rescue(one, pass, interval)).then(
+        () => {
+          jobs.delete(round);
+        },
+      );
+      jobs.add(round);
     };
     /** Starts handling jobs, except those that are still in hand. */
     const beginJobs = async () => {
@@ -166,6 +193,8 @@ export const reap = verb({
       const failed = await failuresOf(deadlines.then((found) => ended.push(collect(found))));
       errors.push(...failed);
       errors.push(...(await failuresOf(idle(pass).then((found) => ended.push(found)))));
+      // After the idle rule, which leaves an instance with --rescue to this.
+      errors.push(...(await failuresOf(beginRescues(pass))));
       const all = {
         rows: ended.flatMap((one) => one.rows),
         errors: ended.flatMap((one) => one.errors),

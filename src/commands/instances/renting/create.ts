@@ -1,15 +1,21 @@
 import { brokenRule, oneName, ruled } from '../../../command-line/parse.ts';
 import { verb } from '../../../command-line/verb.ts';
 import type { Context } from '../../../context.ts';
-import type { WantedEnds } from '../../../instances/deadlines/deadline.ts';
+import type { CheckedEnds, WantedEnds } from '../../../instances/deadlines/deadline.ts';
 import type { MadeRequest } from '../../../instances/rent/body.ts';
 import { obtain } from '../../../instances/rent/capacity.ts';
-import { checkCount, countOption, minCountOption } from '../../../instances/rent/count.ts';
+import {
+  checkCount,
+  countOption,
+  minCountOption,
+  numberedNames,
+} from '../../../instances/rent/count.ts';
 import { withRequestFlags } from '../../../instances/rent/flags.ts';
-import { withFile } from '../../../instances/rent/given.ts';
+import { type Given, withFile } from '../../../instances/rent/given.ts';
 import { manifestSchemaText } from '../../../instances/rent/manifest-json.ts';
 import { planRental } from '../../../instances/rent/planned.ts';
 import { nothingCreated, runPreflight } from '../../../instances/rent/preflight.ts';
+import { withRescue } from '../../../jobs/rescue/wanted.ts';
 import { newInstanceName } from '../../../rules/names.ts';
 import {
   pollIntervalOption,
@@ -109,12 +115,13 @@ export const create = verb({
     );
     const { count, minCount } = given.flags;
     checkCount({ count, minCount }, given.flags.drive && given.from('drive'));
+    const ends = await runPreflight(context, nothingCreated, () => rescueOf(given, context));
     const input = {
       given,
       count,
       minCount,
       maxPrice: given.flags.maxPrice,
-      ends: given.flags,
+      ends,
       dryRun: dryRun === true,
       ifNotExists: ifNotExists === true,
       until: statusFor(wait) ?? ((given.flags.offer ?? []).length > 1 ? 'ACTIVE' : undefined),
@@ -127,6 +134,18 @@ export const create = verb({
     await createOrUse(input, context, rent, (id) => showExisting(id, input, context));
   },
 });
+
+/** Adds the checked paths of `--rescue`. */
+function rescueOf({ flags, from, path }: Given, context: Context): Promise<CheckedEnds> {
+  // A name that is asked for is not known yet.
+  const { name = 'new-instance', count } = flags;
+  const names = count === undefined ? [name] : numberedNames(name, count);
+  const source = {
+    from: (item: number) => from('rescue', item),
+    path: (local: string) => path('rescue', local),
+  };
+  return withRescue(flags, names, context, source);
+}
 
 /** Creates an instance. A person may choose other offers until one is rented. */
 async function createInstance(input: CreateInput, context: Context): Promise<void> {

@@ -5,8 +5,8 @@ import { type Asked, askRequest } from '../../../instances/ask/index.ts';
 import { keyChooser } from '../../../instances/ask/keys.ts';
 import { nameFree } from '../../../instances/change/ending.ts';
 import {
+  type CheckedEnds,
   checkDeadline,
-  type DeadlineFlags,
   deadlineField,
   type WantedEnds,
   wantedText,
@@ -30,13 +30,14 @@ import type { CreateFlags, Given } from '../../../instances/rent/given.ts';
 import { type Chosen, notePrice, warnIfDearer } from '../../../instances/rent/hardware.ts';
 import { OverMaxPrice, rentWithin } from '../../../instances/rent/max-price.ts';
 import { nothingCreated, runPreflight } from '../../../instances/rent/preflight.ts';
+import { ensureRescueKey } from '../../../jobs/rescue/wanted.ts';
 import type { Money } from '../../../rules/money.ts';
 import type { Wait } from './rented.ts';
 
 export interface CreateInput extends Wait, CountFlags {
   readonly given: Given;
   readonly maxPrice: Money | undefined;
-  readonly ends: DeadlineFlags;
+  readonly ends: CheckedEnds;
   readonly dryRun: boolean;
   /** Whether to print an existing instance with that name instead of failing. */
   readonly ifNotExists: boolean;
@@ -57,6 +58,7 @@ export async function prepare(input: CreateInput, context: Context): Promise<Pre
   const { flags } = given;
   const need = { flags, until, dryRun: input.dryRun, isJob: false, hasIdentity: false };
   const made = await makeRequest(given, context, keyChooser(need, context));
+  await ensureRescueKey(input.ends, made.body.ssh_keys ?? [], context);
   for (const offer of made.offers) notePrice(offer, context, count);
   return { made, until };
 }
@@ -101,6 +103,7 @@ async function prepareAsked(
   };
   const wish = { ...input, isJob: false, hasIdentity: false, command };
   const made = await askRequest(wish, prompts, context);
+  await ensureRescueKey(input.ends, made.body.ssh_keys ?? [], context);
   return { made, until: until(made.flags) };
 }
 
@@ -178,7 +181,9 @@ export async function rentFrom(
   context: Context,
 ): Promise<{ created: Instance; wanted: WantedEnds }> {
   const body = { offer_id: offer.id, ...rest };
-  const wanted = await runPreflight(context, nothingCreated, () => deadlineField(ends, context));
+  const wanted = await runPreflight(context, nothingCreated, () =>
+    deadlineField(ends, rest.instance_name, context),
+  );
   const request = { ...requestOf(body), ...wanted };
   const created = await rentWithin(maxPrice, request, context, (api, options) =>
     api.instances.create(body, options),

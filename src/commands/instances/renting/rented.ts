@@ -38,10 +38,14 @@ interface Asked extends Wait, WantedEnds {}
  */
 export async function showRented(
   rented: Instance,
-  { deadline, if_idle, ...wait }: Asked,
+  { deadline, if_idle, rescue, ...wait }: Asked,
   context: Context,
 ): Promise<void> {
-  const ends = { ...(deadline && { deadline }), ...(if_idle && { if_idle }) };
+  const ends = {
+    ...(deadline && { deadline }),
+    ...(if_idle && { if_idle }),
+    ...(rescue && { rescue }),
+  };
   noteRented(rented, ends, context);
   const print = (latest: Instance) =>
     printRented({ ...latest, ends_at: deadline ?? null }, context);

@@ -6,14 +6,18 @@ import {
   checkDeadline,
   deadlineField,
   ifIdleOption,
+  rescueBudgetOption,
+  rescueOption,
   terminateAfterOption,
   terminateAtOption,
   unenforcedOption,
 } from '../../../instances/deadlines/deadline.ts';
+import { instanceIn, readInstance } from '../../../instances/read.ts';
 import { ensureNoPending } from '../../../instances/recover/pending.ts';
 import { maxPriceOption, rentWithin } from '../../../instances/rent/max-price.ts';
 import { nothingCreated, reorderNote, runPreflight } from '../../../instances/rent/preflight.ts';
 import { findInstance } from '../../../instances/resolve.ts';
+import { ensureRescueSignIn, withRescue } from '../../../jobs/rescue/wanted.ts';
 import { anyNewInstanceName, newInstanceName, typedName } from '../../../rules/names.ts';
 import {
   pollIntervalOption,
@@ -46,6 +50,8 @@ export const reorder = verb({
       .addOption(terminateAfterOption())
       .addOption(terminateAtOption())
       .addOption(ifIdleOption())
+      .addOption(rescueOption())
+      .addOption(rescueBudgetOption())
       .addOption(unenforcedOption())
       .addOption(waitStartedOption())
       .addOption(waitTimeoutOption())
@@ -56,15 +62,20 @@ export const reorder = verb({
     const rule = flags.anyName === true ? anyNewInstanceName : newInstanceName;
     const new_name = checked('NEW-NAME', name, rule);
     const until = statusFor(flags.wait);
-    const source = await runPreflight(context, nothingCreated, async () => {
+    const { source, ends } = await runPreflight(context, nothingCreated, async () => {
+      const ends = await withRescue(flags, [new_name], context);
       await checkDeadline(flags, context);
       const found = await findInstance(instance, context, { changes: true });
       await ensureNoPending(new_name, context);
+      if (ends.toRescue !== undefined) {
+        const instance = instanceIn(await readInstance(found.id, await context.api()));
+        await ensureRescueSignIn(instance, context);
+      }
       await reorderNote(found, context);
-      return found;
+      return { source: found, ends };
     });
     const deadline = await runPreflight(context, nothingCreated, () =>
-      deadlineField(flags, context),
+      deadlineField(ends, new_name, context),
     );
     const rented = await rentWithin(
       flags.maxPrice,

@@ -82,7 +82,7 @@ const now = () => new Date(world.clock.now()).toISOString();
 
 describe('reap --install', () => {
   test('enforces deadlines once the first systemd run succeeds', async () => {
-    const features = ['deadline', 'idle', 'job'];
+    const features = ['deadline', 'idle', 'job', 'rescue'];
     systemctlLeaving({ account: 'user-1', at: now(), program: '9.9.9', features });
     const { code, stdout, stderr } = await cli([...REAP, '--install', '--json']);
     expect(code, stderr).toBe(0);

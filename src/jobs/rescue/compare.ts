@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { CliError } from '../../errors.ts';
+import { errorCode } from '../../system/error-code.ts';
+import { linesFrom } from '../files/changed.ts';
+import { copyFailed, unwritable } from '../files/copy-failed.ts';
+import type { Fetch } from '../files/copy-out.ts';
+import { placeOf } from '../files/local-file.ts';
+import { contains } from '../files/merge.ts';
+import { isPattern } from '../files/pattern.ts';
+import { HASH_MATCHES, HASH_PATH, HASHES } from '../files/send-scripts.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
+
+/** A file that has the same bytes on both sides. */
+export interface Same {
+  readonly local: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+export interface Compared {
+  readonly same: readonly Same[];
+  /** Names of files that differ, or are not on this computer. */
+  readonly different: readonly string[];
+  /** Whether the instance has a program that computes hashes. */
+  readonly isComparable: boolean;
+}
+
+/** A hostile instance may send any number of names. */
+const MOST_FILES = 1_000_000;
+
+/** Compares the files at a path of the instance with their copies on this computer, by SHA-256. */
+export async function compare(
+  { remote, local }: Fetch,
+  to: { readonly shell: RemoteShell; readonly signal: AbortSignal },
+): Promise<Compared> {
+  const path = remote.startsWith('/') ? remote : `./${remote}`;
+  const script = isPattern(remote) ? HASH_MATCHES : HASH_PATH;
+  const there = new Map<string, string>();
+  let [isWhole, isFile] = [false, false];
+  for await (const line of linesFrom({ script, args: [path], begin: HASHES.begin }, to)) {
+    if (line === 'none') return { same: [], different: [], isComparable: false };
+    isWhole ||= line === HASHES.end;
+    isFile ||= line === 'file';
+    // sha256sum marks names with a backslash, and doubles each in them.
+    const [, mark, hash = '', name] = /^(\\?)([0-9a-f]{64}) [ *]\.\/(.+)$/.exec(line) ?? [];
+    if (name === undefined) continue;
+    there.set(mark === '\\' ? name.replaceAll('\\\\', '\\') : name, hash);
+    if (there.size > MOST_FILES) throw copyFailed('out', `${remote} has too many files`);
+  }
+  if (!isWhole) {
+    throw copyFailed('out', `the comparison of ${remote} was cut`, { retryable: true });
+  }
+  const same: Same[] = [];
+  const different: string[] = [];
+  const place = isFile ? (await placeOf(local, basename(remote))).path : undefined;
+  for (const [name, hash] of there) {
+    to.signal.throwIfAborted();
+    const file = place ?? join(local, name);
+    const found = place || contains(local, file) ? await hashed(file) : undefined;
+    if (found?.sha256 === hash) same.push({ local: file, ...found });
+    else different.push(name);
+  }
+  return { same, different, isComparable: true };
+}
+
+/** Returns undefined for anything except a regular file. */
+async function hashed(path: string): Promise<{ size: number; sha256: string } | undefined> {
+  try {
+    const found = await lstat(path);
+    if (!found.isFile()) return undefined;
+    const hash = createHash('sha256');
+    for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
+    return { size: found.size, sha256: hash.digest('hex') };
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
+    throw error instanceof CliError ? error : unwritable(path, error);
+  }
+}

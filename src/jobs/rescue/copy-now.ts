@@ -1,0 +1,110 @@
+import type { Context } from '../../context.ts';
+import { CliError, isInterrupt, usageError } from '../../errors.ts';
+import type { ToRescue } from '../../instances/deadlines/deadline.ts';
+import { ownJournal } from '../../instances/recover/pending.ts';
+import type { Target } from '../../instances/resolve.ts';
+import type { RescuedPath } from '../../json-results/instances.ts';
+import { gpucloud } from '../../output/shell-line.ts';
+import { typedName } from '../../rules/names.ts';
+import type { HowToReach } from '../../ssh/sign-in.ts';
+import { createPhases } from '../phases.ts';
+import { type RescuedPath as Copied, copyPaths } from './copy.ts';
+import {
+  failed,
+  notCopied,
+  progressOf,
+  rescueTools,
+  saveHashes,
+  shownPaths,
+  withStop,
+} from './pass.ts';
+
+interface Wish {
+  /** Other paths than those that are set. */
+  readonly given: ToRescue | undefined;
+  readonly how?: HowToReach | undefined;
+}
+
+/** What was copied by hand. `error`: not everything was. */
+interface CopiedNow {
+  readonly paths: readonly RescuedPath[];
+  readonly error: CliError | undefined;
+}
+
+/**
+ * Copies the `--rescue` paths of an instance, or other paths, without terminating it. Throws a usage
+ * error if none are set.
+ */
+export async function copyNow(
+  target: Target,
+  { given, how }: Wish,
+  context: Context,
+): Promise<CopiedNow> {
+  const { id, name } = target;
+  if (given !== undefined) {
+    return copy(target, given.pathsFor(name).map(notCopied), how, context, async () => undefined);
+  }
+  const journal = await ownJournal(context);
+  const { rescue } = await journal.ends(id);
+  if (rescue === undefined) {
+    const typed = typedName(name, id);
+    throw usageError(
+      `${name} has no --rescue paths`,
+      `name them: ${gpucloud('instances', 'rescue', typed, 'REMOTE')}; or set them: ${gpucloud('instances', 'expire', typed, '--rescue', 'REMOTE')}`,
+    );
+  }
+  const copied = await journal.withRescue(id, rescue, async ({ found, write }) => {
+    let progress = progressOf(rescue, found);
+    return copy(target, progress.paths, how, context, async (path) => {
+      const paths = progress.paths.map((one) => (one.local === path.local ? path : one));
+      progress = { ...progress, paths };
+      await write(progress);
+    });
+  });
+  if (copied !== undefined) return copied;
+  throw new CliError('wrongState', `Another gpucloud process is copying from ${name}.`, {
+    resource: id,
+    retryable: true,
+    hint: 'try again when it has finished',
+  });
+}
+
+async function copy(
+  { id, name }: Target,
+  paths: readonly Copied[],
+  how: HowToReach | undefined,
+  context: Context,
+  onCopied: (path: Copied) => Promise<void>,
+): Promise<CopiedNow> {
+  const phases = createPhases(name, context);
+  const { clock, signal } = context;
+  const copying = {
+    ...rescueTools(context, how),
+    signal,
+    isLast: true,
+    now: () => new Date(context.serviceClock.now() || clock.now()).toISOString(),
+    onCopied,
+    onBegin: (remote: string) => phases.begin('fetching', remote),
+    onProgress: phases.bytes,
+  };
+  try {
+    const result = await copyPaths({ id, name }, paths, copying, context);
+    await saveHashes(id, result.same, context);
+    const error =
+      result.error &&
+      failed(
+        result.error,
+        `Could not copy everything from ${name}: ${withStop(result.error.message)}`,
+        {
+          resource: id,
+        },
+      );
+    return { paths: shownPaths(result.paths), error };
+  } catch (error) {
+    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    const message = `Could not copy anything from ${name}: ${withStop(error.message)}`;
+    throw failed(error, message, { resource: id });
+  } finally {
+    phases.clear();
+  }
+}

@@ -1,0 +1,177 @@
+import { join } from 'node:path';
+import type { Instance } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { instanceIn, readInstance } from '../../instances/read.ts';
+import type { RescueRecord } from '../../journal/index.ts';
+import { hasSsh } from '../../rules/statuses.ts';
+import { sshOptions } from '../../ssh/reach.ts';
+import type { FindSignIn } from '../../ssh/sign-in.ts';
+import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
+import { copyOutEach } from '../files/copy-out-each.ts';
+import { isRented, type JobRecord } from '../record/record.ts';
+import { signIn } from '../remote/probe.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
+import { WORK } from '../remote/supervisor.ts';
+import { within } from '../remote/within.ts';
+import { copyingFrom } from '../stages/copies.ts';
+import { type Compared, compare, type Same } from './compare.ts';
+
+export type RescuedPath = RescueRecord['paths'][number];
+
+/** Milliseconds to sign in. */
+const SIGN_IN = 30_000;
+
+/** How many more copies to make of a path that changes while it is copied. */
+const AGAIN = 2;
+
+export interface Copying {
+  readonly find: FindSignIn;
+  readonly jobs: () => Promise<readonly JobRecord[]>;
+  readonly signal: AbortSignal;
+  /** Whether the instance ends after this copy, so that changes must be copied too. */
+  readonly isLast: boolean;
+  /** The time by the service's clock (ISO 8601). */
+  now(): string;
+  /** Stores the progress of a path. */
+  onCopied(path: RescuedPath): Promise<void>;
+  onBegin?(remote: string): void;
+  onProgress?(bytes: number, size: number | undefined): void;
+}
+
+export interface Result {
+  readonly paths: readonly RescuedPath[];
+  readonly same: readonly Same[];
+  /** The first failure of a path. Another path may have been copied. */
+  readonly error: CliError | undefined;
+}
+
+/**
+ * Copies paths of an instance to this computer, and compares both sides. Copies a path again that
+ * differs afterwards, at most twice. Throws CliError if it can't sign in.
+ */
+export async function copyPaths(
+  { id, name }: { readonly id: string; readonly name: string },
+  paths: readonly RescuedPath[],
+  copying: Copying,
+  context: Context,
+): Promise<Result> {
+  const { signal } = copying;
+  const instance = instanceIn(await readInstance(id, await context.api(), { signal }));
+  const job = (await copying.jobs()).find((one) => one.id === id && isRented(one));
+  const shell = await signedIn({ ...instance, name }, job, copying, context);
+  // A relative path of a job's instance counts from the job's folder, as for --fetch.
+  const from = join(shell.home ?? '', job === undefined || job.on ? '' : WORK);
+  const done: RescuedPath[] = [];
+  const same: Same[] = [];
+  let error: CliError | undefined;
+  for (const path of paths) {
+    const remote = path.remote.startsWith('/') ? path.remote : `${from}/${path.remote}`;
+    copying.onBegin?.(path.remote);
+    const one = await copyPath({ ...path, remote }, shell, copying, context);
+    done.push({ ...one.path, remote: path.remote });
+    same.push(...one.same);
+    error = worse(error, one.error);
+    await copying.onCopied({ ...one.path, remote: path.remote });
+  }
+  return { paths: done, same, error };
+}
+
+/** A failure of this computer comes first, since the user can fix it before the instance ends. */
+function worse(one: CliError | undefined, other: CliError | undefined): CliError | undefined {
+  if (one === undefined || (other?.failure === 'storage' && one.failure !== 'storage')) {
+    return other ?? one;
+  }
+  return one;
+}
+
+async function signedIn(
+  instance: Instance & { readonly name: string },
+  job: JobRecord | undefined,
+  { find, signal }: Copying,
+  context: Context,
+): Promise<RemoteShell> {
+  const { id, name, status } = instance;
+  if (!hasSsh(status)) throw new CliError('wrongState', `${name} is ${status}.`);
+  const { how } = await find(instance);
+  const place = {
+    endpoint: sshEndpoint(instance, how),
+    ssh: await sshOptions(id, how, context),
+    home: job?.home ?? undefined,
+  };
+  const late = () =>
+    new CliError('unreachable', `${name} did not respond within ${SIGN_IN / 1000} s.`);
+  const found = await within({ time: SIGN_IN, late, signal }, context.clock, (own) =>
+    signIn(place, context, own),
+  );
+  if (typeof found === 'string') {
+    throw new CliError('unreachable', `Could not sign in to ${name}: ${found}`);
+  }
+  if (!found.hasTar) throw new CliError('refused', `${name} has no tar, which copying requires.`);
+  return found.shell;
+}
+
+interface One {
+  readonly path: RescuedPath;
+  readonly same: readonly Same[];
+  readonly error: CliError | undefined;
+}
+
+async function copyPath(
+  before: RescuedPath,
+  shell: RemoteShell,
+  copying: Copying,
+  context: Context,
+): Promise<One> {
+  const { signal, isLast } = copying;
+  const hasCopy = before.copied_at !== null;
+  const progress = { path: { ...before, failure: null } as RescuedPath };
+  let left = (isLast ? AGAIN : 0) + (hasCopy ? 0 : 1);
+  try {
+    let found = hasCopy ? await compare(before, { shell, signal }) : undefined;
+    while (left > 0 && (found === undefined || found.different.length > 0)) {
+      left -= 1;
+      await copyOnce(progress, shell, copying, context);
+      found = await compare(before, { shell, signal });
+    }
+    return { path: withCompared(progress.path, found), same: found?.same ?? [], error: undefined };
+  } catch (error) {
+    if (!(error instanceof CliError) || signal.aborted) throw error;
+    return { path: { ...progress.path, failure: error.message }, same: [], error };
+  }
+}
+
+/** Maximum number of changing files to name. */
+const NAMED = 20;
+
+function withCompared(path: RescuedPath, found: Compared | undefined): RescuedPath {
+  if (found === undefined) return path;
+  const { same, different } = found;
+  const bytes = same.reduce((sum, { size }) => sum + size, 0);
+  return { ...path, files: same.length, bytes, changing: different.slice(0, NAMED) };
+}
+
+async function copyOnce(
+  progress: { path: RescuedPath },
+  shell: RemoteShell,
+  { signal, now, onProgress }: Copying,
+  context: Context,
+): Promise<void> {
+  const begun = now();
+  const warn = (what: string) => context.err.warn('copy', what);
+  const [result] = await copyOutEach([{ ...progress.path, fetched_at: null }], {
+    ...copyingFrom(shell, signal, warn, context),
+    // The comparison finds changes.
+    onChanged: () => undefined,
+    onProgress: onProgress ?? (() => undefined),
+    clock: context.clock,
+    onBegin: () => undefined,
+    onFetched: async () => undefined,
+    async onUnplaced(_one, unplaced) {
+      progress.path = { ...progress.path, unplaced };
+    },
+    onCut: undefined,
+  });
+  if (result !== undefined && result.kind !== 'fetched') throw result.fault;
+  progress.path = { ...progress.path, copied_at: begun, unplaced: null };
+}

@@ -1,0 +1,392 @@
+import { join } from 'node:path';
+import type { Context } from '../../context.ts';
+import { CliError, isInterrupt } from '../../errors.ts';
+import { endHeld } from '../../instances/change/ending.ts';
+import { notify } from '../../instances/deadlines/notify.ts';
+import { endedRow, type Pass, type Reaping } from '../../instances/deadlines/reap.ts';
+import { readInstance } from '../../instances/read.ts';
+import type { Deadline, Ends, Journal, Rescue, RescueRecord } from '../../journal/index.ts';
+import type { Reaped } from '../../json-results/instances.ts';
+import { lazy } from '../../lazy.ts';
+import { gpucloud } from '../../output/shell-line.ts';
+import { minuteText, relative } from '../../output/time.ts';
+import { inRoubles, money, priceIn } from '../../rules/money.ts';
+import { typedName } from '../../rules/names.ts';
+import { mayBill } from '../../rules/statuses.ts';
+import { type FindSignIn, type HowToReach, signInFinder } from '../../ssh/sign-in.ts';
+import { privateFolder, replaceFile } from '../../system/files.ts';
+import { sizeText } from '../phases.ts';
+import { type JobRecord, readJobs } from '../record/record.ts';
+import { within } from '../remote/within.ts';
+import { asItsJob } from '../verbs/sign-in-of.ts';
+import type { Same } from './compare.ts';
+import { copyPaths, type RescuedPath, type Result } from './copy.ts';
+import { nextStep, paidTime, type Situation, type Step } from './state.ts';
+
+/** An instance that ends by itself, and whose paths are copied first. */
+export type Rescued = Deadline & { readonly rescue: Rescue };
+
+export function hasRescue(one: Deadline): one is Rescued {
+  return one.rescue !== undefined && mayBill(one.status);
+}
+
+export interface Tools {
+  readonly find: FindSignIn;
+  readonly jobs: () => Promise<readonly JobRecord[]>;
+}
+
+const NO_FLAGS: HowToReach = {
+  identity: undefined,
+  user: undefined,
+  options: [],
+  words: [],
+  port: undefined,
+  wait: undefined,
+};
+
+/** Finds the sign-in of each instance as the idle rule does. */
+export function rescueTools(context: Context, how: HowToReach = NO_FLAGS): Tools {
+  const jobs = lazy(() => readJobs(context));
+  return { find: signInFinder(how, context, asItsJob(context, jobs)), jobs };
+}
+
+type Held = Parameters<Parameters<Journal['withRescue']>[2]>[0];
+type Progress = Pick<RescueRecord, 'due' | 'paths' | 'failing'>;
+
+export function progressOf({ paths }: Rescue, found: RescueRecord | undefined): Progress {
+  if (found !== undefined) return found;
+  return { due: null, failing: null, paths: paths.map(notCopied) };
+}
+
+export function notCopied(path: Rescue['paths'][number]): RescuedPath {
+  const nothing = { copied_at: null, files: 0, bytes: 0, changing: [], failure: null };
+  return { ...path, ...nothing, unplaced: null };
+}
+
+export function shownPaths(paths: readonly RescuedPath[]): NonNullable<Reaped['rescued']> {
+  return paths.map(({ unplaced: _unplaced, ...path }) => path);
+}
+
+/**
+ * Returns when an instance became due: the first pass after its deadline or idle rule. The budget
+ * counts from then, since this computer may have slept.
+ */
+export function dueOf(
+  { deadline, if_idle }: Ends,
+  { due }: Pick<Progress, 'due'>,
+  now: number,
+): RescueRecord['due'] {
+  const isOf = due !== null && (due.by === deadline || due.by === if_idle?.uid);
+  if (isOf && Date.parse(due.at) <= now) return due;
+  if (isOf || (deadline != null && Date.parse(deadline) <= now)) {
+    const by = isOf ? due.by : (deadline ?? '');
+    return { at: new Date(now).toISOString(), by };
+  }
+  return null;
+}
+
+/** Stores that an idle rule ends an instance, so that the traffic of the copy can't restart it. */
+export async function markIdle(
+  { id, rescue }: Rescued,
+  uid: string,
+  now: number,
+  journal: Journal,
+): Promise<void> {
+  await journal.withRescue(id, rescue, async ({ found, write }) => {
+    const progress = progressOf(rescue, found);
+    await write({ ...progress, due: { at: new Date(now).toISOString(), by: uid } });
+  });
+}
+
+const NOTHING: Reaping = { rows: [], errors: [] };
+
+/** Milliseconds between two attempts when no later pass comes in time. */
+const PAUSE = 30_000;
+
+/**
+ * Copies an instance's paths when it is time, then terminates it. Keeps the instance within the
+ * budget if a path can't be copied. Does nothing while another process does it.
+ */
+export async function rescueInstance(
+  one: Rescued,
+  { pass, every, tools }: { readonly pass: Pass; readonly every: number; readonly tools: Tools },
+  context: Context,
+): Promise<Reaping> {
+  const { journal } = pass;
+  const { id, rescue } = one;
+  const work = (held: Held) => rescueHeld(one, { held, pass, every, tools }, context);
+  return (await journal.withRescue(id, rescue, work)) ?? NOTHING;
+}
+
+interface Working {
+  readonly held: Held;
+  readonly pass: Pass;
+  readonly every: number;
+  readonly tools: Tools;
+}
+
+async function rescueHeld(
+  one: Rescued,
+  { held, pass, every, tools }: Working,
+  context: Context,
+): Promise<Reaping> {
+  const { id, name, rescue } = one;
+  const { journal, time } = pass;
+  const { found, write } = held;
+  let progress = progressOf(rescue, found);
+  let copied: Situation['copied'] = progress.paths.every(isCopied) ? 'early' : 'not yet';
+  let error: CliError | undefined;
+  const save = async (change: Partial<Progress>) => {
+    progress = { ...progress, ...change };
+    // A full disk must not keep the instance.
+    await write(progress).catch((fault: unknown) => {
+      if (!(fault instanceof CliError)) throw fault;
+      context.err.warn('local_storage', fault.message);
+    });
+  };
+  for (;;) {
+    const ends = await journal.ends(id);
+    if (ends.rescue?.uid !== rescue.uid) return NOTHING;
+    const now = time.now();
+    const due = dueOf(ends, progress, now);
+    const dueAt = due === null ? undefined : Date.parse(due.at);
+    const paid = await paidFor(one, journal);
+    const deadline = ends.deadline == null ? undefined : Date.parse(ends.deadline);
+    const step = nextStep({ now, deadline, due: dueAt, early: rescue.early, paid, every, copied });
+    if (step === 'wait' && error === undefined) return NOTHING;
+    if (due !== null && due.at !== progress.due?.at) await save({ due });
+    const until = (dueAt ?? deadline ?? now) + paid;
+    switch (step) {
+      case 'wait':
+      case 'keep':
+        return {
+          rows:
+            step === 'wait' ? [] : [{ ...rowOf(one, ends, due, progress, now), outcome: 'kept' }],
+          errors: error === undefined ? [] : [keptError(one, error, step, until)],
+        };
+      case 'retry':
+        await context.clock.sleep(Math.max(1, Math.min(PAUSE, until - now)), context.signal);
+        copied = 'not yet';
+        break;
+      case 'copy': {
+        if (await isOver(id, context)) return end(one, ends, due, progress, undefined);
+        const result = await copyUntil(until - now, due !== null);
+        error = result instanceof CliError ? result : result.error;
+        if (error === undefined) copied = due === null ? 'early' : 'whole';
+        else copied = 'failed';
+        const since = progress.failing?.since ?? new Date(time.now()).toISOString();
+        await save({ failing: error === undefined ? null : { since, message: error.message } });
+        if (error !== undefined) await tellFailure(keptError(one, error, step, until), since);
+        break;
+      }
+      case 'end':
+        await notify(
+          {
+            event: 'rescued',
+            id,
+            name,
+            message: rescuedText(one, progress.paths),
+            exit_code: null,
+          },
+          due?.by ?? '',
+          context,
+        );
+        return end(one, ends, due, progress, undefined);
+      case 'give up':
+        return end(one, ends, due, progress, error ?? failureOf(progress));
+    }
+  }
+
+  function tellFailure({ message }: CliError, since: string) {
+    return notify({ event: 'rescue_failed', id, name, message, exit_code: null }, since, context);
+  }
+
+  /** Returns an error also if copying took longer than the budget pays for. */
+  async function copyUntil(left: number, isLast: boolean): Promise<Result | CliError> {
+    const late = () => new CliError('deadline', 'the budget of --rescue-budget is used up');
+    const limit = {
+      time: Math.min(left, 2 ** 31 - 1),
+      late,
+      signal: context.signal,
+      windUp: 5_000,
+    };
+    const onCopied = (path: RescuedPath) =>
+      save({ paths: progress.paths.map((other) => (isSame(other, path) ? path : other)) });
+    const now = () => new Date(time.now()).toISOString();
+    try {
+      const result = await within(limit, context.clock, (signal) =>
+        copyPaths(one, progress.paths, { ...tools, signal, isLast, now, onCopied }, context),
+      );
+      await saveHashes(id, result.same, context);
+      for (const { remote, changing } of isLast ? result.paths : []) {
+        if (changing.length > 0) context.err.warn('copy', changingText(name, remote, changing));
+      }
+      return result;
+    } catch (fault) {
+      if (!(fault instanceof CliError) || isInterrupt(fault)) throw fault;
+      return fault;
+    }
+  }
+
+  /** Terminates the instance, unless the deadline, the idle rule or the rescue has changed. */
+  async function end(
+    one: Rescued,
+    ends: Ends,
+    due: RescueRecord['due'],
+    { paths }: Progress,
+    failure: CliError | undefined,
+  ): Promise<Reaping> {
+    const row = rowOf(one, ends, due, progress, time.now());
+    const isDue = (now: Ends) =>
+      now.rescue?.uid === rescue.uid && dueOf(now, { due }, time.now()) !== null;
+    const ended = await endedRow(row, () =>
+      endHeld({ id, name }, isDue, journal, context, pass.gate),
+    );
+    if (ended === undefined) return NOTHING;
+    const missing = paths.filter((path) => !isCopied(path));
+    const errors = ended.error === undefined ? [] : [ended.error];
+    if (failure !== undefined && ended.row?.outcome === 'terminated') {
+      const lost = lostError(one, missing, paths, failure, time.now());
+      errors.push(lost);
+      await tellFailure(lost, `${due?.by} end`);
+    }
+    return { rows: ended.row === undefined ? [] : [ended.row], errors };
+  }
+}
+
+/** Returns why an earlier pass did not copy everything. */
+function failureOf({ failing, paths }: Progress): CliError | undefined {
+  if (failing !== null) return new CliError('runFailed', failing.message);
+  if (paths.every(isCopied)) return undefined;
+  return new CliError('runFailed', 'No pass copied it in time.');
+}
+
+function isSame(one: RescuedPath, other: RescuedPath): boolean {
+  return one.remote === other.remote && one.local === other.local;
+}
+
+function isCopied({ copied_at, failure }: RescuedPath): boolean {
+  return copied_at !== null && failure === null;
+}
+
+/** Whether the instance has ended, so that nothing can be copied any more. */
+async function isOver(id: string, context: Context): Promise<boolean> {
+  const reading = await readInstance(id, await context.api());
+  return reading.kind === 'there' && !mayBill(reading.instance.status);
+}
+
+async function paidFor({ id, rescue }: Rescued, journal: Journal): Promise<number> {
+  const found = await journal.instance(id);
+  const last = found.kind === 'known' ? found.instance.last : undefined;
+  const budget = rescue.budget === null ? null : money(rescue.budget);
+  if (budget?.ok === false) return 0;
+  return paidTime(budget?.value ?? null, priceIn(last?.price_per_hour_snapshot));
+}
+
+function rowOf(
+  { id, name }: Rescued,
+  { deadline = null }: Ends,
+  due: RescueRecord['due'],
+  { paths }: Progress,
+  now: number,
+): Omit<Reaped, 'outcome'> & { readonly id: string } {
+  const late = deadline === null ? 0 : Math.floor((now - Date.parse(deadline)) / 1000);
+  return {
+    id,
+    name,
+    deadline,
+    overdue_seconds: Math.max(0, late),
+    reason: due !== null && due.by !== deadline ? 'idle' : 'deadline',
+    exit_code: null,
+    rescued: shownPaths(paths),
+  };
+}
+
+/** Keeps the side of the failure in the exit code: 9 for this computer, 125 for the instance. */
+export function failed(cause: CliError, message: string, details: object): CliError {
+  const { failure } = cause;
+  const kind = failure === 'storage' || failure === 'authentication' ? failure : 'runFailed';
+  return new CliError(kind, message, { ...details, cause });
+}
+
+export function withStop(message: string): string {
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+}
+
+function keptError({ id, name }: Rescued, cause: CliError, step: Step, until: number): CliError {
+  const kept =
+    step === 'wait'
+      ? ''
+      : ` It is kept until ${minuteText(until)} at most, and "instances reap" tries again.`;
+  return failed(
+    cause,
+    `Could not copy the --rescue paths of ${name}: ${withStop(cause.message)}${kept}`,
+    {
+      resource: id,
+      mayBeBilling: true,
+      hint: `copy them now: ${gpucloud('instances', 'rescue', typedName(name, id))}`,
+    },
+  );
+}
+
+function lostError(
+  { id, name }: Rescued,
+  missing: readonly RescuedPath[],
+  paths: readonly RescuedPath[],
+  cause: CliError,
+  now: number,
+): CliError {
+  const lost = missing.filter(({ copied_at }) => copied_at === null).map(({ remote }) => remote);
+  const old = paths.flatMap(({ remote, copied_at }) =>
+    copied_at === null ? [] : `${remote} is from ${relative(Date.parse(copied_at), now)}`,
+  );
+  const what = [
+    ...(lost.length === 0 ? [] : [`not copied: ${lost.join(', ')}`]),
+    ...(old.length === 0 ? [] : [`last copy: ${old.join(', ')}`]),
+  ].join('; ');
+  return failed(
+    cause,
+    `The budget of ${name} was used up, so it was terminated before everything was copied (${what}). ${withStop(cause.message)}`,
+    { resource: id },
+  );
+}
+
+export function rescuedText({ name }: { readonly name: string }, paths: readonly RescuedPath[]) {
+  const each = paths.map(
+    ({ remote, local, files, bytes }) =>
+      `${remote} to ${local} (${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)})`,
+  );
+  return `Copied from ${name}: ${each.join('; ')}.`;
+}
+
+function changingText(name: string, remote: string, changing: readonly string[]): string {
+  return `${remote} of ${name} changes faster than it can be copied: the last copy differs in ${changing.join(', ')}`;
+}
+
+/** Returns the file of hashes that `sha256sum -c` reads. */
+export async function hashesFile(id: string, context: Context): Promise<string> {
+  return join((await context.folders()).state, 'rescues', `${id}.sha256`);
+}
+
+/** Stores the hash of each file that is the same on both sides, as sha256sum prints it. */
+export async function saveHashes(
+  id: string,
+  same: readonly Same[],
+  context: Context,
+): Promise<void> {
+  if (same.length === 0) return;
+  const path = await hashesFile(id, context);
+  try {
+    await privateFolder(join(path, '..'));
+    await replaceFile(path, same.map(({ sha256, local }) => `${sha256}  ${local}\n`).join(''));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    context.err.warn('local_storage', `Could not store the hashes of the copied files: ${reason}`);
+  }
+}
+
+/** Formats the budget: `one hour`, or `50.00 ₽`. */
+export function budgetText({ budget }: Pick<Rescue, 'budget'>): string {
+  const amount = money(budget ?? '');
+  return budget === null || !amount.ok ? 'the price of one hour' : inRoubles(amount.value);
+}

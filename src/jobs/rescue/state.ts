@@ -1,0 +1,54 @@
+import type { Money } from '../../rules/money.ts';
+
+// What happens next to an instance with `--rescue`, as a pure function: it reads no clock and no
+// file.
+
+export interface Situation {
+  /** Milliseconds since 1970, by the service's clock, as for the other times. */
+  readonly now: number;
+  readonly deadline: number | undefined;
+  /** When a pass found the instance due; undefined before. */
+  readonly due: number | undefined;
+  /** Milliseconds before the deadline when copying begins. */
+  readonly early: number;
+  /** Milliseconds after `due` for which the budget pays. */
+  readonly paid: number;
+  /** Milliseconds until the next pass. */
+  readonly every: number;
+  /**
+   * `early`: each path was copied before the instance was due. `failed` and `whole` are what this
+   * pass did: `whole` if each path is here and was compared after the instance was due.
+   */
+  readonly copied: 'not yet' | 'early' | 'failed' | 'whole';
+}
+
+/**
+ * `wait` and `keep` leave the instance to the next pass, `keep` although it is due. `retry` tries
+ * again in this pass, since the next one would be too late.
+ */
+export type Step = 'wait' | 'copy' | 'keep' | 'retry' | 'end' | 'give up';
+
+export function nextStep(situation: Situation): Step {
+  const { now, deadline, due, early, paid, every, copied } = situation;
+  if (due === undefined) {
+    if (copied !== 'not yet' || deadline === undefined) return 'wait';
+    // The next pass would start too late.
+    return now + every < deadline - early ? 'wait' : 'copy';
+  }
+  if (copied === 'whole') return 'end';
+  if (now >= due + paid) return 'give up';
+  if (copied !== 'failed') return 'copy';
+  return now + every < due + paid ? 'keep' : 'retry';
+}
+
+const HOUR = 3_600_000;
+
+/**
+ * Returns for how many milliseconds after the deadline a budget pays: price x time never exceeds it.
+ * Without a known price, an amount pays for nothing.
+ */
+export function paidTime(budget: Money | null, pricePerHour: Money | undefined): number {
+  if (budget === null) return HOUR;
+  if (budget.lte(0) || pricePerHour === undefined) return 0;
+  return pricePerHour.lte(0) ? HOUR : Math.floor(Number(budget.div(pricePerHour).times(HOUR)));
+}

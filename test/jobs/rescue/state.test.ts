@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { nextStep, paidTime, type Situation } from '../../../src/jobs/rescue/state.ts';
+import { priceIn } from '../../../src/rules/money.ts';
+
+const MINUTE = 60_000;
+
+/** Minutes; the deadline is at 100, and copying begins 10 minutes earlier. */
+const USUAL: Situation = {
+  now: 0,
+  deadline: 100,
+  due: undefined,
+  early: 10,
+  paid: 60,
+  every: 5,
+  copied: 'not yet',
+};
+
+describe('what happens next to an instance with --rescue', () => {
+  test.each([
+    // Before the deadline.
+    [{ now: 0 }, 'wait'],
+    [{ now: 84 }, 'wait'],
+    [{ now: 85 }, 'copy'],
+    [{ now: 99 }, 'copy'],
+    [{ now: 90, copied: 'early' }, 'wait'],
+    [{ now: 90, copied: 'failed' }, 'wait'],
+    [{ now: 90, copied: 'whole' }, 'wait'],
+    // Only an idle rule.
+    [{ now: 90, deadline: undefined }, 'wait'],
+    [{ now: 90, deadline: undefined, due: 90 }, 'copy'],
+    // Due.
+    [{ now: 100, due: 100 }, 'copy'],
+    [{ now: 100, due: 100, copied: 'early' }, 'copy'],
+    [{ now: 100, due: 100, copied: 'whole' }, 'end'],
+    [{ now: 100, due: 100, copied: 'failed' }, 'keep'],
+    [{ now: 154, due: 100, copied: 'failed' }, 'keep'],
+    [{ now: 155, due: 100, copied: 'failed' }, 'retry'],
+    [{ now: 160, due: 100, copied: 'failed' }, 'give up'],
+    [{ now: 160, due: 100, copied: 'not yet' }, 'give up'],
+    [{ now: 160, due: 100, copied: 'early' }, 'give up'],
+    [{ now: 160, due: 100, copied: 'whole' }, 'end'],
+    // This computer slept: the budget counts from the first pass.
+    [{ now: 400, due: 400 }, 'copy'],
+    // Without a budget, only the early copy counts.
+    [{ now: 100, due: 100, paid: 0 }, 'give up'],
+  ] as const)('%j: %s', (change, step) => {
+    expect(nextStep({ ...USUAL, ...change })).toBe(step);
+  });
+});
+
+describe('the time that a budget pays for', () => {
+  test.each([
+    [null, '89.90', 60],
+    [null, undefined, 60],
+    ['89.90', '89.90', 60],
+    ['44.95', '89.90', 30],
+    ['0', '89.90', 0],
+    // An amount must not be exceeded, and a price of zero must not keep the instance for ever.
+    ['50', undefined, 0],
+    ['50', '0', 60],
+  ])('%s roubles at %s per hour: %d minutes', (budget, price, minutes) => {
+    const amount = budget === null ? null : (priceIn(budget) ?? null);
+    expect(paidTime(amount, priceIn(price))).toBe(minutes * MINUTE);
+  });
+
+  test('never costs more than the budget', () => {
+    const [budget, price] = [priceIn('10'), priceIn('89.90')];
+    if (budget === undefined || price === undefined) throw new Error('both are amounts');
+    const cost = price.times(paidTime(budget, price)).div(3_600_000);
+    expect(cost.lte(budget)).toBe(true);
+  });
+});
