@@ -26,6 +26,7 @@ export const WARNINGS = {
   outcome_unknown: 'a request has an unknown outcome, and may be billing',
   price: 'an instance costs more than expected',
   probe_failed: 'could not check whether an instance is idle, so it counts as in use',
+  rescue_failed: 'the paths of --rescue were not copied completely',
   retrying: 'a read failed; trying again',
   settings: 'a variable or flag overrides or ignores a setting',
   stdin_not_read: 'the command does not read the data on stdin',

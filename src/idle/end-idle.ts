@@ -7,7 +7,7 @@ import type { ServiceTime } from '../instances/deadlines/service-time.ts';
 import { instanceIn, readInstance } from '../instances/read.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
 import { type JobRecord, mayHaveResults, readJobs } from '../jobs/record/record.ts';
-import { hasRescue, markIdle } from '../jobs/rescue/pass.ts';
+import { hasRescue, markDue } from '../jobs/rescue/pass.ts';
 import { asItsJob } from '../jobs/verbs/sign-in-of.ts';
 import type { Deadline, IdleRule as HeldRule, Journal } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
@@ -144,7 +144,7 @@ async function terminate(one: Ruled, tools: Tools): Promise<Ended | undefined> {
   const { journal, context } = tools;
   const { id, name, deadline, rule } = one;
   if (hasRescue(one.one)) {
-    await markIdle(one.one, rule.uid, tools.pass.time.now(), journal);
+    await markDue(one.one, rule.uid, tools.pass.time.now(), journal);
     return undefined;
   }
   const row = { id, name, deadline, overdue_seconds: 0, reason: 'idle', exit_code: null } as const;

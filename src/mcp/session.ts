@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, Session } from '../context.ts';
-import { type CliError, doubt, isOfOneReading, usageError } from '../errors.ts';
+import { type CliError, doubt, failuresOf, isOfOneReading, usageError } from '../errors.ts';
 import { endEach } from '../instances/change/ending.ts';
 import { ensureArmed } from '../instances/deadlines/armed.ts';
 import { serviceTime } from '../instances/deadlines/service-time.ts';
 import { warnUnenforced } from '../instances/deadlines/unenforced.ts';
 import { journalOfKey } from '../instances/recover/pending.ts';
 import { purseOf } from '../instances/rent/purse.ts';
+import type { Target } from '../instances/resolve.ts';
+import { rescueFirst } from '../jobs/rescue/pass.ts';
 import { openJobs } from '../jobs/verbs/finish.ts';
 import type { Journal, KnownInstance } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
@@ -78,6 +80,36 @@ export async function endRented(
 ): Promise<CliError[]> {
   const { living } = await purseOf(limits, journal);
   const targets = living.filter(which).map(({ last, ...one }) => ({ ...one, last: last?.status }));
+  const rescued = new Set(living.flatMap(({ id, rescue }) => (rescue === undefined ? [] : id)));
+  const faults = await Promise.all([
+    endAll(
+      targets.filter(({ id }) => !rescued.has(id)),
+      context,
+    ),
+    ...targets.filter(({ id }) => rescued.has(id)).map((one) => endRescued(one, context)),
+  ]);
+  return faults.flat();
+}
+
+/**
+ * Copies the paths of `--rescue` first, also after an interrupt. If that is impossible, leaves the
+ * instance to its deadline.
+ */
+async function endRescued(target: Target, context: Context): Promise<CliError[]> {
+  const lost: CliError[] = [];
+  const copied = context.shielded(async (own) => {
+    lost.push(...(await rescueFirst(target, own)));
+  });
+  const faults = await failuresOf(copied);
+  if (faults.length > 0) {
+    return faults.map((fault) =>
+      fault.with(fault.message, { resource: target.id, mayBeBilling: true }),
+    );
+  }
+  return [...lost, ...(await endAll([target], context))];
+}
+
+async function endAll(targets: readonly Target[], context: Context): Promise<CliError[]> {
   const endings = await endEach(targets, context);
   return endings.flatMap((ending) => (ending.kind === 'ended' ? [] : [ending.error]));
 }

@@ -235,7 +235,9 @@ describe('run --file', needs('ssh'), () => {
     ['grace: 5', 'grace is not of type string'],
     ['synch: .', 'synch is unknown (did you mean sync?)'],
     ['comand: make', 'comand is unknown (did you mean command?)'],
-    ['rescue: [a]', 'rescue is unknown'],
+    ['salvage: [a]', 'salvage is unknown'],
+    ['rescue: a', 'rescue is not of type array'],
+    ['rescue_budget: -1', 'rescue_budget breaks the rule: must not be negative'],
     ['docker_config:\n  prots: []', 'docker_config.prots is unknown (did you mean ports?)', 6],
     [
       'docker_config:\n  ports:\n    - {extern_port: 1, external_port: 1, internal_port: 1}',

@@ -7,6 +7,7 @@ import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
 import { note, timeNow } from '../record/note.ts';
 import { hasFailedSetup, isCollected, type RentedRecord, removeOldJobs } from '../record/record.ts';
+import { rescueFirst } from '../rescue/pass.ts';
 import { withoutExitCode } from '../stages/without-exit-code.ts';
 import { costAtMost } from './cost.ts';
 import { notifyOfEnd } from './notify.ts';
@@ -20,6 +21,15 @@ export async function endJob(job: Job, context: Context): Promise<JobEnd> {
   const end = { ...progressOf(job), stage, error: failure && runFailed(failure) } as const;
   if (job.record.on) return { ...end, terminated: false, isOver: true };
   await note(job, { ending_at: timeNow(context) }, context);
+  if (isAtDeadline(job) && !context.signal.aborted) {
+    const failed = async () => {
+      for (const { message } of await rescueFirst(job.record, context)) {
+        context.err.warn('rescue_failed', message);
+      }
+    };
+    // After an interrupt, terminates without the rest.
+    await failuresOf(failed());
+  }
   job.phases.begin('terminating');
   const termination = await endOne(job.record, context, job.together?.gate);
   if (termination.kind !== 'ended') {
@@ -32,6 +42,11 @@ export async function endJob(job: Job, context: Context): Promise<JobEnd> {
   const cost = await costOf(job.record.id, job.by, context);
   job.phases.clear();
   return { ...end, terminated: true, cost, cost_at_most };
+}
+
+/** Whether the deadline ends a job, and not a person or the command. */
+function isAtDeadline({ stops, by }: Job): boolean {
+  return by !== 'stop' && (stops.isPast() || stops.near.aborted);
 }
 
 /** Returns why a job failed; undefined if its command has exited and its results are here. */

@@ -1,10 +1,13 @@
 import { join } from 'node:path';
+import { createGate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 import { endHeld } from '../../instances/change/ending.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
 import { endedRow, type Pass, type Reaping } from '../../instances/deadlines/reap.ts';
+import { serviceTime } from '../../instances/deadlines/service-time.ts';
 import { readInstance } from '../../instances/read.ts';
+import { ownJournal } from '../../instances/recover/pending.ts';
 import type { Deadline, Ends, Journal, Rescue, RescueRecord } from '../../journal/index.ts';
 import type { Reaped } from '../../json-results/instances.ts';
 import { lazy } from '../../lazy.ts';
@@ -85,16 +88,19 @@ export function dueOf(
   return null;
 }
 
-/** Stores that an idle rule ends an instance, so that the traffic of the copy can't restart it. */
-export async function markIdle(
-  { id, rescue }: Rescued,
-  uid: string,
+/**
+ * Stores that an instance ends now, by its idle rule or before its deadline. Without this, the
+ * traffic of the copy would restart the idle time.
+ */
+export async function markDue(
+  { id, rescue }: Pick<Rescued, 'id' | 'rescue'>,
+  by: string,
   now: number,
   journal: Journal,
 ): Promise<void> {
   await journal.withRescue(id, rescue, async ({ found, write }) => {
     const progress = progressOf(rescue, found);
-    await write({ ...progress, due: { at: new Date(now).toISOString(), by: uid } });
+    await write({ ...progress, due: { at: new Date(now).toISOString(), by } });
   });
 }
 
@@ -118,8 +124,38 @@ export async function rescueInstance(
   return (await journal.withRescue(id, rescue, work)) ?? NOTHING;
 }
 
+/**
+ * Copies the paths of an instance that this process is about to terminate, as `run` does at a
+ * deadline and `mcp` at the end of its session. Tries until everything is here or the budget is used
+ * up, also while another process copies. Returns what failed.
+ */
+export async function rescueFirst(
+  { id, name }: Pick<Rescued, 'id' | 'name'>,
+  context: Context,
+): Promise<readonly CliError[]> {
+  const journal = await ownJournal(context);
+  const { rescue, deadline, if_idle } = await journal.ends(id);
+  const by = deadline ?? if_idle?.uid;
+  if (rescue === undefined || by === undefined) return [];
+  const time = await serviceTime(context);
+  const one = { id, name, deadline: deadline ?? null, if_idle, rescue, status: undefined };
+  await markDue(one, by, time.now(), journal);
+  const pass: Pass = { journal, time, gate: createGate(1), unproven: undefined };
+  const every = Number.POSITIVE_INFINITY;
+  const tools = rescueTools(context);
+  for (;;) {
+    const done = await journal.withRescue(id, rescue, (held) =>
+      rescueHeld(one, { held, pass, every, tools, terminates: false }, context),
+    );
+    if (done !== undefined) return done.errors;
+    await context.clock.sleep(PAUSE, context.signal);
+  }
+}
+
 interface Working {
   readonly held: Held;
+  /** Whether this process terminates the instance here, and not its caller. */
+  readonly terminates?: false;
   readonly pass: Pass;
   readonly every: number;
   readonly tools: Tools;
@@ -127,7 +163,7 @@ interface Working {
 
 async function rescueHeld(
   one: Rescued,
-  { held, pass, every, tools }: Working,
+  { held, pass, every, tools, terminates }: Working,
   context: Context,
 ): Promise<Reaping> {
   const { id, name, rescue } = one;
@@ -236,6 +272,12 @@ async function rescueHeld(
     { paths }: Progress,
     failure: CliError | undefined,
   ): Promise<Reaping> {
+    const missing = paths.filter((path) => !isCopied(path));
+    const lost = failure && lostError(one, missing, paths, failure, time.now());
+    if (terminates === false) {
+      if (lost !== undefined) await tellFailure(lost, `${due?.by} end`);
+      return { rows: [], errors: lost === undefined ? [] : [lost] };
+    }
     const row = rowOf(one, ends, due, progress, time.now());
     const isDue = (now: Ends) =>
       now.rescue?.uid === rescue.uid && dueOf(now, { due }, time.now()) !== null;
@@ -243,10 +285,8 @@ async function rescueHeld(
       endHeld({ id, name }, isDue, journal, context, pass.gate),
     );
     if (ended === undefined) return NOTHING;
-    const missing = paths.filter((path) => !isCopied(path));
     const errors = ended.error === undefined ? [] : [ended.error];
-    if (failure !== undefined && ended.row?.outcome === 'terminated') {
-      const lost = lostError(one, missing, paths, failure, time.now());
+    if (lost !== undefined && ended.row?.outcome === 'terminated') {
       errors.push(lost);
       await tellFailure(lost, `${due?.by} end`);
     }
@@ -271,8 +311,13 @@ function isCopied({ copied_at, failure }: RescuedPath): boolean {
 
 /** Whether the instance has ended, so that nothing can be copied any more. */
 async function isOver(id: string, context: Context): Promise<boolean> {
-  const reading = await readInstance(id, await context.api());
-  return reading.kind === 'there' && !mayBill(reading.instance.status);
+  try {
+    const reading = await readInstance(id, await context.api());
+    return reading.kind === 'there' && !mayBill(reading.instance.status);
+  } catch (error) {
+    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    return false;
+  }
 }
 
 async function paidFor({ id, rescue }: Rescued, journal: Journal): Promise<number> {
