@@ -102,7 +102,7 @@ child.on('exit', (code) => {
   const written = reportOf();
   setOutput('instance-id', written?.instance?.id ?? '');
   setOutput('exit-code', code ?? '');
-  setOutput('cost', written?.cost_at_most ?? '');
+  setOutput('cost', written?.cost ?? written?.cost_at_most ?? '');
   const isEnded =
     written === undefined
       ? NOTHING_SENT.includes(code)

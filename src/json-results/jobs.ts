@@ -40,7 +40,8 @@ const jobPhases = lazy(() => {
     renting: maybeNumber,
     /** Of `--sync`. */
     copying: maybeNumber,
-    /** Of the command, until gpucloud noticed its exit. */
+    setup: maybeNumber,
+    /** Of the command. */
     running: maybeNumber,
     /** Of `--fetch`. */
     fetching: maybeNumber,

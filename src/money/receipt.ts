@@ -58,6 +58,7 @@ export function accountOf(
       sums[action] = sums[action].plus(amount);
     }
   }
+  if (paid.refund.gt(paid.charge)) return { kind: 'unknown' };
   // Every instance begins with a reservation (API document: POST /instances).
   if (sums.reserve.eq(0)) return { kind: 'unknown' };
   if (!sums.reserve.eq(paid.charge.plus(sums.release))) return { kind: 'open' };

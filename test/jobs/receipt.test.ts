@@ -18,10 +18,23 @@ const record = {
   exited_at: at(204),
   output_kept_at: at(204),
 };
-const none = { renting: null, copying: null, running: null, fetching: null };
+const none = { renting: null, copying: null, setup: null, running: null, fetching: null };
+const setup = { text: 'pip install x', mark: 'm', again: false };
 
 test.each([
-  ['a whole job', {}, { renting: 12, copying: 4, running: 185, fetching: 2 }],
+  ['a whole job', {}, { renting: 12, copying: 4, setup: null, running: 185, fetching: 2 }],
+  [
+    'a job that reap finished later',
+    { took: { setup: 0, command: 60 } },
+    { setup: null, running: 60 },
+  ],
+  ['a setup', { setup, took: { setup: 40, command: 60 } }, { setup: 40, running: 60 }],
+  [
+    'a failed setup',
+    { setup, setup_exit_code: 1, took: { setup: 40, command: 0 } },
+    { setup: 40, running: null },
+  ],
+  ['a setup whose supervisor was killed', { setup }, { setup: null, running: null }],
   ['a job of --on', { on: true }, { renting: null, copying: 4, running: 185, fetching: 2 }],
   ['a job without --sync', { sync: null }, { copying: null }],
   ['a job without --fetch', { fetch: [] }, { fetching: null }],
@@ -47,7 +60,7 @@ const member = {
   terminated: true,
   cost: '0.35',
   cost_at_most: '89.90',
-  phases: { renting: 12, copying: 0, running: 185, fetching: 2 },
+  phases: { renting: 12, copying: 0, setup: null, running: 185, fetching: 2 },
   gpu: null,
 } as const;
 const second = { ...member, name: 'train-2', cost: '1234.5' };

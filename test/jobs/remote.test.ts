@@ -75,6 +75,8 @@ describe('readFrames', () => {
     ],
     // The command may write anything to the file.
     ['g rm -rf /\nx 0', { exitCode: 0 }],
+    ['t 20 100\nx 0', { exitCode: 0, took: { setup: 20, command: 100 } }],
+    ['t -1 100\nx 0', { exitCode: 0 }],
     ['.', undefined],
   ])('parses the last frame %j', async (line, end) => {
     expect((await framesIn(`.\n${line}\n`)).end).toEqual(end);

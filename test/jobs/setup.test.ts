@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -7,10 +7,10 @@ import type { Setup } from '../../src/jobs/record/record.ts';
 import { probe } from '../../src/jobs/remote/probe.ts';
 import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
 import { exitOf, FOLDER, INTERRUPT, RESET, STOP } from '../../src/jobs/remote/supervisor.ts';
-import { needs } from '../support/needs.ts';
+import { needs, programAt } from '../support/needs.ts';
 import { until } from '../support/ssh-world.ts';
 import { localShell, SHELLS } from './local-shell.ts';
-import { followed, started as supervise } from './supervised.ts';
+import { followed, followedWhole, started as supervise } from './supervised.ts';
 
 const never = new AbortController().signal;
 let home: string;
@@ -42,6 +42,24 @@ describe.each(Object.entries(SHELLS))('a setup in %s', (name, sh) => {
     const shell = localShell(home, sh);
     await started(shell, setupOf('echo "out $TOKEN"; echo err >&2; echo x >made'), 'cat made');
     expect(await followed(shell)).toEqual({ out: 'x\n', err: 'out sesame\nerr\n', exitCode: 0 });
+  });
+
+  test('is timed apart from the command', here, async () => {
+    const bin = join(home, 'bin');
+    await mkdir(bin);
+    const times = join(home, 'times');
+    await writeFile(times, '5\n25\n125\n');
+    // The uptime passes only from one reading to the next.
+    await writeFile(
+      join(bin, 'cut'),
+      `#!/bin/sh\ncase $* in *uptime) head -n 1 ${times}; sed -i 1d ${times} ;; *) exec ${programAt('cut')} "$@" ;; esac\n`,
+      { mode: 0o755 },
+    );
+    const shell = localShell(home, sh, bin);
+    await started(shell, setupOf('true'));
+    expect(await followedWhole(shell)).toMatchObject({ took: { setup: 20, command: 100 } });
+    await shell.run(RESET, '', never);
+    expect(existsSync(inJob('times'))).toBe(false);
   });
 
   test('keeps the command from starting if one of its lines fails', here, async () => {

@@ -17,8 +17,14 @@ export async function started(shell: RemoteShell, command: Command, job = 'job')
   throw new Error('the supervisor printed nothing');
 }
 
+/** Returns the outputs and the end of a command, without the time that it took. */
+export async function followed(...given: Parameters<typeof followedWhole>) {
+  const { took, ...rest } = await followedWhole(...given);
+  return rest;
+}
+
 /** Returns the outputs and the end of a command. */
-export async function followed(
+export async function followedWhole(
   shell: RemoteShell,
   offsets = { out: 0, err: 0 },
   { signal } = new AbortController(),

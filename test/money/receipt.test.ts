@@ -67,6 +67,7 @@ describe('the account of an instance', () => {
     ['no financial action', [{ type: 'INFO', payload: null, created_at: time(0) }], 'unknown'],
     ['an empty log', [], 'unknown'],
     ['charges without a reservation', [event('charge', '90')], 'unknown'],
+    ['more refunds than charges', [...closed, event('refund', '0.36')], 'unknown'],
     ['another action', [...closed, event('CHARGE', '1')], 'unknown'],
     ['a number as amount', [...closed, event('charge', 1)], 'unknown'],
     ['a negative amount', [...closed, event('charge', '-1')], 'unknown'],

@@ -1,4 +1,4 @@
-import { gpuWords } from '../../jobs/end/gpu.ts';
+import { useText } from '../../jobs/end/gpu.ts';
 import { phasesText } from '../../jobs/end/receipt.ts';
 import type { JobDetails, JobRow } from '../../json-results/jobs.ts';
 import { field, type View } from '../../output/output.ts';
@@ -15,7 +15,7 @@ export const jobView: View<JobRow> = {
     field('seconds', 'SECONDS', { spared: true }),
     {
       id: 'gpu',
-      header: 'GPU',
+      header: 'GPU %',
       kind: 'load',
       spared: true,
       value: ({ gpu }) => gpu?.busy_percent,
@@ -47,7 +47,7 @@ export const jobDetailsView: View<JobDetails> = {
         { label: 'cost', value: job.cost, kind: 'money' },
         { label: 'cost at most', value: job.cost_at_most, kind: 'money' },
         { label: 'phases', value: phasesText(job.phases) },
-        { label: 'gpu', value: job.gpu && gpuWords(job.gpu) },
+        { label: 'gpu', value: job.gpu && useText(job.gpu) },
         { label: 'deadline', value: job.ends_at, kind: 'time' },
         { label: 'fetched', value: job.fetched.join(', ') },
         { label: 'error', value: job.report?.error ?? job.reason },

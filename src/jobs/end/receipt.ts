@@ -7,7 +7,7 @@ import { readCost } from '../../money/receipt.ts';
 import { spanText } from '../../output/time.ts';
 import { inRoubles, kopecksText, priceIn, sumOf } from '../../rules/money.ts';
 import { poll } from '../../watch/poll.ts';
-import type { JobRecord } from '../record/record.ts';
+import { hasFailedSetup, type JobRecord } from '../record/record.ts';
 import { within } from '../remote/within.ts';
 import type { Driver } from '../state.ts';
 import { gpuWords } from './gpu.ts';
@@ -49,6 +49,9 @@ export async function costOf(id: string, by: Driver, context: Context): Promise<
 type Times = Pick<
   JobRecord,
   | 'on'
+  | 'took'
+  | 'setup'
+  | 'setup_exit_code'
   | 'sync'
   | 'fetch'
   | 'started_at'
@@ -63,12 +66,16 @@ type Times = Pick<
 /** Returns how long each phase of a job took. A phase that did not end has no length. */
 export function phasesOf(record: Times): JobPhases {
   const { on, sync, fetch, started_at, requested_at, signed_in_at, exited_at } = record;
+  const { took, setup = null } = record;
+  // The record's own times include the setup.
+  const ran = setup === null ? secondsBetween(record.command_started_at, exited_at) : null;
   const fetched = fetch.map(({ fetched_at }) => fetched_at);
   const last = [...fetched, record.output_kept_at].reduce(later, exited_at);
   return {
     renting: on ? null : secondsBetween(requested_at ?? started_at, signed_in_at),
     copying: sync === null ? null : secondsBetween(signed_in_at, record.copied_at),
-    running: secondsBetween(record.command_started_at, exited_at),
+    setup: setup === null ? null : (took?.setup ?? null),
+    running: hasFailedSetup(record) ? null : (took?.command ?? ran),
     fetching: fetch.length === 0 ? null : secondsBetween(exited_at, last),
   };
 }

@@ -8,6 +8,7 @@ import { lazy } from '../../lazy.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
 import { privateFolder, readOwn, replaceFile, takeFolderOwner } from '../../system/files.ts';
 import * as z from '../../zod.ts';
+import type { Took } from '../remote/frames.ts';
 import type { Happened } from '../state.ts';
 
 /**
@@ -90,6 +91,8 @@ export interface JobRecord {
   readonly setup_exit_code?: number | null | undefined;
   /** How the command used the cards; null without a sample. Missing in a record of an earlier version. */
   readonly gpu?: JobGpu | null | undefined;
+  /** How long the setup and the command ran on the instance. Missing until it is known. */
+  readonly took?: Took | undefined;
   /**
    * Why the instance was kept after the command exited: `results` if the instance still has
    * uncopied results.
@@ -201,6 +204,7 @@ const schema = lazy(() => {
     exit_code: maybeNumber,
     setup_exit_code: z.nullish(z.number()),
     gpu: z.nullish(jobGpu()),
+    took: z.optional(z.object({ setup: count, command: count })),
     kept: z.nullable(z.enum(['command', 'results'])),
     sign_in_refused: z.optional(maybeText),
     report: z.nullable(jobReport()),

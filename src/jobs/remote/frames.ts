@@ -18,6 +18,14 @@ export interface CommandEnd {
   readonly isDiskFull?: true;
   /** How the command has used the cards; undefined without a sample. */
   readonly gpu?: JobGpu;
+  /** How long the setup and the command ran; undefined if the supervisor did not store it. */
+  readonly took?: Took;
+}
+
+/** Seconds by the instance's clock. */
+export interface Took {
+  readonly setup: number;
+  readonly command: number;
 }
 
 /** Longest line that the follower sends. */
@@ -34,7 +42,7 @@ export async function readFrames(
 ): Promise<CommandEnd | undefined> {
   let line = '';
   let frame: BytesFrame = { from: 'out', left: 0 };
-  let gpu: JobGpu | null = null;
+  let facts: Facts = {};
   for await (const chunk of chunks) {
     let rest = chunk;
     while (rest.length > 0) {
@@ -50,15 +58,28 @@ export async function readFrames(
       if (line.length > LONGEST_LINE) throw new RangeError('a line is too long');
       if (end < 0) break;
       rest = rest.subarray(end + 1);
-      const next = line.startsWith('g ') ? undefined : parseFrame(line);
-      if (next === undefined) gpu = gpuIn(line.slice(2));
+      const isFact = /^[gt] /.test(line);
+      if (isFact) facts = { ...facts, ...factIn(line) };
+      else {
+        const next = parseFrame(line);
+        if ('exitCode' in next) return { ...next, ...facts };
+        frame = next;
+      }
       line = '';
-      if (next === undefined) continue;
-      if ('exitCode' in next) return gpu === null ? next : { ...next, gpu };
-      frame = next;
     }
   }
   return undefined;
+}
+
+type Facts = Pick<CommandEnd, 'gpu' | 'took'>;
+
+/** Ignores what the instance's tools may have printed instead. */
+function factIn(line: string): Facts {
+  const gpu = line.startsWith('g ') ? gpuIn(line.slice(2)) : null;
+  if (gpu !== null) return { gpu };
+  const [, setup, command] = /^t (\d{1,9}) (\d{1,9})$/.exec(line) ?? [];
+  if (setup === undefined) return {};
+  return { took: { setup: Number(setup), command: Number(command) } };
 }
 
 interface BytesFrame {

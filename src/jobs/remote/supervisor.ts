@@ -17,6 +17,7 @@ import { shQuoted } from './remote-shell.ts';
 //   setup     exists while the setup runs
 //   gpu       the use of the cards since the command started, if nvidia-smi is there
 //   cards     what nvidia-smi printed last
+//   times     the seconds of the setup and of the command, once it exited
 //   setup-done  the mark of the setup that has succeeded here; a later job skips the same setup
 //   exit.new  receives the exit code in place, so that a full disk does not lose it
 //   full      receives one byte at the end, which fails on a full disk
@@ -70,14 +71,17 @@ exec </dev/null >/dev/null 2>&1
 trap 'cut=1' HUP INT TERM
 ${SAMPLE}
 keep() { echo "$@" >gpu.new && mv gpu.new gpu; :; }
-code=0 full='' cut=''
-${setup === undefined ? '' : setupOf(setup, exported)}[ $code != 0 ] || {
+now() { cut -d . -f 1 /proc/uptime 2>/dev/null || date +%s; }
+code=0 full='' cut='' begun=$(now)
+${setup === undefined ? '' : setupOf(setup, exported)}ready=$(now)
+[ $code != 0 ] || {
   sampler=''
   ! command -v nvidia-smi >/dev/null || { sample keep & sampler=$!; }
   (cd work && ${exported}exec ${words.map(shQuoted).join(' ')}) >>out 2>>err
   code=$?
   [ -z "$sampler" ] || kill "$sampler"
 }
+echo $((ready - begun)) $(($(now) - ready)) >times
 echo >>full || full=' full'
 printf '%04d%-5s\\n' $code "$full" 1<>exit.new; mv exit.new exit
 ${WHOLE}
@@ -125,9 +129,9 @@ const ALIVE = `alive() {
 
 /**
  * Prints both outputs from two byte offsets, in frames: \`o COUNT\` or \`e COUNT\` and a line end,
- * then that many bytes. \`g\` and four numbers show the use of the cards. \`x CODE\` is the last
- * line (\`x CODE full\` if the disk is full), or \`x lost\` if the supervisor is gone and left no
- * exit code. With \`once\`, it does not wait for more: \`x now\` then ends the output. The end of
+ * then that many bytes. \`g\` and four numbers show the use of the cards, \`t\` and two numbers the
+ * seconds of the setup and of the command. \`x CODE\` is the last line (\`x CODE full\` if the
+ * disk is full), or \`x lost\` if the supervisor is gone and left no exit code. With \`once\`, it does not wait for more: \`x now\` then ends the output. The end of
  * the command also ends the output, although a child of the command may write on. A dot every few
  * seconds shows that a quiet command's link is alive.
  *
@@ -158,6 +162,7 @@ while :; do
   if send e err "$e" "$last_e"; then e=$((e + n)) sent=1; fi
   [ -z "$sent" ] || continue
   [ -z "$over" ] || [ ! -f gpu ] || ! read -r use <gpu || echo "g $use"
+  [ "$over" != exit ] || [ ! -f times ] || ! read -r took <times || echo "t $took"
   case $over in
     exit) echo x $(cat exit); exit 0 ;;
     lost | now) echo "x $over"; exit 0 ;;
@@ -211,7 +216,7 @@ ${ALIVE}
 # Its supervisor is just starting.
 [ ! -d started ] || [ -f pid ] || sleep 1
 if alive 2>/dev/null; then echo '${BUSY}'; exit; fi
-rm -rf started && rm -f pid since out err full exit exit.new setup gpu gpu.new cards && echo '${FREE}'`;
+rm -rf started && rm -f pid since out err full exit exit.new setup gpu gpu.new cards times && echo '${FREE}'`;
 
 /** Prints where the last $2 bytes (\`$1\` is -c) or lines (-n) of each output begin. */
 export const OFFSETS = `[ -d ${FOLDER} ] || { echo '${GONE}'; exit; }

@@ -64,13 +64,14 @@ export async function followToEnd(
   }
 }
 
-/** Stores how the command used the cards, and warns of a full disk. */
+/** Stores how long the command ran and how it used the cards, and warns of a full disk. */
 export async function noteOutputEnd(
   job: Job,
-  { gpu, isDiskFull }: Pick<CommandEnd, 'gpu' | 'isDiskFull'>,
+  { gpu, took, isDiskFull }: Omit<CommandEnd, 'exitCode'>,
   context: Context,
 ): Promise<void> {
-  if (gpu !== undefined) await note(job, { gpu }, context);
+  const facts = { ...(gpu && { gpu }), ...(took && { took }) };
+  if (gpu !== undefined || took !== undefined) await note(job, facts, context);
   if (isDiskFull !== true) return;
   // The command itself had the failed writes, so nobody knows how many bytes are missing.
   job.isOutputWhole = false;
