@@ -1,3 +1,4 @@
+import { closeSync, constants, openSync, statSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Context } from '../context.ts';
@@ -29,11 +30,41 @@ export async function readText(
   { signal }: Pick<Context, 'signal'>,
   longest = LONGEST,
 ): Promise<string> {
-  const handle = await open(path).catch((error: unknown) => {
-    throw unreadable(flag, path, error);
-  });
-  // The stream closes the file.
-  return wholeText(flag, path, handle.createReadStream(), signal, longest);
+  let retries: NodeJS.Timeout | undefined;
+  const release = () => {
+    releaseFifo(path);
+    // The thread may not have opened the FIFO yet.
+    retries = setInterval(() => releaseFifo(path), RELEASE);
+  };
+  signal.addEventListener('abort', release, { once: true });
+  try {
+    const handle = await open(path).catch((error: unknown) => {
+      throw unreadable(flag, path, error);
+    });
+    // The stream closes the file.
+    return await wholeText(flag, path, handle.createReadStream(), signal, longest);
+  } finally {
+    signal.removeEventListener('abort', release);
+    clearInterval(retries);
+  }
+}
+
+/** Milliseconds between two attempts to release a FIFO. */
+const RELEASE = 50;
+
+/**
+ * Writes to a FIFO that this process reads. The thread that waits for its writer would otherwise
+ * keep an interrupted process from exiting.
+ */
+function releaseFifo(path: string): void {
+  try {
+    if (!statSync(path).isFIFO()) return;
+    const fifo = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    writeSync(fifo, '\n');
+    closeSync(fifo);
+  } catch {
+    // Not open for reading yet, or another user's.
+  }
 }
 
 /** Reads all of stdin, at most 1 MiB. */

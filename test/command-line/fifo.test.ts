@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { constants } from 'node:fs';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readText } from '../../src/command-line/input.ts';
+import { needs } from '../support/needs.ts';
+
+let folder: string;
+let fifo: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gpucloud-fifo-'));
+  fifo = join(folder, 'fifo');
+  execFileSync('mkfifo', [fifo]);
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+// A read that is not released keeps its thread, and so this test's process, from exiting.
+describe('a FIFO as a file', needs('POSIX'), () => {
+  test.each([
+    ['without a writer', false],
+    ['whose writer is silent', true],
+  ])('releases the read of a FIFO %s at an interrupt', async (_what, isOpen) => {
+    const writer = isOpen ? await open(fifo, constants.O_RDWR) : undefined;
+    const interrupt = new AbortController();
+    const reading = readText('--file', fifo, { signal: interrupt.signal });
+    const reason = new Error('interrupted');
+    setTimeout(() => interrupt.abort(reason), 50);
+    await expect(reading).rejects.toBe(reason);
+    await writer?.close();
+    // Each of the few threads is free again.
+    await Promise.all(Array.from({ length: 5 }, () => rm(join(folder, 'none'), { force: true })));
+  });
+
+  test('is read to its end', async () => {
+    const reading = readText('--file', fifo, new AbortController());
+    const writer = await open(fifo, constants.O_WRONLY);
+    await writer.write('command: make\n');
+    await writer.close();
+    expect(await reading).toBe('command: make\n');
+  });
+});
