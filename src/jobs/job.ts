@@ -83,6 +83,8 @@ export interface Together {
   readonly what: string;
   /** Limits concurrent requests to terminate. */
   readonly gate: Gate;
+  /** Shows the bytes that one instance's copy has copied so far. */
+  copied(name: string, count: number, total?: number): void;
 }
 
 /** A job on its instance, with the progress of the process that drives it. */

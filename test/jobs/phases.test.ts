@@ -1,6 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
+import { HereRun } from '../../src/jobs/here/run.ts';
+import type { JobPlan } from '../../src/jobs/job.ts';
 import { copyLine, createPhases, progressText } from '../../src/jobs/phases.ts';
 import { createMessages } from '../../src/output/messages.ts';
 import { manualClock } from '../support/clock.ts';
@@ -62,4 +64,25 @@ test.each([
   expect(shown).toBe(line);
   // The spinner and a space come before the line.
   expect([...shown].length).toBeLessThanOrEqual(columns - 2);
+});
+
+test('shows the bytes of all instances of run --here together', async () => {
+  const said: string[] = [];
+  const progress = () => ({ update: (text: string) => said.push(text), done: () => undefined });
+  const context = {
+    err: { progress, note: () => undefined },
+    host: { stderr: {} },
+    clock: { monotonic: () => 0 },
+    signal: new AbortController().signal,
+  } as unknown as Context;
+  const run = new HereRun({ names: ['a', 'b'], fetch: [] } as unknown as JobPlan, '/', context);
+  await Promise.all([run.rented('a'), run.rented('b')]);
+  run.copied('a', 100, 1_000);
+  run.copied('b', 500, 1_000);
+  run.copied('a', 1_000, 1_000);
+  expect(said).toEqual([
+    'Starting a and b  100 bytes',
+    'Starting a and b  30 % of 2.0 KB',
+    'Starting a and b  75 % of 2.0 KB',
+  ]);
 });

@@ -26,7 +26,8 @@ export const list = verb({
     "The API can't list instances. Lists instances this computer rented or tracks, and those " +
     'attached to drives, newest first. Reads the current state of each. UNKNOWN marks a request ' +
     'without a response, IN_FLIGHT a request that another process is sending, and GONE an ' +
-    'instance that the service does not find.\n\n' +
+    'instance that the service does not find. --all also estimates the cost of each: its price ' +
+    'times the hours since creation, also while stopped.\n\n' +
     'If a read fails, the row shows the last known values and "unread", and the command exits ' +
     'with the code of the failure.',
   examples: [

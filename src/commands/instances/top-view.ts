@@ -79,10 +79,11 @@ export function topBlocks(rows: readonly TopRow[], history?: LoadHistory): Block
     { header: 'NAME', value: ({ instance }) => instance.name },
     { header: 'GPU', value: ({ gpu }) => gpu && `${gpu.index} ${shortModel(gpu.name)}` },
     { header: 'LOAD', kind: 'load', value: ({ gpu }) => gpu?.utilization_percent },
-    { header: 'VRAM', value: ({ gpu }) => share(gpu?.memory_used_mib, gpu?.memory_total_mib) },
     ...(history === undefined
       ? []
-      : [bar, { header: '2 MIN', kind: 'blocks' as const, value: history.blocks }]),
+      : [{ header: '2 MIN', kind: 'blocks' as const, value: history.blocks }]),
+    { header: 'VRAM', value: ({ gpu }) => share(gpu?.memory_used_mib, gpu?.memory_total_mib) },
+    ...(history === undefined ? [] : [bar]),
     { header: 'TEMP', value: ({ gpu }) => withUnit(gpu?.temperature_c, '°C') },
     { header: 'POWER', value: ({ gpu }) => withUnit(gpu?.power_w, 'W') },
     { header: 'CPU', isShared: true, value: ({ instance: i }) => withUnit(i.cpu_percent, '%') },
@@ -109,8 +110,8 @@ export function topBlocks(rows: readonly TopRow[], history?: LoadHistory): Block
     {
       kind: 'table',
       columns,
-      // Name, card, load, memory, bar and blocks.
-      ...(history === undefined ? {} : { uncut: 6 }),
+      // Name, card, load and blocks.
+      ...(history === undefined ? {} : { uncut: 4 }),
       rows: cardRows(rows).map((row) => {
         const isFirst = row.gpu === undefined || row.gpu === row.instance.gpus[0];
         return columns.map(({ isShared, value }) => (isShared && !isFirst ? BELOW : value(row)));

@@ -43,6 +43,8 @@ export class HereRun implements Together {
   #isRented = false;
   /** The names of the instances to terminate in the end. */
   readonly #living = new Set<string>();
+  /** The bytes of each instance's current copy, and their total; 0 if unknown. */
+  readonly #copied = new Map<string, { readonly count: number; readonly total: number }>();
   #command: Promise<LocalCommand> | undefined;
   #last: AbortSignal | undefined;
   #usable = 0;
@@ -104,6 +106,16 @@ export class HereRun implements Together {
     if (this.failure !== undefined) return;
     const copying = plan.files && `, copying ${filesText(plan.files)} to each instance`;
     this.#phases.begin('starting', `${namesText(rented)}${copying ?? ''}`);
+  }
+
+  /** Shows the sum of all copies. The total is known once each instance has reported its own. */
+  copied(name: string, count: number, total = 0): void {
+    this.#copied.set(name, { count, total });
+    const all = [...this.#copied.values()];
+    const expected = this.isStarted ? this.ready.size : this.#usable;
+    const isKnown = all.length >= expected && all.every((one) => one.total > 0);
+    const sum = (of: 'count' | 'total') => all.reduce((before, one) => before + one[of], 0);
+    this.#phases.bytes(sum('count'), isKnown ? sum('total') : 0);
   }
 
   /** Waits for the other members, and starts the command. */
@@ -176,6 +188,7 @@ export class HereRun implements Together {
   showFetching(): void {
     const { current } = this.#phases;
     if (current !== 'fetching' && this.plan.fetch.length > 0) {
+      this.#copied.clear();
       this.#phases.begin('fetching', `from ${this.what}`);
     }
   }

@@ -29,7 +29,7 @@ export async function copyFiles(
     shell,
     signal: job.stops.any,
     onChanged: (what: string) => context.err.warn('copy', `Changed during the copy: ${what}`),
-    onProgress: job.phases.bytes,
+    onProgress: showBytes(job),
     hasRsync,
     isAgain,
     startPiped,
@@ -48,6 +48,11 @@ export async function copyFiles(
   await repeated(work, copying.signal, clock);
 }
 
+function showBytes({ phases, together, record }: Job): CopyingOut['onProgress'] {
+  if (together === undefined) return phases.bytes;
+  return (count, total) => together.copied(record.name, count, total);
+}
+
 /**
  * Copies the results that are not on this computer yet, as many as possible. Then throws the first
  * failure, preferably not a missing path. `isOver`: the command can't change them any more.
@@ -59,7 +64,7 @@ export async function fetchAll(
   isOver: boolean,
   context: Context,
 ): Promise<void> {
-  const { record, stops, phases } = job;
+  const { record, stops } = job;
   const { interrupts, err } = context;
   const explain = () => {
     if (stops.last.aborted) return;
@@ -69,7 +74,7 @@ export async function fetchAll(
   };
   const copying: Copying = {
     ...copyingFrom(shell, stops.last, (what) => err.warn('copy', what), context),
-    onProgress: phases.bytes,
+    onProgress: showBytes(job),
   };
   if (job.by === 'run') interrupts.first.addEventListener('abort', explain);
   try {

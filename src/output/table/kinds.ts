@@ -117,7 +117,7 @@ export function isNumeric(kind: Kind | undefined): boolean {
 
 /** Whether a value is never cut: a part of it would mislead. */
 export function isWhole(kind: Kind | undefined): boolean {
-  return kind === 'status' || kind === 'time';
+  return kind === 'status' || kind === 'time' || kind === 'blocks';
 }
 
 /** Bar width in a table. */

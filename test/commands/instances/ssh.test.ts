@@ -291,6 +291,24 @@ describe('the arguments of ssh and scp', () => {
     ]);
   });
 
+  test.each([
+    [
+      [],
+      undefined,
+      /^Copying train\.py to trainer, 1 min so far\nCopying train\.py to trainer, 2 min/,
+    ],
+    [['--json'], undefined, /^$/],
+    [[], { terminal: true }, /^$/],
+  ])('prints a line per minute of scp without a terminal: %j %j', async (flags, terminal, said) => {
+    const world = await worldWith({});
+    // Each sleep of the test's clock passes at once.
+    const env = { PATH: `${join(world.home, 'bin')}:/usr/bin:/bin` };
+    const argv = ['instances', 'scp', ...flags, 'train.py', `${ID}:`];
+    const { code, stderr } = await world.cli(argv, { env, ...terminal });
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(said);
+  });
+
   test('puts an IPv6 address in brackets for scp', async () => {
     const world = await worldWith({ ip_address: '2001:db8::5' });
     await run(world, 'scp', '-r', '-p', '-x y', `${ID}:a b`);

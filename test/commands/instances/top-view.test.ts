@@ -96,16 +96,33 @@ test.each([
   expect(blocksOf(readings)).toBe(blocks);
 });
 
+test('keeps all blocks at 40 columns', async () => {
+  let now = 0;
+  const history = createLoadHistory({ monotonic: () => now });
+  for (; now < 120_000; now += 10_000) history.add([rowOf(97)]);
+  const paint = (_colour: unknown, shown: string) => shown;
+  const style = { terminal: true, now: () => 0, bars: true, cells: 40, paint };
+  expect(await screenText(topBlocks([rowOf(97)], history), style)).toBe(
+    'NAME     GPU          LOAD  2 MIN\n' + //
+      'trainer  0 H100 80GB  97 %  ████████████\n',
+  );
+});
+
 test.each([
   [
     120,
-    'NAME     GPU          LOAD  VRAM                  2 MIN  TEMP   POWER  CPU   RAM      DISK  PER HOUR\n' +
-      'trainer  0 H100 80GB  97 %  71/80 GB  █████████▊  █      64 °C  612 W  12 %  5/63 GB  61 %   89.90 ₽\n',
+    'NAME     GPU          LOAD  2 MIN  VRAM                  TEMP   POWER  CPU   RAM      DISK  PER HOUR\n' +
+      'trainer  0 H100 80GB  97 %  █      71/80 GB  █████████▊  64 °C  612 W  12 %  5/63 GB  61 %   89.90 ₽\n',
   ],
   [
     80,
-    'NAME     GPU          LOAD  VRAM                  2 MIN  TEMP   POWER  CPU\n' +
-      'trainer  0 H100 80GB  97 %  71/80 GB  █████████▊  █      64 °C  612 W  12 %\n',
+    'NAME     GPU          LOAD  2 MIN  VRAM                  TEMP   POWER  CPU\n' +
+      'trainer  0 H100 80GB  97 %  █      71/80 GB  █████████▊  64 °C  612 W  12 %\n',
+  ],
+  [
+    40,
+    'NAME     GPU          LOAD  2 MIN\n' + //
+      'trainer  0 H100 80GB  97 %  █\n',
   ],
 ])('shows the bar and the blocks of --watch at %i columns', async (cells, text) => {
   const history = createLoadHistory({ monotonic: () => 0 });

@@ -4,6 +4,7 @@ import { usageError } from '../../../errors.ts';
 import { matchInstance } from '../../../instances/match.ts';
 import { asUserOfJob } from '../../../jobs/verbs/sign-in-of.ts';
 import { gpucloud, shellLine } from '../../../output/shell-line.ts';
+import { spanText } from '../../../output/time.ts';
 import { parseCopy } from '../../../ssh/copy.ts';
 import { reach } from '../../../ssh/reach.ts';
 import { runSsh } from '../../../ssh/run-ssh.ts';
@@ -99,6 +100,34 @@ export const scp = verb({
     const reached = await reach(copy.instance, how, context, { earlier: asUserOfJob(context) });
     const argv = scpArgv(reached.endpoint, reached.ssh, { ...copy, recursive, preserve });
     if (print) return printCommand(argv, context);
-    await runSsh(argv, reached, context);
+    const what = `Copying ${copy.sources.join(', ')} ${copy.from === 'here' ? 'to' : 'from'} ${reached.target.name}`;
+    await withMinutes(what, () => runSsh(argv, reached, context), context);
   },
 });
+
+const MINUTE = 60_000;
+
+/** Prints a line per minute, since scp shows its progress only in a terminal. */
+async function withMinutes(
+  what: string,
+  work: () => Promise<void>,
+  { clock, err, host, out }: Context,
+): Promise<void> {
+  if (out.terminal || host.stderr.isTTY === true) return work();
+  const over = new AbortController();
+  const begun = clock.monotonic();
+  const tick = async () => {
+    for (;;) {
+      await clock.sleep(MINUTE, over.signal);
+      err.note(`${what}, ${spanText((clock.monotonic() - begun) / 1000)} so far`);
+    }
+  };
+  // The end of the copy ends the sleep.
+  const ticking = tick().catch(() => undefined);
+  try {
+    await work();
+  } finally {
+    over.abort();
+    await ticking;
+  }
+}
