@@ -27,6 +27,8 @@ import { isInExecutable, keyringProgramOf, type Self, selfOf } from './system/se
 async function main(): Promise<void> {
   let isStdoutOpen = false;
   let isStderrOpen = false;
+  /** Whether the run gave up on readers that do not read. */
+  let isDropped = false;
   /** Whether the command read from a terminal. */
   let isInTerminal = false;
   const plain = syncWrite();
@@ -73,6 +75,9 @@ async function main(): Promise<void> {
     isStdoutNull,
     env,
     endsAtOnce: true,
+    dropOutput() {
+      isDropped = true;
+    },
     clock: {
       now: () => Date.now(),
       monotonic: () => performance.now(),
@@ -105,8 +110,8 @@ async function main(): Promise<void> {
     host.stderr.write(faultReport(faults.first, argv, env));
   }
   // Exiting now would cut off output to a slow reader.
-  if (isStdoutOpen) await written(process.stdout, first.signal);
-  if (isStderrOpen) await written(process.stderr, first.signal);
+  if (isStdoutOpen && !isDropped) await written(process.stdout, first.signal);
+  if (isStderrOpen && !isDropped) await written(process.stderr, first.signal);
   if (isHungUp(first.signal) || (isInTerminal && (await isTerminalClosed()))) releaseTerminal();
   // Closing connections and freeing the heap would take longer than many commands; the system does
   // both at once.

@@ -35,6 +35,8 @@ export interface Host {
   readonly clock: Clock;
   /** Whether the process exits after the run, so that the system closes its connections. */
   readonly endsAtOnce?: boolean;
+  /** Lets the process exit although nobody reads its output. */
+  dropOutput?(): void;
   /** The home folder; undefined if there is none. */
   readonly home: string | undefined;
   readonly platform: string;
@@ -126,6 +128,7 @@ export interface Context {
     | 'onThirdInterrupt'
     | 'onStdinData'
     | 'isStdoutNull'
+    | 'dropOutput'
     | 'platform'
     | 'nodeVersion'
     | 'home'

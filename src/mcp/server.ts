@@ -23,7 +23,12 @@ import { type Tool, toolsOf } from './tools.ts';
 const PROGRESS_EVERY = 5_000;
 
 /** Bytes. A longer message ends the session. */
-const LIMITS = { maxBufferSize: 64 * 1024 * 1024 };
+const LIMITS = { maxBufferSize: 16 * 1024 * 1024 };
+
+const TOO_LONG = 'The client sent a message of more than 16 MiB, so the session has ended.';
+
+/** Milliseconds for the client to read the last responses. */
+const LAST_READ = 5_000;
 
 /**
  * Serves the commands as tools until the client, a signal or the time ends the session. Then
@@ -177,11 +182,20 @@ export async function serve(
     return { messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] };
   });
 
+  const faults: unknown[] = [];
+  const noteFault = (error: unknown) => {
+    faults.push(error);
+    return [];
+  };
   const ended = new AbortController();
   const over = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());
     host.stdout.on('error', () => resolve());
-    server.onclose = resolve;
+    // Only a message that is too long closes the connection from this side before the end.
+    server.onclose = () => {
+      if (!isOver) noteFault(new CliError('usage', TOO_LONG));
+      resolve();
+    };
     if (interrupts.first.aborted) resolve();
     interrupts.first.addEventListener('abort', () => {
       // Clients close stdin first, and send a signal if that takes long.
@@ -192,11 +206,6 @@ export async function serve(
   await server.connect(new StdioServerTransport(stdin, host.stdout, LIMITS));
   err.note(`Serving ${tools.size} tools over stdio (--allow ${flags.allow}).`);
   const time = renting ? watchDeadlines(renting, ended.signal, context) : over;
-  const faults: unknown[] = [];
-  const noteFault = (error: unknown) => {
-    faults.push(error);
-    return [];
-  };
   await Promise.race([over, time]).catch(noteFault);
 
   isOver = true;
@@ -215,6 +224,9 @@ export async function serve(
   if (renting) doubts.push(...(await unresolved(renting)));
   ended.abort();
   await server.close();
+  const read = new Promise<void>((resolve) => host.stdout.write('', () => resolve()));
+  await Promise.race([read, clock.sleep(LAST_READ)]);
+  host.dropOutput?.();
   throwAll(doubts);
   for (const fault of faults) throw fault;
   if (interrupts.first.aborted) throw interrupts.first.reason;

@@ -109,6 +109,22 @@ test('copies the results of a detached job at the end', needs('ssh'), async () =
   expect(readFileSync(join(computer.home, 'out'), 'utf8')).toBe('done\n');
 });
 
+test('ends after --for although the client reads nothing', async () => {
+  const child = computer.start([
+    ...SANDBOX,
+    ...['mcp', '--allow', 'all', '--max-cost', '1000', '--for', '4s', '--unenforced'],
+  ]);
+  const send = (message: object) =>
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const given = { name: 'one', offer: [OFFER], image: IMAGE };
+  send({ id: 0, method: 'tools/call', params: { name: 'instances_create', arguments: given } });
+  // More than a pipe and the streams of both sides hold.
+  for (let id = 1; id < 40; id += 1) send({ id, method: 'tools/list' });
+  const code = await new Promise((resolve) => child.on('exit', resolve));
+  expect(code).toBe(0);
+  expect(await statuses()).toEqual({ one: expect.stringMatching(/^TERMINAT/) });
+});
+
 test('leaves the deadlines of a killed server to reap', async () => {
   const { client, pid } = await connect(...BUDGET);
   await rent(client, 'one');

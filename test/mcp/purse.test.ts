@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import type { Handler } from '../support/service.ts';
 import { errorOf } from '../support/stderr-lines.ts';
@@ -243,6 +243,26 @@ describe('deadlines', () => {
     expect((await statuses()).one).toMatch(/^TERMINAT/);
   });
 
+  test.each([
+    ['at its deadline', '2h'],
+    ['with the session', '5h'],
+  ])("terminates an instance %s after the built-in sandbox's clock jumped", async (_at, jump) => {
+    const sandbox = ['--profile', 'sandbox'];
+    const own = await createWorld({ handler: () => 'hangUp', clock, signedIn: false });
+    onTestFinished(() => own.close());
+    const agent = await openAgent(own, [...sandbox, '--allow', 'all', ...budget(1000)]);
+    const { isError } = await create(agent, 'one', { terminate_after: '1h' });
+    expect(isError).toBe(false);
+    expect((await own.cli([...sandbox, 'sandbox', 'advance', jump])).code).toBe(0);
+    clock.advance(30_000);
+    await (jump === '5h'
+      ? agent.ended
+      : expect.poll(async () => (await agent.purse()).instances).toEqual([]));
+    await agent.end();
+    const { stdout } = await own.cli([...sandbox, 'instances', 'list', '--all', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ status: expect.stringMatching(/^TERMINAT/) }]);
+  });
+
   test("rents nothing after this computer's clock is set back", async () => {
     const agent = await open('--allow', 'all', ...budget(1000));
     clock.step(-24 * 3_600_000);
@@ -277,6 +297,27 @@ describe('the end of a session', () => {
     const { code, stderr } = await agent.ended;
     expect(code, stderr).toBe(143);
     expect((await statuses()).one).toBe('TERMINATING');
+  });
+
+  test('terminates after a message that is too long, and says why', async () => {
+    const agent = await open('--allow', 'all', ...budget(1000));
+    await create(agent, 'one');
+    for (let mebibyte = 0; mebibyte < 17; mebibyte += 1)
+      agent.pipes.stdin.write('x'.repeat(2 ** 20));
+    const { code, stderr } = await agent.ended;
+    expect({ code, last: stderr.trim().split('\n').at(-1) }).toEqual({
+      code: 2,
+      last: 'error: The client sent a message of more than 16 MiB, so the session has ended.',
+    });
+    expect((await statuses()).one).toBe('TERMINATING');
+  });
+
+  test('takes a message of 10 MiB', async () => {
+    const agent = await open();
+    const text = 'x'.repeat(10 * 2 ** 20);
+    const { error } = await agent.call('instances_get', { instance: [text] });
+    expect(error?.message).toBe('instances_get: the arguments are longer than 65536 characters');
+    expect((await agent.end()).code).toBe(0);
   });
 
   test('keeps instances with --keep', async () => {
