@@ -92,11 +92,7 @@ if (again) {
   const last = JSON.parse(readFileSync(RESULTS, 'utf8'));
   faults = last.filter(({ outcome }) => outcome === 'SURVIVED');
 } else {
-  const check = checkIn(copies[0]);
-  const rejects = (some) => {
-    console.error(`type check and lint of ${some.length} faults`);
-    return check(some);
-  };
+  const rejects = checkIn(copies[0]);
   const { lines: all, drawn } = await draw({ root: ROOT, only, seed, count: lines, rejects });
   console.log(`seed ${seed}: ${drawn.length} of ${all} lines that can have a fault`);
   faults = drawn;
