@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { checkIn } from './check.mjs';
-import { draw } from './draw.mjs';
+import { draw, sourceFiles } from './draw.mjs';
 import { judgeIn } from './judge.mjs';
 import { nearestTests } from './nearest.mjs';
 import { copyTree, removeTree } from './tree.mjs';
@@ -18,6 +18,7 @@ const EQUIVALENTS = JSON.parse(
   readFileSync(new URL('./equivalents.json', import.meta.url), 'utf8'),
 );
 
+/** Throws for a wrong option. */
 function options() {
   const { values } = parseArgs({
     options: {
@@ -35,7 +36,10 @@ function options() {
       throw new Error(`--${name} must be a whole number from ${least}: ${values[name]}`);
     return value;
   };
-  if (!existsSync(join(ROOT, values.only))) throw new Error(`--only ${values.only}: no such path`);
+  if (sourceFiles(ROOT, values.only).length === 0)
+    throw new Error(`--only must be a file or folder of src: ${values.only}`);
+  if (values.again && !existsSync(RESULTS))
+    throw new Error('--again needs the results of an earlier run');
   return {
     ...{ seed: number('seed', 0), lines: number('lines', 1), jobs: number('jobs', 1) },
     ...{ only: values.only, near: values.near, again: values.again },
@@ -70,7 +74,14 @@ function describe(fault) {
   return `${fault.outcome.padEnd(10)} ${fault.file}:${fault.line} [${fault.rule}] ${shown(fault)}${by}`;
 }
 
-const { seed, lines, only, jobs, near, again } = options();
+let given;
+try {
+  given = options();
+} catch (error) {
+  console.error(error.message);
+  process.exit(2);
+}
+const { seed, lines, only, jobs, near, again } = given;
 const copies = Array.from({ length: jobs }, () => copyTree(ROOT));
 process.on('exit', () => {
   for (const copy of copies) removeTree(copy);

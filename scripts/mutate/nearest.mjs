@@ -4,7 +4,7 @@ import { dirname, join, posix } from 'node:path';
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*'(\.[^']+)'/g;
 
 /** Returns the files that each file under src/ and test/ imports. */
-function importsOf(root) {
+export function importsOf(root) {
   const graph = new Map();
   for (const folder of ['src', 'test']) {
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
