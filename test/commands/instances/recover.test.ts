@@ -113,16 +113,6 @@ describe('an unknown outcome', () => {
 });
 
 describe('instances recover', () => {
-  test('reports nothing to recover if every outcome is known', async () => {
-    await begin();
-    const { code, stdout, stderr } = await world.cli(['instances', 'recover']);
-    expect({ code, stdout, stderr }).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'Nothing to recover.\n',
-    });
-  });
-
   test('suggests an attached instance with the same name, but does not resolve the request', async () => {
     await begin();
     service.drives = [{ id: 'd1', current_instance_id: null }];

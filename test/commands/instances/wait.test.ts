@@ -170,24 +170,6 @@ describe('instances wait', () => {
 describe('instances wait during an outage', () => {
   const instance = (id: string, status: string) => ok({ id, name: id, status });
 
-  test('reports an outage once, and continues afterwards', async () => {
-    let asked = 0;
-    const near = await createWorld({
-      handler: () => {
-        asked += 1;
-        return asked > 1 && asked < 8
-          ? 'hangUp'
-          : instance(boxId(1), asked > 8 ? 'ACTIVE' : 'CREATING');
-      },
-    });
-    const { code, stdout, stderr } = await near.cli(['instances', 'wait', boxId(1), '-o', 'id']);
-    await near.close();
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'b0000000-0000-4000-8000-000000000001\n' });
-    expect(stderr).toMatch(
-      /^warning: Could not read b0000000-0000-4000-8000-000000000001: .+ Still waiting\.\nb0000000-0000-4000-8000-000000000001 is readable again: CREATING\.\n$/,
-    );
-  });
-
   /**
    * Creates a service that refuses the second read of each instance with a Retry-After. It refuses
    * earlier requests again.
