@@ -290,4 +290,13 @@ describe('the server', () => {
     const answer = await fetch(`${b.url}/users/me`, { headers: { 'X-API-KEY': b.apiKey } });
     expect(answer.headers.get('date')).toBe('Tue, 31 Mar 2026 12:00:00 GMT');
   });
+
+  test('reports a port in use as a usage error', async () => {
+    const b = await bench();
+    const port = Number(new URL(b.url).port);
+    await expect(b.sandbox.listen({ port })).rejects.toMatchObject({
+      failure: 'usage',
+      message: expect.stringContaining(String(port)),
+    });
+  });
 });

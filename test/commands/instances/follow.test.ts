@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
 import { event, logOf } from '../../watch/pages.ts';
-import { endShow, follow, ID, idsOf, missing, OTHER, show } from './show.ts';
+import { endShow, follow, ID, idsOf, missing, OTHER, refused, show } from './show.ts';
 
 afterEach(endShow);
 
@@ -193,6 +193,14 @@ describe('instances events --follow at its end', () => {
     expect(stderr).toContain('It may still be billing.');
   });
 
+  test('exits with 143 on SIGTERM during --follow', async () => {
+    const stage = await show((turn) => {
+      if (turn === 2) setImmediate(() => stage.ctrlC('terminated'));
+      return logOf(1);
+    });
+    expect((await follow(stage)).code).toBe(143);
+  });
+
   test('exits with 3 immediately for an unknown instance', async () => {
     const stage = await show(() => missing);
     const { code, stdout, stderr, requests } = await follow(stage);
@@ -216,5 +224,11 @@ describe('instances events --follow at its end', () => {
     expect(code).toBe(3);
     expect(stdout).toBe('e1\ne2\ne3\ne4\ne5\n');
     expect(stderr.split('\n')[0]).toContain('Still following the others.');
+  });
+
+  test('exits with 4 if the key is refused', async () => {
+    const stage = await show((turn) => (turn === 3 ? refused : logOf(turn)));
+    const { code, stdout } = await follow(stage, '-q');
+    expect({ code, stdout }).toEqual({ code: 4, stdout: 'e1\ne2\n' });
   });
 });

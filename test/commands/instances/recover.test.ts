@@ -304,6 +304,13 @@ describe('instances recover', () => {
     expect(code).toBe(3);
     expect(stderr).toContain('Unresolved: trainer');
   });
+
+  test("exits with 6 if the service can't be reached", async () => {
+    await begin();
+    await lose(false);
+    await world.service.close();
+    expect((await world.cli(['instances', 'recover'])).code).toBe(6);
+  });
 });
 
 describe('an archived instance that is attached to a drive', () => {

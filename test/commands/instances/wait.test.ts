@@ -197,6 +197,25 @@ describe('instances wait during an outage', () => {
   const WAIT = ['instances', 'wait', boxId(1), '--poll-interval', '500ms'];
   const asks = (seconds: number) => `The service limits requests (429, Retry-After: ${seconds} s).`;
 
+  // The API client waits for shorter pauses without a warning.
+  test.each([120, 20])(
+    'waits for a Retry-After of %i s, and reports the wait once',
+    async (seconds) => {
+      const strict = await strictWorld(seconds, 'ACTIVE');
+      const { code, stderr, requests } = await strict.cli([...WAIT, '-o', 'id']);
+      await strict.close();
+      expect({ code, early: strict.early, requests: requests.length }).toEqual({
+        code: 0,
+        early: [],
+        requests: 3,
+      });
+      expect(strict.clock.slept).toEqual([500, seconds * 1000]);
+      expect(stderr).toBe(
+        `warning: Could not read b0000000-0000-4000-8000-000000000001: ${asks(seconds)} Trying again in ${seconds} s.\nb0000000-0000-4000-8000-000000000001 is readable again: ACTIVE.\n`,
+      );
+    },
+  );
+
   test('exits with 11 immediately for a Retry-After beyond the deadline', async () => {
     const strict = await strictWorld(120, 'ACTIVE');
     const { code, stdout, stderr, requests } = await strict.cli([
