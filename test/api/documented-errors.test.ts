@@ -221,6 +221,25 @@ test.each([
   );
 });
 
+test.each([400, 409])(
+  "derives the reason for a start refused with %i from the instance's status",
+  async (http) => {
+    const said = async (state: string) => {
+      const answer = shapeA(http, 'Refused');
+      const one = await world(({ method }) =>
+        method === 'POST' ? answer : ok({ id: ID, status: state }),
+      );
+      const { code, stderr } = await one.cli(['instances', 'start', ID]);
+      expect(code).toBe(5);
+      return stderr;
+    };
+    expect(await said('STOPPED')).toContain('the balance does not cover the next hour');
+    expect(await said('TERMINATED')).toContain(
+      'is TERMINATED; only a STOPPED instance can be started',
+    );
+  },
+);
+
 test.each([
   [400, '100.00', { exit: 5, code: 'wrong_state' }],
   [400, '12.00', { exit: 5, code: 'insufficient_funds' }],

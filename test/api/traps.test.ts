@@ -35,6 +35,16 @@ describe('redirects', () => {
     },
   );
 
+  test('does not resend a POST after a 307, even to the same host', async () => {
+    const server = await scripted(
+      status(307, { location: '/elsewhere' }),
+      data(instance('X'), 201),
+    );
+    const error = await failureOf(apiFor(server.url).instances.create(CREATE));
+    expect(error.failure).toBe('outcomeUnknown');
+    expect(server.calls()).toEqual(['POST /instances']);
+  });
+
   test('does not resend a POST after a 421', async () => {
     const server = await scripted(status(421), data(instance('X'), 201));
     expect((await failureOf(apiFor(server.url).instances.create(CREATE))).failure).toBe('refused');

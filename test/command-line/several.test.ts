@@ -58,27 +58,6 @@ describe('reading names from stdin', () => {
     ]);
   });
 
-  test('passes names from stdin to untrack and track', async () => {
-    const id = await rent('box-a');
-    const gone = await world.cli(['instances', 'untrack', '-', '--json', '--yes'], {
-      stdin: `${id}\n`,
-    });
-    expect(statuses(gone.stdout)).toEqual([['box-a', 'UNTRACKED']]);
-    const back = await world.cli(['instances', 'track', '-', '--json'], { stdin: `${id}\n` });
-    expect(statuses(back.stdout)).toEqual([['box-a', 'ACTIVE']]);
-  });
-
-  test('passes names from stdin to ssh-keys delete', async () => {
-    await world.cli(['ssh-keys', 'add', '-', '--name', 'my laptop'], {
-      stdin: sshPublicKey('ssh-ed25519'),
-    });
-    const { code, stdout } = await world.cli(['ssh-keys', 'delete', '-', '--yes', '--json'], {
-      stdin: 'my laptop\n',
-    });
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject([{ name: 'my laptop' }]);
-  });
-
   test('exits with 0 and sends nothing if stdin is empty', async () => {
     const people = await world.cli(['instances', 'stop', '-'], { stdin: '\n' });
     expect(people).toEqual({

@@ -31,3 +31,24 @@ test('adds --profile to suggested commands only if the flag was given', async ()
   const audited = await world.cli([...flags, 'audit']);
   expect(audited.stderr).toMatch(/: gpucloud --profile sandbox audit --exact$/m);
 });
+
+test('adds the profile to the suggestion for an unknown command', async () => {
+  const suggested = async (...argv: string[]) => (await world.cli(argv)).stderr;
+  for (const argv of [
+    ['--profile', 'work', 'ls'],
+    ['ls', '--profile=work'],
+  ]) {
+    expect(await suggested(...argv)).toContain(
+      'hint: use "gpucloud --profile work instances list"\n',
+    );
+  }
+  expect(await suggested('version', '--profile', 'work')).toContain(
+    'hint: use "gpucloud --version"\n',
+  );
+  expect(await suggested('keys')).toContain(
+    'hint: use "gpucloud ssh-keys list" or "gpucloud api-keys list"\n',
+  );
+  expect(await suggested('ls', '--json', '--profile', 'svc_sk_live_1')).toContain(
+    'gpucloud --profile svc_sk_… instances list',
+  );
+});

@@ -23,16 +23,6 @@ describe('completion SHELL', () => {
     );
   });
 
-  test('prints the script as a JSON field', async () => {
-    const { stdout } = await world.cli(['completion', 'fish', '--json']);
-    expect(JSON.parse(stdout)).toEqual({
-      shell: 'fish',
-      file: null,
-      changed: null,
-      script: await committed('fish'),
-    });
-  });
-
   test('rejects an unknown shell, and lists the supported shells', async () => {
     expect(await world.cli(['completion', 'tcsh'])).toMatchObject({
       code: 2,

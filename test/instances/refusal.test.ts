@@ -248,6 +248,13 @@ test('suggests the list of drives if the request named one', async () => {
   expect(error.hint).toContain('see whether the drive is free: gpucloud drives list; try ');
 });
 
+test('exits with 2 and creates nothing if --query is invalid', async () => {
+  for (const query of ['length(id, name)', 'nope(@)', '[?']) {
+    const { code, requests } = await world.cli([...CREATE, '--query', query]);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  }
+});
+
 test('reports the created ID if --query fails on the response', async () => {
   const { code, stderr } = await world.cli([...CREATE, '--query', 'abs(name)']);
   expect(code).toBe(2);

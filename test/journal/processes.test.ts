@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import fs from 'node:fs';
 import { copyFile, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type Journal, type JournalSettings, openJournal } from '../../src/journal/index.ts';
 import { requestNamed } from '../../src/journal/requests.ts';
 import { manualClock } from '../support/clock.ts';
@@ -46,6 +48,20 @@ test('ignores a copied request, since its name is not that of its file', async (
   const own = journal({ warn: (text) => warnings.push(text) });
   expect(await own.requests()).toMatchObject([{ name: 'trainer' }]);
   expect(warnings).toEqual([expect.stringContaining(requestPath('box'))]);
+});
+
+test('reserves a name for one of several requests, without hard links', async () => {
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+  vi.spyOn(fs, 'linkSync').mockImplementation(() => {
+    throw Object.assign(new Error('not supported'), { code: 'ENOTSUP' });
+  });
+  syncBuiltinESMExports();
+  const opened = await Promise.all([1, 2, 3].map(() => journal().open(request, NOBODY)));
+  expect(opened.filter((one) => one !== undefined)).toHaveLength(1);
+  expect(await journal().requests()).toMatchObject([{ name: 'trainer', offer_id: 'offer-1' }]);
 });
 
 test('finds a name free or taken while other processes create and resolve its request', async () => {

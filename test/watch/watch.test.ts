@@ -42,6 +42,39 @@ const READINGS = [
   [],
 ];
 
+describe('--watch of several requests', () => {
+  const INSTANCE = '00000000-1111-4222-8333-444455556666';
+
+  /** Refuses only the second read of the drives; Ctrl-C arrives with the fourth. */
+  async function watchedInPart(argv: readonly string[]) {
+    const interrupt = new AbortController();
+    let drives = 0;
+    const here = await createWorld({
+      handler({ path }) {
+        if (path === '/users/me') return ok({ id: 'u1', email: 'a@example.com', balance: '10' });
+        if (path.startsWith('/instances/'))
+          return ok({ id: INSTANCE, name: 'a', status: 'ACTIVE' });
+        if (path !== '/storage/drives') return ok([]);
+        drives += 1;
+        if (drives === 4) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+        if (drives !== 2) return ok([{ ...A, current_instance_id: INSTANCE }]);
+        return { status: 429, headers: { 'retry-after': '120' }, body: {} };
+      },
+    });
+    world = here;
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    await here.cli([...argv, '--watch', '--interval', '2s'], { interrupts });
+    return here.clock.slept.filter((pause) => pause >= 2_000);
+  }
+
+  test.each([[['status', '-o', 'table']], [['instances', 'list', '-o', 'tsv']]])(
+    'waits the pause that the service requests for one of several requests: %j',
+    async (argv) => {
+      expect(await watchedInPart(argv)).toEqual([2_000, 120_000, 2_000]);
+    },
+  );
+});
+
 describe('instances list --watch when not in a terminal', () => {
   const [A_ID, B_ID] = [1, 2].map((n) => `${n}0000000-1111-4222-8333-444455556666`);
 
@@ -214,6 +247,20 @@ describe('--watch when not in a terminal', () => {
       expect(long).toEqual([2_000, seconds * 1000, seconds * 1000, 2_000]);
     },
   );
+
+  test('reports a requested pause during an outage', async () => {
+    const page: Answer = { status: 200, body: '<html>' };
+    const busy: Answer = { status: 429, headers: { 'retry-after': '120' }, body: {} };
+    const { stderr } = await watched([[A], page, busy, busy, [A], []], ['-o', 'tsv']);
+    expect(stderr.match(/^warning: .*HTML.* Trying again\.$/gm)).toHaveLength(1);
+    expect(stderr.match(/^warning: .* Trying again in 120 s\.$/gm)).toHaveLength(1);
+  });
+
+  test('exits with 1 when the service refuses a --watch request', async () => {
+    const refused: Answer = { status: 400, body: { statusCode: 400, message: 'no', error: 'x' } };
+    const { code, stdout } = await watched([[A], refused, [A], []], ['-q']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: 'id-a\n' });
+  });
 
   test('reports an empty list once with --watch', async () => {
     const { stderr } = await watched([[], [], []], ['-o', 'table']);

@@ -32,17 +32,6 @@ describe('in the sandbox', () => {
     expect(line.stdout.trim().split('\n')).toHaveLength(1);
   });
 
-  test('builds a body from fields, strings and typed values', async () => {
-    const argv = ['api', 'POST', '/storage/drives', '-f', 'name=data', '-F', 'size_gb=500'];
-    const made = await world.cli([...argv, '--include']);
-    expect(made.code).toBe(0);
-    expect(made.requests.map(({ body }) => body)).toEqual([{ name: 'data', size_gb: 500 }]);
-    const [head = '', body = ''] = made.stdout.split('\n\n');
-    expect(head.split('\n')[0]).toBe('HTTP/1.1 201');
-    expect(head).toContain('content-type: application/json');
-    expect(JSON.parse(body).data).toMatchObject({ name: 'data', size_gb: 500 });
-  });
-
   test('merges all pages into one list with --paginate', async () => {
     const drives = ['a', 'b', 'c', 'd'];
     for (const name of drives) {

@@ -57,6 +57,15 @@ describe('billing promo', () => {
     ]);
   });
 
+  it("prints the service's data as JSON in billing promo", async () => {
+    const bonus = { added_amount: '0.30', new_balance: null, until: '2027' };
+    const world = await worldOf({ status: 200, body: { data: bonus } });
+    const { code, stdout } = await world.cli(['billing', 'promo', 'abc', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual(bonus);
+    expect((await world.cli(['billing', 'promo', 'abc'])).stdout).toBe('Added:  0.30\n');
+  });
+
   it('exits with 7 after a lost response, and never resends', async () => {
     const world = await worldOf('hangUp');
     const { code, stderr, requests } = await world.cli(['billing', 'promo', 'WELCOME500']);

@@ -77,17 +77,6 @@ async function putFile(text: string): Promise<void> {
 }
 
 describe('catalog list', () => {
-  test('prints the command that adds names to an empty catalog', async () => {
-    expect(await world.cli(['catalog', 'list'])).toEqual({
-      code: 0,
-      stdout: '',
-      stderr:
-        'No known offers or images yet. Copy their IDs from the service\'s web console; "gpucloud catalog add" names them. Reading an instance adds its offer and image.\n',
-      requests: [],
-    });
-    expect(await entries()).toEqual([]);
-  });
-
   test('shows the offer and image of an instance, with price and date', async () => {
     await see();
     world.clock.advance(3 * 86_400_000);

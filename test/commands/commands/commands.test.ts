@@ -1,9 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type {
-  CommandReference,
-  FlagReference,
-  Reference,
-} from '../../../src/command-line/reference/index.ts';
+import type { CommandReference, Reference } from '../../../src/command-line/reference/index.ts';
 import { FAILURES } from '../../../src/errors.ts';
 import { COMMANDS, commandsWhose } from '../../contract/tree.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
@@ -24,10 +20,6 @@ function commandNamed(tree: Reference, name: string): CommandReference {
   const found = tree.commands.find(({ command }) => command === name);
   if (found === undefined) throw new Error(`no command ${name}`);
   return found;
-}
-
-function flagNamed(flags: readonly FlagReference[], name: string): FlagReference | undefined {
-  return flags.find(({ long }) => long === name);
 }
 
 describe('commands --json', () => {
@@ -108,25 +100,6 @@ describe('commands --json', () => {
       },
       result_schema: 'schemas/results.json#/$defs/ChangedInstanceOrList',
     });
-  });
-
-  test("describes the type of each flag's value", async () => {
-    const tree = await reference();
-    expect(flagNamed(tree.global_flags, '--output')).toMatchObject({
-      short: '-o',
-      type: 'enum',
-      choices: ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'],
-    });
-    const { flags } = commandNamed(tree, 'instances create');
-    expect(flagNamed(flags, '--env')).toMatchObject({ short: '-e', repeatable: true });
-    expect(flagNamed(flags, '--volume')).toMatchObject({ repeatable: true });
-    expect(flagNamed(flags, '--image')).toMatchObject({ repeatable: false });
-    expect(flagNamed(flags, '--wait')).toMatchObject({ value: 'target', value_optional: true });
-    expect(flagNamed(flags, '--file')).toMatchObject({ type: 'path' });
-    const wait = commandNamed(tree, 'instances wait');
-    expect(flagNamed(wait.flags, '--wait-timeout')).toMatchObject({ default: '15m' });
-    expect(wait.without_global_flags).toEqual([]);
-    expect(commandNamed(tree, 'api').without_global_flags).toEqual(['--columns', '--sort']);
   });
 
   test('marks each flag as repeatable if its description says so', async () => {

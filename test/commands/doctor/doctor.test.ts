@@ -146,6 +146,19 @@ Service
     expect(of('clock')?.status).toBe('pass');
   });
 
+  test('prints the checks as csv, IDs and selected columns', async () => {
+    const world = await worldOf();
+    const { stdout } = await world.cli(
+      ['doctor', '-o', 'csv', '--columns', 'id,status', '--no-header'],
+      withSsh(world),
+    );
+    expect(stdout).toContain('service,pass');
+    const lines = (await world.cli(['doctor', '-q'], withSsh(world))).stdout.split('\n');
+    expect(lines).toContain('clock');
+    const slip = await world.cli(['doctor', '--columns', 'state'], withSsh(world));
+    expect(slip).toMatchObject({ code: 2, stdout: '', requests: [] });
+  });
+
   test("exits with 1 if a check fails, and prints the check's name to stderr", async () => {
     const world = await worldOf(well, false);
     const { code, stderr, of } = await examine(world);

@@ -170,22 +170,6 @@ describe('drives create', () => {
     );
   });
 
-  it('creates the drive if the response arrives after the first Ctrl-C', async () => {
-    const first = new AbortController();
-    const world = await createWorld({
-      handler: ({ method }) => {
-        if (method === 'GET') return ok([]);
-        first.abort(new CliError('interrupted', 'Interrupted.'));
-        return ok(DRIVE, 201);
-      },
-    });
-    worlds.push(world);
-    const { code, stdout } = await world.cli(['drives', 'create', 'data', '--size', '5', '-q'], {
-      interrupts: { first: first.signal, second: new AbortController().signal },
-    });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
-  });
-
   it('sends no POST if the key is refused', async () => {
     const world = await createWorld({ handler: () => no(401, 'no') });
     worlds.push(world);

@@ -178,49 +178,6 @@ describe('help environment', () => {
   });
 });
 
-describe("the name of another tool's command", () => {
-  const words = {
-    ssh: 'instances ssh NAME',
-    connect: 'instances ssh NAME',
-    exec: 'instances ssh NAME -- COMMAND',
-    ps: 'instances list',
-    ls: 'instances list',
-    describe: 'instances get NAME',
-    destroy: 'instances terminate NAME',
-    rsync: 'instances ssh-config --install',
-    whoami: 'me get',
-    balance: 'billing balance',
-  };
-
-  test.each(Object.entries(words))(
-    "suggests a command for another tool's %s",
-    async (word, instead) => {
-      for (const argv of [[word], [word, 'trainer', '-f'], ['help', word]]) {
-        expect(await world.cli(argv)).toEqual({
-          code: 2,
-          stdout: '',
-          stderr: `error: unknown command '${word}'\nhint: use "gpucloud ${instead}"\n`,
-          requests: [],
-        });
-      }
-      // The suggested command must exist.
-      const command = instead.split(/ -|[ ][A-Z]/)[0]?.split(' ') ?? [];
-      expect((await world.cli([...command, '--help'])).code).toBe(0);
-    },
-  );
-
-  test.each(['connect', 'exec', 'ps', 'describe', 'destroy', 'rsync'] as const)(
-    "suggests the command for instances %s, another tool's verb",
-    async (verb) => {
-      const { code, stderr } = await world.cli(['instances', verb, 'trainer']);
-      expect(code).toBe(2);
-      expect(stderr).toBe(
-        `error: unknown command 'instances ${verb}'\nhint: use "gpucloud ${words[verb]}"\n`,
-      );
-    },
-  );
-});
-
 describe('an undocumented operation', () => {
   test.each([
     [

@@ -202,16 +202,6 @@ describe('instances start', () => {
     },
   );
 
-  test('reads the price of an instance that this computer does not know', async () => {
-    await instance('trainer');
-    await world.cli(['instances', 'stop', 'trainer', '--wait']);
-    const [known] = (await world.sandbox.status()).instances;
-    const { stderr } = await world.cli(['instances', 'start', known?.id ?? ''], {
-      env: { GPUCLOUD_STATE_DIR: `${world.home}/another` },
-    });
-    expect(stderr).toBe(`Starting ${known?.id} reserves 89.90 ₽ for the next hour.\n`);
-  });
-
   test('reports an unknown price instead of zero', async () => {
     const id = '3f0c5d9e-1111-4222-8333-444455556666';
     const untold = await createWorld({

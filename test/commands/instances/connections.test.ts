@@ -206,6 +206,13 @@ describe('link patterns in instances endpoints', () => {
   ])('converts the link pattern %s to %s', (pattern, filled) => {
     expect(fillTemplate(pattern, values)).toBe(filled);
   });
+
+  test('puts an IPv6 address in brackets, and omits the link without an address', () => {
+    expect(fillTemplate('http://{ip}/', { ...values, ip: '2001:db8::1' })).toBe(
+      'http://[2001:db8::1]/',
+    );
+    expect(fillTemplate('http://{ip}/', { ...values, ip: undefined })).toBeUndefined();
+  });
 });
 
 test('never cuts a link or a secret in a terminal', async () => {

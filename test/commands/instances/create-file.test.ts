@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { needs } from '../../support/needs.ts';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER, OFFERED } from '../../support/sandbox-ids.ts';
 
@@ -207,16 +206,6 @@ describe('instances create --file', () => {
     const list = await world.cli(['instances', 'list', '--json']);
     const ends = JSON.parse(list.stdout).find(({ id }: { id: string }) => id === stdout.trim());
     expect(ends.ends_at).toBe('2026-01-16T18:00:00.000Z');
-  });
-
-  test('applies terminate_after to "gpucloud run"', needs('ssh'), async () => {
-    const file = await fileOf('terminate_after: 2h\n');
-    const signIn = ['--ssh-key', OFFER, '--identity', '/dev/null'];
-    const run = ['run', ...OFFERED, ...signIn, '--dry-run', '--json'];
-    const { code, stdout } = await world.cli([...run, '-f', file, '--', 'true']);
-    expect(code).toBe(0);
-    expect(stdout).toContain('after 2 h');
-    expect((await world.cli([...run, '--', 'true'])).code).toBe(2);
   });
 
   test.each([

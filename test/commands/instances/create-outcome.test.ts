@@ -53,25 +53,6 @@ describe('instances create', () => {
     expect(cheap.code).toBe(0);
   });
 
-  test("exits with 7 if an instance over --max-price can't be terminated", async () => {
-    for (let tries = 0; tries < 4; tries += 1) await world.sandbox.inject('fail-terminate');
-    const { code, stderr } = await world.cli([
-      'instances',
-      'create',
-      'trainer',
-      ...HARDWARE,
-      '--max-price',
-      '1',
-      '--json',
-    ]);
-    expect(code).toBe(7);
-    expect(errorOf(stderr)).toMatchObject({
-      code: 'outcome_unknown',
-      may_be_billing: true,
-      hint: expect.stringContaining('gpucloud instances terminate '),
-    });
-  });
-
   test('exits with 12 if the instance reaches ERROR, and still prints the instance', async () => {
     await world.sandbox.inject('fail-provisioning');
     const { code, stdout, stderr } = await world.cli([

@@ -220,20 +220,6 @@ describe('instances create', () => {
     expect(JSON.parse(stdout).request.docker_config.env).toEqual([{ key: 'my.key', value: '1' }]);
   });
 
-  test('exits with 3 for an unknown SSH key, and rents nothing', async () => {
-    const { code, stderr, requests } = await world.cli([
-      'instances',
-      'create',
-      'lab',
-      ...OFFERED,
-      '--ssh-key',
-      'nobody',
-    ]);
-    expect(code).toBe(3);
-    expect(stderr).toContain('--ssh-key "nobody": no SSH key has that name or ID.');
-    expect(requests.map(({ method }) => method)).toEqual(['GET']);
-  });
-
   test('prints the masked request with --dry-run, and sends nothing', async () => {
     const argv = [
       'instances',

@@ -57,4 +57,20 @@ describe('a deeply nested response', () => {
     const { stdout: listed } = await world.cli(['instances', 'list', '--json']);
     expect(JSON.parse(listed)).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
   });
+
+  test('exits with 4 for a deeply nested response with status 403', async () => {
+    answer = () => instance(3000, 403);
+    expect((await world.cli(['instances', 'get', NEW])).code).toBe(4);
+    expect((await world.cli(['api', 'GET', '/x'])).code).toBe(4);
+  });
+
+  test.each([['/x'], ['/x', '--json'], ['/x', '-o', 'jsonl'], ['/x', '--paginate']])(
+    'exits with 10 in api for a deeply nested response: %s %s',
+    async (...argv) => {
+      answer = () => instance(3000);
+      const { code, stdout, stderr } = await world.cli(['api', 'GET', ...argv]);
+      expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
+      expect(stderr).toContain(`he response to GET /x is nested more than ${DEEPEST} levels deep`);
+    },
+  );
 });

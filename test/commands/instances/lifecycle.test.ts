@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { createWorld } from '../../support/run-cli.ts';
-import { type Answer, ok } from '../../support/service.ts';
+import { type Answer, ok, sent } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
 import { boxId, openSandbox, rent, world } from './boxes.ts';
 
@@ -183,6 +183,18 @@ describe('instances stop and start', () => {
     const scripts = await world.cli(['instances', 'stop', 'no-such-a', 'no-such-b', '--json']);
     expect(scripts.stdout).toBe('');
     expect(errorOf(scripts.stderr).errors).toHaveLength(2);
+  });
+
+  test('retries a stop that fails once', async () => {
+    const id = await rent('trainer');
+    await world.sandbox.inject('fail-stop');
+    const { code, requests } = await world.cli(['instances', 'stop', 'trainer']);
+    expect(code).toBe(0);
+    expect(sent(requests)).toEqual([
+      `POST /instances/${id}/stop`,
+      `GET /instances/${id}`,
+      `POST /instances/${id}/stop`,
+    ]);
   });
 });
 

@@ -75,6 +75,31 @@ describe('an unexpected response', () => {
   let world: World;
   afterEach(() => world.close());
 
+  test('prints unknown fields and statuses of an instance', async () => {
+    const data = {
+      id: ID,
+      status: 'HIBERNATING',
+      name: 'odd\u001b[31m\u202e',
+      price_per_hour_snapshot: '0.30000000000000000000000000001',
+      connection_info: { type: 'new', endpoints: { a: [1] }, secrets: null },
+      application_template: { odd: ['x'] },
+      storage_drive: 7,
+      docker_config: { image: 'i', deep: { er: true } },
+      brand_new: { x: [null] },
+      failure_reason: null,
+      ssh_keys: null,
+    };
+    world = await createWorld({ handler: () => ok(data) });
+    const json = await world.cli(['instances', 'get', ID, '--json']);
+    expect(JSON.parse(json.stdout)).toEqual({ ...data, cost_estimate: null, ends_at: null });
+    expect(json.stdout).not.toMatch(/[\u001b\u202e]/);
+    const people = await world.cli(['instances', 'get', ID]);
+    expect(people.code).toBe(0);
+    expect(people.stdout).toContain('Status:            HIBERNATING');
+    expect(people.stdout).toContain('Price per hour:  0.30000000000000000000000000001');
+    expect(people.stdout).not.toMatch(/[\u001b\u202e]/);
+  });
+
   test('prints docker_config in Docker notation for people, and unchanged as JSON', async () => {
     const docker_config = {
       image: 'nginx',

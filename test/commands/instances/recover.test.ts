@@ -113,16 +113,6 @@ describe('an unknown outcome', () => {
 });
 
 describe('instances recover', () => {
-  test('reports nothing to recover if every outcome is known', async () => {
-    await begin();
-    const { code, stdout, stderr } = await world.cli(['instances', 'recover']);
-    expect({ code, stdout, stderr }).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'Nothing to recover.\n',
-    });
-  });
-
   test('suggests an attached instance with the same name, but does not resolve the request', async () => {
     await begin();
     service.drives = [{ id: 'd1', current_instance_id: null }];
@@ -313,6 +303,13 @@ describe('instances recover', () => {
     const { code, stderr } = await world.cli(['instances', 'recover', 'nobody']);
     expect(code).toBe(3);
     expect(stderr).toContain('Unresolved: trainer');
+  });
+
+  test("exits with 6 if the service can't be reached", async () => {
+    await begin();
+    await lose(false);
+    await world.service.close();
+    expect((await world.cli(['instances', 'recover'])).code).toBe(6);
   });
 });
 

@@ -170,24 +170,6 @@ describe('instances wait', () => {
 describe('instances wait during an outage', () => {
   const instance = (id: string, status: string) => ok({ id, name: id, status });
 
-  test('reports an outage once, and continues afterwards', async () => {
-    let asked = 0;
-    const near = await createWorld({
-      handler: () => {
-        asked += 1;
-        return asked > 1 && asked < 8
-          ? 'hangUp'
-          : instance(boxId(1), asked > 8 ? 'ACTIVE' : 'CREATING');
-      },
-    });
-    const { code, stdout, stderr } = await near.cli(['instances', 'wait', boxId(1), '-o', 'id']);
-    await near.close();
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'b0000000-0000-4000-8000-000000000001\n' });
-    expect(stderr).toMatch(
-      /^warning: Could not read b0000000-0000-4000-8000-000000000001: .+ Still waiting\.\nb0000000-0000-4000-8000-000000000001 is readable again: CREATING\.\n$/,
-    );
-  });
-
   /**
    * Creates a service that refuses the second read of each instance with a Retry-After. It refuses
    * earlier requests again.
@@ -214,6 +196,25 @@ describe('instances wait during an outage', () => {
   }
   const WAIT = ['instances', 'wait', boxId(1), '--poll-interval', '500ms'];
   const asks = (seconds: number) => `The service limits requests (429, Retry-After: ${seconds} s).`;
+
+  // The API client waits for shorter pauses without a warning.
+  test.each([120, 20])(
+    'waits for a Retry-After of %i s, and reports the wait once',
+    async (seconds) => {
+      const strict = await strictWorld(seconds, 'ACTIVE');
+      const { code, stderr, requests } = await strict.cli([...WAIT, '-o', 'id']);
+      await strict.close();
+      expect({ code, early: strict.early, requests: requests.length }).toEqual({
+        code: 0,
+        early: [],
+        requests: 3,
+      });
+      expect(strict.clock.slept).toEqual([500, seconds * 1000]);
+      expect(stderr).toBe(
+        `warning: Could not read b0000000-0000-4000-8000-000000000001: ${asks(seconds)} Trying again in ${seconds} s.\nb0000000-0000-4000-8000-000000000001 is readable again: ACTIVE.\n`,
+      );
+    },
+  );
 
   test('exits with 11 immediately for a Retry-After beyond the deadline', async () => {
     const strict = await strictWorld(120, 'ACTIVE');

@@ -292,6 +292,19 @@ describe('login with bad input', () => {
     );
   });
 
+  test.each([
+    ['ftp://example.com', 'https://'],
+    ['http://example.com', 'loopback'],
+    ['example', 'complete address'],
+    ['https://example.com?x=1', 'query'],
+  ])('rejects the base URL %s at login', async (url, rule) => {
+    expect(await refusal(['--base-url', url, '--key-stdin'], { stdin: ANNA_KEY })).toContain(rule);
+    const env = { GPUCLOUD_BASE_URL: url };
+    const stderr = await refusal(['--key-stdin'], { stdin: ANNA_KEY, env });
+    expect(stderr).toContain('GPUCLOUD_BASE_URL');
+    expect(stderr).toContain(rule);
+  });
+
   test.each(['sandbox', 'Sandbox'])('rejects the profile %s at login', async (name) => {
     const argv = ['--base-url', 'URL', '--key-stdin', '--profile', name];
     expect(await refusal(argv, { stdin: ANNA_KEY })).toContain('gpucloud profiles use sandbox');

@@ -192,29 +192,6 @@ describe('profiles use', () => {
     expect((await stored(world)).current).toBe('work');
   });
 
-  test('selects the sandbox on a new computer', async () => {
-    const world = await newWorld();
-    const { code, stderr } = await world.cli(['profiles', 'use', 'sandbox']);
-    expect({ code, stderr }).toEqual({
-      code: 0,
-      stderr: "Switched to the sandbox: commands are free and don't contact a service.\n",
-    });
-    expect(await stored(world)).toEqual({ current: 'sandbox', profiles: {} });
-  });
-
-  test('prints one line for profiles use in a terminal', async () => {
-    const world = await twoProfiles();
-    for (const argv of [
-      ['use', 'home'],
-      ['set', 'home', '--max-instances', '2'],
-      ['remove', 'work', '--yes'],
-    ]) {
-      const { code, stdout, stderr } = await world.cli(['profiles', ...argv], { terminal: true });
-      expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-      expect(stderr).toMatch(/^(Switched to|Changed the guards of|Removed) the profile "/);
-    }
-  });
-
   test('warns if GPUCLOUD_PROFILE names another profile', async () => {
     const world = await twoProfiles();
     const { stderr } = await world.cli(['profiles', 'use', 'home'], {

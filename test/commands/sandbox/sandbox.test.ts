@@ -154,18 +154,6 @@ describe('sandbox status', () => {
     expect((await world.cli(['sandbox', 'status', ...argv])).code).toBe(0);
     expect((await world.cli(['sandbox', 'catalog', ...argv])).code).toBe(0);
   });
-
-  test('exits with 9 for an invalid state file, and leaves it unchanged', async () => {
-    const world = await newWorld();
-    const file = join(world.home, 'notes.txt');
-    await writeFile(file, 'my notes');
-    for (const argv of [['status'], ['advance', '1h'], ['deposit', '5'], ['fault', 'none']]) {
-      const { code, stdout, stderr } = await world.cli(['sandbox', ...argv, '--state', file]);
-      expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
-      expect(stderr).toContain(file);
-    }
-    expect(await readFile(file, 'utf8')).toBe('my notes');
-  });
 });
 
 describe('sandbox advance', () => {

@@ -126,6 +126,11 @@ describe('sandbox serve', () => {
     expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual([['debug'], ['debug']]);
   });
 
+  test('prints url and api_key in other formats', async () => {
+    const { stdout } = await (await serve(await newWorld(), '-o', 'yaml')).end('interrupted');
+    expect(stdout).toMatch(/^url: http:\/\/127\.0\.0\.1:\d+\napi_key: svc_sk_\w+\n$/);
+  });
+
   test('returns endpoints that respond, with a web page and SSH', async () => {
     const world = await newWorld();
     const file = join(world.home, 'own.json');

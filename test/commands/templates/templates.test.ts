@@ -193,6 +193,39 @@ describe('templates get', () => {
     expect(stdout).toContain('# JupyterLab\n\nNotebooks with Python, PyTorch and CUDA.');
   });
 
+  it('accepts missing, null and invalid fields of a template', async () => {
+    const world = await worldOf({
+      id: 't-9',
+      name: null,
+      readme: null,
+      tags: [],
+      endpoints: [{ auth: null }, { name: 'x', auth: { type: 'basic' }, port: null }],
+      volumes: [{}],
+      env_vars: [['A', 1]],
+      variables_schema: [{}],
+      is_active: null,
+      min_disk_gb: null,
+      min_cuda_version: '',
+    });
+    const { code, stdout } = await world.cli(['templates', 'get', 't-9']);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      [
+        'ID:              t-9',
+        '',
+        'Endpoints',
+        '  x:             auth basic',
+        '',
+        'Volumes',
+        '  no host path:  in the container (no path)',
+        '',
+        'Environment',
+        '  All:           [["A",1]]',
+        '',
+      ].join('\n'),
+    );
+  });
+
   it('prints only the readme of a template with --markdown', async () => {
     const world = await worldOf(WHISPER, { id: 't-3', slug: 'bare' });
     const readme = await world.cli(['templates', 'get', 'whisper', '--markdown']);
