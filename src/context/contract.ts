@@ -6,7 +6,7 @@ import type { Config, ConfigFile, Folders } from '../config/index.ts';
 import type { Keys } from '../config/keys.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { Journal, Scope } from '../journal/index.ts';
-import type { Messages, Output } from '../output/output.ts';
+import type { Messages, Output, QueryLimits } from '../output/output.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { Clock } from '../system/clock.ts';
@@ -72,6 +72,8 @@ export interface Host {
   openFile?(path: string): Promise<boolean>;
   /** Returns how another process, such as a scheduler, starts gpucloud. */
   self(): Self;
+  /** Limits of `--query` in a command of an agent. */
+  readonly queryLimits?: QueryLimits;
   /** The `mcp` session that runs the command, if any. */
   readonly session?: Session;
   /** Program that accesses the system's keyring; undefined if there is none. */

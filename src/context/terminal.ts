@@ -72,6 +72,7 @@ export function createTerminal(
       ...(flags.columns === undefined ? {} : { columns: flags.columns }),
       ...(flags.sort === undefined ? {} : { sort: flags.sort }),
       ...(flags.query === undefined ? {} : { query: flags.query }),
+      ...(host.queryLimits && { queryLimits: host.queryLimits }),
     },
   });
   const childEnv = () =>

@@ -12,6 +12,9 @@ const LONGEST = 100_000;
 /** Bytes of a command's output that are kept at least: its last. */
 const KEPT = 16 * 1024 * 1024;
 
+/** A query blocks the server, and so the end of its session. */
+const QUERY_LIMITS = { milliseconds: 1000, characters: KEPT };
+
 /** Keeps the end of a command's output. */
 class Kept extends Writable {
   #chunks: Buffer[] = [];
@@ -53,6 +56,7 @@ export async function runCommand(
     onStdinData: () => undefined,
     isStdoutNull: () => false,
     onThirdInterrupt: () => () => undefined,
+    queryLimits: QUERY_LIMITS,
   });
   return { code, stdout, stderr };
 }

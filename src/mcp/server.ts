@@ -224,8 +224,10 @@ export async function serve(
   if (renting) doubts.push(...(await unresolved(renting)));
   ended.abort();
   await server.close();
-  const read = new Promise<void>((resolve) => host.stdout.write('', () => resolve()));
-  await Promise.race([read, clock.sleep(LAST_READ)]);
+  if (host.stdout.writableLength > 0) {
+    const read = new Promise<void>((resolve) => host.stdout.once('drain', () => resolve()));
+    await Promise.race([read, clock.sleep(LAST_READ)]);
+  }
   host.dropOutput?.();
   throwAll(doubts);
   for (const fault of faults) throw fault;

@@ -100,7 +100,7 @@ function targetOf(options: OutputOptions): Target {
     sink: createSink(() => options.stdout, { plain: syncWrite, stop }),
     isTerminal: () => syncWrite === undefined && options.stdout.isTTY === true,
     query: lazy(async () =>
-      settings.query === undefined ? undefined : compileQuery(settings.query),
+      settings.query === undefined ? undefined : compileQuery(settings.query, settings.queryLimits),
     ),
   };
 }

@@ -5,6 +5,13 @@ import type { Rows } from './rows.ts';
 export const FORMATS = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'id'] as const;
 export type Format = (typeof FORMATS)[number];
 
+/** Limits of a query in a process that also serves others. */
+export interface QueryLimits {
+  readonly milliseconds: number;
+  /** Characters of the result as JSON. */
+  readonly characters: number;
+}
+
 export interface OutputSettings {
   format: Format;
   /** IDs of the columns to show, in this order; by default the view's own columns. */
@@ -14,6 +21,8 @@ export interface OutputSettings {
   header: boolean;
   /** A JMESPath expression, applied to the JSON form. Its result replaces the output. */
   query?: string;
+  /** Set if the expression is untrusted. */
+  queryLimits?: QueryLimits;
   showSecrets: boolean;
   /** The API keys of this run, which no row shows. Filled when the run connects. */
   ownKeys?: ReadonlySet<string>;

@@ -84,7 +84,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   // Sets V8's flags for undici's parser on Node 20.
   'node:v8': /^api\/http\/parser\.ts$/,
   // Runs cached code at startup.
-  'node:vm': /^start\/code-cache\.ts$/,
+  'node:vm': /^(start\/code-cache|output\/formats\/query)\.ts$/,
   'node:process': NOWHERE,
   // createRequire could load modules that these rules forbid.
   'node:module': NOWHERE,

@@ -226,6 +226,20 @@ describe('in the sandbox', () => {
     expect(columns.selected).toEqual([{ name: 'trainer', status: 'ACTIVE' }]);
   });
 
+  test.each([
+    ['doubles a list', `@${'|[@,@][]'.repeat(30)}`, /: it takes longer than 1 s$/],
+    ['doubles its result', `@${'|[@,@]'.repeat(30)}`, /: it takes longer than 1 s$|too large$/],
+    ['makes a large text', "pad_left('a', `20000000`)", /: the result is too large$/],
+    ['is long and wrong', `${'a.'.repeat(30_000)}a ]`, /: (it takes longer|unexpected)/],
+  ])('stops a query that %s', async (_what, query, message) => {
+    const { error } = await agent.call('instances_list', { query });
+    expect(error?.code).toBe('usage');
+    expect(error?.message).toMatch(message);
+    expect(await agent.call('instances_list', { query: '[0].name' })).toMatchObject({
+      selected: 'trainer',
+    });
+  });
+
   test('changes what the session rented', async () => {
     const hardware = { offer: [OFFER], image: IMAGE, terminate_after: '50m' };
     for (const [name, given] of [

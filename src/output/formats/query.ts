@@ -1,6 +1,7 @@
+import { runInNewContext } from 'node:vm';
 import type { JSONValue } from '@jmespath-community/jmespath';
 import { usageError } from '../../errors.ts';
-import type { Format } from '../output.ts';
+import type { Format, QueryLimits } from '../output.ts';
 import { jsonLine, jsonText } from './json.ts';
 import { csvLine, tsvLine } from './separated.ts';
 import { loadYaml } from './yaml.ts';
@@ -8,29 +9,47 @@ import { loadYaml } from './yaml.ts';
 export type Query = (value: unknown) => unknown;
 
 /**
- * Compiles the expression of `--query`.
+ * Compiles the expression of `--query`. A short expression can double its result many times, so an
+ * untrusted one needs `limits`.
  *
  * @throws CliError('usage') that names the expression and the mistake.
  */
-export async function compileQuery(expression: string): Promise<Query> {
+export async function compileQuery(expression: string, limits?: QueryLimits): Promise<Query> {
   if (expression.trim() === '') throw usageError('--query is empty');
   const { compile, tokenize, TreeInterpreter } = await import('@jmespath-community/jmespath');
-  try {
-    const compiled = parsed(expression, { compile, tokenize });
-    for (const { name, children } of callsIn(compiled)) {
+  const tried = <T>(work: () => T): T => {
+    try {
+      return limits === undefined ? work() : within(limits, work);
+    } catch (error) {
+      throw wrong(expression, error);
+    }
+  };
+  const compiled = tried(() => {
+    const tree = parsed(expression, { compile, tokenize });
+    for (const { name, children } of callsIn(tree)) {
       const nulls = children.map(() => null);
       const fault = faultOf(() => TreeInterpreter.runtime.callFunction(name, nulls));
       if (/^(Invalid arity|Unknown function)/.test(fault ?? '')) throw new Error(fault);
     }
-    return (value) => {
-      try {
-        return TreeInterpreter.search(compiled, value as JSONValue);
-      } catch (error) {
-        throw wrong(expression, error);
-      }
-    };
+    return tree;
+  });
+  return (value) =>
+    tried(() => {
+      const found = TreeInterpreter.search(compiled, value as JSONValue);
+      const { length = 0 } = (limits && JSON.stringify(found)) ?? '';
+      if (length > (limits?.characters ?? 0)) throw new Error('the result is too large');
+      return found;
+    });
+}
+
+/** Runs `work`, and stops it when the time is over. */
+function within<T>({ milliseconds }: QueryLimits, work: () => T): T {
+  try {
+    return runInNewContext('work()', { work }, { timeout: milliseconds });
   } catch (error) {
-    throw wrong(expression, error);
+    // The error belongs to the new context, so it is no instance of this context's Error.
+    if (Object(error).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    throw new Error(`it takes longer than ${milliseconds / 1000} s`);
   }
 }
 
@@ -89,7 +108,8 @@ function wrong(expression: string, error: unknown) {
     : /^unexpected -?\d/.test(reason)
       ? 'put a number in backticks: `100`'
       : undefined;
-  return usageError(`--query "${expression}": ${reason}`, hint);
+  const shown = expression.length > 200 ? `${expression.slice(0, 200)}…` : expression;
+  return usageError(`--query "${shown}": ${reason}`, hint);
 }
 
 interface CsvStyle {
