@@ -46,7 +46,7 @@ const LITERAL = new RegExp(
 /** Returns the lines with a command in plain text, without comments and the help of a verb. */
 function literalCommandsIn(source: string): string[] {
   return source
-    .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+    .replace(/^\s*\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
     .replace(/\bexamples: \[[\s\S]*?\],?$/gm, '')
     .replace(/\bnotes:\s*'[\s\S]*?',$/gm, '')
     .split('\n')

@@ -133,7 +133,6 @@ describe('a rental request', () => {
     timeout_ms: 60_000,
   } as const;
   const requests = 'journal/api.example.com/user-1/requests';
-  const file = `${requests}/trainer.json`;
   const journal = () =>
     openJournal({
       state: folder,
