@@ -9,6 +9,7 @@ import { instant, relative } from '../output/time.ts';
 import { resourceId } from '../rules/names.ts';
 import { GONE, IN_FLIGHT, isTerminated, mayBill, UNKNOWN, UNREAD } from '../rules/statuses.ts';
 import { idleTime } from './deadlines/idle-time.ts';
+import { rescueFields } from './deadlines/rescued.ts';
 import { readInstance } from './read.ts';
 import { readableJournal } from './recover/pending.ts';
 
@@ -161,6 +162,7 @@ async function readOne(
   const own = (status: string) => ({
     ends_at: mayBill(status) ? (known?.deadline ?? null) : null,
     ...idleTime(known?.idle, serviceNow()),
+    ...rescueFields(known?.rescue),
     ...ordered,
   });
   const read = await readInstance(id, api, options);

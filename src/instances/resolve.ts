@@ -23,6 +23,7 @@ export interface Target {
   /** Deadline in service time (ISO 8601). */
   readonly ends_at?: string | undefined;
   readonly idle?: KnownInstance['idle'];
+  readonly copies?: KnownInstance['rescue'];
 }
 
 /** How the command uses the instance. */
@@ -167,8 +168,9 @@ export function beginningWithYes(
   );
 }
 
-function targetOf({ id, name, last, deadline, idle }: KnownInstance): Target {
-  return { id, name, last: last?.status, ends_at: deadline, ...(idle && { idle }) };
+function targetOf({ id, name, last, deadline, idle, rescue }: KnownInstance): Target {
+  const kept = { ...(idle && { idle }), ...(rescue && { copies: rescue }) };
+  return { id, name, last: last?.status, ends_at: deadline, ...kept };
 }
 
 function notKnown(typed: string, instances: readonly KnownInstance[]): CliError {

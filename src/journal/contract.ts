@@ -5,6 +5,7 @@ import type {
   InstanceRecord,
   RequestRecord,
   Rescue,
+  RescueRecord,
   SeenInstance,
 } from './record.ts';
 
@@ -74,8 +75,8 @@ export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'ori
   readonly deadline: string | undefined;
   /** The idle rule, with the recorded use of the instance. */
   readonly idle?: { readonly rule: IdleRule; readonly found: IdleRecord | undefined };
-  /** What to copy before the instance ends by itself. */
-  readonly rescue?: Rescue;
+  /** What to copy before the instance ends by itself, with the progress. */
+  readonly rescue?: { readonly wanted: Rescue; readonly found: RescueRecord | undefined };
   /** UID of the instance's create request; null if there was none. */
   readonly request: string | null;
   /** Whether the instance was terminated or untracked. */

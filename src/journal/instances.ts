@@ -6,7 +6,7 @@ import { isTerminated } from '../rules/statuses.ts';
 import { errorCode } from '../system/error-code.ts';
 import { privateFolder } from '../system/files.ts';
 import type { Ends, KnownInstance } from './contract.ts';
-import { deadlinePath, idleOf, removeIdle } from './deadlines.ts';
+import { deadlinePath, idleOf, removeIdle, rescueOf } from './deadlines.ts';
 import { fileName, filesIn, keepUnreadable, readText, writeRecord } from './files.ts';
 import {
   type InstanceRecord,
@@ -170,6 +170,7 @@ export function isOldNews(before: SeenInstance | undefined, after: SeenInstance)
 export function knownInstance(
   { record, place, folder }: KeptInstance,
   { deadline, if_idle: rule, rescue }: Ends,
+  state: string,
 ): KnownInstance {
   const { id, name, origin, last, known_at, request, untracked_at, session } = record;
   return {
@@ -180,7 +181,7 @@ export function knownInstance(
     asked_at: known_at,
     deadline: deadline ?? undefined,
     ...(rule === undefined ? {} : { idle: { rule, found: idleOf(folder, id, rule) } }),
-    ...(rescue && { rescue }),
+    ...(rescue && { rescue: { wanted: rescue, found: rescueOf(state, id, rescue) } }),
     request,
     archived: place === 'archive',
     untracked: untracked_at !== undefined,

@@ -57,6 +57,7 @@ interface HeldIdle {
 /** The known instances as last seen, and their deadlines. */
 export function known(store: Store) {
   const { ownFolder, reading, writing, find, lookUp, now } = store;
+  const { state } = store.settings;
   /**
    * Instances of the last read: a command that lists instances observes each immediately
    * afterwards.
@@ -110,7 +111,7 @@ export function known(store: Store) {
         for (const one of kept) if (!seen.has(one.record.id)) seen.set(one.record.id, one);
         return {
           instances: [...seen.values()].map((one) =>
-            knownInstance(one, deadlines.get(one.record.id) ?? { deadline: undefined }),
+            knownInstance(one, deadlines.get(one.record.id) ?? { deadline: undefined }, state),
           ),
           unknown: open.filter(({ isInFlight }) => !isInFlight),
           inFlight: open.filter(({ isInFlight }) => isInFlight),
@@ -126,7 +127,7 @@ export function known(store: Store) {
         if (kept === undefined) return { kind: 'none' };
         if (kept === 'unreadable') return { kind: 'unreadable' };
         seen.set(id, kept);
-        return { kind: 'known', instance: knownInstance(kept, endsOf(kept.folder, id)) };
+        return { kind: 'known', instance: knownInstance(kept, endsOf(kept.folder, id), state) };
       }),
 
     /** Returns when to terminate an instance, and reads no other file. */
@@ -272,10 +273,6 @@ export function known(store: Store) {
       });
     },
 
-    /** Returns what was copied for a rescue; undefined if nothing is recorded. */
-    rescued: (id: string, rescue: Rescue): Promise<RescueRecord | undefined> =>
-      reading(() => rescueOf(store.settings.state, id, rescue)),
-
     /**
      * Runs `work` with a rescue's progress. Returns undefined without running it if another process
      * copies. Also runs `work` if no lock can be created, as on a full disk: the instance must still
@@ -286,7 +283,6 @@ export function known(store: Store) {
       rescue: Rescue,
       work: (held: HeldRescue) => Promise<T>,
     ): Promise<T | undefined> {
-      const { state } = store.settings;
       const held = () =>
         work({
           found: rescueOf(state, id, rescue),

@@ -5,6 +5,32 @@ import { lazy } from '../lazy.ts';
 import * as z from '../zod.ts';
 import { fields } from './fields.ts';
 
+/** A path of `--rescue`, with its last complete copy. */
+export const rescuedPath = lazy(() => {
+  const { text, texts, maybeText, maybeTime, number } = fields();
+  return z.object({
+    remote: text,
+    local: text,
+    copied_at: maybeTime,
+    /** Files and bytes that were the same on both sides. */
+    files: number,
+    bytes: number,
+    /** Files that changed while they were copied. */
+    changing: texts,
+    failure: maybeText,
+  });
+});
+
+/** The fields of an instance with `--rescue`. */
+function rescueFields() {
+  const { maybeText } = fields();
+  return {
+    rescue: z.optional(z.array(rescuedPath())),
+    /** Why the last pass did not copy everything; null if it did. */
+    rescue_failing: z.optional(maybeText),
+  };
+}
+
 /** `get`, `create` and `reorder`: the service's instance, with its deadline on this computer. */
 export const shownInstance = lazy(() => {
   const { maybeTime, number, maybeNumber, maybeRoubles } = fields();
@@ -15,6 +41,7 @@ export const shownInstance = lazy(() => {
     if_idle_seconds: z.optional(number),
     /** 0 if the instance is in use; null if unknown. */
     idle_seconds: z.optional(maybeNumber),
+    ...rescueFields(),
     /** `get`: the price times the hours since the creation; null if unknown. */
     cost_estimate: z.optional(maybeRoubles),
   });
@@ -49,6 +76,7 @@ export const listedInstance = lazy(() => {
     ends_at: maybeTime,
     if_idle_seconds: z.optional(number),
     idle_seconds: z.optional(maybeNumber),
+    ...rescueFields(),
     /** The price times the hours since the creation; null if unknown. */
     cost_estimate: z.optional(maybeRoubles),
     unread: flag,
@@ -144,22 +172,6 @@ export const recovered = lazy(() => {
     /** Instances with the request's name and time. */
     candidates: z.array(z.object({ id: text, status: text, created_at: z.optional(maybeText) })),
     note: text,
-  });
-});
-
-/** A path of `--rescue`, with its last complete copy. */
-export const rescuedPath = lazy(() => {
-  const { text, texts, maybeText, maybeTime, number } = fields();
-  return z.object({
-    remote: text,
-    local: text,
-    copied_at: maybeTime,
-    /** Files and bytes that were the same on both sides. */
-    files: number,
-    bytes: number,
-    /** Files that changed while they were copied. */
-    changing: texts,
-    failure: maybeText,
   });
 });
 

@@ -133,7 +133,7 @@ export const auditCheck = lazy(() => {
 });
 
 const accountInstance = lazy(() => {
-  const { text, maybeText, flag, maybeFlag, maybeNumber } = fields();
+  const { texts, text, maybeText, flag, maybeFlag, maybeNumber } = fields();
   return z.object({
     /** null for a request whose response was lost. */
     id: maybeText,
@@ -151,6 +151,10 @@ const accountInstance = lazy(() => {
     if_idle_seconds: maybeNumber,
     /** 0 while in use; null if unknown. */
     idle_seconds: maybeNumber,
+    /** The paths of `--rescue`; null if the instance has none. */
+    rescue: z.nullable(texts),
+    /** Why the last pass did not copy everything; null if it did. */
+    rescue_failing: maybeText,
     failure_reason: maybeText,
     /** Whether the status is the last one seen, at `last_seen_at`. */
     unread: flag,

@@ -117,6 +117,14 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   }),
   unenforced,
   signedOut,
+  ofInstances({
+    code: 'rescue_failing',
+    test: ({ rescue_failing: failing }) => failing !== null,
+    message: ({ name, rescue_failing: failing }) =>
+      `Could not copy the --rescue paths of ${short(name)} (${clamp(failing ?? '', 80)}). To copy them`,
+    evidence: (row) => `${lineOf(row)}, ${row.rescue_failing}`,
+    next: (row) => ['instances', 'rescue', typedRow(row)],
+  }),
   ofJobs({
     code: 'job_results',
     test: ({ exit_code, kept }) => kept === 'results' || (kept === null && exit_code !== null),
@@ -305,18 +313,22 @@ function unreadParts({ reading }: Look): Finding[] {
  */
 function unenforced({ instances, enforcement, jobs }: Look): Finding[] {
   if (enforcement === undefined) return [];
-  const { deadline, idle, job } = enforcement;
+  const { deadline, idle, job, rescue } = enforcement;
   const rows = instances.filter(mayRun);
   const isAlike = idle.reason === deadline.reason;
   const ruled = rows.filter((row) => row.if_idle_seconds !== null);
   const dated = rows.filter(
     (row) => row.ends_at !== null || (isAlike && row.if_idle_seconds !== null),
   );
+  const copied = rows.filter((row) => row.rescue !== null);
   const open = jobs.filter(({ id }) => rows.some((row) => row.id === id));
   return [
     ...doubt('enforces the deadline', dated, deadline),
     ...(isAlike ? [] : doubt('enforces the idle rule', ruled, idle)),
     ...(job.reason === deadline.reason ? [] : doubt('finishes the job', open, job)),
+    ...(rescue.reason === deadline.reason
+      ? []
+      : doubt('copies the --rescue paths', copied, rescue)),
   ];
 }
 

@@ -25,6 +25,8 @@ function instanceRow(row: Listed, now: number): AccountInstance {
     ends_at: row.ends_at,
     if_idle_seconds: mayBill(status) ? (row.if_idle_seconds ?? null) : null,
     idle_seconds: mayBill(status) ? (row.idle_seconds ?? null) : null,
+    rescue: mayBill(status) ? (row.rescue?.map(({ remote }) => remote) ?? null) : null,
+    rescue_failing: mayBill(status) ? (row.rescue_failing ?? null) : null,
     failure_reason: failureReason(row) ?? null,
     unread: row.unread,
     last_seen_at: row.last_seen_at ?? null,

@@ -4,6 +4,7 @@ import { onlyTyped, printEach } from '../../command-line/several.ts';
 import { verb } from '../../command-line/verb.ts';
 import { usageError } from '../../errors.ts';
 import { idleTime } from '../../instances/deadlines/idle-time.ts';
+import { rescueFields } from '../../instances/deadlines/rescued.ts';
 import { warnUnenforced } from '../../instances/deadlines/unenforced.ts';
 import { instanceIn, readInstance } from '../../instances/read.ts';
 import { instanceFinder } from '../../instances/resolve.ts';
@@ -37,12 +38,13 @@ export const get = verb({
     let hasAddress = false;
     let hasDeadline = false;
     const work = async (text: string, options?: CallOptions) => {
-      const { id, ends_at, idle } = await find(text);
+      const { id, ends_at, idle, copies } = await find(text);
       const instance = instanceIn(await readInstance(id, api, options));
       hasAddress ||= instance.ip_address != null;
       hasDeadline ||= ends_at !== undefined && mayBill(instance.status);
       const now = context.serviceClock.now();
-      const shown = { ...instance, ends_at: ends_at ?? null, ...idleTime(idle, now) };
+      const ends = { ...idleTime(idle, now), ...rescueFields(copies) };
+      const shown = { ...instance, ends_at: ends_at ?? null, ...ends };
       const row = { ...shown, name: instance.name ?? id, unread: false };
       return { ...shown, cost_estimate: costEstimate(row, now) };
     };

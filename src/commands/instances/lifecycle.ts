@@ -3,13 +3,15 @@ import { ensureKnownStatus, wordOf } from '../../command-line/documented-words.t
 import { OR_STDIN, severalGiven } from '../../command-line/input.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
-import { type CliError, failuresOf } from '../../errors.ts';
+import { type CliError, failuresOf, throwAll } from '../../errors.ts';
 import { outcomeOf, withBill } from '../../instances/change/outcome.ts';
 import { asking, choose, chooseAll } from '../../instances/choose.ts';
 import { knownHere, reservationNote, runPreflight } from '../../instances/rent/preflight.ts';
 import { findInstances, type Target } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
 import { type JobRecord, mayHaveResults, readJobs } from '../../jobs/record/record.ts';
+import { copyNow } from '../../jobs/rescue/copy-now.ts';
+import { rescuedText } from '../../jobs/rescue/pass.ts';
 import { termination } from '../../money/termination.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { INSTANCE_STATUSES, mayBill } from '../../rules/statuses.ts';
@@ -89,16 +91,18 @@ export const terminate = verb({
     'gpucloud instances terminate trainer',
     'gpucloud instances terminate --all',
     'gpucloud instances terminate trainer lab --yes --wait',
+    'gpucloud instances terminate trainer --rescue',
     'gpucloud instances list -q | gpucloud instances terminate - --yes',
   ],
   takes: (command) =>
     command
       .argument('[instance...]', INSTANCES)
       .option('-a, --all', 'terminate all instances known to this computer')
+      .option('--rescue', 'copy the --rescue paths of each instance first; if that fails, keep all')
       .option('--wait', 'wait until the instance is terminated')
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
-  async run(context, typed, { wait, all = false, ...times }) {
+  async run(context, typed, { wait, all = false, rescue, ...times }) {
     const own = asking(typed, context);
     const chosen = all ? await chooseAll(typed, own) : await choose('terminate', typed, own);
     const { question, readLogs, onAccepted, refunds } = termination(own);
@@ -111,6 +115,7 @@ export const terminate = verb({
           if (targets.length === 0 && (await own.prompts()) !== undefined) return;
           await warnOfJobs(targets, own);
           await confirm(own, () => question(targets));
+          if (rescue === true) await copyFirst(targets, own);
           if (wait === true) await readLogs(targets);
         },
         onAccepted,
@@ -122,6 +127,20 @@ export const terminate = verb({
     );
   },
 });
+
+/** Copies the paths of `--rescue` of each instance. Throws unless everything is here. */
+async function copyFirst(targets: readonly Target[], context: Context): Promise<void> {
+  const failures: CliError[] = [];
+  for (const target of targets) {
+    const failed = copyNow(target, { given: undefined }, context).then(({ paths, error }) => {
+      if (error !== undefined) throw error;
+      context.err.note(rescuedText(target, paths));
+    });
+    failures.push(...(await failuresOf(failed)));
+  }
+  const kept = 'Nothing was terminated.';
+  throwAll(failures.map((one) => one.with(`${one.message} ${kept}`, { mayBeBilling: true })));
+}
 
 /** Warns about results that are only on an instance. Skips jobs that it can't read. */
 async function warnOfJobs(targets: readonly Target[], context: Context): Promise<void> {

@@ -1,4 +1,5 @@
 import { idleText } from '../../instances/deadlines/idle-time.ts';
+import { rescueState } from '../../instances/deadlines/rescued.ts';
 import type { Listed } from '../../instances/known-instances.ts';
 import { type Column, field, type View } from '../../output/output.ts';
 import { gpucloud } from '../../output/shell-line.ts';
@@ -12,6 +13,8 @@ const endsColumn = (header: string): Column<Listed> => field('ends_at', header, 
 const costColumn: Column<Listed> = field('cost_estimate', 'COST ESTIMATE', { kind: 'money' });
 
 const idleColumn: Column<Listed> = { id: 'idle_seconds', header: 'IDLE', value: idleText };
+
+const rescueColumn: Column<Listed> = { id: 'rescue', header: 'RESCUE', value: rescueState };
 
 /**
  * Formats the list for people, with costs if terminated instances are listed, and with deadline and
@@ -27,6 +30,7 @@ export function peopleView(
     ...(all ? [costColumn] : []),
     ...(endsHeader === undefined ? [] : [endsColumn(endsHeader)]),
     ...(rows.some((row) => idleText(row) !== undefined) ? [idleColumn] : []),
+    ...(rows.some((row) => rescueState(row) !== undefined) ? [rescueColumn] : []),
     ...(rows.some(({ note }) => note !== undefined) ? [noteColumn] : []),
   ];
   // The address leaves room for the cost.
@@ -60,6 +64,7 @@ export const listedView: View<Listed> = {
     { ...endsColumn('ENDS'), hidden: true },
     field('if_idle_seconds', 'IF IDLE SECONDS', { hidden: true }),
     field('idle_seconds', 'IDLE SECONDS', { hidden: true }),
+    { ...rescueColumn, hidden: true },
     { ...noteColumn, hidden: true },
     field('unread', 'UNREAD', { hidden: true }),
   ],

@@ -2,6 +2,7 @@ import type { Instance } from '../../api/index.ts';
 import { fieldOf, numberField, textField } from '../../api/open-fields.ts';
 import type { Changed } from '../../instances/change/outcome.ts';
 import { idleText } from '../../instances/deadlines/idle-time.ts';
+import { rescueState } from '../../instances/deadlines/rescued.ts';
 import { requestLines } from '../../instances/rent/planned.ts';
 import type { Plan, ShownInstance } from '../../json-results/instances.ts';
 import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
@@ -39,6 +40,7 @@ const sections: readonly Section<ShownInstance>[] = [
       { label: 'Last charged', value: i.last_billed_at, kind: 'time' },
       { label: 'Deadline', value: endsAt(i), kind: 'time' },
       { label: 'Idle', value: mayBill(i.status) ? idleText(i) : undefined },
+      { label: 'Rescue', value: mayBill(i.status) ? rescueState(i) : undefined },
     ],
   },
   {

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt, usageError } from '../../errors.ts';
 import type { ToRescue } from '../../instances/deadlines/deadline.ts';
+import { notCopied, progressOf, shownPaths } from '../../instances/deadlines/rescued.ts';
 import { ownJournal } from '../../instances/recover/pending.ts';
 import type { Target } from '../../instances/resolve.ts';
 import type { RescuedPath } from '../../json-results/instances.ts';
@@ -9,15 +10,7 @@ import { typedName } from '../../rules/names.ts';
 import type { HowToReach } from '../../ssh/sign-in.ts';
 import { createPhases } from '../phases.ts';
 import { type RescuedPath as Copied, copyPaths } from './copy.ts';
-import {
-  failed,
-  notCopied,
-  progressOf,
-  rescueTools,
-  saveHashes,
-  shownPaths,
-  withStop,
-} from './pass.ts';
+import { failed, rescueTools, saveHashes, withStop } from './pass.ts';
 
 interface Wish {
   /** Other paths than those that are set. */

@@ -5,11 +5,12 @@ import { CliError, isInterrupt } from '../../errors.ts';
 import { endHeld } from '../../instances/change/ending.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
 import { endedRow, type Pass, type Reaping } from '../../instances/deadlines/reap.ts';
+import { type Progress, progressOf, shownPaths } from '../../instances/deadlines/rescued.ts';
 import { serviceTime } from '../../instances/deadlines/service-time.ts';
 import { readInstance } from '../../instances/read.ts';
 import { ownJournal } from '../../instances/recover/pending.ts';
 import type { Deadline, Ends, Journal, Rescue, RescueRecord } from '../../journal/index.ts';
-import type { Reaped } from '../../json-results/instances.ts';
+import type { Reaped, RescuedPath as RescuedRow } from '../../json-results/instances.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText, relative } from '../../output/time.ts';
@@ -54,22 +55,6 @@ export function rescueTools(context: Context, how: HowToReach = NO_FLAGS): Tools
 }
 
 type Held = Parameters<Parameters<Journal['withRescue']>[2]>[0];
-type Progress = Pick<RescueRecord, 'due' | 'paths' | 'failing'>;
-
-export function progressOf({ paths }: Rescue, found: RescueRecord | undefined): Progress {
-  if (found !== undefined) return found;
-  return { due: null, failing: null, paths: paths.map(notCopied) };
-}
-
-export function notCopied(path: Rescue['paths'][number]): RescuedPath {
-  const nothing = { copied_at: null, files: 0, bytes: 0, changing: [], failure: null };
-  return { ...path, ...nothing, unplaced: null };
-}
-
-export function shownPaths(paths: readonly RescuedPath[]): NonNullable<Reaped['rescued']> {
-  return paths.map(({ unplaced: _unplaced, ...path }) => path);
-}
-
 /**
  * Returns when an instance became due: the first pass after its deadline or idle rule. The budget
  * counts from then, since this computer may have slept.
@@ -396,7 +381,10 @@ function lostError(
   );
 }
 
-export function rescuedText({ name }: { readonly name: string }, paths: readonly RescuedPath[]) {
+export function rescuedText(
+  { name }: { readonly name: string },
+  paths: readonly RescuedRow[],
+) {
   const each = paths.map(
     ({ remote, local, files, bytes }) =>
       `${remote} to ${local} (${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)})`,
