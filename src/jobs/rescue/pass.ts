@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createGate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { CliError, isInterrupt } from '../../errors.ts';
+import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import { endHeld } from '../../instances/change/ending.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
 import { endedRow, type Pass, type Reaping } from '../../instances/deadlines/reap.ts';
@@ -25,7 +25,8 @@ import { within } from '../remote/within.ts';
 import { asItsJob } from '../verbs/sign-in-of.ts';
 import type { Same } from './compare.ts';
 import { copyPaths, type RescuedPath, type Result } from './copy.ts';
-import { nextStep, paidTime, type Situation, type Step } from './state.ts';
+import { driveRescue } from './drive.ts';
+import { paidTime } from './state.ts';
 
 /** An instance that ends by itself, and whose paths are copied first. */
 export type Rescued = Deadline & { readonly rescue: Rescue };
@@ -75,24 +76,33 @@ export function dueOf(
 
 /**
  * Stores that an instance ends now, by its idle rule or before its deadline. Without this, the
- * traffic of the copy would restart the idle time.
+ * traffic of the copy would restart the idle time. Returns whether it is stored: not while another
+ * process copies.
  */
 export async function markDue(
   { id, rescue }: Pick<Rescued, 'id' | 'rescue'>,
   by: string,
   now: number,
   journal: Journal,
-): Promise<void> {
-  await journal.withRescue(id, rescue, async ({ found, write }) => {
+): Promise<boolean> {
+  const marked = await journal.withRescue(id, rescue, async ({ found, write }) => {
     const progress = progressOf(rescue, found);
+    // The budget counts from the first time.
+    if (progress.due?.by === by) return true;
     await write({ ...progress, due: { at: new Date(now).toISOString(), by } });
+    return true;
   });
+  return marked === true;
 }
 
 const NOTHING: Reaping = { rows: [], errors: [] };
 
 /** Milliseconds between two attempts when no later pass comes in time. */
 const PAUSE = 30_000;
+/** Milliseconds in which an interrupted copy moves what has arrived into place. */
+const WIND_UP = 5_000;
+/** The longest timer, in milliseconds. */
+const LONGEST = 2 ** 31 - 1;
 
 /**
  * Copies an instance's paths when it is time, then terminates it. Keeps the instance within the
@@ -124,15 +134,16 @@ export async function rescueFirst(
   if (rescue === undefined || by === undefined) return [];
   const time = await serviceTime(context);
   const one = { id, name, deadline: deadline ?? null, if_idle, rescue, status: undefined };
-  await markDue(one, by, time.now(), journal);
   const pass: Pass = { journal, time, gate: createGate(1), unproven: undefined };
   const every = Number.POSITIVE_INFINITY;
   const tools = rescueTools(context);
   for (;;) {
-    const done = await journal.withRescue(id, rescue, (held) =>
-      rescueHeld(one, { held, pass, every, tools, terminates: false }, context),
-    );
-    if (done !== undefined) return done.errors;
+    if (await markDue(one, by, time.now(), journal)) {
+      const done = await journal.withRescue(id, rescue, (held) =>
+        rescueHeld(one, { held, pass, every, tools, terminates: false }, context),
+      );
+      if (done !== undefined) return done.errors;
+    }
     await context.clock.sleep(PAUSE, context.signal);
   }
 }
@@ -152,87 +163,31 @@ async function rescueHeld(
   context: Context,
 ): Promise<Reaping> {
   const { id, name, rescue } = one;
-  const { journal, time } = pass;
+  const { journal } = pass;
   const { found, write } = held;
+  let { time } = pass;
   let progress = progressOf(rescue, found);
-  let copied: Situation['copied'] = progress.paths.every(isCopied) ? 'early' : 'not yet';
+  let ends: Ends = one;
   let error: CliError | undefined;
-  const save = async (change: Partial<Progress>) => {
+  let until = 0;
+  let reaping = NOTHING;
+  /** Returns whether it could be stored: a full disk must not keep the instance. */
+  const save = async (change: Partial<Progress>): Promise<boolean> => {
     progress = { ...progress, ...change };
-    // A full disk must not keep the instance.
-    await write(progress).catch((fault: unknown) => {
-      if (!(fault instanceof CliError)) throw fault;
-      context.err.warn('local_storage', fault.message);
-    });
+    const [fault] = await failuresOf(write(progress));
+    if (fault !== undefined) context.err.warn('local_storage', fault.message);
+    return fault === undefined;
   };
-  for (;;) {
-    const ends = await journal.ends(id);
-    if (ends.rescue?.uid !== rescue.uid) return NOTHING;
-    const now = time.now();
-    const due = dueOf(ends, progress, now);
-    const dueAt = due === null ? undefined : Date.parse(due.at);
-    const paid = await paidFor(one, journal);
-    const deadline = ends.deadline == null ? undefined : Date.parse(ends.deadline);
-    const step = nextStep({ now, deadline, due: dueAt, early: rescue.early, paid, every, copied });
-    if (step === 'wait' && error === undefined) return NOTHING;
-    if (due !== null && due.at !== progress.due?.at) await save({ due });
-    const until = (dueAt ?? deadline ?? now) + paid;
-    switch (step) {
-      case 'wait':
-      case 'keep':
-        return {
-          rows:
-            step === 'wait' ? [] : [{ ...rowOf(one, ends, due, progress, now), outcome: 'kept' }],
-          errors: error === undefined ? [] : [keptError(one, error, step, until)],
-        };
-      case 'retry':
-        await context.clock.sleep(Math.max(1, Math.min(PAUSE, until - now)), context.signal);
-        copied = 'not yet';
-        break;
-      case 'copy': {
-        if (await isOver(id, context)) return end(one, ends, due, progress, undefined);
-        const result = await copyUntil(until - now, due !== null);
-        error = result instanceof CliError ? result : result.error;
-        if (error === undefined) copied = due === null ? 'early' : 'whole';
-        else copied = 'failed';
-        const since = progress.failing?.since ?? new Date(time.now()).toISOString();
-        await save({ failing: error === undefined ? null : { since, message: error.message } });
-        if (error !== undefined) await tellFailure(keptError(one, error, step, until), since);
-        break;
-      }
-      case 'end':
-        await notify(
-          {
-            event: 'rescued',
-            id,
-            name,
-            message: rescuedText(one, progress.paths),
-            exit_code: null,
-          },
-          due?.by ?? '',
-          context,
-        );
-        return end(one, ends, due, progress, undefined);
-      case 'give up':
-        return end(one, ends, due, progress, error ?? failureOf(progress));
-    }
-  }
-
-  function tellFailure({ message }: CliError, since: string) {
-    return notify({ event: 'rescue_failed', id, name, message, exit_code: null }, since, context);
-  }
+  const tellFailure = ({ message }: CliError, since: string) =>
+    notify({ event: 'rescue_failed', id, name, message, exit_code: null }, since, context);
 
   /** Returns an error also if copying took longer than the budget pays for. */
   async function copyUntil(left: number, isLast: boolean): Promise<Result | CliError> {
     const late = () => new CliError('deadline', 'the budget of --rescue-budget is used up');
-    const limit = {
-      time: Math.min(left, 2 ** 31 - 1),
-      late,
-      signal: context.signal,
-      windUp: 5_000,
+    const limit = { time: Math.min(left, LONGEST), late, signal: context.signal, windUp: WIND_UP };
+    const onCopied = async (path: RescuedPath) => {
+      await save({ paths: progress.paths.map((other) => (isSame(other, path) ? path : other)) });
     };
-    const onCopied = (path: RescuedPath) =>
-      save({ paths: progress.paths.map((other) => (isSame(other, path) ? path : other)) });
     const now = () => new Date(time.now()).toISOString();
     try {
       const result = await within(limit, context.clock, (signal) =>
@@ -249,34 +204,76 @@ async function rescueHeld(
     }
   }
 
-  /** Terminates the instance, unless the deadline, the idle rule or the rescue has changed. */
-  async function end(
-    one: Rescued,
-    ends: Ends,
-    due: RescueRecord['due'],
-    { paths }: Progress,
-    failure: CliError | undefined,
-  ): Promise<Reaping> {
-    const missing = paths.filter((path) => !isCopied(path));
-    const lost = failure && lostError(one, missing, paths, failure, time.now());
-    if (terminates === false) {
-      if (lost !== undefined) await tellFailure(lost, `${due?.by} end`);
-      return { rows: [], errors: lost === undefined ? [] : [lost] };
-    }
-    const row = rowOf(one, ends, due, progress, time.now());
-    const isDue = (now: Ends) =>
-      now.rescue?.uid === rescue.uid && dueOf(now, { due }, time.now()) !== null;
-    const ended = await endedRow(row, () =>
-      endHeld({ id, name }, isDue, journal, context, pass.gate),
-    );
-    if (ended === undefined) return NOTHING;
-    const errors = ended.error === undefined ? [] : [ended.error];
-    if (lost !== undefined && ended.row?.outcome === 'terminated') {
-      errors.push(lost);
-      await tellFailure(lost, `${due?.by} end`);
-    }
-    return { rows: ended.row === undefined ? [] : [ended.row], errors };
-  }
+  const finish = await driveRescue({
+    async situation() {
+      // This computer may have slept.
+      if (!time.isFresh()) time = await serviceTime(context);
+      ends = await journal.ends(id);
+      if (ends.rescue?.uid !== rescue.uid) return undefined;
+      const now = time.now();
+      const due = dueOf(ends, progress, now);
+      const deadline = ends.deadline == null ? undefined : Date.parse(ends.deadline);
+      let dueAt = due === null ? undefined : Date.parse(due.at);
+      if (due !== null && due.at !== progress.due?.at && !(await save({ due }))) {
+        // Otherwise each pass would count the budget again.
+        dueAt = Math.min(now, deadline ?? now);
+      }
+      const paid = await paidFor(one, journal);
+      until = (dueAt ?? deadline ?? now) + paid;
+      return { now, deadline, due: dueAt, early: rescue.early, paid, every };
+    },
+    hasCopies: () => progress.paths.every(isCopied),
+    async copy(limit, isLast) {
+      if (await isOver(id, context)) return 'whole';
+      const result = await copyUntil(limit - time.now(), isLast);
+      error = result instanceof CliError ? result : result.error;
+      const since = progress.failing?.since ?? new Date(time.now()).toISOString();
+      await save({ failing: error === undefined ? null : { since, message: error.message } });
+      if (error !== undefined) {
+        await tellFailure(keptError(one, error, isLast ? limit : undefined), since);
+        return 'failed';
+      }
+      if (!isLast) return 'early';
+      const message = rescuedText(one, progress.paths);
+      const event = { event: 'rescued', id, name, message, exit_code: null } as const;
+      await notify(event, progress.due?.by ?? '', context);
+      return 'whole';
+    },
+    pause: (limit) =>
+      context.clock.sleep(Math.max(1, Math.min(PAUSE, limit - time.now())), context.signal),
+    async end(isWhole) {
+      const failure = isWhole ? undefined : (error ?? failureOf(progress));
+      const lost = failure && lostError(one, progress.paths, failure, time.now());
+      const report = async () => {
+        if (lost !== undefined) await tellFailure(lost, `${progress.due?.by} end`);
+        return lost === undefined ? [] : [lost];
+      };
+      if (terminates === false) {
+        reaping = { rows: [], errors: await report() };
+        return;
+      }
+      const { due } = progress;
+      const isDue = (now: Ends) =>
+        now.rescue?.uid === rescue.uid && dueOf(now, { due }, time.now()) !== null;
+      const ended = await endedRow(rowOf(one, ends, progress, time.now()), () =>
+        endHeld({ id, name }, isDue, journal, context, pass.gate),
+      );
+      reaping = {
+        rows: ended?.row === undefined ? [] : [ended.row],
+        errors: [
+          ...(ended?.error === undefined ? [] : [ended.error]),
+          ...(ended?.row?.outcome === 'terminated' ? await report() : []),
+        ],
+      };
+    },
+  });
+  if (finish === 'ended') return reaping;
+  const isKept = finish === 'kept';
+  const row = { ...rowOf(one, ends, progress, time.now()), outcome: 'kept' } as const;
+  return {
+    rows: isKept ? [row] : [],
+    errors: error === undefined ? [] : [keptError(one, error, isKept ? until : undefined)],
+  };
 }
 
 /** Returns why an earlier pass did not copy everything. */
@@ -316,8 +313,7 @@ async function paidFor({ id, rescue }: Rescued, journal: Journal): Promise<numbe
 function rowOf(
   { id, name }: Rescued,
   { deadline = null }: Ends,
-  due: RescueRecord['due'],
-  { paths }: Progress,
+  { due, paths }: Progress,
   now: number,
 ): Omit<Reaped, 'outcome'> & { readonly id: string } {
   const late = deadline === null ? 0 : Math.floor((now - Date.parse(deadline)) / 1000);
@@ -343,9 +339,10 @@ export function withStop(message: string): string {
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
-function keptError({ id, name }: Rescued, cause: CliError, step: Step, until: number): CliError {
+/** `until`: how long the instance is kept; undefined before its deadline. */
+function keptError({ id, name }: Rescued, cause: CliError, until?: number): CliError {
   const kept =
-    step === 'wait'
+    until === undefined
       ? ''
       : ` It is kept until ${minuteText(until)} at most, and "instances reap" tries again.`;
   return failed(
@@ -361,12 +358,11 @@ function keptError({ id, name }: Rescued, cause: CliError, step: Step, until: nu
 
 function lostError(
   { id, name }: Rescued,
-  missing: readonly RescuedPath[],
   paths: readonly RescuedPath[],
   cause: CliError,
   now: number,
 ): CliError {
-  const lost = missing.filter(({ copied_at }) => copied_at === null).map(({ remote }) => remote);
+  const lost = paths.filter(({ copied_at }) => copied_at === null).map(({ remote }) => remote);
   const old = paths.flatMap(({ remote, copied_at }) =>
     copied_at === null ? [] : `${remote} is from ${relative(Date.parse(copied_at), now)}`,
   );
@@ -381,10 +377,7 @@ function lostError(
   );
 }
 
-export function rescuedText(
-  { name }: { readonly name: string },
-  paths: readonly RescuedRow[],
-) {
+export function rescuedText({ name }: { readonly name: string }, paths: readonly RescuedRow[]) {
   const each = paths.map(
     ({ remote, local, files, bytes }) =>
       `${remote} to ${local} (${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)})`,
