@@ -69,10 +69,15 @@ export async function copyPaths(
     const remote = path.remote.startsWith('/') ? path.remote : `${from}/${path.remote}`;
     copying.onBegin?.(path.remote);
     const one = await copyPath({ ...path, remote }, shell, copying, context);
-    done.push({ ...one.path, remote: path.remote });
+    // Names the path as it was given.
+    const asGiven = (text: string) =>
+      text.replace('Could not copy files out: ', '').replaceAll(`${from}/`, '');
+    const failure = one.path.failure && asGiven(one.path.failure);
+    const copied = { ...one.path, remote: path.remote, failure };
+    done.push(copied);
     same.push(...one.same);
-    error = worse(error, one.error);
-    await copying.onCopied({ ...one.path, remote: path.remote });
+    error = worse(error, one.error?.with(asGiven(one.error.message)));
+    await copying.onCopied(copied);
   }
   return { paths: done, same, error };
 }

@@ -363,8 +363,10 @@ function lostError(
   now: number,
 ): CliError {
   const lost = paths.filter(({ copied_at }) => copied_at === null).map(({ remote }) => remote);
-  const old = paths.flatMap(({ remote, copied_at }) =>
-    copied_at === null ? [] : `${remote} is from ${relative(Date.parse(copied_at), now)}`,
+  const old = paths.flatMap(({ remote, copied_at, failure }) =>
+    copied_at === null || failure === null
+      ? []
+      : `${remote} is from ${relative(Date.parse(copied_at), now)}`,
   );
   const what = [
     ...(lost.length === 0 ? [] : [`not copied: ${lost.join(', ')}`]),
