@@ -2,6 +2,7 @@ import type { CreateInstanceBody, Instance } from '../api/index.ts';
 import type { Gate } from '../concurrency.ts';
 import type { CliError } from '../errors.ts';
 import type { CheckedEnds } from '../instances/deadlines/deadline.ts';
+import type { Gates } from '../instances/rent/capacity.ts';
 import type { Given } from '../instances/rent/given.ts';
 import type { Chosen } from '../instances/rent/hardware.ts';
 import type { Money } from '../rules/money.ts';
@@ -83,6 +84,7 @@ export interface Together {
   readonly what: string;
   /** Limits concurrent requests to terminate. */
   readonly gate: Gate;
+  readonly gates: Pick<Gates, 'reading'>;
   /** Shows the bytes that one instance's copy has copied so far. */
   copied(name: string, count: number, total?: number): void;
 }

@@ -39,7 +39,7 @@ export async function endJob(job: Job, context: Context): Promise<JobEnd> {
   }
   const cost_at_most = costAtMost(termination.instance ?? job.instance, context.serviceClock.now());
   job.phases.update('reading its cost');
-  const cost = await costOf(job.record.id, job.by, context);
+  const cost = await costOf(job.record.id, job.by, context, job.together?.gates.reading);
   job.phases.clear();
   return { ...end, terminated: true, cost, cost_at_most };
 }
@@ -87,7 +87,7 @@ export async function endedElsewhere(job: Job, context: Context): Promise<JobEnd
   const { by, record, failure, phases } = job;
   const isDone = record.exit_code !== null && isCollected(record);
   const cost_at_most = record.on ? null : costAtMost(job.instance, context.serviceClock.now());
-  const cost = record.on ? null : await costOf(record.id, by, context);
+  const cost = record.on ? null : await costOf(record.id, by, context, job.together?.gates.reading);
   return {
     ...progressOf(job),
     stage: isDone ? 'done' : phases.current,

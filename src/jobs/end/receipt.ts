@@ -1,3 +1,4 @@
+import type { Gate } from '../../concurrency.ts';
 import { leavingOf } from '../../context/interrupts.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
@@ -19,7 +20,12 @@ const [WAIT, PAUSE] = [10_000, 2_000];
  * Reads what a terminated instance cost, in roubles as a decimal; null if the service does not show
  * it in time. `reap` reads once, since other jobs wait.
  */
-export async function costOf(id: string, by: Driver, context: Context): Promise<string | null> {
+export async function costOf(
+  id: string,
+  by: Driver,
+  context: Context,
+  gate: Gate = (work) => work(),
+): Promise<string | null> {
   const signal = by === 'reap' ? context.signal : leavingOf(context.interrupts);
   const late = () => new CliError('deadline', 'The service does not show the whole cost.');
   const found: string[] = [];
@@ -27,13 +33,8 @@ export async function costOf(id: string, by: Driver, context: Context): Promise<
     within({ time: WAIT, late, signal }, context.clock, (stop) =>
       context.shielded(async (own) => {
         const api = await own.api({ quiet: true });
-        const read = () => readCost(id, api, { ...BRIEFLY, signal: stop });
-        const turns = poll({
-          read,
-          interval: PAUSE,
-          clock: own.clock,
-          signal: stop,
-        });
+        const read = () => gate(() => readCost(id, api, { ...BRIEFLY, signal: stop }));
+        const turns = poll({ read, interval: PAUSE, clock: own.clock, signal: stop });
         for await (const turn of turns) {
           const cost = 'value' in turn ? turn.value : 'open';
           if (typeof cost === 'object') found.push(kopecksText(cost));
