@@ -67,6 +67,8 @@ describe('gpucloud run --setup', needs('ssh'), () => {
       const argv = ['run', ...given, ...setup, ...more, '--', 'cat', 'count'];
       const done = await runFast(world, argv, { speed: 1 });
       expect(done.code, done.stderr).toBe(0);
+      const note = 'Skipped the setup: it has succeeded on dev. --setup-again repeats it.\n';
+      expect(done.stderr.includes(note)).toBe(!done.stderr.includes('set up\n'));
       return { count: done.stdout, isPrinted: done.stderr.includes('set up\n') };
     };
     expect(await on()).toEqual({ count: 'x\n', isPrinted: true });

@@ -242,6 +242,7 @@ if [ -d ${FOLDER}/started ]; then
   cd "$home" || exit ${FAULT}
 else state=none; fi
 echo "gpucloud-run $state"
+[ ! -f ${FOLDER}/setup-done ] || ! read -r mark <${FOLDER}/setup-done || echo "gpucloud-run set up $mark"
 echo "gpucloud-run home $(pwd -P)"
 for tool in rsync tar; do command -v $tool >/dev/null 2>&1 && echo gpucloud-run $tool; done
 echo gpucloud-run ready
