@@ -32,6 +32,12 @@ describe('a FIFO as a file', needs('POSIX'), () => {
     await writer?.close();
   });
 
+  test('is not opened after an interrupt', async () => {
+    const reason = new Error('interrupted');
+    const reading = readText('--file', fifo, { signal: AbortSignal.abort(reason) });
+    await expect(reading).rejects.toBe(reason);
+  });
+
   test('is read to its end', async () => {
     const reading = readText('--file', fifo, new AbortController());
     const writer = await open(fifo, constants.O_WRONLY);
