@@ -30,6 +30,7 @@ export async function readText(
   { signal }: Pick<Context, 'signal'>,
   longest = LONGEST,
 ): Promise<string> {
+  signal.throwIfAborted();
   let retries: NodeJS.Timeout | undefined;
   const release = () => {
     releaseFifo(path);

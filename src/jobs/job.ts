@@ -73,7 +73,7 @@ export interface JobPlan extends JobInput {
 }
 
 /** An instance on which scripts can run. */
-export interface Connected extends Pick<SignedIn, 'state' | 'exitCode' | 'shell'> {
+export interface Connected extends Pick<SignedIn, 'state' | 'exitCode' | 'setUp' | 'shell'> {
   /** Whether both sides have rsync. */
   readonly hasRsync: boolean;
 }

@@ -1,11 +1,13 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runFast } from '../jobs/fast-run.ts';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { NEW } from '../support/renting-service.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { until } from '../support/ssh-world.ts';
 
 let world: JobWorld;
@@ -67,6 +69,8 @@ describe('gpucloud run --setup', needs('ssh'), () => {
       const argv = ['run', ...given, ...setup, ...more, '--', 'cat', 'count'];
       const done = await runFast(world, argv, { speed: 1 });
       expect(done.code, done.stderr).toBe(0);
+      const note = 'Skipped the setup: it has succeeded on dev. --setup-again repeats it.\n';
+      expect(done.stderr.includes(note)).toBe(!done.stderr.includes('set up\n'));
       return { count: done.stdout, isPrinted: done.stderr.includes('set up\n') };
     };
     expect(await on()).toEqual({ count: 'x\n', isPrinted: true });
@@ -101,5 +105,51 @@ describe('gpucloud run --setup', needs('ssh'), () => {
     expect(stopped.code, stopped.stderr).toBe(0);
     expect(world.status()).toBe('TERMINATING');
     expect((await gpucloud('jobs', 'logs', 'job')).stdout).toBe('');
+  });
+
+  test('keeps a setup of 10 MB whole over a cut link, and after kill -9 of its run', async () => {
+    const half = 'head -c 5000000 /dev/zero | tr "\\0" x';
+    const setup = `echo x >>count; ${half}; while [ ! -e go ]; do sleep 0.1; done; ${half}`;
+    const killed = world.computer.start([...world.words('--setup', setup), '--', 'cat', 'count'], {
+      env: world.env,
+    });
+    const ended = once(killed, 'close');
+    let printed = 0;
+    killed.stderr.on('data', (bytes: Buffer) => {
+      printed += bytes.filter((byte) => byte === 0x78).length;
+    });
+    await until(() => printed > 0);
+    world.cutLinks();
+    await until(() => printed >= 5_000_000);
+    killed.kill('SIGKILL');
+    await ended;
+    const attached = gpucloud('jobs', 'attach', 'job');
+    await writeFile(there('work/go'), '');
+    const { code, stdout, stderr } = await attached;
+    expect({ code, stdout }, stderr.slice(-500)).toEqual({ code: 0, stdout: 'x\n' });
+    const logs = await gpucloud('jobs', 'logs', 'job');
+    const isWhole = logs.stderr === 'x'.repeat(10_000_000);
+    expect({ stdout: logs.stdout, isWhole }).toEqual({ stdout: 'x\n', isWhole: true });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test("reports a setup that fills the instance's disk", needs('the right to mount'), async () => {
+    const disk = await mountSmallDisk('256k');
+    try {
+      await symlink(disk.path, join(world.there, 'gpucloud-run'));
+      const words = ['--setup', 'echo filling; cat /dev/zero >fill', '--fetch', 'out'];
+      const { code, stdout, stderr } = await world.run(words, ['echo', 'ran']);
+      expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
+      expect(stderr).toContain('filling\n');
+      expect(stderr).toContain(
+        "warning: The disk of job is full: the end of the command's output may be missing.\n",
+      );
+      expect(stderr).toContain(
+        'error: The setup failed with exit code 1, so the command was not started.\n',
+      );
+      expect(world.status()).toBe('TERMINATING');
+    } finally {
+      await disk.remove();
+    }
   });
 });

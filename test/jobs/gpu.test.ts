@@ -124,6 +124,13 @@ describe.each(Object.entries(SHELLS))('the sampler in %s', (name, sh) => {
     await isGone('hanging');
   });
 
+  test('keeps the exit code if the command writes over the numbers', here, async () => {
+    const script = `head -c 5000 /dev/zero | tr '\\0' 1 >../gpu; seq 99 | tr '\\n' ' ' >../times; exit 3`;
+    await started(shell, { words: ['sh', '-c', script], variables: [] });
+    expect(await followed(shell)).toMatchObject({ out: '', err: '', exitCode: 3 });
+    expect(await probe(shell, never)).toMatchObject({ state: 'exited', gpu: null });
+  });
+
   test('is left out without nvidia-smi', here, async () => {
     await start();
     await go();

@@ -201,6 +201,10 @@ describe('run --file', needs('ssh'), () => {
     ['count: 2', 'count needs --here'],
     ['min_count: 40', 'min_count is more than 32'],
     ['command: []', 'command is less than 1'],
+    [
+      'command: [make, -j, 4]',
+      'command must be one line, or a list of words: quote numbers and true',
+    ],
     ['command: ""', 'command breaks the rule: must not be empty'],
     ['command: make\nsync: none', 'sync: the folder "', 6],
     ['sync: [a]', 'sync is not of type string'],
@@ -211,7 +215,7 @@ describe('run --file', needs('ssh'), () => {
     ['command: make\nfetch: [a, "b:src/train.py/x"]', `fetch.1 "b": "`, 6],
     ['command: make\nfetch_every: 10m', 'fetch_every needs --fetch', 6],
     ['fetch_every: 1ms', 'fetch_every breaks the rule: the shortest interval is 500ms'],
-    ['env: [A]', 'env is not of type record'],
+    ['env: [A=x, B]', 'env must be lines KEY: VALUE, not a list of KEY=VALUE'],
     ['env:\n  A: [1]', 'env.A has an unexpected shape', 6],
     ['command: make\nenv:\n  A-B: x', 'env.A-B "A-B": must contain only letters', 7],
     [

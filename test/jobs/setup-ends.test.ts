@@ -56,6 +56,21 @@ describe('the end of a setup', needs('POSIX'), () => {
     expect(ranCommand()).toBe(false);
   });
 
+  test('prints the last lines of a setup whose failure reap finds', async () => {
+    const lines = Array.from({ length: 12 }, (_, at) => `line ${at + 1}\n`);
+    await world.detach('touch ran', ...given('seq -f "line %g" 12; exit 3'));
+    await until(() => existsSync(join(world.job, 'exit')));
+    const { code, stdout, stderr } = await world.gpucloud(['instances', 'reap']);
+    expect({ code, rows: stdout.includes('terminated') }, stderr).toEqual({
+      code: 125,
+      rows: true,
+    });
+    expect(stderr).toContain(
+      `Last lines of the setup on job:\n${lines.slice(2).join('')}error: The setup failed with exit code 3, so the command was not started.\n`,
+    );
+    expect(ranCommand()).toBe(false);
+  });
+
   test('says that jobs stop stopped a setup', async () => {
     const ended = world.run('touch ran', given(LASTS));
     await isUp();

@@ -3,7 +3,6 @@ import { entry } from '../../src/catalog/entry.ts';
 import { smallerOffers } from '../../src/jobs/end/smaller-offers.ts';
 
 const GPU = { busy_percent: 12, peak_memory_mib: 3174, memory_total_mib: 24564 };
-const MINUTES = 60_000;
 
 function offer(name: string, price_per_hour: string, vram_gb?: number, more = {}) {
   const fields = { id: name, name, price_per_hour, gpu_count: 1, ...more };
@@ -12,12 +11,12 @@ function offer(name: string, price_per_hour: string, vram_gb?: number, more = {}
 const small = offer('RTX 3060', '31', 12);
 
 const used = (
-  more: { price?: string; cards?: number | null; time?: number; peak?: number } = {},
+  more: { price?: string; cards?: number | null; seconds?: number; peak?: number } = {},
 ) => {
-  const { price = '89.90', cards = 1, time = 2 * MINUTES, peak = GPU.peak_memory_mib } = more;
+  const { price = '89.90', cards = 1, seconds = 120, peak = GPU.peak_memory_mib } = more;
   const gpu = { ...GPU, peak_memory_mib: peak };
   const instance = { price_per_hour_snapshot: price, offer: { gpu_count: cards } };
-  return { gpu, time, instance };
+  return { gpu, seconds, instance };
 };
 
 test.each([
@@ -48,7 +47,7 @@ test.each([
     'RTX 3060 (31.00 ₽ instead of 89.90 ₽)',
   ],
   ['no offer that may not hold it', used({ peak: 11_060 }), [small], undefined],
-  ['nothing after a short command', used({ time: 2 * MINUTES - 1 }), [small], undefined],
+  ['nothing after a short command', used({ seconds: 119 }), [small], undefined],
   ['nothing for an unknown price', used({ price: 'cheap' }), [small], undefined],
   ['nothing for an unknown number of cards', used({ cards: null }), [small], undefined],
 ])('names %s', (_what, given, known, offers) => {

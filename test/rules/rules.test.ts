@@ -22,7 +22,7 @@ import {
 import { count, sharedMemoryGb } from '../../src/rules/numbers.ts';
 import type { Rule } from '../../src/rules/rule.ts';
 import { apiKey, baseUrl } from '../../src/rules/service.ts';
-import { duration, positiveDuration } from '../../src/rules/times.ts';
+import { duration, durationWord, positiveDuration } from '../../src/rules/times.ts';
 import { fc } from '../support/random.ts';
 
 function accepted<T>(rule: Rule<T>, text: string): T {
@@ -339,9 +339,10 @@ describe('duration rules', () => {
     ['2h', 7_200_000],
     ['3d', 259_200_000],
     ['0s', 0],
-  ])('accepts the duration %s', (text, milliseconds) =>
-    expect(accepted(duration, text)).toBe(milliseconds),
-  );
+  ])('accepts and writes the duration %s', (text, milliseconds) => {
+    expect(accepted(duration, text)).toBe(milliseconds);
+    expect(durationWord(milliseconds)).toBe(text);
+  });
 
   test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h30m', '1w', '1H'])(
     'rejects the duration %j',

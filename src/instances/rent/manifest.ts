@@ -117,10 +117,18 @@ function syntaxFault({ code, message }: { code: string; message: string }): stri
   }
 }
 
+/** The rules of fields that people write in the form of another tool. */
+const FORMS: Readonly<Record<string, string>> = {
+  'env is not of type record': 'must be lines KEY: VALUE, not a list of KEY=VALUE',
+  'command has an unexpected shape': 'must be one line, or a list of words: quote numbers and true',
+};
+
 /** Returns the faults of a file, each with the rule of its field. */
 export function faultsInManifest(value: unknown): Odd[] {
   return faultsIn(manifestSchema, value).map(({ where, what }) => {
-    if (what !== NOT_DOCUMENTED) return { where, what };
+    if (what !== NOT_DOCUMENTED) {
+      return { where, what: FORMS[`${where.join('.')} ${what}`] ?? what };
+    }
     const name = String(where.at(-1));
     const names = fieldsIn(where.slice(0, -1));
     // Suggests offer_id for `offer`, and otherwise the most similar name.

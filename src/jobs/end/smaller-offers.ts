@@ -5,9 +5,10 @@ import type { JobGpu } from '../../json-results/jobs.ts';
 import { inRoubles, priceIn } from '../../rules/money.ts';
 import type { JobRecord } from '../record/record.ts';
 import { peakText } from './gpu.ts';
+import { phasesOf } from './receipt.ts';
 
-/** Milliseconds of a command after which its samples show its largest use. */
-const LEAST = 2 * 60_000;
+/** Seconds of a command after which its samples show its largest use. */
+const LEAST = 120;
 
 /** A card of 24 GB shows less in nvidia-smi, for example 23,028 MiB with error correction. */
 const USABLE = 0.9;
@@ -18,20 +19,22 @@ const MOST = 3;
 /** How a command used its instance. */
 interface Used {
   readonly gpu: JobGpu;
-  /** Milliseconds that the command ran. */
-  readonly time: number;
+  /** How long the command ran. */
+  readonly seconds: number;
   readonly instance: Pick<Instance, 'offer' | 'price_per_hour_snapshot'> | undefined;
 }
 
 /** Notes cheaper offers for the next run of a job. */
 export async function noteSmallerOffers(
-  { gpu, shown_at, exited_at }: Pick<JobRecord, 'gpu' | 'shown_at' | 'exited_at'>,
+  record: JobRecord,
   instance: Used['instance'],
   context: Context,
 ): Promise<void> {
-  if (gpu == null || shown_at == null || exited_at === null) return;
-  const time = Date.parse(exited_at) - Date.parse(shown_at);
-  const text = smallerOffers({ gpu, time, instance }, await (await context.catalog()).known());
+  const { gpu } = record;
+  const seconds = phasesOf(record).running;
+  if (gpu == null || seconds === null) return;
+  const known = await (await context.catalog()).known();
+  const text = smallerOffers({ gpu, seconds, instance }, known);
   if (text !== undefined) context.err.note(text);
 }
 
@@ -41,12 +44,12 @@ export async function noteSmallerOffers(
  * one whose price or memory is unknown is not named.
  */
 export function smallerOffers(
-  { gpu, time, instance }: Used,
+  { gpu, seconds, instance }: Used,
   known: readonly CatalogEntry[],
 ): string | undefined {
   const paid = priceIn(instance?.price_per_hour_snapshot);
   const cards = instance?.offer?.gpu_count;
-  if (time < LEAST || paid === undefined || cards == null) return undefined;
+  if (seconds < LEAST || paid === undefined || cards == null) return undefined;
   const fitting = known.flatMap(
     ({ kind, name, id, price_per_hour, vram_gb, gpu_count, in_stock }) => {
       const price = priceIn(price_per_hour);

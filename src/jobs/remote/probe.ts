@@ -18,6 +18,8 @@ export interface Probed {
   readonly exitCode: number | undefined;
   /** Whether the setup still runs. */
   readonly isSetup: boolean;
+  /** The mark of the last setup that has succeeded there; undefined without one. */
+  readonly setUp: string | undefined;
   /** How the command has used the cards until now; null without a sample. */
   readonly gpu: JobGpu | null;
   /** The home folder, as an absolute path. */
@@ -37,6 +39,7 @@ export async function probe(
     /^gpucloud-run (none|running|exited|lost)(?: (\d+)(?: full)?)?$/m.exec(stdout) ?? [];
   const [, home] = /^gpucloud-run home (\/.*)$/m.exec(stdout) ?? [];
   const [, use = ''] = /^gpucloud-run gpu (.*)$/m.exec(stdout) ?? [];
+  const [, setUp] = /^gpucloud-run set up (\w+)$/m.exec(stdout) ?? [];
   const lines = stdout.split('\n');
   if (!lines.includes('gpucloud-run ready') || state === undefined || home === undefined) {
     // An instance may explain on stdout why it refuses a user.
@@ -46,6 +49,7 @@ export async function probe(
     state: state as Probed['state'],
     exitCode: state === 'exited' && exit !== undefined ? Number(exit) : undefined,
     isSetup: lines.includes('gpucloud-run setup'),
+    setUp,
     gpu: gpuIn(use),
     home,
     hasRsync: stdout.startsWith('gpucloud-run ') && lines.includes('gpucloud-run rsync'),

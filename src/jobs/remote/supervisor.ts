@@ -161,8 +161,9 @@ while :; do
   if send o out "$o" "$last_o"; then o=$((o + n)) sent=1; fi
   if send e err "$e" "$last_e"; then e=$((e + n)) sent=1; fi
   [ -z "$sent" ] || continue
-  [ -z "$over" ] || [ ! -f gpu ] || ! read -r use <gpu || echo "g $use"
-  [ "$over" != exit ] || [ ! -f times ] || ! read -r took <times || echo "t $took"
+  # The command may have written anything there.
+  [ -z "$over" ] || [ ! -f gpu ] || echo "g $(head -n 1 gpu | head -c 60)"
+  [ "$over" != exit ] || [ ! -f times ] || echo "t $(head -n 1 times | head -c 60)"
   case $over in
     exit) echo x $(cat exit); exit 0 ;;
     lost | now) echo "x $over"; exit 0 ;;
@@ -238,10 +239,11 @@ if [ -d ${FOLDER}/started ]; then
   [ ! -f pid ] || alive || state=lost
   [ ! -f exit ] || { set -- $(cat exit); state="exited $*"; }
   [ $state != running ] || [ ! -f setup ] || echo gpucloud-run setup
-  [ ! -f gpu ] || ! read -r use <gpu || echo "gpucloud-run gpu $use"
+  [ ! -f gpu ] || echo "gpucloud-run gpu $(head -n 1 gpu | head -c 60)"
   cd "$home" || exit ${FAULT}
 else state=none; fi
 echo "gpucloud-run $state"
+[ ! -f ${FOLDER}/setup-done ] || echo "gpucloud-run set up $(head -c 64 ${FOLDER}/setup-done)"
 echo "gpucloud-run home $(pwd -P)"
 for tool in rsync tar; do command -v $tool >/dev/null 2>&1 && echo gpucloud-run $tool; done
 echo gpucloud-run ready

@@ -19,14 +19,14 @@ export async function connect(job: Job, context: Context): Promise<Connected> {
   job.instance = reached.instance;
   phases.begin('connecting', `to ${record.name}`);
   const found = await signedIn(reached, job, begun, context);
-  const { state, exitCode, shell, home, hasTar, ...there } = found;
+  const { state, exitCode, setUp, shell, home, hasTar, ...there } = found;
   const signed_in_at = record.signed_in_at ?? timeNow(context);
   // A later process finds the job in the same place.
   await note(job, { signed_in_at, home }, context);
   const hasRsync = there.hasRsync && (await isRsyncHere(context));
   const needsTar = record.fetch.length > 0 || (record.sync !== null && !hasRsync);
   if (needsTar && !hasTar) throw noCopies(record.name);
-  return { shell, state, exitCode, hasRsync };
+  return { shell, state, exitCode, setUp, hasRsync };
 }
 
 function noCopies(name: string): CliError {

@@ -26,7 +26,14 @@ export async function start(job: Job, context: Context): Promise<Failed> {
     await note(job, { copied_at: timeNow(context) }, context);
     const { record } = job;
     const shown = clamp(shellLine(record.command, 'linux'), 50);
-    phases.begin('running', record.setup == null ? shown : `the setup, then ${shown}`);
+    const { setup } = record;
+    const isSetUp = setup != null && setup.mark === job.there.setUp && !setup.again;
+    if (isSetUp) {
+      context.err.note(
+        `Skipped the setup: it has succeeded on ${record.name}. --setup-again repeats it.`,
+      );
+    }
+    phases.begin('running', setup == null || isSetUp ? shown : `the setup, then ${shown}`);
     const command = job.command ?? recordedCommand(record);
     stops.any.throwIfAborted();
     // Stored before the request, since another process must not start the command again.
