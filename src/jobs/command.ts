@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { environmentOf } from '../instances/rent/environment.ts';
 import type { Given } from '../instances/rent/given.ts';
-import { shellLine } from '../output/shell-line.ts';
+import { gpucloud, shellLine } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
 import { type EnvironmentVariable, variableName } from '../rules/container.ts';
 import { hider, SHORTEST_SECRET } from '../rules/secrets.ts';
@@ -37,7 +37,7 @@ export async function commandOf(
   { flags, from }: Pick<Given, 'flags' | 'from'>,
   context: Context,
 ): Promise<Command> {
-  ensureQuoted(words);
+  ensureFlagsFirst(words);
   const missing = passEnv.filter((name) => context.env[name] === undefined);
   if (missing.length > 0) {
     throw usageError(`${from('passEnv')} ${missing.join(', ')}: not set in the environment`);
@@ -55,12 +55,22 @@ export async function commandOf(
   return { words, variables: [...passed].map(([key, value]) => ({ key, value })), setup };
 }
 
-/** Refuses `--offer RTX 4090 --image … -- COMMAND`, which would run a program named `4090`. */
-function ensureQuoted([word = '', ...more]: readonly string[]): void {
-  if (!/^\d+(GB)?$/i.test(word) || !more.includes('--')) return;
+/** Flags that hardly any command but `run` has. */
+const OWN_FLAGS = /^--(?:offer|image|terminate-(?:after|at)|sync|fetch)(?:=|$)/;
+
+/**
+ * Refuses `--offer RTX 4090 --image … -- COMMAND`, which would run a program named `4090`, and
+ * `run NAME --offer … -- COMMAND`, which would run a program named NAME.
+ */
+function ensureFlagsFirst([word = '', ...more]: readonly string[]): void {
+  const flags = more.slice(0, Math.max(0, more.indexOf('--')));
+  const isValue = /^\d+(GB)?$/i.test(word) && more.includes('--');
+  if (!isValue && !flags.some((flag) => OWN_FLAGS.test(flag))) return;
   throw usageError(
     `COMMAND "${word}": the flags after it are not read`,
-    "a value with a space needs quotes: --offer 'RTX 4090'",
+    isValue
+      ? "a value with a space needs quotes: --offer 'RTX 4090'"
+      : `to name the instance: ${gpucloud('run', '--name', word)}, then the flags, -- and the command`,
   );
 }
 

@@ -316,6 +316,20 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toContain("a value with a space needs quotes: --offer 'RTX 4090'");
   });
 
+  test('refuses a name before the flags, which would be the command', async () => {
+    const flags = [...REQUEST, '--terminate-after', '1h', '--', 'true'];
+    const { code, stderr, requests } = await world.cli(['run', 'long', ...flags]);
+    expect({ code, requests, stderr }).toEqual({
+      code: 2,
+      requests: [],
+      stderr:
+        'error: COMMAND "long": the flags after it are not read\n' +
+        'hint: to name the instance: gpucloud run --name long, then the flags, -- and the command\n',
+    });
+    const own = await world.cli(['run', '--dry-run', ...flags, '--name', 'x', '--', 'y']);
+    expect(own.stderr).not.toContain('are not read');
+  });
+
   test('hides a passed value in the error about a single word', async () => {
     const words = ['--pass-env', 'TOKEN', '--', 'curl -H secret-token-value'];
     const all = ['run', ...REQUEST, '--terminate-after', '1h', ...words];

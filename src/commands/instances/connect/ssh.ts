@@ -73,6 +73,33 @@ async function refuseSeveral(
   );
 }
 
+const MINUTE = 60_000;
+
+/** Prints a line per minute, since scp shows its progress only in a terminal. */
+async function withMinutes(
+  what: string,
+  work: () => Promise<void>,
+  { clock, err, host, out }: Context,
+): Promise<void> {
+  if (out.terminal || host.stderr.isTTY === true) return work();
+  const over = new AbortController();
+  const begun = clock.monotonic();
+  const tick = async () => {
+    for (;;) {
+      await clock.sleep(MINUTE, over.signal);
+      err.note(`${what}, ${spanText((clock.monotonic() - begun) / 1000)} so far`);
+    }
+  };
+  // The end of the copy ends the sleep.
+  const ticking = tick().catch(() => undefined);
+  try {
+    await work();
+  } finally {
+    over.abort();
+    await ticking;
+  }
+}
+
 export const scp = verb({
   summary: 'Copy files to or from an instance',
   notes:
@@ -104,30 +131,3 @@ export const scp = verb({
     await withMinutes(what, () => runSsh(argv, reached, context), context);
   },
 });
-
-const MINUTE = 60_000;
-
-/** Prints a line per minute, since scp shows its progress only in a terminal. */
-async function withMinutes(
-  what: string,
-  work: () => Promise<void>,
-  { clock, err, host, out }: Context,
-): Promise<void> {
-  if (out.terminal || host.stderr.isTTY === true) return work();
-  const over = new AbortController();
-  const begun = clock.monotonic();
-  const tick = async () => {
-    for (;;) {
-      await clock.sleep(MINUTE, over.signal);
-      err.note(`${what}, ${spanText((clock.monotonic() - begun) / 1000)} so far`);
-    }
-  };
-  // The end of the copy ends the sleep.
-  const ticking = tick().catch(() => undefined);
-  try {
-    await work();
-  } finally {
-    over.abort();
-    await ticking;
-  }
-}
