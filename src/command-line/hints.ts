@@ -146,11 +146,16 @@ const MISSING: readonly (readonly [RegExp, string])[] = [
 
 /** Matches the lists and the account, which every service has. */
 const ALWAYS_THERE =
-  /^GET \/(?:users\/me|storage\/drives|ssh-keys|api-keys|templates|billing\/transactions)$/;
+  /^(?:GET|POST|PATCH) \/(?:users\/me(?:\/update-password)?|storage\/drives|ssh-keys|api-keys|templates|billing\/transactions)$/;
+
+const WRONG_BASE_URL = `The base URL may be wrong, such as a missing /v1: ${gpucloud('profiles', 'get')}`;
+
+/** Hint for a 404 from a service that has never shown an account. */
+export const NEVER_USED = `List known instances: ${gpucloud('instances', 'list', '--all')}; or the base URL is wrong, such as a missing /v1: ${gpucloud('profiles', 'get')}`;
 
 function stepsOf({ operation, about = '' }: FailedRequest): Steps {
   const missing = ALWAYS_THERE.test(operation)
-    ? `The base URL may be wrong, such as a missing /v1: ${gpucloud('profiles', 'get')}`
+    ? WRONG_BASE_URL
     : MISSING.find(([path]) => path.test(operation))?.[1];
   return { ...(missing === undefined ? {} : { missing }), ...STEPS[operation]?.(about) };
 }

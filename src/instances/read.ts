@@ -1,4 +1,5 @@
 import type { Api, CallOptions, Instance } from '../api/index.ts';
+import { NEVER_USED } from '../command-line/hints.ts';
 import { CliError, isOfOneReading, MAY_BILL, SeveralErrors } from '../errors.ts';
 import type { Journal } from '../journal/index.ts';
 import { idKey } from '../rules/names.ts';
@@ -40,11 +41,12 @@ export function isGone({ failure, request }: CliError): boolean {
 
 /**
  * Marks the errors of requests about instances that may bill by their last reading: a failed
- * request, and a 404 too, ends no instance. An unreadable journal marks nothing.
+ * request, and a 404 too, ends no instance. If the service has never shown an account, a 404 hints at
+ * the base URL. An unreadable journal changes nothing.
  */
 export async function markBilling(
   error: CliError,
-  open: (() => Promise<Pick<Journal, 'instance'>>) | undefined,
+  open: (() => Promise<Pick<Journal, 'instance' | 'account'>>) | undefined,
 ): Promise<CliError> {
   if (error instanceof SeveralErrors) {
     const { errors, summary } = error;
@@ -54,8 +56,14 @@ export async function markBilling(
   const { request, resource = '', mayBeBilling, message } = error;
   if (mayBeBilling || !request?.operation.includes(' /instances/{id}')) return error;
   try {
-    const found = await (await open?.())?.instance(idKey(resource));
-    if (found?.kind !== 'known' || !mayBill(found.instance.last?.status)) return error;
+    const journal = await open?.();
+    const found = await journal?.instance(idKey(resource));
+    if (found?.kind !== 'known') {
+      const isNew =
+        isGone(error) && journal !== undefined && (await journal.account()) === undefined;
+      return isNew ? error.with(message, { hint: error.hint ?? NEVER_USED }) : error;
+    }
+    if (!mayBill(found.instance.last?.status)) return error;
   } catch (unread) {
     if (unread instanceof CliError) return error;
     throw unread;

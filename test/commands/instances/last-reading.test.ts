@@ -4,6 +4,8 @@ import { createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
 
+const OTHER = '3f0c5d9e-1111-4222-8333-444455550000';
+
 let world: World;
 let service: RentingService;
 
@@ -56,7 +58,15 @@ test.each(['TERMINATING', 'TERMINATED'])('marks no instance last read as %s', as
 });
 
 test('marks no instance that this computer never read', async () => {
-  const other = '3f0c5d9e-1111-4222-8333-444455550000';
-  const { code, stderr } = await world.cli(['instances', 'get', other, '--json']);
+  const { code, stderr } = await world.cli(['instances', 'get', OTHER, '--json']);
   expect({ code, bills: errorOf(stderr).may_be_billing }).toEqual({ code: 3, bills: false });
+});
+
+test('hints at the base URL if the service has never shown an account', async () => {
+  const env = { GPUCLOUD_API_KEY: 'svc_sk_test_never_used_0001' };
+  const { code, stderr } = await world.cli(['instances', 'get', OTHER], { env });
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: `error: Instance ${OTHER} not found (404): Instance not found.\nhint: List known instances: gpucloud instances list --all; or the base URL is wrong, such as a missing /v1: gpucloud profiles get\n`,
+  });
 });
