@@ -55,8 +55,7 @@ export function judgeIn(copies, nearest) {
       .filter(({ status }) => status === 'failed')
       .map(({ name, message, assertionResults }) => {
         const test = assertionResults.find((each) => each.status === 'failed');
-        const why = test?.failureMessages.join('\n') ?? message;
-        return { file: relative(copy, name), test: test?.fullName ?? message.split('\n')[0], why };
+        return { file: relative(copy, name), test: test?.fullName ?? message.split('\n')[0] };
       });
   }
 
@@ -82,11 +81,10 @@ export function judgeIn(copies, nearest) {
       restore();
       if (late) return 'no end';
       if (failed.length === 0) return undefined;
-      const [{ file, test, why = '' }] = failed;
+      const [{ file, test }] = failed;
       if (file === undefined) return test;
       if (await passesWithout(copy, file)) {
-        if (!/timed out|timeout/i.test(why)) return `${file}: ${test}`;
-        // A busy computer can be the reason, so this runs the file once more.
+        // A test can also fail because the computer is busy, so the file must fail twice.
         restore = putIn(copy, [fault]);
         const second = await vitest(copy, [...projects, '--maxWorkers=1', file], NEAR_MS);
         restore();

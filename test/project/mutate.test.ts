@@ -129,7 +129,7 @@ test('draws the same lines for the same seed, without those whose faults are all
   expect(kept).toContain('src/a.ts:2 b < 3;');
 });
 
-test('lists the tests that import a file, those with fewest steps first', () => {
+test('lists the tests that import a file, by common names and then by steps', () => {
   write({
     'src/low.ts': '',
     'src/room/index.ts': "import '../low.ts';",
@@ -138,11 +138,20 @@ test('lists the tests that import a file, those with fewest steps first', () => 
     'test/middle.test.ts': "export * from '../src/room/index.ts';",
     'test/near.test.ts': "import b from '../src/low.ts';",
     'test/other.test.ts': '',
+    'test/low/other.test.ts': '',
+    'test/room/low.test.ts': "import '../middle.test.ts';",
+    'test/room/any.test.ts': "import '../middle.test.ts';",
   });
+  expect(nearestTests(folder)('src/room/index.ts').slice(0, 2).sort()).toEqual([
+    'test/room/any.test.ts',
+    'test/room/low.test.ts',
+  ]);
   expect(nearestTests(folder)('src/low.ts')).toEqual([
+    'test/room/low.test.ts',
     'test/near.test.ts',
     'test/middle.test.ts',
     'test/far.test.ts',
+    'test/room/any.test.ts',
   ]);
 });
 
