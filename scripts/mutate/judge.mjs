@@ -18,7 +18,7 @@ const GROUP = 10;
  * that fail without a fault don't count.
  */
 export function judgeIn(copies, nearest) {
-  /** Whether a test file passes without a fault. */
+  /** Whether test files pass without a fault. */
   const passes = new Map();
 
   async function vitest(copy, words, limitMs) {
@@ -35,11 +35,11 @@ export function judgeIn(copies, nearest) {
       limitMs,
     );
     removeFolder(scratch);
-    if (late) return { failed: [], late };
+    if (late) return { failed: [{ file: undefined, test: 'no end' }], late };
     if (code === 0) return { failed: [] };
     const failed = failuresOf(copy, report);
     if (failed.length === 0)
-      failed.push({ file: undefined, test: output.trim().split('\n').at(-1) });
+      failed.push({ file: undefined, test: output.replace(/JSON report .*/, '').trim() });
     return { failed };
   }
 
@@ -48,28 +48,28 @@ export function judgeIn(copies, nearest) {
     try {
       results = JSON.parse(readFileSync(report, 'utf8'));
     } catch {
-      // Vitest itself failed; the caller shows its last line.
+      // Vitest itself failed; the caller shows its output.
       return [];
     }
     return results.testResults
       .filter(({ status }) => status === 'failed')
       .map(({ name, message, assertionResults }) => {
         const test = assertionResults.find((each) => each.status === 'failed');
-        const why = test?.failureMessages.join('\n') ?? message;
-        return { file: relative(copy, name), test: test?.fullName ?? message.split('\n')[0], why };
+        return { file: relative(copy, name), test: test?.fullName ?? message.split('\n')[0] };
       });
   }
 
-  /** Returns whether the file passes in the copy as it is, which has no fault. */
-  function passesWithout(copy, file) {
-    if (!passes.has(file))
+  /** Returns whether the files pass in the copy as it is, which has no fault. */
+  function passWithout(copy, files) {
+    const name = files.join(' ');
+    if (!passes.has(name))
       passes.set(
-        file,
-        vitest(copy, [...PROJECTS, '--maxWorkers=1', file], NEAR_MS).then(
-          ({ failed, late }) => failed.length === 0 && !late,
+        name,
+        vitest(copy, [...PROJECTS, '--maxWorkers=1', ...files], NEAR_MS).then(
+          ({ failed }) => failed.length === 0,
         ),
       );
-    return passes.get(file);
+    return passes.get(name);
   }
 
   /** Returns the first test that fails with the fault, if any. */
@@ -78,20 +78,19 @@ export function judgeIn(copies, nearest) {
     while (left.length > 0) {
       const words = [...projects, '--bail=1', '--maxWorkers=1', ...left];
       let restore = putIn(copy, [fault]);
-      const { failed, late } = await vitest(copy, words, NEAR_MS);
+      const { failed } = await vitest(copy, words, NEAR_MS);
       restore();
-      if (late) return 'no end';
       if (failed.length === 0) return undefined;
-      const [{ file, test, why = '' }] = failed;
-      if (file === undefined) return test;
-      if (await passesWithout(copy, file)) {
-        if (!/timed out|timeout/i.test(why)) return `${file}: ${test}`;
-        // A busy computer can be the reason, so this runs the file once more.
+      const [{ file, test }] = failed;
+      const suspects = file === undefined ? left : [file];
+      if (await passWithout(copy, suspects)) {
+        // A test can also fail because the computer is busy, so it must fail twice.
         restore = putIn(copy, [fault]);
-        const second = await vitest(copy, [...projects, '--maxWorkers=1', file], NEAR_MS);
+        const second = await vitest(copy, [...projects, '--maxWorkers=1', ...suspects], NEAR_MS);
         restore();
-        if (second.late || second.failed.length > 0) return `${file}: ${test}`;
+        if (second.failed.length > 0) return `${file ?? 'the run'}: ${test}`;
       }
+      if (file === undefined) return undefined;
       left = left.filter((each) => each !== file);
     }
     return undefined;
@@ -123,6 +122,8 @@ export function judgeIn(copies, nearest) {
     }
     if (late) return found(faults[0], 'no end');
     const files = failed.flatMap(({ file }) => file ?? []);
+    if (files.length < failed.length)
+      console.error(`failed outside of tests, and counts for no fault: ${failed[0].test}`);
     await inCopies(faults, async (own, fault) => {
       const by = files.length === 0 ? undefined : await failing(own, fault, files, PROJECTS);
       found(fault, by);

@@ -24,7 +24,18 @@ export function importsOf(root) {
   return graph;
 }
 
-/** Returns a function that lists the test files that import a file, those with fewest steps first. */
+/** Returns the folders and the name in a path, without `src` or `test`. */
+function wordsOf(file) {
+  return file
+    .replace(/(\.test)?\.ts$/, '')
+    .split('/')
+    .slice(1);
+}
+
+/**
+ * Returns a function that lists the test files that import a file, directly or through other files.
+ * Those with the most folders and names in common come first, then those with the fewest steps.
+ */
 export function nearestTests(root) {
   const importers = new Map();
   for (const [file, found] of importsOf(root))
@@ -33,6 +44,13 @@ export function nearestTests(root) {
   return (source) => {
     const seen = new Set([source]);
     for (const file of seen) for (const next of importers.get(file) ?? []) seen.add(next);
-    return [...seen].filter((file) => file.endsWith('.test.ts'));
+    // Most tests reach the source through the command line, so a common name counts first.
+    const words = wordsOf(source);
+    const common = (test) => wordsOf(test).filter((word) => words.includes(word)).length;
+    return [...seen]
+      .filter((file) => file.endsWith('.test.ts'))
+      .map((file) => ({ file, common: common(file) }))
+      .sort((a, b) => b.common - a.common)
+      .map(({ file }) => file);
   };
 }

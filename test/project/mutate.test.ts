@@ -1,11 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { draw, type Fault } from '../../scripts/mutate/draw.mjs';
 import { asLines, faultsOf } from '../../scripts/mutate/faults.mjs';
+import { judgeIn } from '../../scripts/mutate/judge.mjs';
 import { nearestTests } from '../../scripts/mutate/nearest.mjs';
-import { putIn } from '../../scripts/mutate/tree.mjs';
+import { copyTree, putIn, removeTree } from '../../scripts/mutate/tree.mjs';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -128,7 +129,7 @@ test('draws the same lines for the same seed, without those whose faults are all
   expect(kept).toContain('src/a.ts:2 b < 3;');
 });
 
-test('lists the tests that import a file, those with fewest steps first', () => {
+test('lists the tests that import a file, by common names and then by steps', () => {
   write({
     'src/low.ts': '',
     'src/room/index.ts': "import '../low.ts';",
@@ -137,13 +138,62 @@ test('lists the tests that import a file, those with fewest steps first', () => 
     'test/middle.test.ts': "export * from '../src/room/index.ts';",
     'test/near.test.ts': "import b from '../src/low.ts';",
     'test/other.test.ts': '',
+    'test/low/other.test.ts': '',
+    'test/room/low.test.ts': "import '../middle.test.ts';",
+    'test/room/any.test.ts': "import '../middle.test.ts';",
   });
+  expect(nearestTests(folder)('src/room/index.ts').slice(0, 2).sort()).toEqual([
+    'test/room/any.test.ts',
+    'test/room/low.test.ts',
+  ]);
   expect(nearestTests(folder)('src/low.ts')).toEqual([
+    'test/room/low.test.ts',
     'test/near.test.ts',
     'test/middle.test.ts',
     'test/far.test.ts',
+    'test/room/any.test.ts',
   ]);
 });
+
+test('judges by the nearest tests, then by all tests, without tests that fail anyway', async () => {
+  const projects = ['code', 'quick'].map((name) => ({
+    test: { name, include: [`test/${name}/*.test.ts`] },
+  }));
+  const checked = (import_: string, assertion: string) =>
+    `import { expect, test } from 'vitest';\nimport { ${import_} } from '../../src/a.ts';
+     test('${import_}', () => { ${assertion} });`;
+  write({
+    'vitest.config.mts': `export default { test: { projects: ${JSON.stringify(projects)} } };`,
+    'src/a.ts':
+      'export const one = () => 1;\nexport const two = () => 2;\nexport const three = () => 3;\n',
+    // Runs first, since it has the shortest name.
+    'test/code/a.test.ts': checked('three', 'expect(three()).toBe(4);'),
+    'test/code/one.test.ts': checked('one', 'expect(one()).toBe(1);'),
+    'test/quick/two.test.ts': checked('two', 'expect(two()).toBe(2);'),
+  });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const source = readFileSync(join(folder, 'src/a.ts'), 'utf8');
+  const faults = faultsOf(source)
+    .map((fault) => ({ file: 'src/a.ts', ...asLines(source, fault) }))
+    .filter(({ after }) => /[2345];/.test(after) && !/1;/.test(after))
+    .filter(({ line }, at, all) => all.findIndex((each) => each.line === line) === at);
+  expect(faults.map(({ line }) => line)).toEqual([1, 2, 3]);
+
+  const copies = [copyTree(folder), copyTree(folder)];
+  try {
+    const judge = judgeIn(copies, nearestTests(folder));
+    const near = new Map<number, string | undefined>();
+    await judge.near(faults, ({ line }, by) => near.set(line, by));
+    expect(Object.fromEntries(near)).toEqual({ 1: 'test/code/one.test.ts: one' });
+    const whole = new Map<number, string | undefined>();
+    await judge.whole(faults.slice(1), ({ line }, by) => whole.set(line, by));
+    expect(Object.fromEntries(whole)).toEqual({ 2: 'test/quick/two.test.ts: two' });
+    expect([near.size, whole.size]).toEqual([3, 2]);
+    expect(readFileSync(join(copies[0] ?? '', 'src/a.ts'), 'utf8')).toBe(source);
+  } finally {
+    for (const copy of copies) removeTree(copy);
+  }
+}, 240_000);
 
 test('lists only equivalent faults of lines that the source still has', () => {
   const file = join(ROOT, 'scripts/mutate/equivalents.json');

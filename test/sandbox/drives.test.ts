@@ -92,7 +92,11 @@ describe('a drive on an instance', () => {
     const b = await bench();
     const id = await drive(b, 10);
     const box = await b.createActive('box', { storage_drive_id: id });
-    expect(await b.drive(id)).toMatchObject({ status: 'IN_USE', current_instance_id: box });
+    expect(await b.drive(id)).toMatchObject({
+      status: 'IN_USE',
+      current_instance_id: box,
+      updated_at: '2026-03-01T12:00:00.000Z',
+    });
     expect(row((await b.instance(box)).storage_drive).id).toBe(id);
     const taken = await b
       .create('other', { storage_drive_id: id })
@@ -104,12 +108,20 @@ describe('a drive on an instance', () => {
     expect((await b.drive(id)).status).toBe('IN_USE');
     await b.call('POST', `/instances/${box}/terminate`);
     await b.sandbox.advance(2 * SECOND);
-    expect(await b.drive(id)).toMatchObject({ status: 'SYNCING', current_instance_id: box });
+    expect(await b.drive(id)).toMatchObject({
+      status: 'SYNCING',
+      current_instance_id: box,
+      updated_at: '2026-03-01T12:00:07.000Z',
+    });
     expect(
       (await b.call('PATCH', `/storage/drives/${id}`, { name: 'x', size_gb: 20 })).status,
     ).toBe(400);
     await b.sandbox.advance(2 * SECOND);
-    expect(await b.drive(id)).toMatchObject({ status: 'AVAILABLE', current_instance_id: null });
+    expect(await b.drive(id)).toMatchObject({
+      status: 'AVAILABLE',
+      current_instance_id: null,
+      updated_at: '2026-03-01T12:00:09.000Z',
+    });
     expect((await b.instance(box)).storage_drive).toBeNull();
   });
 
@@ -157,7 +169,10 @@ describe('a drive without funds', () => {
     await b.sandbox.advance(HOUR);
     expect((await b.drive(id)).status).toBe('AVAILABLE');
     await b.sandbox.advance(HOUR);
-    expect((await b.drive(id)).status).toBe('SUSPENDED');
+    expect(await b.drive(id)).toMatchObject({
+      status: 'SUSPENDED',
+      updated_at: '2026-03-01T14:00:00.000Z',
+    });
     expect(await b.sandbox.status()).toMatchObject({ available: '0.30', debt: '1.20' });
     await b.sandbox.advance(9 * HOUR);
     expect((await b.sandbox.status()).debt).toBe('12.00');
@@ -173,7 +188,10 @@ describe('a drive without funds', () => {
 
     const resumed = await b.call('POST', `/storage/drives/${id}/resume`, {});
     expect(resumed.status).toBe(200);
-    expect(resumed.data.status).toBe('AVAILABLE');
+    expect(resumed.data).toMatchObject({
+      status: 'AVAILABLE',
+      updated_at: '2026-03-01T23:00:00.000Z',
+    });
     expect((await b.call('POST', `/storage/drives/${id}/resume`, {})).status).toBe(400);
     await b.sandbox.advance(8 * DAY);
     expect((await b.drive(id)).status).toBe('AVAILABLE');

@@ -34,13 +34,16 @@ afterEach(async () => {
 });
 
 /** Opens a connection to the instance. Rejects if it can't sign in. */
-async function connected(config: ConnectConfig = { privateKey: own.private }) {
+async function connected(
+  config: ConnectConfig = { privateKey: own.private },
+  publicKeys: readonly string[] = [own.public],
+) {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const instance = {
     id: ID,
     offerId: '',
     imageId: '',
-    sshKeys: [{ publicKey: own.public }],
+    sshKeys: publicKeys.map((publicKey) => ({ publicKey })),
   } as unknown as Instance;
   const env = { PATH: process.env.PATH, LANG: 'C', GPUCLOUD_API_KEY: 'secret-1', MINE: 'secret-2' };
   const wire = { stdin, stdout, env, platform: process.platform, signal: stop.signal };
@@ -99,6 +102,21 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     ['the signature of another key', () => ({ agent: new Liar() })],
   ])('rejects SSH with %s', async (_what, config) => {
     await expect(connected(config())).rejects.toThrow('authentication methods failed');
+  });
+
+  test.each([
+    ['the first', own],
+    ['the second', other],
+  ])('accepts %s of two keys, beside a line that is not a key', async (_which, pair) => {
+    const registered = [own.public, 'not a key', other.public];
+    const client = await connected({ privateKey: pair.private }, registered);
+    expect((await ran(client, 'exit 3')).code).toBe(3);
+    client.end();
+  });
+
+  test('rejects every key of an instance without keys', async () => {
+    const signIn = connected({ privateKey: own.private }, []);
+    await expect(signIn).rejects.toThrow('authentication methods failed');
   });
 
   test('closes a connection once its instance has stopped', async () => {

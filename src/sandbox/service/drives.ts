@@ -169,6 +169,7 @@ export function growDrive(state: State, instance: Instance, at: number): void {
 function suspend(drive: Drive, at: number): void {
   drive.status = 'SUSPENDED';
   drive.deletesAt = at + SUSPENDED_TIME;
+  drive.updatedAt = at;
 }
 
 export function priceOf(drive: Drive): Money {

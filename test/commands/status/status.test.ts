@@ -103,6 +103,56 @@ describe('status', () => {
     });
   });
 
+  test.each([
+    [
+      'one deadline',
+      [['--after', '4h']],
+      [
+        'NAME  STATUS  PER HOUR  AGE  UNENFORCED DEADLINE  OFFER',
+        'new   ACTIVE     89.90  1 h  YYYY-MM-DD hh:mm:ss  RTX 4090',
+        'old   ACTIVE     89.90  2 h  -                    RTX 4090',
+      ],
+    ],
+    [
+      'one idle rule',
+      [['--if-idle', '30m']],
+      [
+        'NAME  STATUS  PER HOUR  AGE  PAID UNTIL           IDLE     OFFER',
+        'new   ACTIVE     89.90  1 h  YYYY-MM-DD hh:mm:ss  unknown  RTX 4090',
+        'old   ACTIVE     89.90  2 h  YYYY-MM-DD hh:mm:ss  -        RTX 4090',
+      ],
+    ],
+    [
+      'a deadline and an idle rule',
+      [
+        ['--after', '4h'],
+        ['--if-idle', '30m'],
+      ],
+      [
+        'NAME  STATUS  PER HOUR  AGE  UNENFORCED DEADLINE  IDLE     OFFER',
+        'new   ACTIVE     89.90  1 h  YYYY-MM-DD hh:mm:ss  -        RTX 4090',
+        'old   ACTIVE     89.90  2 h  -                    unknown  RTX 4090',
+      ],
+    ],
+  ])('shows the columns of %s of two instances', async (_what, rules, table) => {
+    const names = ['new', 'old'];
+    await known(
+      ...names.map((name, at) =>
+        service.instance(name, { created_at: service.ago((at + 1) * HOUR) }),
+      ),
+    );
+    for (const [at, rule] of rules.entries()) {
+      const set = await world.cli(['instances', 'expire', names[at] ?? '', ...rule]);
+      expect(set.code, set.stderr).toBe(0);
+    }
+    const { stdout } = await world.cli(['status']);
+    const shown = stdout
+      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'YYYY-MM-DD hh:mm:ss')
+      .split('\n');
+    const at = shown.indexOf('Instances known to this computer: 2');
+    expect(shown.slice(at + 1, at + 4)).toEqual(table);
+  });
+
   test('prints every value of the screen as JSON', async () => {
     await known(service.instance('trainer'));
     service.drive('data', { price_per_hour: '6.005' });
