@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -99,25 +99,6 @@ describe('reap with jobs', needs('ssh'), () => {
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
   });
 
-  test('reports a lost job once, and terminates it at its deadline', async () => {
-    await detached('sleep 60');
-    const pid = Number(await readFile(join(world.there, 'gpucloud-run', 'pid'), 'utf8'));
-    process.kill(-pid, 'SIGKILL');
-    const first = await reap();
-    expect(first).toMatchObject({
-      code: 125,
-      rows: [{ outcome: 'lost', reason: 'job', exit_code: null }],
-    });
-    expect(first.stderr).toContain('disappeared without an exit code');
-    expect(await attention()).toMatchObject([{ resource: NEW, command: 'gpucloud jobs stop job' }]);
-    expect(await reap()).toMatchObject({ code: 0, rows: [] });
-    expect(world.status()).toBe('ACTIVE');
-    world.advance(2 * 3_600_000);
-    expect(await reap()).toMatchObject({ rows: [{ outcome: 'terminated', reason: 'job' }] });
-    expect(await list()).toMatchObject([{ status: 'LOST', ends_at: null }]);
-    expect(await attention()).toEqual([]);
-  });
-
   test('copies results before it terminates, although the computer slept past the deadline', async () => {
     await detached('echo out; echo x >result; exit 3', '--fetch', 'result', '--report', 'report');
     await hasExited();
@@ -159,22 +140,6 @@ describe('reap with jobs', needs('ssh'), () => {
     expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
     expect(await attention()).toEqual([]);
     await rm(folder, { recursive: true });
-  });
-
-  test('keeps the instance until the results can be written', async () => {
-    await detached('mkdir out; echo x >out/result', '--fetch', 'out:results');
-    await hasExited();
-    await writeFile(at('results'), 'in the way');
-    const failed = await reap();
-    expect(failed).toMatchObject({ code: 125, rows: [{ outcome: 'refused', exit_code: 0 }] });
-    expect(failed.stderr).toContain('gpucloud jobs attach job');
-    expect(await attention()).toMatchObject([
-      { resource: NEW, command: 'gpucloud jobs attach job' },
-    ]);
-    expect(world.status()).toBe('ACTIVE');
-    await rm(at('results'));
-    expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
-    expect(await readFile(at('results', 'result'), 'utf8')).toBe('x\n');
   });
 
   test('keeps the instance of a lost job until stop can write the results', async () => {
@@ -242,27 +207,5 @@ describe('reap with jobs', needs('ssh'), () => {
     await hasExited();
     expect(await reap()).toMatchObject({ rows: [{ outcome: 'terminated', reason: 'job' }] });
     expect(await readFile(at('result'), 'utf8')).toBe('x\n');
-  });
-
-  test('keeps an instance with --keep-on-failure, and fetches once', async () => {
-    await mkdir(at('out'));
-    const keep = ['--keep-on-failure', '20m', '--fetch', 'result:out/'];
-    await detached('echo x >result; exit 5', ...keep);
-    await hasExited();
-    expect(await reap()).toMatchObject({ rows: [{ outcome: 'kept', exit_code: 5 }] });
-    expect(await readFile(at('out', 'result'), 'utf8')).toBe('x\n');
-    expect(await reap()).toMatchObject({ code: 0, rows: [] });
-    expect(world.status()).toBe('ACTIVE');
-    const [{ ends_at }] = await list();
-    expect(Date.parse(ends_at) - Date.now()).toBeLessThan(20 * 60_000);
-
-    // Listing the job must not change it.
-    await world.sshd.stop();
-    const left = await gpucloud('jobs', 'attach', 'job', '--wait-timeout', '1s');
-    expect(left.code, left.stderr).not.toBe(0);
-    await world.startSshd();
-    expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 5 }]);
-    expect(await reap()).toMatchObject({ code: 0, rows: [] });
-    expect(terminations()).toBe(0);
   });
 });

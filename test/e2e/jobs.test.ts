@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SOAK } from '../faults/tools.ts';
@@ -127,48 +127,4 @@ describe('gpucloud jobs', needs('ssh'), () => {
     },
     timeLimit,
   );
-
-  test("stops a job's command, fetches the results and terminates", async () => {
-    await detached('trap "echo x >result; echo caught; exit 9" INT; while :; do sleep 0.1; done');
-    const stopped = await gpucloud('jobs', 'stop', 'job');
-    expect(stopped, stopped.stderr).toMatchObject({ code: 0, stdout: '' });
-    expect(world.status()).toBe('TERMINATING');
-    expect(await readFile(join(world.computer.home, 'result'), 'utf8')).toBe('x\n');
-    expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 9 }]);
-    expect(await gpucloud('jobs', 'logs', 'job')).toMatchObject({ stdout: 'caught\n' });
-  });
-
-  test('stops a job that another process follows, and terminates it only once', async () => {
-    const command = 'trap "echo x >result; exit 9" INT; echo up; while :; do sleep 0.1; done';
-    const words = [...world.words('--fetch', 'result'), '--', 'sh', '-c', command];
-    const { child, ended } = start(...words);
-    await heard(child, 'stdout', /up/);
-    const stopped = await gpucloud('jobs', 'stop', 'job', '--no-fetch');
-    expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
-    expect(await ended).toEqual([9, null]);
-    expect(await readFile(join(world.computer.home, 'result'), 'utf8')).toBe('x\n');
-    const terminated = ({ path }: { path: string }) => path.endsWith('/terminate');
-    expect(world.service.requests.filter(terminated)).toHaveLength(1);
-  });
-
-  test('shows a job whose instance restarted as LOST, and one without SSH as UNREACHABLE', async () => {
-    await detached('sleep 60');
-    const pid = Number(await readFile(join(world.there, 'gpucloud-run', 'pid'), 'utf8'));
-    process.kill(-pid, 'SIGKILL');
-    expect(await list()).toMatchObject([{ status: 'LOST', exit_code: null }]);
-    await world.sshd.stop();
-    expect(await list()).toMatchObject([{ status: 'UNREACHABLE', exit_code: null }]);
-    const { code, stderr } = await gpucloud('jobs', 'logs', 'job');
-    expect(code, stderr).toBe(6);
-    expect(world.status()).toBe('ACTIVE');
-  });
-
-  test('stores the record and output of a run in the foreground', async () => {
-    expect(await world.run([], ['sh', '-c', 'echo out; exit 4'])).toMatchObject({ code: 4 });
-    const jobs = join(world.computer.home, 'state', 'jobs');
-    const kinds = (await readdir(jobs)).map((name) => name.split('.').slice(1).join('.'));
-    expect(kinds.sort()).toEqual(['err.0', 'json', 'out.0']);
-    expect(await gpucloud('jobs', 'logs', 'job')).toEqual({ code: 0, stdout: 'out\n', stderr: '' });
-    expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 4 }]);
-  });
 });

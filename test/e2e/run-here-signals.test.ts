@@ -6,13 +6,10 @@ import { runFast } from '../jobs/fast-run.ts';
 import { createHereWorld, type HereWorld } from '../jobs/here-world.ts';
 import { needs } from '../support/needs.ts';
 import { KEYS, sitDown } from '../support/person.ts';
-import { heard } from '../support/program.ts';
 import { taken } from '../support/signals.ts';
 import { until } from '../support/ssh-world.ts';
 
 const ENDED = { 'job-1': 'TERMINATING', 'job-2': 'TERMINATING' };
-const MINUTE = 60_000;
-
 let world: HereWorld;
 let home: string;
 
@@ -84,45 +81,6 @@ while :; do sleep 0.1; done`;
     }
   });
 
-  test('stops the command and skips the copy on the second Ctrl-C', async () => {
-    const { ended, send, said } = await started(':');
-    await send('SIGINT');
-    await said(/Ctrl-C again/);
-    await send('SIGINT');
-    const { code, stderr } = await ended;
-    expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: 130, statuses: ENDED });
-    expect({ fetched: isFetched(), runs: runs() }).toEqual({ fetched: false, runs: false });
-  });
-
-  test('leaves the instances to their deadlines on the third Ctrl-C', async () => {
-    let held = 0;
-    world.renting.terminations = Array.from({ length: 2 }, () => () => {
-      held += 1;
-      return new Promise<never>(() => undefined);
-    });
-    const { ended, send, said } = await started(':');
-    await send('SIGINT');
-    await said(/Ctrl-C again/);
-    await send('SIGINT');
-    await until(() => held === 2);
-    await send('SIGINT');
-    const { code, stderr } = await ended;
-    expect(code).toBe(7);
-    for (const name of ['job-1', 'job-2']) {
-      expect(stderr).toMatch(new RegExp(`Could not terminate ${name} .*It may still be billing`));
-    }
-    expect(runs()).toBe(false);
-    world.renting.terminations = [];
-    const list = ['instances', 'list', '--json', '--all'];
-    const { stdout } = await world.computer.gpucloud(list, { env: world.env });
-    const rows: { status: string; ends_at?: string }[] = JSON.parse(stdout);
-    const living = rows.filter(({ status }) => status === 'ACTIVE');
-    expect(living.map(({ ends_at }) => typeof ends_at)).toEqual(['string', 'string']);
-    world.advance(2 * 60 * MINUTE);
-    await world.computer.gpucloud(['instances', 'reap'], { env: world.env });
-    expect(world.statuses()).toEqual(ENDED);
-  });
-
   test.each([
     ['SIGTERM', 143],
     ['SIGHUP', 129],
@@ -140,39 +98,6 @@ while :; do sleep 0.1; done`;
       });
     },
   );
-
-  test('stops the command after jobs stop from another process', async () => {
-    const { ended } = await started('exit 9');
-    const stop = ['jobs', 'stop', 'job-2'];
-    expect(await world.computer.gpucloud(stop, { env: world.env })).toMatchObject({ code: 0 });
-    const { code, stderr } = await ended;
-    expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: 9, statuses: ENDED });
-    expect({ signals: signals(), fetched: isFetched() }).toEqual({
-      signals: 'INT\n',
-      fetched: true,
-    });
-  });
-
-  test('kills a command that ignores every signal', async () => {
-    const { ended, send } = await started('trap "" TERM');
-    await send('SIGINT');
-    await until(() => existsSync(join(home, 'signals')));
-    await send('SIGINT');
-    expect(await ended).toMatchObject({ code: 130 });
-    expect(runs()).toBe(false);
-  });
-
-  test('terminates all starting instances on the first Ctrl-C', async () => {
-    const { rent } = world.renting;
-    world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
-    const child = world.computer.start([...world.words(), '--', 'touch', 'up'], { env: world.env });
-    const ended = once(child, 'close');
-    await heard(child, 'stderr', /Starting/);
-    world.renting.rent = rent;
-    child.kill('SIGINT');
-    expect(await ended).toEqual([130, null]);
-    expect({ up: isUp(), statuses: world.statuses() }).toEqual({ up: false, statuses: ENDED });
-  });
 
   test('interrupts the command only once on Ctrl-C in a terminal', async () => {
     const argv = [...world.words(), '--', 'sh', '-c', command('sleep 1; exit 9')];

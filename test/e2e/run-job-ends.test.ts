@@ -1,12 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
-import { NEW } from '../support/renting-service.ts';
-import { taken } from '../support/signals.ts';
 import { until } from '../support/ssh-world.ts';
 
 let world: JobWorld;
@@ -62,43 +59,6 @@ describe('gpucloud run after an interrupt', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('skips the copy and terminates on the second Ctrl-C', async () => {
-    const job = start([
-      ...world.words('--fetch', 'ran'),
-      '--',
-      'sh',
-      '-c',
-      'trap "" INT; echo up; sleep 60',
-    ]);
-    await until(() => job.stdout().includes('up\n'));
-    job.child.kill('SIGINT');
-    await until(() => job.stderr().includes('Ctrl-C again'));
-    job.child.kill('SIGINT');
-    expect(await job.ended).toBe(130);
-    expect(existsSync(join(world.computer.home, 'ran'))).toBe(false);
-    expect(world.status()).toBe('TERMINATING');
-  });
-
-  test('exits with 7 at the third Ctrl-C', async () => {
-    let isAsked = false;
-    world.renting.terminations = [
-      () => {
-        isAsked = true;
-        return new Promise(() => undefined);
-      },
-    ];
-    const job = await startedJob('--report', 'report.json');
-    job.child.kill('SIGINT');
-    await until(() => isAsked);
-    job.child.kill('SIGINT');
-    await taken(job.child.pid ?? 0, 'SIGINT');
-    job.child.kill('SIGINT');
-    expect(await job.ended).toBe(7);
-    expect(job.stderr()).toContain(NEW);
-    const report = await readFile(join(world.computer.home, 'report.json'), 'utf8');
-    expect(JSON.parse(report)).toMatchObject({ command_exit_code: 9, terminated: 'unknown' });
-  });
-
   test.each([
     ['SIGTERM', 143],
     ['SIGHUP', 129],
@@ -107,26 +67,5 @@ describe('gpucloud run after an interrupt', needs('ssh'), () => {
     job.child.kill(signal);
     expect(await job.ended).toBe(code);
     expect(world.status()).toBe('TERMINATING');
-  });
-
-  test('takes over a job after kill -9, and runs the command once', async () => {
-    const job = start([
-      ...world.words('--fetch', 'ran'),
-      '--',
-      'sh',
-      '-c',
-      'echo ran >>ran; echo up; sleep 3; echo more; exit 4',
-    ]);
-    await until(() => job.stdout().includes('up\n'));
-    job.child.kill('SIGKILL');
-    await job.ended;
-    expect(world.status()).toBe('ACTIVE');
-    // attach uses the sign-in options of the run.
-    const attach = ['jobs', 'attach', 'job'];
-    const attached = await world.computer.gpucloud(attach, { env: world.env });
-    expect(attached).toMatchObject({ code: 4, stdout: expect.stringMatching(/^(up\n)?more\n$/) });
-    expect(await readFile(join(world.computer.home, 'ran'), 'utf8')).toBe('ran\n');
-    expect(world.status()).toBe('TERMINATING');
-    expect(world.rentals()).toBe(1);
   });
 });

@@ -60,17 +60,6 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(await attached()).toMatchObject({ code: 0, stdout: 'more\n' });
   }, 60_000);
 
-  test('exits with 5 for a job that another process follows', async () => {
-    const { child, ended } = start([], ['sh', '-c', 'echo up; sleep 45']);
-    await heard(child, 'stdout', /up/);
-    const second = await attached();
-    expect(second).toMatchObject({ code: 5, stdout: '' });
-    expect(second.stderr).toContain('Another gpucloud process is following');
-    expect(world.status()).toBe('ACTIVE');
-    child.kill('SIGTERM');
-    expect(await ended).toBe(143);
-  }, 90_000);
-
   test('copies both ways even if the login shell of the instance prints a greeting', async () => {
     const source = join(world.computer.home, 'project');
     await mkdir(source);

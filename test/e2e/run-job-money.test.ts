@@ -42,36 +42,6 @@ describe('the money and the results of gpucloud run', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('closes a job whose instance ended elsewhere, with the reason', async () => {
-    await world.arm();
-    const { code } = await world.run(['--detach', '--report', at('report')], ['sleep', '60']);
-    expect(code).toBe(0);
-    world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
-    expect(await reap()).toMatchObject({
-      code: 0,
-      rows: [{ outcome: 'already_ended', reason: 'job', exit_code: null }],
-    });
-    const { stdout } = await gpucloud('jobs', 'get', 'job', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({
-      reason: 'job is TERMINATED, so its job has ended.',
-      report: { terminated: true },
-    });
-    expect(JSON.parse(await readFile(at('report'), 'utf8'))).toMatchObject({ terminated: true });
-    expect(sent()).toBe(0);
-  });
-
-  test('shows why an instance failed in mid-job, and ends it', async () => {
-    const { child, ended } = start([], 'echo up; sleep 60');
-    await heard(child, 'stdout', /up/);
-    const failed = { status: 'ERROR', failure_reason: 'disk failed' };
-    world.renting.rent(NEW, 'job', failed as object);
-    await world.sshd.stop();
-    const { code, stderr } = await ended;
-    expect(code, stderr).toBe(125);
-    expect(stderr).toContain('job is ERROR (disk failed), so its job has ended.');
-    expect(world.status()).toBe('TERMINATING');
-  });
-
   test('keeps 3,000 results for a later reap if its disk is full', {
     timeout: 90_000,
     ...needs('the right to mount'),

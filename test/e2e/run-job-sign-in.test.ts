@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,15 +8,12 @@ import { CliError } from '../../src/errors.ts';
 import { runFast } from '../jobs/fast-run.ts';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
-import { heard } from '../support/program.ts';
-import { makeKey } from '../support/sshd.ts';
 import { pause } from '../support/terminal.ts';
 
 let world: JobWorld;
 let folder: string;
 
 const WAITS = ['sh', '-c', 'echo up; while [ ! -f go ]; do sleep 0.1; done; exit 3'];
-const go = () => writeFile(join(world.there, 'gpucloud-run', 'work', 'go'), '');
 const times = (text: string, part: string) => text.split(part).length - 1;
 
 describe('signing in to the instance of a job', needs('ssh'), () => {
@@ -29,26 +26,11 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  function start(...argv: string[]) {
-    const child = world.computer.start(argv, { env: world.env });
-    const printed = { stderr: '' };
-    child.stderr.on('data', (chunk) => {
-      printed.stderr += chunk;
-    });
-    return { child, printed, ended: once(child, 'close').then(([code]) => code) };
-  }
-
   /** Waits until the command of {@link WAITS} runs and gpucloud prints its output. */
   const isUp = async () => {
     const out = join(world.there, 'gpucloud-run', 'out');
     while ((await readFile(out, 'utf8').catch(() => '')) === '') await pause(50);
     await pause(1_000);
-  };
-
-  /** Restarts the server with another host key. */
-  const restart = async (name: string) => {
-    await world.sshd.stop();
-    await world.startSshd({ hostKey: makeKey(folder, name) });
   };
 
   test('gives up after --wait-timeout if the server hangs after its banner', async () => {
@@ -71,58 +53,6 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
       for (const socket of sockets) socket.destroy();
       hanging.close();
     }
-  });
-
-  test('prints each connection error once while reconnecting', async () => {
-    const running = runFast(world, [...world.words(), '--', ...WAITS]);
-    await isUp();
-    await world.sshd.stop();
-    await pause(1_500);
-    const accepted = join(folder, 'accepted.pub');
-    await copyFile(`${makeKey(folder, 'other')}.pub`, accepted);
-    await world.startSshd({ clientKey: accepted });
-    await pause(2_500);
-    await copyFile(`${world.clientKey}.pub`, accepted);
-    await pause(1_500);
-    await go();
-    const { code, stderr } = await running;
-    expect(code, stderr).toBe(3);
-    for (const part of [
-      'The connection to job was lost',
-      'Connection refused',
-      'Permission denied',
-      'Reconnected to job.',
-    ]) {
-      expect({ part, times: times(stderr, part) }).toEqual({ part, times: 1 });
-    }
-    expect(stderr).toMatch(/Still no connection to job \(.*Permission denied/);
-  });
-
-  test('exits with 125 and terminates if the host key changes', async () => {
-    const { child, printed, ended } = start(...world.words(), '--', ...WAITS);
-    await heard(child, 'stdout', /up/);
-    await restart('new');
-    expect(await ended).toBe(125);
-    expect(times(printed.stderr, 'job has a new host key')).toBe(1);
-    expect(world.status()).toBe('TERMINATING');
-  });
-
-  test('leaves an attached job running if the host key changes', async () => {
-    await world.run(['--detach', '--unenforced'], WAITS);
-    const following = start('jobs', 'attach', 'job');
-    await heard(following.child, 'stdout', /up/);
-    await restart('new');
-    expect(await following.ended).toBe(7);
-    expect(times(following.printed.stderr, 'job has a new host key')).toBe(1);
-    expect(world.status()).toBe('ACTIVE');
-    const again = start('jobs', 'attach', 'job');
-    expect(await again.ended).toBe(7);
-    // gpucloud makes one attempt, not forty.
-    expect(again.printed.stderr).not.toContain('connection to job');
-    expect(again.printed.stderr).toContain('job has a new host key');
-    const logs = start('jobs', 'logs', 'job');
-    expect(await logs.ended).toBe(6);
-    expect(logs.printed.stderr).toContain('job has a new host key');
   });
 
   test('prints once why the interrupt failed', async () => {

@@ -11,13 +11,6 @@ import { until } from '../support/ssh-world.ts';
 
 let world: JobWorld;
 let home: string;
-
-/** Creates a file at its start, and exits half a second after the archive ends. */
-const SLOW_TAR = 'touch "$HOME/begun$1"; sleep 0.5; real "$@"; sleep 0.5';
-/** Fails like a lost connection at the first call. */
-const cut = (mark: string) =>
-  `[ -f "$HOME/cut${mark}" ] || { touch "$HOME/cut${mark}"; exit 255; }; real "$@"`;
-
 describe('the stages of gpucloud run', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createJobWorld();
@@ -30,9 +23,6 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
   function job(words: readonly string[], command: string, interrupts = ctrlC()) {
     return runFast(world, [...world.words(...words), '--', 'sh', '-c', command], { interrupts });
   }
-
-  const copies = () => ['--sync', join(home, 'project'), '--fetch', `out:${join(home, 'out')}`];
-  const SCRIPT = 'echo ran >>ran; mkdir out; cp in.txt ran out; exit 3';
 
   function ctrlC() {
     const [first, second] = [new AbortController(), new AbortController()];
@@ -49,39 +39,6 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     return { PATH: `${bin}:${process.env.PATH}` };
   }
 
-  test('terminates after Ctrl-C during the copy, and never runs the command', async () => {
-    await world.replaceThere({ tar: SLOW_TAR });
-    const keys = ctrlC();
-    const ended = job(copies(), SCRIPT, keys);
-    await until(() => existsSync(join(world.there, 'begun-xf')));
-    keys.press();
-    expect(await ended).toMatchObject({ code: 130 });
-    expect(existsSync(join(world.there, 'gpucloud-run', 'started'))).toBe(false);
-    expect(world.status()).toBe('TERMINATING');
-  });
-
-  test("finishes the fetch after Ctrl-C, and exits with the command's code", async () => {
-    await world.replaceThere({ tar: SLOW_TAR });
-    const keys = ctrlC();
-    const ended = job(copies(), SCRIPT, keys);
-    await until(() => existsSync(join(world.there, 'begun-cf')));
-    keys.press();
-    expect(await ended).toMatchObject({ code: 3 });
-    expect(await readFile(join(home, 'out', 'in.txt'), 'utf8')).toBe('x\n');
-    expect(world.status()).toBe('TERMINATING');
-  });
-
-  test('repeats the copy and the start after a lost connection, and runs the command once', async () => {
-    // The start of the job uses cat.
-    await world.replaceThere({ tar: cut('$1'), cat: cut('-cat') });
-    const done = await job(copies(), SCRIPT);
-    expect(done).toMatchObject({ code: 3 });
-    for (const mark of ['cut-xf', 'cut-cat', 'cut-cf']) {
-      expect(existsSync(join(world.there, mark))).toBe(true);
-    }
-    expect(await readFile(join(home, 'out', 'ran'), 'utf8')).toBe('ran\n');
-  });
-
   test('resends Ctrl-C to the command after a lost connection', async () => {
     const mark = join(home, 'cut');
     const env = await ssh(
@@ -96,16 +53,6 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     keys.press();
     expect(await ended).toMatchObject({ code: 9 });
     expect(existsSync(mark)).toBe(true);
-  });
-
-  test('exits with 125 and terminates the instance if SSH refuses the key', async () => {
-    const env = await ssh(
-      'case "$1" in -V | -G) ;; *) echo "Permission denied." >&2; exit 255 ;; esac',
-    );
-    const done = await runFast(world, [...world.words(), '--', 'true'], { env });
-    expect(done).toMatchObject({ code: 125 });
-    expect(done.stderr).toContain('Could not sign in with SSH: Permission denied.');
-    expect(world.status()).toBe('TERMINATING');
   });
 
   test("terminates an instance whose response can't be read", async () => {

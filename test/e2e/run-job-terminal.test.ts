@@ -1,7 +1,7 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createJobWorld, IMAGE, type JobWorld, KEY_ID, OFFER } from '../jobs/job-world.ts';
+import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs, programAt } from '../support/needs.ts';
 import { KEYS, type Person, sitDown } from '../support/person.ts';
 
@@ -39,74 +39,6 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     expect(one.written()).toContain('accuracy 0.93\u001b[0m\r\n');
     expect(one.screen()).toMatch(
       /^accuracy 0.93\nsh -c 'echo 1 >x; printf .*…: exit code 0\nFetched results\/x\nTerminated job after \d+ s\.\nIt cost at most 89\.90 ₽: .*\d+ s running.*\.$/m,
-    );
-  });
-
-  test('asks for missing values, offers the keys that can sign in, and prints the equivalent command', async () => {
-    const { computer, keys, clientKey } = world;
-    const ssh = join(computer.home, '.ssh');
-    await mkdir(ssh);
-    await copyFile(clientKey, join(ssh, 'work'));
-    await copyFile(`${clientKey}.pub`, join(ssh, 'work.pub'));
-    const public_key = await readFile(`${clientKey}.pub`, 'utf8');
-    keys.push({ id: KEY_ID.replace('3', '4'), name: 'work', public_key });
-    const argv = [
-      'run',
-      '--name',
-      'job',
-      '--ssh-arg=-F/dev/null',
-      '--image',
-      IMAGE,
-      '--',
-      'echo',
-      'it works',
-    ];
-    one = sitDown(computer, argv, { env: world.env });
-    await one.answers(/\? Terminate the instance after \(4h\)/, KEYS.enter);
-    await one.answers(/\? ID of the offer *$/m, `${OFFER}${KEYS.enter}`);
-    await one.reads(/\? SSH keys[\s\S]*submit/);
-    expect(one.screen()).toContain('◉ work');
-    expect(one.screen()).not.toContain('laptop');
-    await one.type(KEYS.enter);
-    await one.answers(/\? Rent it\?[\s\S]*select/, KEYS.enter);
-    expect(await one.ended()).toBe(0);
-    expect(one.screen()).toMatch(/^it works\necho 'it works': exit code 0$/m);
-    expect(one.screen()).toContain(
-      [
-        `  gpucloud run --name job --offer ${OFFER} \\`,
-        `    --image ${IMAGE} --ssh-key work \\`,
-        "    --terminate-after 4h --ssh-arg=-F/dev/null -- echo 'it works'",
-      ].join('\n'),
-    );
-  });
-
-  test('rents nothing if the user cancels a question', async () => {
-    one = sitDown(world.computer, ['run', '--', 'true'], { env: world.env });
-    await one.answers(/\? Terminate the instance after/, KEYS.ctrlC);
-    expect(await one.ended()).toBe(130);
-    expect(one.screen()).toMatch(/Cancelled. Nothing was rented.$/);
-    expect(world.rentals()).toBe(0);
-  });
-
-  test('shows a phase for a quiet command until its first output', async () => {
-    person([], 'sleep 2; echo up; sleep 2');
-    await one.reads(/^. Running sh -c 'sleep 2; echo up; sleep 2'$/m);
-    await one.reads(/^up$/m);
-    expect(one.screen()).not.toContain('Running');
-    expect(await one.ended()).toBe(0);
-  });
-
-  test('starts a new line after Ctrl-C, and explains the next Ctrl-C', async () => {
-    person([], 'trap "" INT; printf "up\\nworking"; sleep 60');
-    await one.reads(/^working$/m);
-    await one.type(KEYS.ctrlC);
-    await one.reads(
-      /^working\^C\nInterrupting the command. Ctrl-C again terminates job without copying results.$/m,
-    );
-    await one.type(KEYS.ctrlC);
-    expect(await one.ended()).toBe(130);
-    expect(one.screen()).toMatch(
-      /^\^C\nTerminated job after \d+ s\.\nIt cost at most .*\nInterrupted.$/m,
     );
   });
 

@@ -75,26 +75,6 @@ describe('gpucloud run', needs('ssh'), () => {
     expect(JSON.parse(report)).toMatchObject({ command_exit_code: 7, terminated: true });
   });
 
-  test('keeps the instance for 30 minutes if a result is missing, for jobs attach', async () => {
-    await world.arm();
-    const { code, stderr } = await world.run(['--fetch', 'missing'], ['true']);
-    expect({ code, status: world.status() }).toEqual({ code: 125, status: 'ACTIVE' });
-    expect(stderr).toContain('missing does not exist on the instance');
-    expect(stderr).toContain('gpucloud jobs attach job');
-    const { env } = world;
-    const { stdout } = await world.computer.gpucloud(['jobs', 'get', 'job', '--json'], { env });
-    const { ends_at, status } = JSON.parse(stdout);
-    expect(status).toBe('EXITED');
-    expect(Date.parse(ends_at) - Date.now()).toBeLessThanOrEqual(30 * 60_000);
-    await writeFile(join(world.there, 'gpucloud-run', 'work', 'missing'), 'x');
-    const attached = await world.computer.gpucloud(['jobs', 'attach', 'job'], { env });
-    expect({ code: attached.code, status: world.status() }).toEqual({
-      code: 0,
-      status: 'TERMINATING',
-    });
-    expect(await readFile(join(world.computer.home, 'missing'), 'utf8')).toBe('x');
-  });
-
   test('distinguishes a job from an earlier job in the same home folder', async () => {
     const folder = join(world.there, 'gpucloud-run');
     await mkdir(join(folder, 'started'), { recursive: true });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runFast } from '../jobs/fast-run.ts';
@@ -112,38 +112,6 @@ describe('gpucloud run --on', needs('ssh'), () => {
       const logs = await gpucloud(['jobs', 'logs', 'dev']);
       expect(logs).toMatchObject({ code: 0, stdout: 'out\n' });
     }
-  });
-
-  test('keeps the results after a failed copy, so that jobs attach can fetch them', async () => {
-    const local = join(world.computer.home, 'folder');
-    const done = await runOn(
-      ['--fetch', `out:${local}`],
-      ...['sh', '-c', `mkdir out; echo x >out/r; >${local}`],
-    );
-    expect(done.code, done.stderr).toBe(125);
-    expect(done.stderr).toContain('gpucloud jobs attach dev');
-    await rm(local);
-    expect(await gpucloud(['jobs', 'attach', 'dev'])).toMatchObject({ code: 0 });
-    expect(existsSync(join(local, 'r'))).toBe(true);
-  });
-
-  test('ends a job whose result is missing, so that the next job may start', async () => {
-    const done = await runOn(['--fetch', here('missing')], 'true');
-    expect(done.code, done.stderr).toBe(125);
-    expect(await runOn([], 'true')).toMatchObject({ code: 0 });
-  });
-
-  test('interrupts the command on Ctrl-C, fetches, and keeps the instance running', async () => {
-    const command = 'trap "echo x >result; exit 9" INT; echo up; while :; do sleep 0.1; done';
-    const argv = [...words('--fetch', here('result')), '--', 'sh', '-c', command];
-    const child = world.computer.start(argv, { env: world.env });
-    const ended = once(child, 'close');
-    await heard(child, 'stdout', /up/);
-    const said = heard(child, 'stderr', /Ctrl-C again leaves dev/);
-    child.kill('SIGINT');
-    await said;
-    expect(await ended).toEqual([9, null]);
-    expect(existsSync(join(world.computer.home, 'result'))).toBe(true);
   });
 
   test('leaves the command running and exits with 143 on SIGTERM', async () => {

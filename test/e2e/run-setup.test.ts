@@ -49,17 +49,6 @@ describe('gpucloud run --setup', needs('ssh'), () => {
     expect((await gpucloud('jobs', 'logs', 'job')).stderr).toBe('installing\n');
   });
 
-  test('keeps the instance of a failed setup with --keep-on-failure', async () => {
-    await world.arm();
-    const { code, stderr } = await world.run(
-      ['--setup', 'exit 3', '--keep-on-failure', '1h'],
-      ['true'],
-    );
-    expect(code, stderr).toBe(125);
-    expect(stderr).toContain('The setup failed with exit code 3');
-    expect(world.status()).toBe('ACTIVE');
-  });
-
   test('skips a setup that has succeeded on the instance of --on, until it changes', async () => {
     world.renting.rent(NEW, 'dev');
     const file = join(project, 'requirements.txt');

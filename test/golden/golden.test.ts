@@ -23,7 +23,7 @@ function golden<T>(file: URL, empty: T): T {
 }
 
 function write(file: URL, content: unknown): void {
-  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
+  writeFileSync(file, `${pretty(content)}\n`);
 }
 
 let world: World | undefined;
@@ -99,7 +99,7 @@ describe('schemas/results.json', () => {
     });
     const parts = Object.keys(before.$defs).filter((name) => now.$defs[name] === undefined);
     if (MODE !== 'replace') expect([...faults, ...parts], HINT).toEqual([]);
-    if (MODE !== undefined) writeFileSync(RESULTS_FILE, `${pretty(now)}\n`);
+    if (MODE !== undefined) write(RESULTS_FILE, now);
     const renew = 'renew it with: npm run generate';
     expect(readFileSync(RESULTS_FILE, 'utf8'), renew).toBe(`${pretty(now)}\n`);
   });

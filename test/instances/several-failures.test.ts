@@ -160,18 +160,6 @@ describe('create --min-count', () => {
     );
   });
 
-  test('exits with 7 if the service refuses a termination', async () => {
-    rig.answer({ 'gpu-2': 'refused' });
-    rig.service.terminations = Array.from({ length: 9 }, () => () => no(400, 'no'));
-    const { code, errors, shown } = await rig.create(['--count', '2', '--min-count', '2']);
-    expect(code).toBe(7);
-    expect(errors).toMatchObject([
-      { code: 'outcome_unknown', resource: shown[0].id, may_be_billing: true },
-      { code: 'conflict' },
-    ]);
-    expect(errors[0]?.hint).toBe('gpucloud instances terminate gpu-1');
-  });
-
   test('exits with 7 if a terminated instance still runs', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     rig.service.terminations = Array.from({ length: 4 }, () => () => ok({ status: 'TERMINATING' }));

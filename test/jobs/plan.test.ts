@@ -127,16 +127,6 @@ describe('gpucloud run before renting', () => {
   });
 
   test.each([
-    ['--offer', ['--image', 'b-1', '--ssh-key', 'laptop']],
-    ['--image', ['--offer', 'a-1', '--ssh-key', 'laptop']],
-  ])('prints that %s is missing if the other flags are given', async (flag, given) => {
-    const argv = ['run', ...given, '--terminate-after', '1h', '--', 'true'];
-    const { code, stderr, requests } = await world.cli(argv);
-    expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 });
-    expect(stderr).toMatch(new RegExp(`^error: run: missing ${flag}(?: \\(see .*)?\n`));
-  });
-
-  test.each([
     '--name=train',
     '--offer=a',
     '--image=b',
@@ -163,20 +153,6 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toMatch(/option .* cannot be used with option/);
     expect(stderr).toContain(flag.replace(/=.*/, ''));
     expect(stderr).toContain('--on <instance>');
-  });
-
-  test('reads the name from the file unless --name is given', needs('ssh'), async () => {
-    const file = join(folder, 'box.yaml');
-    await writeFile(file, 'instance_name: trainer\noffer_id: a-1\nimage_id: b-1\n');
-    const signIn = ['--ssh-key', '3f0c5d9e-2222-4222-8333-444455556666', '--identity', '/dev/null'];
-    const words = ['run', '-f', file, ...signIn, '--terminate-after', '1h', '--dry-run', '--json'];
-    for (const [flags, name] of [
-      [[], 'trainer'],
-      [['--name', 'other'], 'other'],
-    ] as const) {
-      const { stdout } = await world.cli([...words, ...flags, '--', 'true']);
-      expect(JSON.parse(stdout)).toMatchObject({ request: { instance_name: name } });
-    }
   });
 
   test('rejects --pass-env with an unset variable or an invalid name', async () => {

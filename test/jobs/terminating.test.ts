@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { graceFor } from '../../src/jobs/stops.ts';
 import { NEW } from '../support/renting-service.ts';
-import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { ctrlC, exited, followed, killSupervisor, LASTS, reap, started } from './stories.ts';
@@ -18,13 +17,6 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('terminating the instance', () => {
-  test('retries a termination after a 409 response', async () => {
-    world.renting.terminations = [() => no(409, 'The instance is busy.')];
-    expect(await world.run('true', [])).toMatchObject({ code: 0 });
-    expect(world.status()).toBe('TERMINATING');
-    expect(world.terminations()).toBe(2);
-  });
-
   test('stores the exit code before it terminates the instance', async () => {
     let stored: unknown;
     world.renting.terminations = [

@@ -3,10 +3,9 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
-import { no, ok } from '../support/service.ts';
+import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { passingClock } from './passing-clock.ts';
 import { ctrlC, exited, followed, LASTS } from './stories.ts';
 
 const OLD = '3f0c5d9e-1111-4222-8333-444455550000';
@@ -40,52 +39,6 @@ describe('the termination after gpucloud run', () => {
     const { code, stderr } = await job('true');
     expect({ code, status: world.status() }).toEqual({ code: 7, status: 'ACTIVE' });
     expect(stderr).toContain(NEW);
-    expect(stderr).toContain('It may still be billing');
-  });
-
-  test('retries the termination while the instance is ACTIVE', async () => {
-    const { renting } = world;
-    const refuses = () => no(400, 'Instance is already terminating');
-    renting.terminations = [
-      // Simulates a service that terminates the instance late.
-      () => 'hangUp',
-      refuses,
-      refuses,
-      (id) => {
-        renting.terminate(id);
-        return refuses();
-      },
-    ];
-    expect(await job('true')).toMatchObject({ code: 0 });
-    expect(sent()).toBe(4);
-  });
-
-  test('exits with 7 if the instance stays ACTIVE although the service accepts the requests', async () => {
-    world.renting.terminations = Array.from({ length: 50 }, () => () => ok({ status: 'ACTIVE' }));
-    const { code, stderr } = await job('true');
-    expect(code).toBe(7);
-    expect(stderr).toContain(NEW);
-  });
-
-  test('exits with 7 if the service refuses to terminate', async () => {
-    world.renting.terminations = Array.from({ length: 50 }, () => () => no(409, 'Not now'));
-    const clock = passingClock(100);
-    const pauses: number[] = [];
-    const sleep: typeof clock.sleep = (milliseconds, signal) => {
-      if (sent() > 0) pauses.push(milliseconds);
-      return clock.sleep(milliseconds, signal);
-    };
-    const { code, stderr } = await world.run('true', [], { clock: { ...clock, sleep } });
-    expect(code).toBe(7);
-    expect(stderr).toContain('It may still be billing');
-    expect(world.status()).toBe('ACTIVE');
-    expect(pauses).toEqual([2_000, 10_000, 30_000]);
-  });
-
-  test('exits with 7 at once if the service does not permit the termination', async () => {
-    world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
-    const { code, stderr } = await job('true');
-    expect({ code, sent: sent() }).toEqual({ code: 7, sent: 1 });
     expect(stderr).toContain('It may still be billing');
   });
 
@@ -124,17 +77,6 @@ describe('the termination after gpucloud run', () => {
       exit_code: 125,
     });
     expect(world.status()).toBe('TERMINATING');
-  });
-
-  test('terminates an instance over --max-price again after a refused termination', async () => {
-    world.renting.terminations = Array.from({ length: 2 }, () => () => no(500, 'provider error'));
-    const { code, stderr } = await job('true', '--max-price', '1', ...reporting());
-    expect({ code, status: world.status() }).toEqual({ code: 125, status: 'TERMINATING' });
-    expect(stderr).toMatch(
-      /error: job \(.*\) costs 89\.90 ₽ per hour, over --max-price 1\.00, and was terminated at once\.\n/,
-    );
-    expect(stderr).not.toContain('billing');
-    expect(report()).toMatchObject({ instance: { id: NEW, name: 'job' }, terminated: true });
   });
 
   test('exits with 7 and reports the ID if an instance over --max-price is never terminated', async () => {
@@ -207,18 +149,6 @@ describe('gpucloud run without an instance', () => {
     world.renting.posts = [() => no(403, 'Forbidden')];
     expect(await job('true', ...reporting())).toMatchObject({ code: 4 });
     expect(report()).toMatchObject({ stage: 'renting', instance: null, exit_code: 4 });
-  });
-
-  test('exits with 130 without a billing warning after terminating on Ctrl-C', async () => {
-    const rent = world.renting.rent.bind(world.renting);
-    world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
-    const { interrupts, press } = ctrlC();
-    world.renting.onRead = async () => {
-      if (!interrupts.first.aborted) press();
-    };
-    const { code, stderr } = await world.run('true', [], { interrupts });
-    expect({ code, status: world.status() }).toEqual({ code: 130, status: 'TERMINATING' });
-    expect(stderr).not.toContain('may still be billing');
   });
 });
 

@@ -190,7 +190,7 @@ describe('in the sandbox', () => {
   const MISSING = ['jobs_get', 'jobs_logs', 'drives_get', 'ssh_keys_get'];
   const read = toolsOf(referenceOf(tree), 'read', false).map(({ name }) => name);
 
-  test('answers each read tool with a result of its schema, or with our JSON error', async () => {
+  test('answers each read tool with a result of its schema or our JSON error, and no key', async () => {
     for (const name of read) {
       const content = await agent.call(name, GIVEN[name]);
       expect(faultsOf(name, content), `${name} ${JSON.stringify(content)}`).toEqual([]);
@@ -206,10 +206,14 @@ describe('in the sandbox', () => {
         });
       }
     }
+    expect(agent.pipes.written).not.toContain(world.env.GPUCLOUD_API_KEY ?? '');
+    expect(agent.pipes.written.length).toBeGreaterThan(10_000);
   });
 
   test('answers a hundred calls at once', async () => {
-    const quick = read.filter((name) => !MISSING.includes(name) && name !== 'doctor');
+    // instances_top waits until the address of the instance responds.
+    const slow = [...MISSING, 'doctor', 'instances_top'];
+    const quick = read.filter((name) => !slow.includes(name));
     const names = Array.from({ length: 100 }, (_, at) => quick[at % quick.length] ?? '');
     const contents = await Promise.all(names.map((name) => agent.call(name, GIVEN[name])));
     for (const [at, content] of contents.entries()) {
@@ -259,13 +263,6 @@ describe('in the sandbox', () => {
       committed: '179.80',
       instances: [{ name: 'again' }],
     });
-  });
-
-  test('prints no key and no secret', async () => {
-    for (const name of read) await agent.call(name, GIVEN[name]);
-    const secret = world.env.GPUCLOUD_API_KEY ?? '';
-    expect(agent.pipes.written).not.toContain(secret);
-    expect(agent.pipes.written.length).toBeGreaterThan(10_000);
   });
 
   test('reads the purse, the catalog and the pages of the help', async () => {

@@ -3,6 +3,7 @@ import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import type { View } from '../../src/output/output.ts';
 import { width, widthIsUndisputed } from '../../src/output/width.ts';
+import { some } from '../support/random.ts';
 import { type Instance, instances, outputOn, Page, streamed, view, written } from './world.ts';
 
 interface Row {
@@ -127,7 +128,7 @@ describe('a table with wide characters', () => {
       text: string,
     ) => number;
     const disputed: string[] = [];
-    for (let code = 0x20; code < 0x1_0000; code += 1) {
+    for (const code of some(Array.from({ length: 0xffe0 }, (_, at) => at + 0x20))) {
       const text = String.fromCharCode(code);
       if (!widthIsUndisputed(text)) continue;
       if (ofTable(text) !== stringWidth(text) || width(text) !== stringWidth(text)) {

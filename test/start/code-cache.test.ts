@@ -56,26 +56,6 @@ describe('cached code', () => {
     expect(await written()).toBe(first);
   });
 
-  test('caches code in one file per command', async () => {
-    await at.run(HELP);
-    expect(await names()).toEqual(['gpucloud']);
-    await at.run(['profiles', 'list', '--json']);
-    await at.run(['--profile', 'sandbox', 'profiles', 'list']);
-    expect(await names()).toEqual(['gpucloud', 'profiles-list']);
-  });
-
-  test('keeps code of modules that other runs of the command need', async () => {
-    const list = ['profiles', 'list', '--json'];
-    await at.run(list);
-    const [file = ''] = await at.codeFiles();
-    const { size } = await stat(file);
-    await at.run(['profiles', 'list', '-o', 'yaml']);
-    const { size: larger, mtimeMs } = await stat(file);
-    expect(larger).toBeGreaterThan(size + 50_000);
-    await at.run(list);
-    expect((await stat(file)).mtimeMs).toBe(mtimeMs);
-  });
-
   test('does not cache code for a failed command, --version, CI or a Node without a cache', async () => {
     expect((await at.run(['instances', 'nonsense'])).code).toBe(2);
     expect((await at.run(['me', 'get'])).code).toBe(4);
@@ -108,12 +88,6 @@ describe('stale or foreign cached code', () => {
     await rewrite(at.bundle, SOUND, POISON);
     await rewrite(at.bundle, hash, [...hash].reverse().join(''));
     expect((await at.run(HELP)).stdout).toContain(POISON);
-  });
-
-  test('caches code in a folder per Node version and processor', async () => {
-    const file = await poison(at, HELP);
-    const folder = join(file, '..');
-    expect(folder).toMatch(new RegExp(`-${process.version}-${process.arch}$`));
   });
 
   test.each([0, 5, 100, 5000])(

@@ -234,6 +234,9 @@ describe('instances secrets', () => {
       { key: 'TOKEN', value: TOKEN },
       { key: 'deep', value: { a: 1 } },
     ]);
+    expect((await world.cli(['instances', 'secrets', ID])).stdout).toBe(
+      `KEY    VALUE\nTOKEN  ${TOKEN}\ndeep   {"a":1}\n`,
+    );
     expect((await world.cli(['instances', 'secrets', ID, 'TOKEN'])).stdout).toBe(`${TOKEN}\n`);
     expect((await world.cli(['instances', 'secrets', ID, 'deep'])).stdout).toBe('{"a":1}\n');
     expect((await world.cli(['instances', 'get', ID, '--json'])).stdout).not.toContain(TOKEN);

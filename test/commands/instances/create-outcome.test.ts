@@ -71,23 +71,6 @@ describe('instances create', () => {
     });
     expect(errorOf(stderr)).toMatchObject({ code: 'other_end', may_be_billing: true });
   });
-
-  test("exits with 8 if the wait times out, without printing the instance's details", async () => {
-    await world.sandbox.inject('slow-provisioning');
-    const { code, stdout, stderr } = await world.cli([
-      'instances',
-      'create',
-      'trainer',
-      ...HARDWARE,
-      '--wait',
-      '--wait-timeout',
-      '30s',
-    ]);
-    expect(code).toBe(8);
-    expect(stdout).toBe('');
-    expect(stderr).toMatch(/^error: trainer \([0-9a-f-]{36}\): .* It is billing\.\n/m);
-    expect(stderr).toContain('gpucloud instances terminate ');
-  });
 });
 
 describe('instances create with a lost response', () => {

@@ -282,16 +282,6 @@ describe('the burn rate', () => {
     );
     expect(stdout).toContain('- broken is in ERROR (no power) and may be billing:\n');
   });
-
-  test('does not count an unknown price as zero', async () => {
-    await known(service.instance('mute', { price_per_hour_snapshot: null }));
-    const { doc } = await status();
-    expect(doc.burn).toMatchObject({ per_hour: '0.00', per_hour_at_most: null });
-    expect(codes(doc)).toContain('price_not_told');
-    const { stdout } = await world.cli(['status']);
-    expect(stdout).not.toContain('no known costs');
-    expect(stdout).toContain('1 instance with an unknown price');
-  });
 });
 
 describe('the balance', () => {

@@ -98,24 +98,6 @@ describe('reap', () => {
     },
   );
 
-  test('terminates again after the provider rolls back a termination', async () => {
-    world.clock.advance(5 * HOUR);
-    await world.cli(REAP);
-    world.rented.rent(ID, 'trainer', { status: 'ACTIVE' });
-    expect(JSON.parse((await world.cli(REAP)).stdout)).toMatchObject([{ outcome: 'terminated' }]);
-    expect(statusOf(ID)).toBe('TERMINATING');
-  });
-
-  test('retries a terminate after a 500', async () => {
-    world.clock.advance(5 * HOUR);
-    world.rented.terminations.push(() => no(500, 'Provider error'));
-    const { code, stdout } = await world.cli(REAP);
-    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
-      code: 0,
-      rows: [{ outcome: 'terminated' }],
-    });
-  });
-
   test('exits with 1 after four 500s, and succeeds in the next run', async () => {
     world.clock.advance(5 * HOUR);
     world.rented.terminations = Array.from({ length: 4 }, () => () => no(500, 'Provider error'));
@@ -423,18 +405,6 @@ describe('every other command', () => {
     expect(requests.filter(terminations)).toEqual([]);
     await world.cli(REAP);
     expect((await world.cli(['drives', 'list', '-q'])).stderr).toBe('');
-  });
-
-  test('reports the longest delay of several instances as the maximum', async () => {
-    await rentForFourHours(world);
-    world.clock.advance(2 * HOUR);
-    world.rented.newId = () => `${ID.slice(0, -1)}7`;
-    const create = CREATE.map((word) => (word === 'trainer' ? 'second' : word));
-    expect((await world.cli([...create, ...IN_FOUR_HOURS])).code).toBe(0);
-    world.clock.advance(5 * HOUR);
-    expect((await world.cli(['drives', 'list', '-q'])).stderr).toBe(
-      'warning: trainer and 1 more are past their deadlines by up to 3 h, and may be billing. To terminate them: gpucloud instances reap\n',
-    );
   });
 
   test("omits the overdue warning before the deadline by the service's clock", async () => {
