@@ -85,7 +85,7 @@ function updateOnce(name: string, api: Api, options: CallOptions): Promise<User>
  */
 export function reservedBalance(exact: Exact, look: Look, known: Known): CheckResult {
   if (exact === 'nameless') {
-    return unknown('This check sends the account name again, but the account has no name.', {
+    return unknown('This check updates the account with its own name, but the account has no name.', {
       next: ['me', 'update', '--name', 'NAME'],
     });
   }

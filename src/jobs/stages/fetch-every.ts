@@ -45,13 +45,14 @@ export function fetchEvery(
         await copyOut(one, { ...copying, onUnplaced });
         isCopied = true;
       } catch (error) {
-        signal.throwIfAborted();
         if (!(error instanceof CliError)) throw error;
         warn(`${error.message}. The command is still running; trying again.`);
       }
-      if (before === undefined || (!isCopied && left.get(one) === before)) continue;
-      await removeStaging(before);
-      if (isCopied) left.delete(one);
+      if (before !== undefined && (isCopied || left.get(one) !== before)) {
+        await removeStaging(before);
+        if (isCopied) left.delete(one);
+      }
+      signal.throwIfAborted();
     }
   }
   const { clock } = context;
