@@ -82,7 +82,18 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     const { out } = await followed(shell);
     expect(out).toBe(Buffer.from(`${value}\n`).toString('latin1'));
     const files = await readdir(join(home, FOLDER), { recursive: true });
-    const own = ['err', 'exit', 'full', 'out', 'pid', 'since', 'started', 'started/job', 'work'];
+    const own = [
+      'err',
+      'exit',
+      'full',
+      'out',
+      'pid',
+      'since',
+      'started',
+      'started/job',
+      'times',
+      'work',
+    ];
     expect(files.sort()).toEqual(own);
   });
 
