@@ -142,7 +142,7 @@ describe('jobs attach', () => {
       exit_code: 130,
     });
     expect(stderr).toContain(
-      'Stopped following job. Its command still runs, and the instance bills.',
+      'Stopped following job. Its command still runs, and the instance still bills.',
     );
     expect(world.terminations()).toBe(0);
     expect(await shown('get', 'job')).toMatchObject({

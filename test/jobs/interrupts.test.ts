@@ -116,7 +116,7 @@ describe('a signal after the command has exited', () => {
     });
     expect(code, stderr).toBe(130);
     expect(stderr).toContain(
-      'Stopped following job. Its command exited with 4, and the instance bills.',
+      'Stopped following job. Its command exited with 4, and the instance still bills.',
     );
     expect(stderr).not.toContain('Still fetching');
     expect(world.terminations()).toBe(0);

@@ -42,7 +42,7 @@ test.each([
   const interrupted = AbortSignal.abort(new CliError('interrupted', 'Interrupted.'));
   const job = jobWith(record, { stops: { interrupt: interrupted } });
   const { error } = await leftJob(job, context);
-  expect(error?.message).toBe(`Stopped following job. ${text}, and the instance bills.`);
+  expect(error?.message).toBe(`Stopped following job. ${text}, and the instance still bills.`);
 });
 
 test('says once that an instance out of reach may be billing', async () => {

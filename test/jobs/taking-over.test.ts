@@ -111,7 +111,7 @@ describe('jobs stop of a kept job whose run stays', () => {
     press();
     const { code, stderr } = await ran;
     expect(code, stderr).toBe(130);
-    expect(stderr).toContain('Its command exited with 3, and the instance bills.');
+    expect(stderr).toContain('Its command exited with 3, and the instance still bills.');
     isHeld = false;
     expect(await stopped).toMatchObject({ code: 0 });
   });
