@@ -82,24 +82,8 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     const { out } = await followed(shell);
     expect(out).toBe(Buffer.from(`${value}\n`).toString('latin1'));
     const files = await readdir(join(home, FOLDER), { recursive: true });
-<<<<<<< HEAD
     const output = ['err', 'exit', 'full', 'out', 'pid', 'since'];
     expect(files.sort()).toEqual([...output, 'started', 'started/job', 'times', 'work']);
-=======
-    const own = [
-      'err',
-      'exit',
-      'full',
-      'out',
-      'pid',
-      'since',
-      'started',
-      'started/job',
-      'times',
-      'work',
-    ];
-    expect(files.sort()).toEqual(own);
->>>>>>> gpu
   });
 
   test('starts a second job only after the first has ended', here, async () => {
