@@ -102,9 +102,9 @@ export function noteLocal(words: readonly string[], { err }: Context): void {
   );
 }
 
-/** Notes a file of the command that is only on this computer. */
+/** Notes a file of the command, or of its `sh -c`, that is only on this computer. */
 export function noteUncopied(words: readonly string[], { err }: Context): void {
-  const file = words.find(isHere);
+  const file = [...words, ...words.flatMap((word) => word.split(/\s+/))].find(isHere);
   if (file === undefined) return;
   err.note(`${file} is on this computer, but not copied to the instance: --sync . copies it`);
 }

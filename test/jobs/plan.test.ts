@@ -320,6 +320,7 @@ describe('gpucloud run before renting', () => {
         .stderr;
     const note = 'package.json is on this computer, but not copied to the instance';
     expect(await run('--', 'cat', 'package.json')).toContain(note);
+    expect(await run('--', 'sh', '-c', 'cat package.json')).toContain(note);
     expect(await run('--sync', folder, '--', 'cat', 'package.json')).not.toContain(note);
     expect(await run('--', 'cat', 'none.json', 'src')).not.toContain('is on this computer');
   });
