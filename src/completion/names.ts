@@ -138,8 +138,14 @@ export function candidates(
       help: isPlain(state) ? state : kind,
     }))
     .filter(({ value }) => isPlain(value))
-    .sort((a, b) => (a.value < b.value ? -1 : 1))
-    .slice(0, MOST);
+    .sort((a, b) => (a.value < b.value ? -1 : 1));
+}
+
+/** Limits the candidates. Of more, offers only those that continue the typed text in any case. */
+export function continuing(all: readonly Candidate[], typed: string): Candidate[] {
+  const start = typed.toLowerCase();
+  const fits = ({ value }: Candidate) => value.toLowerCase().startsWith(start);
+  return (all.length > MOST ? all.filter(fits) : all).slice(0, MOST);
 }
 
 /** Matches nearly every name without the Unicode classes below, since compiling those is slow. */

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { candidates, isPlain } from '../../src/completion/names.ts';
+import { candidates, continuing, isPlain } from '../../src/completion/names.ts';
 import { anyText, fc } from '../support/random.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -194,7 +194,12 @@ describe('names with unusual characters', () => {
       name: `drive-${at}`,
       state: '',
     }));
-    expect(candidates('drive', drives)).toHaveLength(300);
+    const all = candidates('drive', drives);
+    expect(continuing(all, '')).toHaveLength(300);
+    expect(continuing(all, 'Drive-49').map(({ value }) => value)).toEqual(
+      all.map(({ value }) => value).filter((value) => value.startsWith('drive-49')),
+    );
+    expect(continuing(all.slice(0, 300), 'x')).toHaveLength(300);
   });
 
   test('offers only plain text for any text', () => {

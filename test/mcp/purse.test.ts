@@ -257,7 +257,7 @@ describe('deadlines', () => {
     clock.advance(30_000);
     await (jump === '5h'
       ? agent.ended
-      : expect.poll(async () => (await agent.purse()).instances).toEqual([]));
+      : expect.poll(async () => (await agent.purse()).instances, { timeout: 20_000 }).toEqual([]));
     await agent.end();
     const { stdout } = await own.cli([...sandbox, 'instances', 'list', '--all', '--json']);
     expect(JSON.parse(stdout)).toMatchObject([{ status: expect.stringMatching(/^TERMINAT/) }]);

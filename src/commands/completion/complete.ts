@@ -7,7 +7,7 @@ import {
 } from '../../command-line/command.ts';
 import { valueOfArgument, valueOfFlag } from '../../command-line/reference/completion-values.ts';
 import { SHELLS } from '../../completion/index.ts';
-import { openNames } from '../../completion/names.ts';
+import { continuing, openNames } from '../../completion/names.ts';
 import { questionOf } from '../../completion/reply.ts';
 import type { Answer, Candidate, CompletionValue, NameKind } from '../../completion/values.ts';
 import type { Host } from '../../context.ts';
@@ -40,7 +40,8 @@ export async function answerFor(
     const { profile, baseUrl } = position;
     const known = openNames(host, { ...(profile && { profile }), ...(baseUrl && { baseUrl }) });
     const all = kind === 'job' ? known.ofJobs(jobIdsIn(known.state)) : await known.of(kind);
-    return all.filter(({ value }) => !position.used.includes(value));
+    const unused = all.filter(({ value }) => !position.used.includes(value));
+    return continuing(unused, position.typed);
   };
   return answerAt(position, names);
 }

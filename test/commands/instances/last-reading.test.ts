@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { NEW, RentingService } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
+import { no } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
 
 const OTHER = '3f0c5d9e-1111-4222-8333-444455550000';
@@ -34,6 +35,7 @@ test.each([
   [['instances', 'endpoints', 'box'], 3],
 ])('%j marks such an instance in JSON', async (argv, exit) => {
   service.instances.clear();
+  service.events = () => no(404, 'Instance not found');
   const { code, stderr } = await world.cli([...argv, '--json']);
   expect(code).toBe(exit);
   expect(errorOf(stderr)).toMatchObject({ may_be_billing: true });
