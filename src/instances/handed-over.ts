@@ -18,6 +18,8 @@ interface HandedOver {
   readonly name: string;
   readonly ends: WantedEnds;
   readonly hasJob: boolean;
+  /** The paths of `--rescue` on the instance. Their copies belong to the other computer. */
+  readonly rescue: readonly string[];
 }
 
 /** Reads what another computer's list hands over: IDs, deadlines and idle rules. */
@@ -44,6 +46,7 @@ function rowsIn(text: string): HandedOver[] {
     ends_at: z.nullish(z.string().check(z.refine((time) => instant(time) !== undefined))),
     if_idle_seconds: z.nullish(z.number().check(z.positive())),
     has_job: z.optional(z.boolean()),
+    rescue: z.optional(z.array(z.looseObject({ remote: z.string() }))),
   });
   return elementsIn(text).map((element, at) => {
     const parsed = schema.safeParse(element);
@@ -53,7 +56,7 @@ function rowsIn(text: string): HandedOver[] {
         `ID "-": row ${at + 1}: ${field} is not as "instances list --json" prints it`,
       );
     }
-    const { id, name, ends_at, if_idle_seconds: idle, has_job } = parsed.data;
+    const { id, name, ends_at, if_idle_seconds: idle, has_job, rescue = [] } = parsed.data;
     return {
       id,
       name: name ?? id ?? '',
@@ -62,6 +65,7 @@ function rowsIn(text: string): HandedOver[] {
         ...(idle == null ? {} : { if_idle: idle * 1000 }),
       },
       hasJob: has_job === true,
+      rescue: rescue.map(({ remote }) => remote),
     };
   });
 }
@@ -130,7 +134,7 @@ function isOther<T>(own: T | null | undefined, given: T | undefined): boolean {
 
 /** Warns about what only the other computer can finish. */
 export function warnOfLeftThere(rows: readonly HandedOver[], { err }: Context): void {
-  for (const { id, name, hasJob } of rows) {
+  for (const { id, name, hasJob, rescue } of rows) {
     if (id === null) {
       err.warn(
         'outcome_unknown',
@@ -140,6 +144,13 @@ export function warnOfLeftThere(rows: readonly HandedOver[], { err }: Context): 
       err.warn(
         'incomplete',
         `Not handed over: the job of ${name}. Only the other computer can copy its results.`,
+      );
+    }
+    if (id !== null && rescue.length > 0) {
+      const flags = rescue.flatMap((path) => ['--rescue', path]);
+      err.warn(
+        'incomplete',
+        `Not handed over: the --rescue paths of ${name}. To copy them to this computer: ${gpucloud('instances', 'expire', typedName(name, id), ...flags)}`,
       );
     }
   }

@@ -122,8 +122,8 @@ const schemas = lazy(() => {
           unplaced: z.nullable(z.object({ staging: text, isWhole: z.boolean() })),
         }),
       ),
-      /** Why the last pass did not copy everything; null if it did. */
-      failing: z.nullable(z.object({ since: time, message: text })),
+      /** Why the last pass did not copy everything; null if it did. `here`: by this computer. */
+      failing: z.nullable(z.object({ since: time, message: text, here: z.boolean() })),
     }),
     /** Use that `reap` recorded for the rule with this UID. */
     idle: z.looseObject({

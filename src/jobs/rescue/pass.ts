@@ -228,7 +228,8 @@ async function rescueHeld(
       const result = await copyUntil(limit - time.now(), isLast);
       error = result instanceof CliError ? result : result.error;
       const since = progress.failing?.since ?? new Date(time.now()).toISOString();
-      await save({ failing: error === undefined ? null : { since, message: error.message } });
+      const here = error?.failure === 'storage';
+      await save({ failing: error === undefined ? null : { since, message: error.message, here } });
       if (error !== undefined) {
         await tellFailure(keptError(one, error, isLast ? limit : undefined), since);
         return 'failed';
@@ -278,7 +279,9 @@ async function rescueHeld(
 
 /** Returns why an earlier pass did not copy everything. */
 function failureOf({ failing, paths }: Progress): CliError | undefined {
-  if (failing !== null) return new CliError('runFailed', failing.message);
+  if (failing !== null) {
+    return new CliError(failing.here ? 'storage' : 'runFailed', failing.message);
+  }
   if (paths.every(isCopied)) return undefined;
   return new CliError('runFailed', 'No pass copied it in time.');
 }

@@ -142,6 +142,16 @@ describe('instances list --json | instances track -', () => {
     );
   });
 
+  test('hands over no --rescue paths, whose copies belong to the other computer', async () => {
+    await rentBox();
+    const one = { id: BOX, name: 'box', ends_at: ENDS, rescue: [{ remote: 'results' }] };
+    const { code, stderr } = await track(JSON.stringify(one));
+    expect(code).toBe(0);
+    expect(warningsOf(stderr)).toContain(
+      'Not handed over: the --rescue paths of box. To copy them to this computer: gpucloud instances expire box --rescue results',
+    );
+  });
+
   test('reports an instance that the service does not find, and hands over the others', async () => {
     await rentBox();
     const rows = JSON.parse(await list());

@@ -1,0 +1,152 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
+import { type Computer, createComputer } from '../support/program.ts';
+import { makeKey } from '../support/sshd.ts';
+
+const HARDWARE = ['--offer', 'A100 80GB', '--image', 'Ubuntu 22.04', '--ssh-key', 'laptop'];
+const env = { GPUCLOUD_PROFILE: 'sandbox', SSH_AUTH_SOCK: '' };
+
+let computer: Computer;
+
+describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () => {
+  beforeAll(async () => {
+    computer = await createComputer();
+    mkdirSync(join(computer.home, '.ssh'), { mode: 0o700 });
+    const key = makeKey(join(computer.home, '.ssh'), 'id_ed25519');
+    await done('sandbox', 'reset', '--yes');
+    await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
+  }, 60_000);
+  afterEach(async () => {
+    await done('instances', 'terminate', '--all', '--yes');
+    rmSync(here(), { recursive: true, force: true });
+  });
+  afterAll(async () => {
+    await done('sandbox', 'reset', '--yes');
+    await computer.remove();
+  });
+
+  const here = (...path: string[]) => join(computer.home, 'rescued', ...path);
+  const gpucloud = (...argv: string[]) => computer.gpucloud(argv, { env });
+  const reap = async () => {
+    const { code, stdout, stderr } = await gpucloud('instances', 'reap', '--json');
+    return { code, rows: JSON.parse(stdout || '[]'), stderr };
+  };
+
+  async function done(...argv: string[]) {
+    const outcome = await gpucloud(...argv);
+    expect(outcome.code, outcome.stderr).toBe(0);
+    return outcome;
+  }
+
+  async function create(name: string, ...more: string[]) {
+    const ends = ['--terminate-after', '1h', '--unenforced', '--wait=ssh'];
+    await done('instances', 'create', name, ...HARDWARE, ...ends, ...more);
+  }
+
+  const there = (name: string, script: string) => done('instances', 'ssh', name, '--', script);
+  const late = (time: string) => done('sandbox', 'advance', time);
+  const statusOf = async (name: string) =>
+    JSON.parse((await done('instances', 'get', name, '--json')).stdout).status;
+
+  test('are copied before their deadline, again at it, and then terminated', async () => {
+    await create(
+      'trainer',
+      '--rescue',
+      `results:${here('results')}`,
+      '--rescue',
+      `*.txt:${here('txt')}`,
+    );
+    await there(
+      'trainer',
+      "mkdir -p results/deep; head -c 300000 /dev/urandom > results/deep/'a b'; echo 1 > x.txt",
+    );
+    await late('54m');
+    expect(await reap()).toMatchObject({ code: 0, rows: [] });
+    expect(readFileSync(here('txt', 'x.txt'), 'utf8')).toBe('1\n');
+    await there('trainer', 'echo 2 > x.txt; echo new > results/new; sha256sum results/deep/*');
+    await late('7m');
+    const { code, rows, stderr } = await reap();
+    expect({ code, rows }, stderr).toMatchObject({
+      code: 0,
+      rows: [
+        {
+          name: 'trainer',
+          outcome: 'terminated',
+          reason: 'deadline',
+          rescued: [
+            { remote: 'results', files: 2, bytes: 300_004, changing: [], failure: null },
+            { remote: '*.txt', files: 1, bytes: 2, changing: [], failure: null },
+          ],
+        },
+      ],
+    });
+    expect(readFileSync(here('txt', 'x.txt'), 'utf8')).toBe('2\n');
+    expect(readFileSync(here('results', 'new'), 'utf8')).toBe('new\n');
+    const hashes = join(computer.home, 'state', 'rescues', `${rows[0].id}.sha256`);
+    expect(spawnSync('sha256sum', ['-c', hashes], { encoding: 'utf8' }).stdout).toMatch(
+      /^(.+: OK\n){3}$/,
+    );
+  });
+
+  test('are kept within the budget if a path is missing, and then terminated', async () => {
+    // 20 minutes at 189.50 roubles per hour.
+    await create('lab', '--rescue', `gone:${here('gone')}`, '--rescue-budget', '63.17');
+    await late('61m');
+    const kept = await reap();
+    expect(kept).toMatchObject({ code: 125, rows: [{ name: 'lab', outcome: 'kept' }] });
+    expect(kept.stderr).toContain('Could not copy the --rescue paths of lab: gone does not exist');
+    const status = await gpucloud('status', '--json');
+    expect(status.stdout).toContain(
+      'Could not copy the --rescue paths of lab (gone does not exist',
+    );
+    await late('10m');
+    expect(await reap()).toMatchObject({ code: 125, rows: [{ outcome: 'kept' }] });
+    await late('11m');
+    const ended = await reap();
+    expect(ended).toMatchObject({ code: 125, rows: [{ outcome: 'terminated' }] });
+    expect(ended.stderr).toContain('(not copied: gone)');
+    expect(await reap()).toMatchObject({ code: 0, rows: [] });
+  });
+
+  test('exit with 9 if this computer can not store a file, and copy it once it can', async () => {
+    await create('full', '--rescue', `out:${here('out')}`);
+    await there('full', 'mkdir out; echo kept > out/a');
+    mkdirSync(here('out', 'a'), { recursive: true });
+    await late('61m');
+    expect(await reap()).toMatchObject({ code: 9, rows: [{ name: 'full', outcome: 'kept' }] });
+    expect(await statusOf('full')).toBe('ACTIVE');
+    rmSync(here('out', 'a'), { recursive: true });
+    expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
+    expect(readFileSync(here('out', 'a'), 'utf8')).toBe('kept\n');
+  });
+
+  test('end with the last copy of a file that is written all the time, and name it', async () => {
+    await create('notebook', '--rescue', `nb:${here('nb')}`);
+    await there(
+      'notebook',
+      'mkdir nb; echo still > nb/still; (while [ -d nb ]; do date +%N > nb/busy; sleep 0.01; done) >/dev/null 2>&1 </dev/null &',
+    );
+    await late('61m');
+    const { code, rows, stderr } = await reap();
+    expect({ code, rows }, stderr).toMatchObject({
+      code: 0,
+      rows: [{ outcome: 'terminated', rescued: [{ changing: ['busy'], failure: null }] }],
+    });
+    expect(stderr).toContain('the last copy differs in busy');
+    expect(readFileSync(here('nb', 'still'), 'utf8')).toBe('still\n');
+  });
+
+  test('are terminated by hand with --rescue only after the copy', async () => {
+    await create('byhand', '--rescue', `out:${here('out')}`);
+    const end = ['instances', 'terminate', 'byhand', '--rescue', '--yes'];
+    const { code, stderr } = await gpucloud(...end);
+    expect([code, stderr]).toEqual([125, expect.stringContaining('Nothing was terminated.')]);
+    expect(await statusOf('byhand')).toBe('ACTIVE');
+    await there('byhand', 'mkdir out; echo mine > out/a');
+    await done(...end);
+    expect(readFileSync(here('out', 'a'), 'utf8')).toBe('mine\n');
+  });
+});
