@@ -9,7 +9,7 @@ const VITEST = 'node_modules/vitest/vitest.mjs';
 const NEAR_MS = 10 * 60_000;
 const WHOLE_MS = 40 * 60_000;
 /** The nearest tests of a fault. */
-const NEAR_FILES = 10;
+const NEAR_FILES = 20;
 /** Faults that share one run of all tests. */
 const GROUP = 10;
 

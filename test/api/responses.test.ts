@@ -257,7 +257,7 @@ describe('reading the meta of a page', () => {
   });
 });
 
-test("sets the service's time from valid responses only, not from errors or proxy pages", async () => {
+test("sets the service's time only from valid responses about this instance", async () => {
   const dates: (string | undefined)[] = [];
   const day = (date: number) => new Date(Date.UTC(2026, 0, date)).toUTCString();
   const dated =
@@ -267,11 +267,11 @@ test("sets the service's time from valid responses only, not from errors or prox
       step(seen, response);
     };
   const page: Step = (_seen, response) => void response.end('<html>Sign in</html>');
-  const steps = [json(404, {}), page, json(502, {}), data(instance('ACTIVE'))];
+  const another = data({ id: 'ffffffff-8a51-4e0b-9c39-1f6f6a2b7d10', status: 'ACTIVE' });
+  const steps = [json(404, {}), page, another, json(502, {}), data(instance('ACTIVE'))];
   const { url } = await scripted(...steps.map((step, at) => dated(at + 1, step)));
   const api = apiFor(url, { onDate: (date) => void dates.push(date) });
-  await failureOf(api.instances.get(ID));
-  await failureOf(api.instances.get(ID));
+  for (const _ of ['404', 'page', 'another']) await failureOf(api.instances.get(ID));
   await api.instances.get(ID);
-  expect(dates).toEqual([day(4)]);
+  expect(dates).toEqual([day(5)]);
 });
