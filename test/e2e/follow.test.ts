@@ -153,6 +153,18 @@ describe('--follow in the built program', () => {
   });
 });
 
+test('stops reading pages of api --paginate when the pipe closes', async () => {
+  log = () => logOf(5_000);
+  const argv = `api GET /instances/${ID}/events -f limit=10 --paginate -o jsonl`;
+  const line = `gpucloud ${argv} | head -1; echo "code \${PIPESTATUS[0]}"`;
+  const { stdout, stderr } = await computer.bash(line, { env: env() });
+  expect({ stdout, stderr }).toEqual({
+    stdout: expect.stringMatching(/^\{.*\}\ncode 0\n$/),
+    stderr: '',
+  });
+  expect(service.requests.length).toBeLessThan(400);
+});
+
 test('exits with 130 immediately on SIGINT during a long pause of --follow', async () => {
   log = (at) => logOf(at);
   const words = FOLLOW.map((word) => (word === '500ms' ? '1h' : word));

@@ -277,6 +277,21 @@ describe('login with bad input', () => {
     expect(stderr).not.toContain('a-secret-key');
   });
 
+  test.each([
+    ['of two lines', 'first-line\nsecond', 'must be one line'],
+    ['with a space', 'some secret', 'visible ASCII'],
+    ['in Cyrillic', 'ключ', 'visible ASCII'],
+    ['of nothing', '', 'visible ASCII'],
+    ['with only a line end', '\n', 'visible ASCII'],
+    ['that is too long', 'k'.repeat(1025), 'visible ASCII'],
+    ['of more than 1 MiB', 'k'.repeat(1024 * 1024 + 1), 'longer than 1 MiB'],
+  ])('rejects an API key %s at login', async (_what, stdin, rule) => {
+    const stderr = await refusal(['--base-url', 'URL', '--key-stdin'], { stdin });
+    expect(stderr).toContain('--key-stdin');
+    expect(stderr).toContain(rule);
+    if (stdin.trim() !== '') expect(stderr).not.toContain(stdin.slice(0, 4));
+  });
+
   test('rejects two key sources at login', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-stdin', '--key-file', 'x'])).toContain(
       "option '--key-file <file>' cannot be used with option '--key-stdin'",
@@ -304,6 +319,14 @@ describe('login with bad input', () => {
     expect(stderr).toContain('GPUCLOUD_BASE_URL');
     expect(stderr).toContain(rule);
   });
+
+  test.each(['a b', '../x', '', '-', 'x'.repeat(51)])(
+    'rejects the profile name %j at login',
+    async (name) => {
+      const argv = ['--base-url', 'URL', '--key-stdin', `--profile=${name}`];
+      expect(await refusal(argv, { stdin: ANNA_KEY })).toContain('--profile');
+    },
+  );
 
   test.each(['sandbox', 'Sandbox'])('rejects the profile %s at login', async (name) => {
     const argv = ['--base-url', 'URL', '--key-stdin', '--profile', name];

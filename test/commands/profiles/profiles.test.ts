@@ -252,6 +252,17 @@ describe('profiles add', () => {
     const env = { GPUCLOUD_BASE_URL: WORK_URL };
     expect((await world.cli(['profiles', 'add', 'work'], { env })).code).toBe(0);
   });
+
+  test.each(['a b', 'sandbox', 'SandBox', '', 'x/y', 'ключ'])(
+    'exits with 2 for the profile name %j',
+    async (name) => {
+      const world = await newWorld();
+      const { code, stderr } = await world.cli(['profiles', 'add', name, '--base-url', WORK_URL]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`NAME "${name}": `);
+      await expect(stat(configFile(world))).rejects.toThrow('ENOENT');
+    },
+  );
 });
 
 describe('profiles remove', () => {
