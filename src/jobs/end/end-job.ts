@@ -168,11 +168,14 @@ function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
 function interrupted({ record }: Job, cause: CliError): CliError {
   const { id, name } = record;
   const typed = typedName(name, id);
-  return cause.with(`Stopped following ${name}. ${commandText(record)}, and the instance still bills.`, {
-    resource: id,
-    mayBeBilling: true,
-    hint: `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
-  });
+  return cause.with(
+    `Stopped following ${name}. ${commandText(record)}, and the instance still bills.`,
+    {
+      resource: id,
+      mayBeBilling: true,
+      hint: `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
+    },
+  );
 }
 
 function commandText({ exit_code, command_started_at, lost_at, here }: RentedRecord): string {
