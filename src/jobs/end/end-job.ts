@@ -12,7 +12,7 @@ import { withoutExitCode } from '../stages/without-exit-code.ts';
 import { costAtMost } from './cost.ts';
 import { notifyOfEnd } from './notify.ts';
 import { costOf, phasesOf } from './receipt.ts';
-import { type JobEnd, reportOf, saveReport } from './report.ts';
+import { type JobEnd, messageOf, reportOf, saveReport } from './report.ts';
 
 /** Terminates the instance of a job, unless it existed before. */
 export async function endJob(job: Job, context: Context): Promise<JobEnd> {
@@ -225,7 +225,7 @@ export async function saveEnd(job: Job, end: JobEnd, context: Context): Promise<
   const { isOver = terminated === true } = end;
   const { record } = job;
   const report = reportOf(end, record.started_at, context);
-  const why = (error ?? job.failure)?.message ?? null;
+  const why = messageOf(error ?? job.failure, context);
   await note(
     job,
     {
