@@ -10,7 +10,7 @@ import { serviceTime } from '../../instances/deadlines/service-time.ts';
 import { readInstance } from '../../instances/read.ts';
 import { ownJournal } from '../../instances/recover/pending.ts';
 import type { Deadline, Ends, Journal, Rescue, RescueRecord } from '../../journal/index.ts';
-import type { Reaped, RescuedPath as RescuedRow } from '../../json-results/instances.ts';
+import type { Reaped, ReapPlan, RescuedPath as RescuedRow } from '../../json-results/instances.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText, relative } from '../../output/time.ts';
@@ -26,7 +26,7 @@ import { asItsJob } from '../verbs/sign-in-of.ts';
 import type { Same } from './compare.ts';
 import { copyPaths, type RescuedPath, type Result } from './copy.ts';
 import { driveRescue } from './drive.ts';
-import { paidTime } from './state.ts';
+import { nextStep, paidTime } from './state.ts';
 
 /** An instance that ends by itself, and whose paths are copied first. */
 export type Rescued = Deadline & { readonly rescue: Rescue };
@@ -294,6 +294,45 @@ async function rescueHeld(
     rows: isKept ? [row] : [],
     errors: error === undefined ? [] : [keptError(one, error, isKept ? until : undefined)],
   };
+}
+
+/** `idle`: the rule by which a pass would find the instance due now. */
+interface Looking {
+  readonly pass: Pass;
+  readonly every: number;
+  readonly idle: string | undefined;
+}
+
+/** Returns what {@link rescueInstance} would do now. Stores nothing. */
+export async function foreseeRescue(
+  one: Rescued,
+  { pass, every, idle }: Looking,
+): Promise<Pick<ReapPlan, 'action' | 'why'>> {
+  const { id, rescue, deadline } = one;
+  const { journal, time } = pass;
+  const now = time.now();
+  const foreseen = await journal.withRescue(id, rescue, async ({ found }) => {
+    const progress = progressOf(rescue, found);
+    const marked = idle === undefined || progress.due?.by === idle;
+    const due = marked ? dueOf(one, progress, now) : { at: new Date(now).toISOString(), by: idle };
+    const step = nextStep({
+      now,
+      deadline: deadline == null ? undefined : Date.parse(deadline),
+      due: due === null ? undefined : Date.parse(due.at),
+      early: rescue.early,
+      paid: await paidFor(one, journal),
+      every,
+      copied: progress.paths.every(isCopied) ? 'early' : 'not yet',
+    });
+    return { step, isDue: due !== null };
+  });
+  if (foreseen === undefined) {
+    return { action: 'nothing', why: 'another gpucloud process copies its paths' };
+  }
+  const { step, isDue } = foreseen;
+  if (step === 'give up') return { action: 'terminate', why: 'its --rescue budget is used up' };
+  if (step !== 'copy') return { action: 'nothing', why: 'its deadline has not passed' };
+  return { action: 'rescue', why: isDue ? 'its deadline has passed' : 'its deadline is near' };
 }
 
 /** Returns why an earlier pass did not copy everything. */
