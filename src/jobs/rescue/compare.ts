@@ -24,9 +24,12 @@ export interface Compared {
   readonly same: readonly Same[];
   /** Names of files that differ, or are not on this computer. */
   readonly different: readonly string[];
-  /** Whether the instance has a program that computes hashes. */
-  readonly isComparable: boolean;
+  /** Why not every file was compared, to complete "…: "; undefined if each was. */
+  readonly gap: string | undefined;
 }
+
+const NO_PROGRAM = 'the instance has neither sha256sum nor shasum';
+const LINE_FEED = 'names with a line feed are not compared';
 
 /** A hostile instance may send any number of names. */
 const MOST_FILES = 1_000_000;
@@ -40,8 +43,10 @@ export async function compare(
   const script = isPattern(remote) ? HASH_MATCHES : HASH_PATH;
   const there = new Map<string, string>();
   let [isWhole, isFile] = [false, false];
+  let gap: string | undefined;
   for await (const line of linesFrom({ script, args: [path], begin: HASHES.begin }, to)) {
-    if (line === 'none') return { same: [], different: [], isComparable: false };
+    if (line === 'none') return { same: [], different: [], gap: NO_PROGRAM };
+    if (line === 'unlisted') gap = LINE_FEED;
     isWhole ||= line === HASHES.end;
     isFile ||= line === 'file';
     // sha256sum marks names with a backslash, and doubles each in them.
@@ -63,7 +68,7 @@ export async function compare(
     if (found?.sha256 === hash) same.push({ local: file, ...found });
     else different.push(name);
   }
-  return { same, different, isComparable: true };
+  return { same, different, gap };
 }
 
 /** Returns undefined for anything except a regular file. */

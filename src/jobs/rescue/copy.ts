@@ -56,7 +56,7 @@ export async function copyPaths(
   copying: Copying,
   context: Context,
 ): Promise<Result> {
-  const { signal } = copying;
+  const { signal, isLast } = copying;
   const instance = instanceIn(await readInstance(id, await context.api(), { signal }));
   const job = (await copying.jobs()).find((one) => one.id === id && isRented(one));
   const shell = await signedIn({ ...instance, name }, job, copying, context);
@@ -76,6 +76,9 @@ export async function copyPaths(
     const copied = { ...one.path, remote: path.remote, failure };
     done.push(copied);
     same.push(...one.same);
+    if (isLast && one.gap !== undefined) {
+      context.err.warn('copy', `Could not compare all of ${path.remote} of ${name}: ${one.gap}`);
+    }
     error = worse(error, one.error?.with(asGiven(one.error.message)));
     await copying.onCopied(copied);
   }
@@ -119,6 +122,8 @@ async function signedIn(
 interface One {
   readonly path: RescuedPath;
   readonly same: readonly Same[];
+  /** Why not every file was compared. */
+  readonly gap?: string | undefined;
   readonly error: CliError | undefined;
 }
 
@@ -139,7 +144,8 @@ async function copyPath(
       await copyOnce(progress, shell, copying, context);
       found = await compare(before, { shell, signal });
     }
-    return { path: withCompared(progress.path, found), same: found?.same ?? [], error: undefined };
+    const { same = [], gap } = found ?? {};
+    return { path: withCompared(progress.path, found), same, gap, error: undefined };
   } catch (error) {
     if (!(error instanceof CliError) || signal.aborted) throw error;
     return { path: { ...progress.path, failure: error.message }, same: [], error };
