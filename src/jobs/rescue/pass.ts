@@ -32,7 +32,7 @@ import { paidTime } from './state.ts';
 export type Rescued = Deadline & { readonly rescue: Rescue };
 
 export function hasRescue(one: Deadline): one is Rescued {
-  return one.rescue !== undefined && mayBill(one.status);
+  return one.rescue !== undefined;
 }
 
 export interface Tools {
