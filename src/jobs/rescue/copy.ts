@@ -134,9 +134,13 @@ async function copyPath(
   let left = (isLast ? AGAIN : 0) + (hasCopy ? 0 : 1);
   try {
     let found = hasCopy ? await compare(before, { shell, signal }) : undefined;
-    while (left > 0 && (found === undefined || found.different.length > 0)) {
+    let isNew = false;
+    // Without a comparison, the last copy of an earlier pass may be old.
+    const isSame = () => (found?.isComparable === true ? found.different.length === 0 : isNew);
+    while (left > 0 && !isSame()) {
       left -= 1;
       await copyOnce(progress, shell, copying, context);
+      isNew = true;
       found = await compare(before, { shell, signal });
     }
     return { path: withCompared(progress.path, found), same: found?.same ?? [], error: undefined };

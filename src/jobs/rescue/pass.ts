@@ -389,10 +389,12 @@ function lostError(
 }
 
 export function rescuedText({ name }: { readonly name: string }, paths: readonly RescuedRow[]) {
-  const each = paths.map(
-    ({ remote, local, files, bytes }) =>
-      `${remote} to ${local} (${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)})`,
-  );
+  const each = paths.map(({ remote, local, files, bytes }) => {
+    const to = `${remote} to ${local}`;
+    // Only a comparison counts the files.
+    if (files === 0) return to;
+    return `${to} (${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)})`;
+  });
   return `Copied from ${name}: ${each.join('; ')}.`;
 }
 
