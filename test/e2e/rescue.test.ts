@@ -150,6 +150,24 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     expect(readFileSync(here('out', 'a'), 'utf8')).toBe('mine\n');
   });
 
+  test('do not fail any more after a copy by hand, which names a file that changes', async () => {
+    await create('mended', '--rescue', `nb:${here('nb')}`);
+    await late('54m');
+    expect((await reap()).code).toBe(125);
+    const failing = async () =>
+      JSON.parse((await done('instances', 'get', 'mended', '--json')).stdout).rescue_failing;
+    expect(await failing()).toContain('nb does not exist');
+    await there('mended', 'mkdir nb; echo 1 > nb/busy');
+    await done('instances', 'rescue', 'mended');
+    expect(await failing()).toBeNull();
+    await there(
+      'mended',
+      '(while [ -d nb ]; do date +%N > nb/busy; sleep 0.01; done) >/dev/null 2>&1 </dev/null &',
+    );
+    const { stderr } = await done('instances', 'terminate', 'mended', '--rescue', '--yes');
+    expect(stderr).toContain('the last copy differs in busy');
+  });
+
   test('are copied again at the deadline from an instance without sha256sum', async () => {
     const bin = join(computer.home, 'bin');
     mkdirSync(bin);

@@ -398,7 +398,7 @@ export function rescuedText({ name }: { readonly name: string }, paths: readonly
   return `Copied from ${name}: ${each.join('; ')}.`;
 }
 
-function changingText(name: string, remote: string, changing: readonly string[]): string {
+export function changingText(name: string, remote: string, changing: readonly string[]): string {
   return `${remote} of ${name} changes faster than it can be copied: the last copy differs in ${changing.join(', ')}`;
 }
 
