@@ -36,16 +36,24 @@ export function endsOf(folder: string, id: string): Ends {
 
 type KeptDeadline = Pick<DeadlineRecord, 'id' | 'name'> & Ends;
 
-/** Returns an account's deadlines. Calls `spoil` with the path of each unreadable file. */
+/**
+ * Returns an account's deadlines. Calls `spoil` with the path of each unreadable file, and with what
+ * is lost if not all of it is.
+ */
 export async function deadlinesIn(
   folder: string,
-  spoil: (path: string) => void,
+  spoil: (path: string, lost?: string) => void,
 ): Promise<KeptDeadline[]> {
   const files = await filesIn(join(folder, 'deadlines'));
   return files.map(({ path, name, text }) => {
     const record = parseRecord('deadline', path, text);
     // Ignores a file with another instance's ID, since it would hide the right deadline.
-    if (record !== undefined && fileName(record.id) === name) return record;
+    if (record !== undefined && fileName(record.id) === name) {
+      if (record.rescue === undefined && text?.includes('"rescue":') === true) {
+        spoil(path, 'the --rescue paths of its instance are unknown');
+      }
+      return record;
+    }
     spoil(path);
     const id = nameIn(name);
     return { id, name: id, deadline: undefined };

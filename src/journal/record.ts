@@ -97,8 +97,8 @@ const schemas = lazy(() => {
        * rule gets a new UID.
        */
       if_idle: z.optional(z.object({ after: z.number().check(z.positive()), uid: text })),
-      /** An older gpucloud ignores it: it enforces the deadline and copies nothing. */
-      rescue: z.optional(rescue),
+      /** An older gpucloud ignores it: it enforces the deadline and copies nothing. Undefined if unreadable. */
+      rescue: z.catch(z.optional(rescue), undefined),
     }),
     /** What was copied for the rescue with this UID. */
     rescue: z.looseObject({

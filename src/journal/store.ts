@@ -92,11 +92,9 @@ export function openStore(settings: JournalSettings) {
     };
   }
 
-  function spoil(path: string): void {
+  function spoil(path: string, lost = LOST[basename(dirname(path))]): void {
     if (!warned.has(path)) {
-      settings.warn(
-        `Could not read the journal file ${path}${foreignOwner(path)}, so ${LOST[basename(dirname(path))]}.`,
-      );
+      settings.warn(`Could not read the journal file ${path}${foreignOwner(path)}, so ${lost}.`);
     }
     warned.add(path);
   }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
@@ -148,5 +148,46 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     await there('byhand', 'mkdir out; echo mine > out/a');
     await done(...end);
     expect(readFileSync(here('out', 'a'), 'utf8')).toBe('mine\n');
+  });
+
+  test('do not fail any more after a copy by hand, which names a file that changes', async () => {
+    await create('mended', '--rescue', `nb:${here('nb')}`);
+    await late('54m');
+    expect((await reap()).code).toBe(125);
+    const failing = async () =>
+      JSON.parse((await done('instances', 'get', 'mended', '--json')).stdout).rescue_failing;
+    expect(await failing()).toContain('nb does not exist');
+    await there('mended', 'mkdir nb; echo 1 > nb/busy');
+    await done('instances', 'rescue', 'mended');
+    expect(await failing()).toBeNull();
+    await there(
+      'mended',
+      '(while [ -d nb ]; do date +%N > nb/busy; sleep 0.01; done) >/dev/null 2>&1 </dev/null &',
+    );
+    const { stderr } = await done('instances', 'terminate', 'mended', '--rescue', '--yes');
+    expect(stderr).toContain('the last copy differs in busy');
+  });
+
+  test('are copied again at the deadline from an instance without sha256sum', async () => {
+    const bin = join(computer.home, 'bin');
+    mkdirSync(bin);
+    for (const folder of ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin']) {
+      for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+        if (/^(sha256sum|shasum)$/.test(name) || existsSync(join(bin, name))) continue;
+        symlinkSync(join(folder, name), join(bin, name));
+      }
+    }
+    const bare = { env: { ...env, PATH: bin } };
+    const pass = () => computer.gpucloud(['instances', 'reap'], bare);
+    await create('bare', '--rescue', `out:${here('out')}`);
+    await there('bare', 'mkdir out; echo 1 > out/a');
+    await late('54m');
+    expect((await pass()).code).toBe(0);
+    await there('bare', 'echo 2 > out/a');
+    await late('7m');
+    const { code, stderr } = await pass();
+    expect(code, stderr).toBe(0);
+    expect(readFileSync(here('out', 'a'), 'utf8')).toBe('2\n');
+    expect(stderr).not.toContain('0 files');
   });
 });

@@ -357,6 +357,19 @@ describe('an unreadable file', () => {
     expect(await journal().ends(ID)).toEqual({ deadline: undefined });
   });
 
+  test('keeps a deadline whose --rescue is unreadable, and warns', async () => {
+    await journal().add(ID, 'track');
+    await mkdir(folder('deadlines'));
+    const deadline = '2026-01-15T12:00:00.000Z';
+    const record = { version: 1, id: ID, name: 'trainer', deadline, rescue: { paths: 'results' } };
+    await writeFile(folder('deadlines', `${ID}.json`), JSON.stringify(record));
+    expect(await journal().ends(ID)).toMatchObject({ deadline, rescue: undefined });
+    expect(await journal().deadlines()).toMatchObject([{ id: ID, deadline, rescue: undefined }]);
+    expect(warnings).toEqual([
+      expect.stringContaining('so the --rescue paths of its instance are unknown.'),
+    ]);
+  });
+
   test("forgets the key's account until the account is fetched again", async () => {
     const scope = { service: SERVICE, apiKey: KEY };
     await journal({ scope }).learnAccount('user-1');

@@ -31,8 +31,8 @@ export interface Compared {
 const NO_PROGRAM = 'the instance has neither sha256sum nor shasum';
 const LINE_FEED = 'names with a line feed are not compared';
 
-/** A hostile instance may send any number of names. */
-const MOST_FILES = 1_000_000;
+/** Maximum files, and characters of their names, since a hostile instance may send any number. */
+const [MOST_FILES, MOST_TEXT] = [1_000_000, 100_000_000];
 
 /** Compares the files at a path of the instance with their copies on this computer, by SHA-256. */
 export async function compare(
@@ -44,6 +44,7 @@ export async function compare(
   const there = new Map<string, string>();
   let [isWhole, isFile] = [false, false];
   let gap: string | undefined;
+  let text = 0;
   for await (const line of linesFrom({ script, args: [path], begin: HASHES.begin }, to)) {
     if (line === 'none') return { same: [], different: [], gap: NO_PROGRAM };
     if (line === 'unlisted') gap = LINE_FEED;
@@ -53,7 +54,9 @@ export async function compare(
     const [, mark, hash = '', name] = /^(\\?)([0-9a-f]{64}) [ *]\.\/(.+)$/.exec(line) ?? [];
     if (name === undefined) continue;
     there.set(mark === '\\' ? name.replaceAll('\\\\', '\\') : name, hash);
-    if (there.size > MOST_FILES) throw copyFailed('out', `${remote} has too many files`);
+    text += name.length;
+    if (there.size > MOST_FILES || text > MOST_TEXT)
+      throw copyFailed('out', `${remote} has too many files`);
   }
   if (!isWhole) {
     throw copyFailed('out', `the comparison of ${remote} was cut`, { retryable: true });

@@ -10,7 +10,7 @@ import { typedName } from '../../rules/names.ts';
 import type { HowToReach } from '../../ssh/sign-in.ts';
 import { createPhases } from '../phases.ts';
 import { type RescuedPath as Copied, copyPaths } from './copy.ts';
-import { failed, rescueTools, saveHashes, withStop } from './pass.ts';
+import { changingText, failed, rescueTools, saveHashes, withStop } from './pass.ts';
 
 interface Wish {
   /** Other paths than those that are set. */
@@ -48,11 +48,14 @@ export async function copyNow(
   }
   const copied = await journal.withRescue(id, rescue, async ({ found, write }) => {
     let progress = progressOf(rescue, found);
-    return copy(target, progress.paths, how, context, async (path) => {
+    const now = await copy(target, progress.paths, how, context, async (path) => {
       const paths = progress.paths.map((one) => (one.local === path.local ? path : one));
       progress = { ...progress, paths };
       await write(progress);
     });
+    if (now.error === undefined && progress.failing !== null)
+      await write({ ...progress, failing: null });
+    return now;
   });
   if (copied !== undefined) return copied;
   throw new CliError('wrongState', `Another gpucloud process is copying from ${name}.`, {
@@ -83,6 +86,9 @@ async function copy(
   try {
     const result = await copyPaths({ id, name }, paths, copying, context);
     await saveHashes(id, result.same, context);
+    for (const { remote, changing } of result.paths) {
+      if (changing.length > 0) context.err.warn('copy', changingText(name, remote, changing));
+    }
     const error =
       result.error &&
       failed(

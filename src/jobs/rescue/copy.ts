@@ -139,9 +139,13 @@ async function copyPath(
   let left = (isLast ? AGAIN : 0) + (hasCopy ? 0 : 1);
   try {
     let found = hasCopy ? await compare(before, { shell, signal }) : undefined;
-    while (left > 0 && (found === undefined || found.different.length > 0)) {
+    let isNew = false;
+    // Of a file that can't be compared, the copy of an earlier pass may be old.
+    const isSame = () => found?.different.length === 0 && (found.gap === undefined || isNew);
+    while (left > 0 && !isSame()) {
       left -= 1;
       await copyOnce(progress, shell, copying, context);
+      isNew = true;
       found = await compare(before, { shell, signal });
     }
     const { same = [], gap } = found ?? {};

@@ -32,7 +32,7 @@ import { nextStep, paidTime } from './state.ts';
 export type Rescued = Deadline & { readonly rescue: Rescue };
 
 export function hasRescue(one: Deadline): one is Rescued {
-  return one.rescue !== undefined && mayBill(one.status);
+  return one.rescue !== undefined;
 }
 
 export interface Tools {
@@ -58,18 +58,19 @@ export function rescueTools(context: Context, how: HowToReach = NO_FLAGS): Tools
 type Held = Parameters<Parameters<Journal['withRescue']>[2]>[0];
 /**
  * Returns when an instance became due: the first pass after its deadline or idle rule. The budget
- * counts from then, since this computer may have slept.
+ * counts from then, since this computer may have slept. `isWatched`: it was awake at the deadline.
  */
 export function dueOf(
   { deadline, if_idle }: Ends,
   { due }: Pick<Progress, 'due'>,
   now: number,
+  isWatched = false,
 ): RescueRecord['due'] {
   const isOf = due !== null && (due.by === deadline || due.by === if_idle?.uid);
   if (isOf && Date.parse(due.at) <= now) return due;
   if (isOf || (deadline != null && Date.parse(deadline) <= now)) {
     const by = isOf ? due.by : (deadline ?? '');
-    return { at: new Date(now).toISOString(), by };
+    return { at: isWatched && by === deadline ? by : new Date(now).toISOString(), by };
   }
   return null;
 }
@@ -80,15 +81,16 @@ export function dueOf(
  * process copies.
  */
 export async function markDue(
-  { id, rescue }: Pick<Rescued, 'id' | 'rescue'>,
+  one: Pick<Rescued, 'id' | 'rescue' | 'deadline' | 'if_idle'>,
   by: string,
   now: number,
   journal: Journal,
 ): Promise<boolean> {
+  const { id, rescue } = one;
   const marked = await journal.withRescue(id, rescue, async ({ found, write }) => {
     const progress = progressOf(rescue, found);
     // The budget counts from the first time.
-    if (progress.due?.by === by) return true;
+    if (dueOf(one, progress, now) !== null) return true;
     await write({ ...progress, due: { at: new Date(now).toISOString(), by } });
     return true;
   });
@@ -185,6 +187,7 @@ async function rescueHeld(
   let ends: Ends = one;
   let error: CliError | undefined;
   let until = 0;
+  let isEarly = false;
   let reaping = NOTHING;
   /** Returns whether it could be stored: a full disk must not keep the instance. */
   const save = async (change: Partial<Progress>): Promise<boolean> => {
@@ -222,11 +225,14 @@ async function rescueHeld(
   const finish = await driveRescue({
     async situation() {
       // This computer may have slept.
-      if (!time.isFresh()) time = await serviceTime(context);
+      const isAwake = time.isFresh();
+      if (!isAwake) time = await serviceTime(context);
       ends = await journal.ends(id);
       if (ends.rescue?.uid !== rescue.uid) return undefined;
       const now = time.now();
-      const due = dueOf(ends, progress, now);
+      // A copy that began before the deadline has used the budget since then.
+      const due = dueOf(ends, progress, now, isEarly && isAwake);
+      isEarly = due === null;
       const deadline = ends.deadline == null ? undefined : Date.parse(ends.deadline);
       let dueAt = due === null ? undefined : Date.parse(due.at);
       if (due !== null && due.at !== progress.due?.at && !(await save({ due }))) {
@@ -450,14 +456,16 @@ function missingText(
 }
 
 export function rescuedText({ name }: { readonly name: string }, paths: readonly RescuedRow[]) {
-  const each = paths.map(
-    ({ remote, local, files, bytes }) =>
-      `${remote} to ${local} (${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)})`,
-  );
+  const each = paths.map(({ remote, local, files, bytes }) => {
+    const to = `${remote} to ${local}`;
+    // Only a comparison counts the files.
+    if (files === 0) return to;
+    return `${to} (${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)})`;
+  });
   return `Copied from ${name}: ${each.join('; ')}.`;
 }
 
-function changingText(name: string, remote: string, changing: readonly string[]): string {
+export function changingText(name: string, remote: string, changing: readonly string[]): string {
   return `${remote} of ${name} changes faster than it can be copied: the last copy differs in ${changing.join(', ')}`;
 }
 

@@ -178,7 +178,9 @@ export const reap = verb({
       const all = (await pass.journal.deadlines()).filter(hasRescue);
       const isLeft = ({ id, deadline }: Rescued) =>
         Date.parse(deadline ?? '') <= pass.time.now() && handOver.leaves(id);
-      const free = all.filter((one) => !rescuing.has(one.id) && !isLeft(one));
+      const hasEnded = (one: Rescued) =>
+        rows.some(({ id, outcome }) => id === one.id && outcome === 'terminated');
+      const free = all.filter((one) => !rescuing.has(one.id) && !isLeft(one) && !hasEnded(one));
       if (free.length === 0) return;
       const interval = every ?? (await everyOf(context));
       const round = eachBounded(free, SSH_AT_ONCE, (one) => rescue(one, pass, interval)).then(

@@ -64,6 +64,22 @@ describe('reap', () => {
     },
   );
 
+  test('terminates an instance with --rescue whose earlier termination was rolled back', async () => {
+    world.rented.rent(ID, 'trainer', { status: 'TERMINATING' });
+    expect((await world.cli(['instances', 'get', 'trainer'])).code).toBe(0);
+    world.rented.rent(ID, 'trainer', { status: 'ACTIVE' });
+    const rescue = { uid: 'r', paths: [{ remote: 'a', local: '/a' }], budget: '0', early: 0 };
+    for (const path of journalFolders(world, 'deadlines')) {
+      const file = join(path, `${ID}.json`);
+      const record = JSON.parse(await readFile(file, 'utf8'));
+      await writeFile(file, JSON.stringify({ ...record, rescue }));
+    }
+    world.clock.advance(5 * HOUR);
+    const { code, stdout } = await world.cli(REAP);
+    expect(JSON.parse(stdout)).toMatchObject([{ id: ID, outcome: 'terminated' }]);
+    expect({ code, status: statusOf(ID) }).toEqual({ code: 125, status: 'TERMINATING' });
+  });
+
   test('terminates an instance past its deadline only once', async () => {
     const deadline = world.at(4);
     world.clock.advance(7 * HOUR);
