@@ -160,6 +160,7 @@ test('reports exit code 125 for a lost command after jobs stop', async () => {
   await killSupervisor(world);
   await world.gpucloud(['jobs', 'stop', 'job']);
   expect(readReport(report)).toMatchObject({ command_exit_code: null, exit_code: 125 });
+  expect(await shown()).toMatchObject({ status: 'LOST', phase: 'running' });
 });
 
 test('keeps an end that another process recorded, and terminates nothing', async () => {

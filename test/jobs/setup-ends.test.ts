@@ -71,6 +71,19 @@ describe('the end of a setup', needs('POSIX'), () => {
     expect(ranCommand()).toBe(false);
   });
 
+  test('shows the failed setup of a kept instance, also after jobs stop', async () => {
+    await reap(world, '--every', '5m');
+    const ran = await world.run('touch ran', [...given('exit 3'), '--keep-on-failure', '30m']);
+    expect(ran.code, ran.stderr).toBe(125);
+    const phase = async () =>
+      JSON.parse((await world.gpucloud(['jobs', 'get', 'job', '--json'])).stdout).phase;
+    expect(await phase()).toBe('setup');
+    const stopped = await world.gpucloud(['jobs', 'stop', 'job']);
+    expect(stopped.code, stopped.stderr).toBe(0);
+    expect(await phase()).toBe('setup');
+    expect(world.record().report).toMatchObject({ stage: 'setup', command_exit_code: null });
+  });
+
   test('says that jobs stop stopped a setup', async () => {
     const file = world.local('report.json');
     const ended = world.run('touch ran', [...given(LASTS), '--report', file]);

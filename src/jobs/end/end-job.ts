@@ -22,7 +22,9 @@ export async function endJob(
   context: Context,
 ): Promise<JobEnd> {
   const failure = failureOf(job);
-  const stage = failure === undefined ? 'done' : stageOf(job);
+  // A failed setup is no failure of `jobs stop`, but the command is not done.
+  const isDone = failure === undefined && !hasFailedSetup(job.record);
+  const stage = isDone ? 'done' : stageOf(job);
   const end = { ...progressOf(job), stage, error: failure && runFailed(failure) } as const;
   if (job.record.on) return { ...end, terminated: false, isOver: true };
   await note(job, { ending_at: timeNow(context) }, context);

@@ -117,9 +117,9 @@ function secondsTo(time: number, { started_at }: JobRecord): number {
 
 /** Returns the last phase that a job reached. */
 function phaseOf(job: JobRecord): JobRow['phase'] {
-  if (job.ended_at !== null && hasFailedSetup(job)) return 'setup';
-  if (job.ended_at !== null && job.command_started_at !== null) return 'done';
   if (job.ending_at !== null && job.ended_at === null) return 'terminating';
+  if (hasFailedSetup(job)) return 'setup';
+  if (job.ended_at !== null && job.exit_code !== null) return 'done';
   if (job.exit_code !== null) return 'fetching';
   if (job.command_started_at !== null) return 'running';
   if (job.signed_in_at !== null) return 'copying';
