@@ -133,7 +133,12 @@ export const RESULTS: Readonly<Record<string, Result>> = {
   'instances untrack': oneOrList('ChangedInstance'),
   'instances events': list('InstanceEvent'),
   'instances recover': list('Recovered'),
-  'instances reap': either('ReapResult', listOf(SHAPES.Reaped), SHAPES.Enforcement),
+  'instances reap': either(
+    'ReapResult',
+    listOf(SHAPES.Reaped),
+    listOf(SHAPES.ReapPlan),
+    SHAPES.Enforcement,
+  ),
   'instances rescue': list('RescuedPath'),
   'instances top': oneOrList('TopRow'),
   'instances ssh': one('CommandWords'),

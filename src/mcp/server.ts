@@ -218,9 +218,13 @@ export async function serve(
   const jobs = isLeft ? await withJobs(renting, isIdle, context).catch(noteFault) : [];
   const copied = jobs.map(copyResults);
   const busy = new Set(jobs.map(({ id }) => id));
-  if (isLeft) await endRented(renting, (one) => isIdle(one) && !busy.has(one.id), context);
+  const none = { doubts: [], lost: [] };
+  const isFree = (one: KnownInstance) => isIdle(one) && !busy.has(one.id);
+  // The second time reports what may still be billing.
+  const { lost } = isLeft ? await endRented(renting, isFree, context) : none;
   await Promise.allSettled([settled, ...copied]);
-  const doubts = isLeft ? await endRented(renting, () => true, context) : [];
+  const last = isLeft ? await endRented(renting, () => true, context) : none;
+  const doubts = [...last.doubts, ...lost, ...last.lost];
   if (renting) doubts.push(...(await unresolved(renting)));
   ended.abort();
   await server.close();

@@ -72,31 +72,38 @@ export async function purseShown({ limits, journal }: Renting): Promise<object> 
   };
 }
 
-/** Terminates some of a session's instances. Returns an error for each that may still be billing. */
+interface Ending {
+  /** An error for each instance that may still be billing. */
+  readonly doubts: readonly CliError[];
+  /** An error for each instance that ended before its `--rescue` paths were copied. */
+  readonly lost: readonly CliError[];
+}
+
+/** Terminates some of a session's instances. */
 export async function endRented(
   { limits, journal }: Renting,
   which: (instance: KnownInstance) => boolean,
   context: Context,
-): Promise<CliError[]> {
+): Promise<Ending> {
   const { living } = await purseOf(limits, journal);
   const targets = living.filter(which).map(({ last, ...one }) => ({ ...one, last: last?.status }));
   const rescued = new Set(living.flatMap(({ id, rescue }) => (rescue === undefined ? [] : id)));
-  const faults = await Promise.all([
+  const lost: CliError[] = [];
+  const doubts = await Promise.all([
     endAll(
       targets.filter(({ id }) => !rescued.has(id)),
       context,
     ),
-    ...targets.filter(({ id }) => rescued.has(id)).map((one) => endRescued(one, context)),
+    ...targets.filter(({ id }) => rescued.has(id)).map((one) => endRescued(one, lost, context)),
   ]);
-  return faults.flat();
+  return { doubts: doubts.flat(), lost };
 }
 
 /**
  * Copies the paths of `--rescue` first, also after an interrupt. If that is impossible, leaves the
  * instance to its deadline.
  */
-async function endRescued(target: Target, context: Context): Promise<CliError[]> {
-  const lost: CliError[] = [];
+async function endRescued(target: Target, lost: CliError[], context: Context): Promise<CliError[]> {
   const copied = context.shielded(async (own) => {
     lost.push(...(await rescueFirst(target, own)));
   });
@@ -106,7 +113,7 @@ async function endRescued(target: Target, context: Context): Promise<CliError[]>
       fault.with(fault.message, { resource: target.id, mayBeBilling: true }),
     );
   }
-  return [...lost, ...(await endAll([target], context))];
+  return endAll([target], context);
 }
 
 async function endAll(targets: readonly Target[], context: Context): Promise<CliError[]> {
@@ -151,8 +158,9 @@ export async function watchDeadlines(
     if ((await purseOf(limits, journal)).living.length === 0) continue;
     await readClock(context);
     const isDue = ({ deadline }: KnownInstance) => Date.parse(deadline ?? '') <= serviceClock.now();
-    const faults = await endRented(renting, isDue, context);
-    for (const { message } of faults) err.warn('deadline_passed', message);
+    const { doubts, lost } = await endRented(renting, isDue, context);
+    for (const { message } of doubts) err.warn('deadline_passed', message);
+    for (const { message } of lost) err.warn('rescue_failed', message);
   }
 }
 

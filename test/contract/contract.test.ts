@@ -122,6 +122,7 @@ describe('every command', () => {
     ['instances get', ['trainer', 'trainer']],
     ['instances terminate', ['trainer', 'trainer', '-y']],
     ['instances reap', ['--status']],
+    ['instances reap', ['--dry-run']],
     ['commands', ['instances']],
     ['commands', ['instances', 'get']],
   ])('prints another form of its result with the same schema: %s %j', async (command, words) => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -9,6 +9,8 @@ import {
   listed,
   recordsIn,
 } from '../commands/instances/deadlines/world.ts';
+import { addKey } from '../jobs/rescue/rented.ts';
+import { needs } from '../support/needs.ts';
 import { errorOf, warningsOf } from '../support/stderr-lines.ts';
 import { PARTS } from './probe-output.ts';
 import { type FakeSsh, fakeSsh, realSleeps } from './usage-world.ts';
@@ -106,6 +108,29 @@ describe('reap', () => {
     ]);
     expect(terminations()).toBe(1);
     expect(await passes(1)).toEqual([]);
+  });
+
+  test('copies the --rescue paths of an idle instance before it ends', needs('ssh'), async () => {
+    await rent(...RULE);
+    const own = addKey(world.home);
+    world.rented.sshKeys = [own];
+    run({ ssh_keys: [own] });
+    ssh.write(PORT, 'home/out/a', 'result\n');
+    const got = join(world.home, 'got');
+    const rescue = ['--if-idle', '45m', '--rescue', `out:${got}`];
+    const { code, stderr } = await cli(['instances', 'expire', 'trainer', ...rescue]);
+    expect(code, stderr).toBe(0);
+    expect(await passes(2)).toEqual([]);
+    expect(existsSync(got)).toBe(false);
+    pass(25);
+    const plan = await cli([...REAP, '--dry-run']);
+    expect(JSON.parse(plan.stdout)).toMatchObject([
+      { action: 'rescue', why: 'it was idle for 45 min' },
+    ]);
+    expect(existsSync(got)).toBe(false);
+    const { stdout } = await cli(REAP);
+    expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'terminated', reason: 'idle' }]);
+    expect(readFileSync(join(got, 'a'), 'utf8')).toBe('result\n');
   });
 
   test('says with --dry-run what it would do, and keeps the recorded use', async () => {

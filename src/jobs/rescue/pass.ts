@@ -253,7 +253,8 @@ async function rescueHeld(
       const isNews = progress.failing?.message !== error?.message;
       await save({ failing: error === undefined ? null : { since, message: error.message, here } });
       if (error !== undefined) {
-        const kept = keptError(one, error, isLast ? limit : undefined);
+        const isKept = isLast && time.now() < until;
+        const kept = keptError(one, error, isKept ? until : undefined);
         // Until the budget is used up, nothing else shows it.
         if (terminates === false && isNews) context.err.warn('rescue_failed', kept.message);
         await tellFailure(kept, since);

@@ -1,12 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../../support/needs.ts';
 import { NEW } from '../../support/renting-service.ts';
-import { makeKey } from '../../support/sshd.ts';
-import { IMAGE, KEY_ID, OFFER } from '../job-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from '../loopback-world.ts';
 import { exited, followed, reap, started } from '../stories.ts';
+import { createBox } from './rented.ts';
 
 let world: LoopbackWorld;
 
@@ -19,28 +17,7 @@ const MINUTE = 60_000;
 const LASTS = 'touch up; while :; do sleep 0.1; done';
 const got = () => existsSync(world.local('got/a'));
 
-/** Rents an instance without a job, which ends in an hour. */
-async function create(rescue?: string): Promise<void> {
-  mkdirSync(world.local('.ssh'));
-  const key = makeKey(world.local('.ssh'), 'id_ed25519');
-  const own = { id: KEY_ID, name: 'laptop', public_key: readFileSync(`${key}.pub`, 'utf8') };
-  world.renting.sshKeys = [own];
-  const words = ['--offer', OFFER, '--image', IMAGE, '--ssh-key', KEY_ID, '--unenforced'];
-  const ends = ['--terminate-after', '1h'];
-  const more = rescue === undefined ? [] : ['--rescue', `${rescue}:${world.local('got')}`];
-  const { code, stderr } = await world.gpucloud([
-    'instances',
-    'create',
-    'box',
-    ...words,
-    ...ends,
-    ...more,
-  ]);
-  expect(code, stderr).toBe(0);
-  Object.assign(world.renting.instances.get(NEW) ?? {}, { ssh_keys: [own] });
-  mkdirSync(join(world.there(NEW), 'out'), { recursive: true });
-  writeFileSync(join(world.there(NEW), 'out', 'a'), 'result\n');
-}
+const create = (rescue?: string) => createBox(world, rescue);
 
 interface Situation {
   readonly is: string;

@@ -1,0 +1,32 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { NEW } from '../../support/renting-service.ts';
+import { makeKey } from '../../support/sshd.ts';
+import { IMAGE, KEY_ID, OFFER } from '../job-world.ts';
+import type { LoopbackWorld } from '../loopback-world.ts';
+
+/** Adds a key of this computer to the account. */
+export function addKey(home: string): { id: string; name: string; public_key: string } {
+  mkdirSync(join(home, '.ssh'), { recursive: true });
+  const key = makeKey(join(home, '.ssh'), 'id_ed25519');
+  return { id: KEY_ID, name: 'laptop', public_key: readFileSync(`${key}.pub`, 'utf8') };
+}
+
+export const CREATE_BOX = [
+  ...['instances', 'create', 'box', '--offer', OFFER, '--image', IMAGE],
+  ...['--ssh-key', KEY_ID, '--unenforced'],
+];
+
+/** Rents an instance without a job, which ends in an hour and has the file out/a. */
+export async function createBox(world: LoopbackWorld, rescue?: string): Promise<void> {
+  const own = addKey(world.local('.'));
+  world.renting.sshKeys = [own];
+  const more = rescue === undefined ? [] : ['--rescue', `${rescue}:${world.local('got')}`];
+  const words = [...CREATE_BOX, '--terminate-after', '1h', ...more];
+  const { code, stderr } = await world.gpucloud(words);
+  expect(code, stderr).toBe(0);
+  Object.assign(world.renting.instances.get(NEW) ?? {}, { ssh_keys: [own] });
+  mkdirSync(join(world.there(NEW), 'out'), { recursive: true });
+  writeFileSync(join(world.there(NEW), 'out', 'a'), 'result\n');
+}

@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type DeadlineWorld, deadlineWorld, ID } from '../commands/instances/deadlines/world.ts';
+import { type FakeSsh, fakeSsh, realSleeps } from '../idle/usage-world.ts';
+import { addKey } from '../jobs/rescue/rented.ts';
+import { needs } from '../support/needs.ts';
+import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
+import { budget, openAgent } from './agent.ts';
+
+const PORT = 1;
+
+let ssh: FakeSsh;
+let world: DeadlineWorld;
+
+beforeEach(async () => {
+  ssh = fakeSsh();
+  ssh.add(PORT);
+  world = await deadlineWorld({ clock: realSleeps() });
+});
+afterEach(async () => {
+  await world.close();
+  ssh.close();
+});
+
+const terminations = () =>
+  world.service.requests.filter(({ path }) => path.endsWith('/terminate')).length;
+const got = (name: string) => join(world.home, 'got', name);
+
+/** Starts a session that rents an instance, for which a person sets `--rescue`. */
+async function begin(...more: string[]) {
+  const own = addKey(world.home);
+  world.rented.sshKeys = [own];
+  world.rented.shows = () => ({ price_per_hour_snapshot: '89.90' });
+  const agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], { env: ssh.env });
+  const made = await agent.call('instances_create', {
+    name: 'trainer',
+    offer: [OFFER],
+    image: IMAGE,
+    terminate_after: '2h',
+    max_price: '100',
+  });
+  expect(made).toMatchObject({ isError: false });
+  world.rented.rent(ID, 'trainer', {
+    status: 'ACTIVE',
+    price_per_hour_snapshot: '89.90',
+    ...{ ip_address: '192.168.5.6', ssh_username: 'root', ssh_port: PORT, ssh_keys: [own] },
+  });
+  const words = ['--after', '2h', '--rescue', `out:${got('')}`, ...more];
+  const { code, stderr } = await world.cli(['instances', 'expire', 'trainer', ...words], {
+    env: ssh.env,
+  });
+  expect(code, stderr).toBe(0);
+  return agent;
+}
+
+describe('the end of a session', needs('ssh'), () => {
+  test('copies the --rescue paths of its instance, then terminates it', async () => {
+    const agent = await begin();
+    ssh.write(PORT, 'home/out/a', 'result\n');
+    const { code, stderr } = await agent.end();
+    expect(code, stderr).toBe(0);
+    expect(readFileSync(got('a'), 'utf8')).toBe('result\n');
+    expect(terminations()).toBe(1);
+  });
+
+  test('tries once without a budget, and reports what is missing', async () => {
+    const agent = await begin('--rescue-budget', '0');
+    const { code, stderr } = await agent.end();
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('(not copied: out)');
+    expect(existsSync(got('a'))).toBe(false);
+    expect(terminations()).toBe(1);
+  });
+});
