@@ -20,7 +20,9 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
   }, 60_000);
   afterEach(async () => {
-    await done('instances', 'terminate', '--all', '--yes');
+    await late('1m');
+    await done('instances', 'list');
+    await done('instances', 'terminate', '--all', '--yes', '--wait');
     rmSync(here(), { recursive: true, force: true });
   });
   afterAll(async () => {
@@ -108,7 +110,7 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     const ended = await reap();
     expect(ended).toMatchObject({ code: 125, rows: [{ outcome: 'terminated' }] });
     expect(ended.stderr).toContain('(not copied: gone)');
-    expect(await reap()).toMatchObject({ code: 0, rows: [] });
+    expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'already_ended' }] });
   });
 
   test('exit with 9 if this computer can not store a file, and copy it once it can', async () => {
