@@ -145,7 +145,14 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     await create('byhand', '--rescue', `out:${here('out')}`);
     const end = ['instances', 'terminate', 'byhand', '--rescue', '--yes'];
     const { code, stderr } = await gpucloud(...end);
-    expect([code, stderr]).toEqual([125, expect.stringContaining('Nothing was terminated.')]);
+    expect([code, stderr]).toEqual([125, expect.stringContaining('. Nothing was terminated.')]);
+    await done('instances', 'expire', 'byhand', '--rescue', 'none');
+    const none = await gpucloud(...end);
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      expect.stringContaining('byhand has no --rescue paths. Nothing was terminated.'),
+    ]);
+    await done('instances', 'expire', 'byhand', '--rescue', `out:${here('out')}`);
     expect(await statusOf('byhand')).toBe('ACTIVE');
     await there('byhand', 'mkdir out; echo mine > out/a');
     await done(...end);
