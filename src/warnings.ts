@@ -10,7 +10,7 @@ export const WARNINGS = {
   deadline_near: 'an instance is near its deadline, so its command is interrupted',
   deadline_passed: 'an instance is past its deadline, and may be billing',
   deadline_unenforced: 'an instance has no deadline, or nothing on this computer enforces it',
-  copy: 'a file changed or vanished during a copy',
+  copy: 'a file changed or vanished during a copy, or could not be compared',
   drive_suspended: 'a drive is suspended and will be deleted',
   guard_exceeded: "an instance's price exceeds the profile's --max-burn",
   job_unfinished: 'the instance to terminate has results of a job that are not copied',

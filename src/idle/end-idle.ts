@@ -48,11 +48,7 @@ export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
     return rule === undefined ? [] : [{ id, name, deadline: deadline ?? null, rule, one }];
   });
   if (ruled.length === 0) return [];
-  const signIn = { identity: undefined, user: undefined, options: [], words: [] };
-  const jobs = lazy(() => readJobs(context));
-  const flags = { ...signIn, port: undefined, wait: undefined };
-  const find = signInFinder(flags, context, asItsJob(context, jobs));
-  const tools = { pass, find, jobs, journal, context };
+  const tools = toolsOf(pass, journal, context);
   const ended = await eachBounded(ruled, SSH_AT_ONCE, async (one) => {
     try {
       return await journal.withIdle(one.id, one.rule, (held) => judgeOne(one, held, tools));
@@ -64,6 +60,28 @@ export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
     }
   });
   return ended.filter((one) => one !== undefined);
+}
+
+function toolsOf(pass: Pass, journal: Journal, context: Context): Tools {
+  const signIn = { identity: undefined, user: undefined, options: [], words: [] };
+  const jobs = lazy(() => readJobs(context));
+  const flags = { ...signIn, port: undefined, wait: undefined };
+  const find = signInFinder(flags, context, asItsJob(context, jobs));
+  return { pass, find, jobs, journal, context };
+}
+
+/** Whether a pass would find now that an instance's idle rule is met. Stores nothing. */
+export async function isIdleNow(
+  one: Pick<Ruled, 'id' | 'name' | 'rule'>,
+  pass: Pass,
+  context: Context,
+): Promise<boolean> {
+  const journal = await ownJournal(context);
+  const isIdle = await journal.withIdle(one.id, one.rule, async ({ found }) => {
+    const { isSure } = await judged(one, found, toolsOf(pass, journal, context));
+    return isSure && pass.time.isFresh();
+  });
+  return isIdle === true;
 }
 
 interface Tools {
@@ -86,16 +104,9 @@ async function judgeOne(
   tools: Tools,
 ): Promise<Ended | undefined> {
   const { pass } = tools;
-  const before: IdleState = found === undefined || found.begun ? NOTHING_KNOWN : found;
-  const rule = { after: one.rule.after, every: pass.every };
+  const before = stateBefore(found);
   await write({ begun: true, since: before.since, last: before.last });
-  const look = async () => {
-    const signs = await lookAt(one, tools);
-    return judge(before, signs, pass.time.now(), rule);
-  };
-  const first = await look();
-  // Terminates only after a second check with the same evidence.
-  const isSure = first.isDue && (await look()).isDue;
+  const { first, isSure } = await judged(one, found, tools);
   const ended = isSure && pass.time.isFresh() ? await terminate(one, tools) : undefined;
   if (ended !== undefined && ended.error === undefined) return ended;
   // If the service refused the termination, the next pass tries again.
@@ -104,9 +115,29 @@ async function judgeOne(
   return ended;
 }
 
+function stateBefore(found: Held['found']): IdleState {
+  return found === undefined || found.begun ? NOTHING_KNOWN : found;
+}
+
+/** Checks an instance, and once more if the rule is met: only a second check with the same evidence is sure. */
+async function judged(
+  one: Pick<Ruled, 'id' | 'name' | 'rule'>,
+  found: Held['found'],
+  tools: Tools,
+) {
+  const { pass } = tools;
+  const rule = { after: one.rule.after, every: pass.every };
+  const look = async () => {
+    const signs = await lookAt(one, tools);
+    return judge(stateBefore(found), signs, pass.time.now(), rule);
+  };
+  const first = await look();
+  return { first, isSure: first.isDue && (await look()).isDue };
+}
+
 /** Returns undefined if the instance can't be judged now. */
 async function lookAt(
-  { id, name }: Ruled,
+  { id, name }: Pick<Ruled, 'id' | 'name'>,
   { find, jobs, context }: Tools,
 ): Promise<Signs | undefined> {
   try {

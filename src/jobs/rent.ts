@@ -158,11 +158,12 @@ export async function endUnusable(
 
 /** Stores the end of a job without a usable instance. Removes a job that rented nothing. */
 export async function saveUnrented(end: JobEnd, job: Noted, context: Context): Promise<void> {
-  const { instance, terminated, error } = end;
+  const { instance, terminated } = end;
   const { uid, started_at } = job.record;
   if (instance === null) return removeJob(uid, context);
   job.record = { ...job.record, id: instance.id };
-  const reason = error?.message ?? null;
-  const ended = { ended_at: timeNow(context), report: reportOf(end, started_at, context), reason };
+  const report = reportOf(end, started_at, context);
+  const reason = report.error;
+  const ended = { ended_at: timeNow(context), report, reason };
   await note(job, terminated === true ? ended : { reason }, context);
 }

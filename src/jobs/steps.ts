@@ -294,7 +294,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         await note(job, { command_started_at: null }, context);
       }
       stops.close();
-      const end = await endJob(job, context);
+      const end = await endJob(job, { isAtDeadline: timeOf() !== 'early' }, context);
       await saveEnd(job, end, context);
     },
 

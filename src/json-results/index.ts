@@ -56,6 +56,7 @@ export const SHAPES = {
   Profile: local.profile,
   PromoBonus: promoBonus,
   Reaped: instances.reaped,
+  ReapPlan: instances.reapPlan,
   RescuedPath: instances.rescuedPath,
   Recovered: instances.recovered,
   Runway: money.runway,

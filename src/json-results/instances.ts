@@ -195,6 +195,18 @@ export const reaped = lazy(() => {
   });
 });
 
+/** `reap --dry-run`: what the next pass would do. */
+export const reapPlan = lazy(() => {
+  const { text, maybeText } = fields();
+  return z.object({
+    id: text,
+    name: text,
+    deadline: maybeText,
+    action: z.enum(['terminate', 'rescue', 'finish_job', 'keep', 'nothing']),
+    why: text,
+  });
+});
+
 /** `reap --status`, `--install` and `--uninstall`. */
 export const enforcement = lazy(() => {
   const { text, maybeText, maybeNumber, flag, maybeTime } = fields();
@@ -311,6 +323,7 @@ export type Attempt = Infer<typeof attempt>;
 export type Plan = Infer<typeof plan>;
 export type Planned = Omit<Plan, 'request' | 'from_profile'>;
 export type Reaped = Infer<typeof reaped>;
+export type ReapPlan = Infer<typeof reapPlan>;
 export type RescuedPath = Infer<typeof rescuedPath>;
 export type ArmedStatus = Infer<typeof enforcement>;
 export type ListedInstance = Infer<typeof listedInstance>;

@@ -85,9 +85,12 @@ function updateOnce(name: string, api: Api, options: CallOptions): Promise<User>
  */
 export function reservedBalance(exact: Exact, look: Look, known: Known): CheckResult {
   if (exact === 'nameless') {
-    return unknown('This check updates the account with its own name, but the account has no name.', {
-      next: ['me', 'update', '--name', 'NAME'],
-    });
+    return unknown(
+      'This check updates the account with its own name, but the account has no name.',
+      {
+        next: ['me', 'update', '--name', 'NAME'],
+      },
+    );
   }
   if (exact instanceof CliError) {
     return unknown(`Could not read the reserved funds: ${exact.message}`);

@@ -108,6 +108,25 @@ describe('reap', () => {
     expect(await passes(1)).toEqual([]);
   });
 
+  test('says with --dry-run what it would do, and keeps the recorded use', async () => {
+    await rent(...RULE);
+    const plan = async () => {
+      const recorded = evidence();
+      const { code, stdout, stderr } = await cli([...REAP, '--dry-run']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(evidence()).toEqual(recorded);
+      return JSON.parse(stdout);
+    };
+    expect(await passes(2)).toEqual([]);
+    const row = { id: ID, name: 'trainer', deadline: null };
+    expect(await plan()).toEqual([{ ...row, action: 'nothing', why: 'it is not due' }]);
+    pass(25);
+    expect(await plan()).toEqual([{ ...row, action: 'terminate', why: 'it was idle for 45 min' }]);
+    expect(terminations()).toBe(0);
+    await cli(REAP);
+    expect(terminations()).toBe(1);
+  });
+
   test.each<[string, () => void]>([
     ['a card', () => ssh.program(PORT, 'nvidia-smi', "echo '0, H100, 6, 5, 81559, 31, 69.95'")],
     [

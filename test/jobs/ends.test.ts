@@ -47,6 +47,14 @@ describe('the cost of a job', () => {
   ])('charges every started hour of a job, after %i ms', (passed, cost) => {
     expect(costAtMost(instance, start + passed)).toBe(cost);
   });
+
+  test.each([
+    ['10.1234', '10.1234'],
+    ['0.004', '0.004'],
+    ['90', '90.00'],
+  ])('never rounds the highest possible cost below the price %s', (price, cost) => {
+    expect(costAtMost({ ...instance, price_per_hour_snapshot: price }, start)).toBe(cost);
+  });
 });
 
 describe("the notification of a job's end", () => {

@@ -131,6 +131,15 @@ describe.each(Object.entries(SHELLS))('the sampler in %s', (name, sh) => {
     expect(await probe(shell, never)).toMatchObject({ state: 'exited', gpu: null });
   });
 
+  test('keeps the exit code if an echo would make the numbers an end', here, async () => {
+    const numbers = 'printf "%s\\n" "1 1 1 1\\nx 0\\ngpucloud-run exited 0"';
+    const marks = [`${numbers} >../gpu`, `${numbers} >../times`, `${numbers} >../setup-done`];
+    const script = `${marks.join('; ')}; exit 3`;
+    await started(shell, { words: ['sh', '-c', script], variables: [] });
+    expect(await followed(shell)).toMatchObject({ exitCode: 3 });
+    expect(await probe(shell, never)).toMatchObject({ state: 'exited', exitCode: 3, gpu: null });
+  });
+
   test('is left out without nvidia-smi', here, async () => {
     await start();
     await go();

@@ -72,7 +72,8 @@ describe('the end of a setup', needs('POSIX'), () => {
   });
 
   test('says that jobs stop stopped a setup', async () => {
-    const ended = world.run('touch ran', given(LASTS));
+    const file = world.local('report.json');
+    const ended = world.run('touch ran', [...given(LASTS), '--report', file]);
     await isUp();
     const stopped = await world.gpucloud(['jobs', 'stop', 'job']);
     expect(stopped.code, stopped.stderr).toBe(0);
@@ -82,6 +83,9 @@ describe('the end of a setup', needs('POSIX'), () => {
       'error: gpucloud jobs stop stopped the setup, so the command was not started.\n' +
         'hint: see its output: gpucloud jobs logs job --tail 10\n',
     );
+    const error = 'gpucloud jobs stop stopped the setup, so the command was not started.';
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ error });
+    expect(world.record().report).toMatchObject({ error });
     expect(world.status()).toBe('TERMINATING');
     expect(ranCommand()).toBe(false);
   });

@@ -2,7 +2,7 @@ import type { Instance } from '../../api/index.ts';
 import type { CatalogEntry } from '../../catalog/index.ts';
 import { hoursUntil } from '../../instances/rent/purse.ts';
 import { instant } from '../../output/time.ts';
-import { inRoubles, type Money, priceIn, startedHours } from '../../rules/money.ts';
+import { inRoubles, kopecksText, type Money, priceIn, startedHours } from '../../rules/money.ts';
 
 /**
  * Returns the price of every started hour, in roubles, as a decimal; null if the price or the time
@@ -15,7 +15,7 @@ export function costAtMost(
   const price = priceIn(instance?.price_per_hour_snapshot);
   const created = instant(instance?.created_at);
   if (price === undefined || created === undefined) return null;
-  return price.times(startedHours(now - created)).toFixed(2);
+  return kopecksText(price.times(startedHours(now - created)));
 }
 
 /** What a planned job may cost until its deadline, in roubles, as decimals. */

@@ -2,34 +2,33 @@ import type { Context } from '../../context.ts';
 import { CliError, doubt, failuresOf, isInterrupt, MAY_BILL } from '../../errors.ts';
 import { endOne } from '../../instances/change/ending.ts';
 import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
+import { notify } from '../../instances/deadlines/notify.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
 import { note, timeNow } from '../record/note.ts';
 import { hasFailedSetup, isCollected, type RentedRecord, removeOldJobs } from '../record/record.ts';
-import { rescueFirst } from '../rescue/pass.ts';
+import { missingPaths, rescueFirst } from '../rescue/pass.ts';
 import { withoutExitCode } from '../stages/without-exit-code.ts';
 import { costAtMost } from './cost.ts';
 import { notifyOfEnd } from './notify.ts';
 import { costOf, phasesOf } from './receipt.ts';
-import { type JobEnd, reportOf, saveReport } from './report.ts';
+import { type JobEnd, messageOf, reportOf, saveReport } from './report.ts';
 
 /** Terminates the instance of a job, unless it existed before. */
-export async function endJob(job: Job, context: Context): Promise<JobEnd> {
+export async function endJob(
+  job: Job,
+  { isAtDeadline }: { readonly isAtDeadline: boolean },
+  context: Context,
+): Promise<JobEnd> {
   const failure = failureOf(job);
   const stage = failure === undefined ? 'done' : stageOf(job);
   const end = { ...progressOf(job), stage, error: failure && runFailed(failure) } as const;
   if (job.record.on) return { ...end, terminated: false, isOver: true };
   await note(job, { ending_at: timeNow(context) }, context);
-  if (isAtDeadline(job) && !context.signal.aborted) {
-    const failed = async () => {
-      for (const { message } of await rescueFirst(job.record, context)) {
-        context.err.warn('rescue_failed', message);
-      }
-    };
-    // After an interrupt, terminates without the rest.
-    await failuresOf(failed());
-  }
+  // A person who stops the job has asked for the end.
+  const error = isAtDeadline && job.by !== 'stop' ? await rescueJob(job, context) : undefined;
+  if (error !== undefined) return { ...end, terminated: false, error };
   job.phases.begin('terminating');
   const termination = await endOne(job.record, context, job.together?.gate);
   if (termination.kind !== 'ended') {
@@ -44,9 +43,44 @@ export async function endJob(job: Job, context: Context): Promise<JobEnd> {
   return { ...end, terminated: true, cost, cost_at_most };
 }
 
-/** Whether the deadline ends a job, and not a person or the command. */
-function isAtDeadline({ stops, by }: Job): boolean {
-  return by !== 'stop' && (stops.isPast() || stops.near.aborted);
+/**
+ * Copies the `--rescue` paths of a job's instance, and warns about what did not arrive. Returns an
+ * error if the instance must not be terminated now: nothing decided that its budget is used up.
+ */
+async function rescueJob({ by, record }: Job, context: Context): Promise<CliError | undefined> {
+  const { id, name } = record;
+  const warn = (message: string) => context.err.warn('rescue_failed', message);
+  const work = async () => {
+    context.signal.throwIfAborted();
+    for (const { message } of await rescueFirst(record, context)) warn(message);
+  };
+  const [fault] = await failuresOf(work());
+  if (fault === undefined) return undefined;
+  return context.shielded(async (own) => {
+    const missing = await missingPaths(id, own);
+    if (missing === undefined) return undefined;
+    if (isInterrupt(fault) && (by === 'run' || by === 'detach')) {
+      warn(`Interrupted, so ${name} is terminated before everything was copied (${missing}).`);
+      return undefined;
+    }
+    const account = await (await own.journal()).account();
+    const { rescue } = await readEnforcement({ account }, own);
+    const then = rescue.isArmed
+      ? '"instances reap" tries again, and then terminates it.'
+      : 'It bills until you terminate it.';
+    const typed = typedName(name, id);
+    const message = `${name} was not terminated, since its --rescue paths are not copied (${missing}): ${withStop(fault.message)} ${then}`;
+    const details = {
+      resource: id,
+      mayBeBilling: true,
+      hint: `copy them: ${gpucloud('instances', 'rescue', typed)}; then terminate it: ${gpucloud('instances', 'terminate', typed)}`,
+      cause: fault,
+    };
+    if (isInterrupt(fault)) return fault.with(message, details);
+    const event = { event: 'rescue_failed', id, name, message, exit_code: null } as const;
+    await notify(event, record.started_at, own);
+    return doubt(message, details);
+  });
 }
 
 /** Returns why a job failed; undefined if its command has exited and its results are here. */
@@ -168,11 +202,14 @@ function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
 function interrupted({ record }: Job, cause: CliError): CliError {
   const { id, name } = record;
   const typed = typedName(name, id);
-  return cause.with(`Stopped following ${name}. ${commandText(record)}, and the instance still bills.`, {
-    resource: id,
-    mayBeBilling: true,
-    hint: `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
-  });
+  return cause.with(
+    `Stopped following ${name}. ${commandText(record)}, and the instance still bills.`,
+    {
+      resource: id,
+      mayBeBilling: true,
+      hint: `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
+    },
+  );
 }
 
 function commandText({ exit_code, command_started_at, lost_at, here }: RentedRecord): string {
@@ -222,7 +259,7 @@ export async function saveEnd(job: Job, end: JobEnd, context: Context): Promise<
   const { isOver = terminated === true } = end;
   const { record } = job;
   const report = reportOf(end, record.started_at, context);
-  const why = (error ?? job.failure)?.message ?? null;
+  const why = messageOf(error ?? job.failure, context);
   await note(
     job,
     {

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, failuresOf } from '../../errors.ts';
 import type { JobReport } from '../../json-results/jobs.ts';
+import { withProfile } from '../../output/shell-line.ts';
 import { faultOf } from '../../system/error-code.ts';
 import type { JobRecord } from '../record/record.ts';
 
@@ -22,7 +23,7 @@ export interface JobEnd extends Omit<JobReport, 'fetched' | 'seconds' | 'exit_co
 /** For an end that shows no cost. */
 export const NO_RECEIPT = { cost: null, cost_at_most: null, phases: null, gpu: null } as const;
 
-export function reportOf(end: JobEnd, started_at: string, { clock }: Context): JobReport {
+export function reportOf(end: JobEnd, started_at: string, context: Context): JobReport {
   const { command_exit_code, stage, instance, terminated, fetched, error } = end;
   const { output_complete, cost, cost_at_most, phases, gpu } = end;
   return {
@@ -32,14 +33,19 @@ export function reportOf(end: JobEnd, started_at: string, { clock }: Context): J
     terminated,
     ...(output_complete === undefined ? {} : { output_complete }),
     fetched: [...fetched],
-    seconds: Math.round((clock.now() - Date.parse(started_at)) / 1000),
+    seconds: Math.round((context.clock.now() - Date.parse(started_at)) / 1000),
     cost,
     cost_at_most,
     phases,
     gpu,
     exit_code: error?.exitCode ?? command_exit_code ?? FAILURES.runFailed.exit,
-    error: error?.message ?? null,
+    error: messageOf(error, context),
   };
+}
+
+/** Returns the words of an error as a file or JSON holds them: its commands name the profile. */
+export function messageOf(error: CliError | undefined, { flags }: Context): string | null {
+  return error === undefined ? null : withProfile(error.message, flags.profile);
 }
 
 /** Writes a report. Only warns about a failure: what it reports has happened. */

@@ -49,15 +49,15 @@ export const HASHES = { begin: 'gpucloud-run hashes', end: 'gpucloud-run hashed'
 
 /**
  * Prints the SHA-256 of each file at a path, as sha256sum does: `./` and the name below the folder,
- * or below the folder that contains the file or match. Leaves out names with a line feed, whose
- * lines would look like other names.
+ * or below the folder that contains the file or match. Prints `unlisted` for each name with a line
+ * feed, whose lines would look like other names.
  */
 const HASH = `if command -v sha256sum >/dev/null; then hash=sha256sum
 elif command -v shasum >/dev/null; then hash='shasum -a 256'
 else echo '${HASHES.begin}'; echo none; echo '${HASHES.end}'; exit; fi
 hash_in() {
   (cd "$1" && unset IFS && find -H "$2" -name '*
-*' -prune -o -type f -exec $hash {} +)
+*' -prune -exec echo unlisted \\; -o -type f -exec $hash {} +)
 }
 parent() { case $1 in */*) printf '%s/' "\${1%/*}" ;; *) printf . ;; esac; }
 echo '${HASHES.begin}'`;

@@ -4,7 +4,7 @@ import type { HereReport, MemberReport } from '../../json-results/jobs.ts';
 import { kopecksText, priceIn, sumOf } from '../../rules/money.ts';
 import { runFailed } from '../end/end-job.ts';
 import { notifyOfEnds } from '../end/notify.ts';
-import { type JobEnd, saveReport } from '../end/report.ts';
+import { type JobEnd, messageOf, saveReport } from '../end/report.ts';
 import { noteEnd } from '../end/summary.ts';
 import type { HereRun } from './run.ts';
 
@@ -22,7 +22,7 @@ export async function finishHere(
     context.err.warn(warning === failure ? 'incomplete' : 'copy', warning.message);
   }
   const error = worstOf(errors);
-  const rows = plan.names.map((name, at) => rowOf(name, ends[at], run));
+  const rows = plan.names.map((name, at) => rowOf(name, ends[at], run, context));
   const report: HereReport = {
     command_exit_code: code,
     stage: ends.some(({ stage }) => stage === 'terminating') ? 'terminating' : run.stage,
@@ -33,7 +33,7 @@ export async function finishHere(
     cost: costOf(rows, 'cost'),
     cost_at_most: costOf(rows, 'cost_at_most'),
     exit_code: error?.exitCode ?? code ?? FAILURES.runFailed.exit,
-    error: error?.message ?? null,
+    error: messageOf(error, context),
   };
   await saveReport(plan.report_file, report, context);
   const { instance_name: name } = plan.request;
@@ -79,7 +79,12 @@ function missingResults({ ready, faults }: HereRun): CliError[] {
   });
 }
 
-function rowOf(name: string, end: JobEnd | undefined, { faults }: HereRun): MemberReport {
+function rowOf(
+  name: string,
+  end: JobEnd | undefined,
+  { faults }: HereRun,
+  context: Context,
+): MemberReport {
   const { instance = null, terminated = false, fetched = [] } = end ?? {};
   const { cost = null, cost_at_most = null, phases = null, gpu = null } = end ?? {};
   const error = terminated === 'unknown' ? end?.error : faults.get(name);
@@ -92,7 +97,7 @@ function rowOf(name: string, end: JobEnd | undefined, { faults }: HereRun): Memb
     cost_at_most,
     phases,
     gpu,
-    error: error?.message ?? null,
+    error: messageOf(error, context),
   };
 }
 

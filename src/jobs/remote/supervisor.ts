@@ -161,9 +161,9 @@ while :; do
   if send o out "$o" "$last_o"; then o=$((o + n)) sent=1; fi
   if send e err "$e" "$last_e"; then e=$((e + n)) sent=1; fi
   [ -z "$sent" ] || continue
-  # The command may have written anything there.
-  [ -z "$over" ] || [ ! -f gpu ] || echo "g $(head -n 1 gpu | head -c 60)"
-  [ "$over" != exit ] || [ ! -f times ] || echo "t $(head -n 1 times | head -c 60)"
+  # The command may have written anything there, and echo may turn its \\n into a line end.
+  [ -z "$over" ] || [ ! -f gpu ] || printf '%s\\n' "g $(head -n 1 gpu | head -c 60)"
+  [ "$over" != exit ] || [ ! -f times ] || printf '%s\\n' "t $(head -n 1 times | head -c 60)"
   case $over in
     exit) echo x $(cat exit); exit 0 ;;
     lost | now) echo "x $over"; exit 0 ;;
@@ -239,11 +239,11 @@ if [ -d ${FOLDER}/started ]; then
   [ ! -f pid ] || alive || state=lost
   [ ! -f exit ] || { set -- $(cat exit); state="exited $*"; }
   [ $state != running ] || [ ! -f setup ] || echo gpucloud-run setup
-  [ ! -f gpu ] || echo "gpucloud-run gpu $(head -n 1 gpu | head -c 60)"
+  [ ! -f gpu ] || printf '%s\\n' "gpucloud-run gpu $(head -n 1 gpu | head -c 60)"
   cd "$home" || exit ${FAULT}
 else state=none; fi
 echo "gpucloud-run $state"
-[ ! -f ${FOLDER}/setup-done ] || echo "gpucloud-run set up $(head -c 64 ${FOLDER}/setup-done)"
+[ ! -f ${FOLDER}/setup-done ] || printf '%s\\n' "gpucloud-run set up $(head -n 1 ${FOLDER}/setup-done | head -c 64)"
 echo "gpucloud-run home $(pwd -P)"
 for tool in rsync tar; do command -v $tool >/dev/null 2>&1 && echo gpucloud-run $tool; done
 echo gpucloud-run ready

@@ -24,9 +24,12 @@ export interface Compared {
   readonly same: readonly Same[];
   /** Names of files that differ, or are not on this computer. */
   readonly different: readonly string[];
-  /** Whether the instance has a program that computes hashes. */
-  readonly isComparable: boolean;
+  /** Why not every file was compared, to complete "…: "; undefined if each was. */
+  readonly gap: string | undefined;
 }
+
+const NO_PROGRAM = 'the instance has neither sha256sum nor shasum';
+const LINE_FEED = 'names with a line feed are not compared';
 
 /** Maximum files, and characters of their names, since a hostile instance may send any number. */
 const [MOST_FILES, MOST_TEXT] = [1_000_000, 100_000_000];
@@ -40,9 +43,11 @@ export async function compare(
   const script = isPattern(remote) ? HASH_MATCHES : HASH_PATH;
   const there = new Map<string, string>();
   let [isWhole, isFile] = [false, false];
+  let gap: string | undefined;
   let text = 0;
   for await (const line of linesFrom({ script, args: [path], begin: HASHES.begin }, to)) {
-    if (line === 'none') return { same: [], different: [], isComparable: false };
+    if (line === 'none') return { same: [], different: [], gap: NO_PROGRAM };
+    if (line === 'unlisted') gap = LINE_FEED;
     isWhole ||= line === HASHES.end;
     isFile ||= line === 'file';
     // sha256sum marks a name in which it escapes a backslash or carriage return.
@@ -66,7 +71,7 @@ export async function compare(
     if (found?.sha256 === hash) same.push({ local: file, ...found });
     else different.push(name);
   }
-  return { same, different, isComparable: true };
+  return { same, different, gap };
 }
 
 function unescaped(_escape: string, letter: string): string {

@@ -56,7 +56,7 @@ export async function copyPaths(
   copying: Copying,
   context: Context,
 ): Promise<Result> {
-  const { signal } = copying;
+  const { signal, isLast } = copying;
   const instance = instanceIn(await readInstance(id, await context.api(), { signal }));
   const job = (await copying.jobs()).find((one) => one.id === id && isRented(one));
   const shell = await signedIn({ ...instance, name }, job, copying, context);
@@ -76,6 +76,9 @@ export async function copyPaths(
     const copied = { ...one.path, remote: path.remote, failure };
     done.push(copied);
     same.push(...one.same);
+    if (isLast && one.gap !== undefined) {
+      context.err.warn('copy', `Could not compare all of ${path.remote} of ${name}: ${one.gap}`);
+    }
     error = worse(error, one.error?.with(asGiven(one.error.message)));
     await copying.onCopied(copied);
   }
@@ -119,6 +122,8 @@ async function signedIn(
 interface One {
   readonly path: RescuedPath;
   readonly same: readonly Same[];
+  /** Why not every file was compared. */
+  readonly gap?: string | undefined;
   readonly error: CliError | undefined;
 }
 
@@ -135,15 +140,16 @@ async function copyPath(
   try {
     let found = hasCopy ? await compare(before, { shell, signal }) : undefined;
     let isNew = false;
-    // Without a comparison, the last copy of an earlier pass may be old.
-    const isSame = () => (found?.isComparable === true ? found.different.length === 0 : isNew);
+    // Of a file that can't be compared, the copy of an earlier pass may be old.
+    const isSame = () => found?.different.length === 0 && (found.gap === undefined || isNew);
     while (left > 0 && !isSame()) {
       left -= 1;
       await copyOnce(progress, shell, copying, context);
       isNew = true;
       found = await compare(before, { shell, signal });
     }
-    return { path: withCompared(progress.path, found), same: found?.same ?? [], error: undefined };
+    const { same = [], gap } = found ?? {};
+    return { path: withCompared(progress.path, found), same, gap, error: undefined };
   } catch (error) {
     if (!(error instanceof CliError) || signal.aborted) throw error;
     return { path: { ...progress.path, failure: error.message }, same: [], error };

@@ -33,7 +33,7 @@ export async function driveRescue(steps: Steps): Promise<'left' | 'kept' | 'ende
         copied = 'not yet';
         break;
       case 'copy':
-        copied = await steps.copy(until, now.due !== undefined);
+        copied = await steps.copy(Math.max(until, now.deadline ?? until), now.due !== undefined);
         break;
       case 'end':
         await steps.end(true);

@@ -10,7 +10,7 @@ import { serviceTime } from '../../instances/deadlines/service-time.ts';
 import { readInstance } from '../../instances/read.ts';
 import { ownJournal } from '../../instances/recover/pending.ts';
 import type { Deadline, Ends, Journal, Rescue, RescueRecord } from '../../journal/index.ts';
-import type { Reaped, RescuedPath as RescuedRow } from '../../json-results/instances.ts';
+import type { Reaped, ReapPlan, RescuedPath as RescuedRow } from '../../json-results/instances.ts';
 import { lazy } from '../../lazy.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText, relative } from '../../output/time.ts';
@@ -26,7 +26,7 @@ import { asItsJob } from '../verbs/sign-in-of.ts';
 import type { Same } from './compare.ts';
 import { copyPaths, type RescuedPath, type Result } from './copy.ts';
 import { driveRescue } from './drive.ts';
-import { paidTime } from './state.ts';
+import { nextStep, paidTime } from './state.ts';
 
 /** An instance that ends by itself, and whose paths are copied first. */
 export type Rescued = Deadline & { readonly rescue: Rescue };
@@ -131,23 +131,38 @@ export async function rescueFirst(
   context: Context,
 ): Promise<readonly CliError[]> {
   const journal = await ownJournal(context);
-  const { rescue, deadline, if_idle } = await journal.ends(id);
-  const by = deadline ?? if_idle?.uid;
-  if (rescue === undefined || by === undefined) return [];
-  const time = await serviceTime(context);
-  const one = { id, name, deadline: deadline ?? null, if_idle, rescue, status: undefined };
-  const pass: Pass = { journal, time, gate: createGate(1), unproven: undefined };
   const every = Number.POSITIVE_INFINITY;
   const tools = rescueTools(context);
   for (;;) {
-    if (await markDue(one, by, time.now(), journal)) {
-      const done = await journal.withRescue(id, rescue, (held) =>
-        rescueHeld(one, { held, pass, every, tools, terminates: false }, context),
-      );
-      if (done !== undefined) return done.errors;
-    }
-    await context.clock.sleep(PAUSE, context.signal);
+    const { rescue, deadline, if_idle } = await journal.ends(id);
+    const by = deadline ?? if_idle?.uid;
+    if (rescue === undefined || by === undefined) return [];
+    const time = await serviceTime(context);
+    const one = { id, name, deadline: deadline ?? null, if_idle, rescue, status: undefined };
+    const pass: Pass = { journal, time, gate: createGate(1), unproven: undefined };
+    const done = (await markDue(one, by, time.now(), journal))
+      ? await journal.withRescue(id, rescue, (held) =>
+          rescueHeld(one, { held, pass, every, tools, terminates: false }, context),
+        )
+      : undefined;
+    const now = await journal.ends(id);
+    // Otherwise `expire` has set other paths or another deadline.
+    const isSame = now.rescue?.uid === rescue.uid && (now.deadline ?? now.if_idle?.uid) === by;
+    if (done !== undefined && isSame) return done.errors;
+    if (done === undefined) await context.clock.sleep(PAUSE, context.signal);
   }
+}
+
+/**
+ * Names what is not on this computer of an instance's paths, as for `not copied: results`. Returns
+ * undefined without `--rescue`.
+ */
+export async function missingPaths(id: string, context: Context): Promise<string | undefined> {
+  const found = await (await ownJournal(context)).instance(id);
+  const rescue = found.kind === 'known' ? found.instance.rescue : undefined;
+  if (rescue === undefined) return undefined;
+  const { paths } = progressOf(rescue.wanted, rescue.found);
+  return missingText(paths, () => true, context.serviceClock.now() || context.clock.now());
 }
 
 interface Working {
@@ -235,9 +250,13 @@ async function rescueHeld(
       error = result instanceof CliError ? result : result.error;
       const since = progress.failing?.since ?? new Date(time.now()).toISOString();
       const here = error?.failure === 'storage';
+      const isNews = progress.failing?.message !== error?.message;
       await save({ failing: error === undefined ? null : { since, message: error.message, here } });
       if (error !== undefined) {
-        await tellFailure(keptError(one, error, isLast ? limit : undefined), since);
+        const kept = keptError(one, error, isLast ? limit : undefined);
+        // Until the budget is used up, nothing else shows it.
+        if (terminates === false && isNews) context.err.warn('rescue_failed', kept.message);
+        await tellFailure(kept, since);
         return 'failed';
       }
       if (!isLast) return 'early';
@@ -281,6 +300,45 @@ async function rescueHeld(
     rows: isKept ? [row] : [],
     errors: error === undefined ? [] : [keptError(one, error, isKept ? until : undefined)],
   };
+}
+
+/** `idle`: the rule by which a pass would find the instance due now. */
+interface Looking {
+  readonly pass: Pass;
+  readonly every: number;
+  readonly idle: string | undefined;
+}
+
+/** Returns what {@link rescueInstance} would do now. Stores nothing. */
+export async function foreseeRescue(
+  one: Rescued,
+  { pass, every, idle }: Looking,
+): Promise<Pick<ReapPlan, 'action' | 'why'>> {
+  const { id, rescue, deadline } = one;
+  const { journal, time } = pass;
+  const now = time.now();
+  const foreseen = await journal.withRescue(id, rescue, async ({ found }) => {
+    const progress = progressOf(rescue, found);
+    const marked = idle === undefined || progress.due?.by === idle;
+    const due = marked ? dueOf(one, progress, now) : { at: new Date(now).toISOString(), by: idle };
+    const step = nextStep({
+      now,
+      deadline: deadline == null ? undefined : Date.parse(deadline),
+      due: due === null ? undefined : Date.parse(due.at),
+      early: rescue.early,
+      paid: await paidFor(one, journal),
+      every,
+      copied: progress.paths.every(isCopied) ? 'early' : 'not yet',
+    });
+    return { step, isDue: due !== null };
+  });
+  if (foreseen === undefined) {
+    return { action: 'nothing', why: 'another gpucloud process copies its paths' };
+  }
+  const { step, isDue } = foreseen;
+  if (step === 'give up') return { action: 'terminate', why: 'its --rescue budget is used up' };
+  if (step !== 'copy') return { action: 'nothing', why: 'its deadline has not passed' };
+  return { action: 'rescue', why: isDue ? 'its deadline has passed' : 'its deadline is near' };
 }
 
 /** Returns why an earlier pass did not copy everything. */
@@ -353,7 +411,7 @@ function keptError({ id, name }: Rescued, cause: CliError, until?: number): CliE
   const kept =
     until === undefined
       ? ''
-      : ` It is kept until ${minuteText(until)} at most, and "instances reap" tries again.`;
+      : ` It is kept until ${minuteText(until)} at most, and gpucloud tries again.`;
   return failed(
     cause,
     `Could not copy the --rescue paths of ${name}: ${withStop(cause.message)}${kept}`,
@@ -371,21 +429,30 @@ function lostError(
   cause: CliError,
   now: number,
 ): CliError {
-  const lost = paths.filter(({ copied_at }) => copied_at === null).map(({ remote }) => remote);
-  const old = paths.flatMap(({ remote, copied_at, failure }) =>
-    copied_at === null || failure === null
-      ? []
-      : `${remote} is from ${relative(Date.parse(copied_at), now)}`,
-  );
-  const what = [
-    ...(lost.length === 0 ? [] : [`not copied: ${lost.join(', ')}`]),
-    ...(old.length === 0 ? [] : [`last copy: ${old.join(', ')}`]),
-  ].join('; ');
+  const what = missingText(paths, ({ failure }) => failure !== null, now);
   return failed(
     cause,
     `The budget of ${name} was used up, so it was terminated before everything was copied (${what}). ${withStop(cause.message)}`,
     { resource: id },
   );
+}
+
+/** `isOld`: whether the copy of a path may be older than the path. */
+function missingText(
+  paths: readonly RescuedPath[],
+  isOld: (path: RescuedPath) => boolean,
+  now: number,
+): string {
+  const lost = paths.filter(({ copied_at }) => copied_at === null).map(({ remote }) => remote);
+  const old = paths.flatMap((path) =>
+    path.copied_at === null || !isOld(path)
+      ? []
+      : `${path.remote} is from ${relative(Date.parse(path.copied_at), now)}`,
+  );
+  return [
+    ...(lost.length === 0 ? [] : [`not copied: ${lost.join(', ')}`]),
+    ...(old.length === 0 ? [] : [`last copy: ${old.join(', ')}`]),
+  ].join('; ');
 }
 
 export function rescuedText({ name }: { readonly name: string }, paths: readonly RescuedRow[]) {

@@ -36,7 +36,9 @@ export function nextStep(situation: Situation): Step {
     return now + every < deadline - early ? 'wait' : 'copy';
   }
   if (copied === 'whole') return 'end';
-  if (now >= due + paid) return 'give up';
+  // Before the deadline, one copy costs nothing of the budget.
+  const isFree = copied !== 'failed' && deadline !== undefined && now < deadline;
+  if (now >= due + paid && !isFree) return 'give up';
   if (copied !== 'failed') return 'copy';
   return now + every < due + paid ? 'keep' : 'retry';
 }

@@ -139,7 +139,7 @@ const LEAST = 2 * 60_000;
  * Returns how long the instance has until its deadline, and how long after it results may be copied:
  * this computer may have slept past the deadline.
  */
-async function timeOf(
+export async function timeOf(
   { id, grace }: RentedRecord,
   every: number,
   context: Context,

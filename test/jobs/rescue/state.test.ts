@@ -43,6 +43,11 @@ describe('what happens next to an instance with --rescue', () => {
     [{ now: 400, due: 400 }, 'copy'],
     // Without a budget, only the early copy counts.
     [{ now: 100, due: 100, paid: 0 }, 'give up'],
+    // `run` and `mcp` end an instance before its deadline.
+    [{ now: 95, due: 95, paid: 0 }, 'copy'],
+    [{ now: 95, due: 95, paid: 0, copied: 'early' }, 'copy'],
+    [{ now: 95, due: 95, paid: 0, copied: 'failed' }, 'give up'],
+    [{ now: 95, due: 95, paid: 0, copied: 'whole' }, 'end'],
   ] as const)('%j: %s', (change, step) => {
     expect(nextStep({ ...USUAL, ...change })).toBe(step);
   });

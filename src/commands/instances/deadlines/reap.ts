@@ -26,9 +26,10 @@ import { hasRescue, type Rescued, rescueInstance, rescueTools } from '../../../j
 import { finishJobs, openJobs } from '../../../jobs/verbs/finish.ts';
 import { createHandOver } from '../../../jobs/verbs/hand-over.ts';
 import { heartbeatOf } from '../../../journal/index.ts';
-import type { ArmedStatus, Reaped } from '../../../json-results/instances.ts';
+import type { ArmedStatus, Reaped, ReapPlan } from '../../../json-results/instances.ts';
 import { field, type View } from '../../../output/output.ts';
 import { schedule } from '../../../rules/times.ts';
+import { nextPass } from './next-pass.ts';
 
 const reapedView: View<Reaped> = {
   columns: [
@@ -42,6 +43,18 @@ const reapedView: View<Reaped> = {
   ],
   id: ({ id }) => id,
   empty: 'No instance is past its deadline or idle for too long, and no job has ended.',
+};
+
+const planView: View<ReapPlan> = {
+  columns: [
+    field('name', 'NAME'),
+    field('id', 'ID'),
+    field('deadline', 'DEADLINE', { kind: 'time' }),
+    field('action', 'ACTION'),
+    field('why', 'WHY'),
+  ],
+  id: ({ id }) => id,
+  empty: 'No instance has a deadline, an idle rule or a job.',
 };
 
 const armedView: View<ArmedStatus> = {
@@ -76,7 +89,7 @@ export const reap = verb({
     'Tries for ten minutes to copy the results of a job past its deadline.\n\n' +
     'Exits with 0 if no instance was past its deadline or all such instances were terminated, ' +
     'with 125 if it could not sign in to an instance or copy the results of a job, and with 7 if an outcome is unknown. ' +
-    'Runs may overlap.\n\n' +
+    'Runs may overlap. --dry-run reads each instance over SSH, and copies and terminates nothing.\n\n' +
     '--install schedules this command for the active profile with systemd, launchd, cron or ' +
     'Windows Task Scheduler, and waits for the first run. With another scheduler, run "reap --every 5m" every five minutes. ' +
     '"gpucloud help deadlines" explains deadlines.',
@@ -84,6 +97,7 @@ export const reap = verb({
   examples: [
     'gpucloud instances reap --install',
     'gpucloud instances reap --status --json',
+    'gpucloud instances reap --dry-run',
     'gpucloud instances reap',
   ],
   takes: (command) =>
@@ -98,16 +112,29 @@ export const reap = verb({
           'uninstall',
         ]),
       )
+      .addOption(
+        new Option('--dry-run', 'show what the next run would do, and change nothing').conflicts([
+          'install',
+          'uninstall',
+          'status',
+        ]),
+      )
       .option(
         '--every <duration>',
         'how often a scheduler runs this command (default with --install: 5m)',
         ruled('--every', schedule),
       ),
-  async run(context, { every, install, uninstall, status }) {
+  async run(context, { every, install, uninstall, status, dryRun }) {
     if (install === true || uninstall === true || status === true) {
       if (install === true) await arm(every ?? DEFAULT_EVERY, context);
       if (uninstall === true) await disarm(await profileOf(context), context);
       return context.out.item(await armedStatus(context), armedView);
+    }
+    if (dryRun === true) {
+      const pass = every ?? (await everyOf(context));
+      const next = await nextPass({ job: every ?? 0, pass }, context);
+      await context.out.list(next.rows, planView);
+      return throwAll(next.errors);
     }
     const rows: Reaped[] = [];
     const errors: CliError[] = [];

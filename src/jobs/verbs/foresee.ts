@@ -1,0 +1,73 @@
+import type { Context } from '../../context.ts';
+import { CliError, isInterrupt } from '../../errors.ts';
+import type { ReapPlan } from '../../json-results/instances.ts';
+import { isFollowed } from '../record/lock.ts';
+import { happenedIn, isRented, type JobRecord } from '../record/record.ts';
+import { observed } from '../remote/probe.ts';
+import { next, type Observation, type Step, stateOf } from '../state.ts';
+import { timeOf } from './finish.ts';
+import { look } from './look.ts';
+import { sameSignIn } from './sign-in-of.ts';
+
+/** Milliseconds to look at one job. */
+const LOOK = 20_000;
+
+type Foreseen = Pick<ReapPlan, 'action' | 'why'>;
+
+/** Returns what `reap` would do to an open job, by its own rules. Changes nothing. */
+export async function foreseeJob(
+  record: JobRecord,
+  every: number,
+  context: Context,
+): Promise<Foreseen> {
+  if (!isRented(record)) return { action: 'nothing', why: 'the outcome of its request is unknown' };
+  if (await isFollowed(record, context)) {
+    return { action: 'nothing', why: 'another gpucloud process follows its job' };
+  }
+  const happened = { ...happenedIn(record), stopRequested: false };
+  const seen: Observation = happened.started ? await lookAt(record, context) : { kind: 'absent' };
+  const { time } = await timeOf(record, every, context);
+  const state = stateOf(happened, seen);
+  const step = next(happened, state, 'reap', {
+    time,
+    interrupt: 'none',
+    isArmed: true,
+    isInterrupted: false,
+    isCopied: false,
+    skipsResults: false,
+    keepsOnFailure: (record.keep_on_failure ?? 0) > 0,
+    keepsForResults: record.keep_on_failure !== 0,
+    isKept: false,
+    failed: 'none',
+  });
+  const why = record.kept === null || step !== 'leave' ? WHY[state.kind] : 'its job kept it';
+  return { action: actionOf(step, record, state.kind), why };
+}
+
+function actionOf(step: Step, { kept }: JobRecord, state: keyof typeof WHY): Foreseen['action'] {
+  if (step === 'leave') return kept !== null || state === 'lost' ? 'keep' : 'nothing';
+  return step === 'reportLost' || step === 'keep' ? 'keep' : 'finish_job';
+}
+
+const WHY = {
+  preparing: 'its command was never started',
+  running: 'its command still runs',
+  exited: 'its command has exited',
+  lost: 'its command disappeared without an exit code',
+  unreachable: 'its job does not respond',
+  gone: 'it has ended, or is in ERROR',
+  ended: 'its job has ended',
+} as const;
+
+async function lookAt(
+  record: Parameters<typeof look>[0] & JobRecord,
+  context: Context,
+): Promise<Observation> {
+  try {
+    const seen = await look(record, sameSignIn(record), LOOK, context);
+    return seen.isOver ? { kind: 'gone', isOver: true } : observed(seen);
+  } catch (error) {
+    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    return { kind: 'unreachable' };
+  }
+}

@@ -1,0 +1,107 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../../support/needs.ts';
+import { until } from '../../support/ssh-world.ts';
+import type { FastRun } from '../fast-run.ts';
+import { createLoopbackWorld, type LoopbackWorld } from '../loopback-world.ts';
+import { ctrlC, reap } from '../stories.ts';
+
+let world: LoopbackWorld;
+
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+const MINUTE = 60_000;
+const LASTS = 'mkdir out; echo result > out/a; while :; do sleep 0.1; done';
+
+const there = (name: string) => join(world.job, 'work', name);
+const here = (name: string) => world.local(join('got', name));
+const isUp = () => until(() => existsSync(there('out/a')));
+
+/** Sets what is copied from the instance of the job. */
+async function rescue(path: string, ...more: string[]): Promise<void> {
+  const words = ['--after', '1h', '--rescue', `${path}:${world.local('got')}`, ...more];
+  const { code, stderr } = await world.gpucloud(['instances', 'expire', 'job', ...words]);
+  expect(code, stderr).toBe(0);
+}
+
+/** Starts a job that outlasts its deadline. */
+async function begin(path: string, how: FastRun = {}, ...flags: string[]) {
+  const ended = world.run(LASTS, flags, how);
+  await isUp();
+  await rescue(path);
+  return () => ended;
+}
+
+describe('run at the deadline of an instance with --rescue', needs('POSIX'), () => {
+  test('copies the paths before it terminates the instance', async () => {
+    const end = await begin('out');
+    world.advance(59 * MINUTE);
+    const { stderr } = await end();
+    expect(readFileSync(here('a'), 'utf8')).toBe('result\n');
+    expect(world.status()).toBe('TERMINATING');
+    expect(stderr).not.toContain('rescue');
+  });
+
+  test('keeps the instance while a path is missing, says so, and copies it once it is there', async () => {
+    const end = await begin('late');
+    world.advance(59 * MINUTE);
+    await until(() => world.ssh.scripts.some((script) => script.includes('late')));
+    expect(world.status()).toBe('ACTIVE');
+    mkdirSync(there('late'));
+    writeFileSync(there('late/a'), 'late\n');
+    const timer = setInterval(() => world.advance(MINUTE), 200);
+    const { stderr } = await end().finally(() => clearInterval(timer));
+    expect(readFileSync(here('a'), 'utf8')).toBe('late\n');
+    expect(world.status()).toBe('TERMINATING');
+    expect(stderr).toMatch(
+      /^warning: Could not copy the --rescue paths of job: late does not exist .*\. It is kept until .+ at most, and gpucloud tries again\.$/m,
+    );
+  });
+
+  test('terminates it after Ctrl-C, and names what is missing', async () => {
+    const { interrupts, press } = ctrlC();
+    const end = await begin('late', { interrupts });
+    world.advance(59 * MINUTE);
+    await until(() => world.ssh.scripts.some((script) => script.includes('late')));
+    press();
+    const { stderr } = await end();
+    expect(world.status()).toBe('TERMINATING');
+    expect(stderr).toContain(
+      'warning: Interrupted, so job is terminated before everything was copied (not copied: late).\n',
+    );
+  });
+
+  test('exits with 7 and terminates nothing if the budget is unknown', async () => {
+    const { ssh, clock } = world;
+    const now = clock.now;
+    // A service's clock that is far off is read twice each time.
+    const wrong = { ...clock, now: () => now() - 10 * MINUTE };
+    const flags = ['--fetch', `out:${world.local('fetched')}`];
+    const end = await begin('out', { clock: wrong }, ...flags);
+    let isBroken = false;
+    let jumps = 0;
+    Object.assign(clock, {
+      now() {
+        if (isBroken) jumps += MINUTE;
+        return now() + jumps;
+      },
+    });
+    ssh.refuse = (script) => {
+      isBroken ||= script.includes('tar');
+      return undefined;
+    };
+    world.advance(59 * MINUTE);
+    const { code, stderr } = await end();
+    expect(code, stderr).toBe(7);
+    expect(stderr).toContain('job was not terminated, since its --rescue paths are not copied');
+    expect(world.status()).toBe('ACTIVE');
+    ssh.refuse = () => undefined;
+    [isBroken, jumps] = [false, 0];
+    expect((await reap(world)).rows).toMatchObject([{ outcome: 'terminated' }]);
+    expect(readFileSync(here('a'), 'utf8')).toBe('result\n');
+  });
+});

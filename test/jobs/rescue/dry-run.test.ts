@@ -1,0 +1,157 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../../support/needs.ts';
+import { NEW } from '../../support/renting-service.ts';
+import { makeKey } from '../../support/sshd.ts';
+import { IMAGE, KEY_ID, OFFER } from '../job-world.ts';
+import { createLoopbackWorld, type LoopbackWorld } from '../loopback-world.ts';
+import { exited, followed, reap, started } from '../stories.ts';
+
+let world: LoopbackWorld;
+
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+const MINUTE = 60_000;
+const LASTS = 'touch up; while :; do sleep 0.1; done';
+const got = () => existsSync(world.local('got/a'));
+
+/** Rents an instance without a job, which ends in an hour. */
+async function create(rescue?: string): Promise<void> {
+  mkdirSync(world.local('.ssh'));
+  const key = makeKey(world.local('.ssh'), 'id_ed25519');
+  const own = { id: KEY_ID, name: 'laptop', public_key: readFileSync(`${key}.pub`, 'utf8') };
+  world.renting.sshKeys = [own];
+  const words = ['--offer', OFFER, '--image', IMAGE, '--ssh-key', KEY_ID, '--unenforced'];
+  const ends = ['--terminate-after', '1h'];
+  const more = rescue === undefined ? [] : ['--rescue', `${rescue}:${world.local('got')}`];
+  const { code, stderr } = await world.gpucloud([
+    'instances',
+    'create',
+    'box',
+    ...words,
+    ...ends,
+    ...more,
+  ]);
+  expect(code, stderr).toBe(0);
+  Object.assign(world.renting.instances.get(NEW) ?? {}, { ssh_keys: [own] });
+  mkdirSync(join(world.there(NEW), 'out'), { recursive: true });
+  writeFileSync(join(world.there(NEW), 'out', 'a'), 'result\n');
+}
+
+interface Situation {
+  readonly is: string;
+  begin(): Promise<unknown>;
+  readonly action: string;
+  readonly why: string | RegExp;
+  /** What the real pass then does. */
+  readonly outcomes: readonly string[];
+  readonly copies?: true;
+}
+
+const SITUATIONS: readonly Situation[] = [
+  {
+    is: 'a deadline in an hour',
+    begin: () => create(),
+    action: 'nothing',
+    why: 'its deadline has not passed',
+    outcomes: [],
+  },
+  {
+    is: 'a deadline that has passed',
+    begin: () => create().then(() => world.advance(70 * MINUTE)),
+    action: 'terminate',
+    why: /^its deadline passed 10 min ago$/,
+    outcomes: ['terminated'],
+  },
+  {
+    is: '--rescue and a deadline in an hour',
+    begin: () => create('out'),
+    action: 'nothing',
+    why: 'its deadline has not passed',
+    outcomes: [],
+  },
+  {
+    is: '--rescue and a near deadline',
+    begin: () => create('out').then(() => world.advance(56 * MINUTE)),
+    action: 'rescue',
+    why: 'its deadline is near',
+    outcomes: [],
+    copies: true,
+  },
+  {
+    is: '--rescue and a deadline that has passed',
+    begin: () => create('out').then(() => world.advance(70 * MINUTE)),
+    action: 'rescue',
+    why: 'its deadline has passed',
+    outcomes: ['terminated'],
+    copies: true,
+  },
+  {
+    is: '--rescue that failed until its budget was used up',
+    async begin() {
+      await create('missing');
+      world.advance(70 * MINUTE);
+      expect((await reap(world)).rows).toMatchObject([{ outcome: 'kept' }]);
+      world.advance(61 * MINUTE);
+    },
+    action: 'terminate',
+    why: 'its --rescue budget is used up',
+    outcomes: ['terminated'],
+  },
+  {
+    is: 'a command that runs',
+    begin: () => world.detach(LASTS).then(() => started(world)),
+    action: 'nothing',
+    why: 'its command still runs',
+    outcomes: [],
+  },
+  {
+    is: 'a command that has exited',
+    begin: () => world.detach('true').then(() => exited(world)),
+    action: 'finish_job',
+    why: 'its command has exited',
+    outcomes: ['terminated'],
+  },
+  {
+    is: 'a job that does not respond',
+    async begin() {
+      await world.detach(LASTS);
+      await started(world);
+      world.ssh.refuse = () => 'Connection refused';
+    },
+    action: 'nothing',
+    why: 'its job does not respond',
+    outcomes: [],
+  },
+];
+
+describe('reap --dry-run', needs('ssh'), () => {
+  test.each(SITUATIONS)('says what a pass then does with $is', async (situation) => {
+    const { begin, action, why, outcomes, copies = false } = situation;
+    await begin();
+    const before = [world.status(), world.terminations()];
+    const { code, rows, stderr } = await reap(world, '--dry-run');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const text = typeof why === 'string' ? why : expect.stringMatching(why);
+    expect(rows).toMatchObject([{ id: NEW, action, why: text }]);
+    expect([world.status(), world.terminations()]).toEqual(before);
+    expect(got()).toBe(false);
+    const real = await reap(world);
+    expect(real.rows.map(({ outcome }: { outcome: string }) => outcome)).toEqual(outcomes);
+    expect(got()).toBe(copies);
+  });
+
+  test('leaves a job to the process that follows it', async () => {
+    const ended = world.run(LASTS, []);
+    await followed(world);
+    expect((await reap(world, '--dry-run')).rows).toMatchObject([
+      { action: 'nothing', why: 'another gpucloud process follows its job' },
+    ]);
+    world.advance(59 * MINUTE);
+    await ended;
+  });
+});
