@@ -20,7 +20,9 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
   }, 60_000);
   afterEach(async () => {
-    await done('instances', 'terminate', '--all', '--yes');
+    await late('1m');
+    await done('instances', 'list');
+    await done('instances', 'terminate', '--all', '--yes', '--wait');
     rmSync(here(), { recursive: true, force: true });
   });
   afterAll(async () => {
@@ -61,7 +63,7 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     );
     await there(
       'trainer',
-      "mkdir -p results/deep; head -c 300000 /dev/urandom > results/deep/'a b'; echo 1 > x.txt",
+      "mkdir -p results/deep; head -c 300000 /dev/urandom > results/deep/'a b'; printf 1 > results/deep/\"$(printf 'a\\\\b\\r')\"; echo 1 > x.txt",
     );
     await late('54m');
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
@@ -77,7 +79,7 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
           outcome: 'terminated',
           reason: 'deadline',
           rescued: [
-            { remote: 'results', files: 2, bytes: 300_004, changing: [], failure: null },
+            { remote: 'results', files: 3, bytes: 300_005, changing: [], failure: null },
             { remote: '*.txt', files: 1, bytes: 2, changing: [], failure: null },
           ],
         },
@@ -87,7 +89,7 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     expect(readFileSync(here('results', 'new'), 'utf8')).toBe('new\n');
     const hashes = join(computer.home, 'state', 'rescues', `${rows[0].id}.sha256`);
     expect(spawnSync('sha256sum', ['-c', hashes], { encoding: 'utf8' }).stdout).toMatch(
-      /^(.+: OK\n){3}$/,
+      /^([^\n]+: OK\n){4}$/,
     );
   });
 
@@ -108,7 +110,7 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     const ended = await reap();
     expect(ended).toMatchObject({ code: 125, rows: [{ outcome: 'terminated' }] });
     expect(ended.stderr).toContain('(not copied: gone)');
-    expect(await reap()).toMatchObject({ code: 0, rows: [] });
+    expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'already_ended' }] });
   });
 
   test('exit with 9 if this computer can not store a file, and copy it once it can', async () => {
@@ -143,7 +145,14 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     await create('byhand', '--rescue', `out:${here('out')}`);
     const end = ['instances', 'terminate', 'byhand', '--rescue', '--yes'];
     const { code, stderr } = await gpucloud(...end);
-    expect([code, stderr]).toEqual([125, expect.stringContaining('Nothing was terminated.')]);
+    expect([code, stderr]).toEqual([125, expect.stringContaining('. Nothing was terminated.')]);
+    await done('instances', 'expire', 'byhand', '--rescue', 'none');
+    const none = await gpucloud(...end);
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      expect.stringContaining('byhand has no --rescue paths. Nothing was terminated.'),
+    ]);
+    await done('instances', 'expire', 'byhand', '--rescue', `out:${here('out')}`);
     expect(await statusOf('byhand')).toBe('ACTIVE');
     await there('byhand', 'mkdir out; echo mine > out/a');
     await done(...end);

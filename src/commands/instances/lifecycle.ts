@@ -11,7 +11,7 @@ import { findInstances, type Target } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
 import { type JobRecord, mayHaveResults, readJobs } from '../../jobs/record/record.ts';
 import { copyNow } from '../../jobs/rescue/copy-now.ts';
-import { rescuedText } from '../../jobs/rescue/pass.ts';
+import { rescuedText, withStop } from '../../jobs/rescue/pass.ts';
 import { termination } from '../../money/termination.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { INSTANCE_STATUSES, mayBill } from '../../rules/statuses.ts';
@@ -139,7 +139,9 @@ async function copyFirst(targets: readonly Target[], context: Context): Promise<
     failures.push(...(await failuresOf(failed)));
   }
   const kept = 'Nothing was terminated.';
-  throwAll(failures.map((one) => one.with(`${one.message} ${kept}`, { mayBeBilling: true })));
+  throwAll(
+    failures.map((one) => one.with(`${withStop(one.message)} ${kept}`, { mayBeBilling: true })),
+  );
 }
 
 /** Warns about results that are only on an instance. Skips jobs that it can't read. */

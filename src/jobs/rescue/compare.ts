@@ -50,10 +50,10 @@ export async function compare(
     if (line === 'unlisted') gap = LINE_FEED;
     isWhole ||= line === HASHES.end;
     isFile ||= line === 'file';
-    // sha256sum marks names with a backslash, and doubles each in them.
+    // sha256sum marks a name in which it escapes a backslash or carriage return.
     const [, mark, hash = '', name] = /^(\\?)([0-9a-f]{64}) [ *]\.\/(.+)$/.exec(line) ?? [];
     if (name === undefined) continue;
-    there.set(mark === '\\' ? name.replaceAll('\\\\', '\\') : name, hash);
+    there.set(mark === '\\' ? name.replace(/\\([\\r])/g, unescaped) : name, hash);
     text += name.length;
     if (there.size > MOST_FILES || text > MOST_TEXT)
       throw copyFailed('out', `${remote} has too many files`);
@@ -72,6 +72,10 @@ export async function compare(
     else different.push(name);
   }
   return { same, different, gap };
+}
+
+function unescaped(_escape: string, letter: string): string {
+  return letter === 'r' ? '\r' : letter;
 }
 
 /** Returns undefined for anything except a regular file. */

@@ -475,6 +475,13 @@ export async function hashesFile(id: string, context: Context): Promise<string> 
   return join((await context.folders()).state, 'rescues', `${id}.sha256`);
 }
 
+/** sha256sum marks a name in which it escapes characters. Without the mark, it ignores a final CR. */
+function lineOf({ sha256, local }: Same): string {
+  if (!/[\r\n]/.test(local)) return `${sha256}  ${local}\n`;
+  const name = local.replaceAll('\\', '\\\\').replaceAll('\r', '\\r').replaceAll('\n', '\\n');
+  return `\\${sha256}  ${name}\n`;
+}
+
 /** Stores the hash of each file that is the same on both sides, as sha256sum prints it. */
 export async function saveHashes(
   id: string,
@@ -485,7 +492,7 @@ export async function saveHashes(
   const path = await hashesFile(id, context);
   try {
     await privateFolder(join(path, '..'));
-    await replaceFile(path, same.map(({ sha256, local }) => `${sha256}  ${local}\n`).join(''));
+    await replaceFile(path, same.map(lineOf).join(''));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     context.err.warn('local_storage', `Could not store the hashes of the copied files: ${reason}`);
