@@ -56,7 +56,7 @@ export function checkIn(copy) {
 
   return async function rejects(faults) {
     if (faults.length === 0) return new Set();
-    console.error(`type check and lint of ${faults.length} faults`);
+    console.error(`type check and lint: ${faults.length} left`);
     const errors = await errorsWith(faults);
     const rejected = faults.filter(({ file }) => errors.delete(file));
     if (errors.size === 0) return new Set(rejected);
