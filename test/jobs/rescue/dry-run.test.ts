@@ -39,7 +39,7 @@ const SITUATIONS: readonly Situation[] = [
   },
   {
     is: 'a deadline that has passed',
-    begin: () => create().then(() => world.advance(70 * MINUTE)),
+    begin: () => create().then(() => world.advance(70.5 * MINUTE)),
     action: 'terminate',
     why: /^its deadline passed 10 min ago$/,
     outcomes: ['terminated'],
