@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createEmulator, type Emulator } from '../output/emulator.ts';
@@ -35,6 +35,8 @@ test('shows only the current phase and clears it before output and at the end', 
   const ended = world.run(command, [], { terminal });
   const waiting = await shows(/ Running sh -c/);
   expect(waiting.match(/Starting|Connecting|Running/g)).toEqual(['Running']);
+  // The screen can show the phase before the instance has the job's folder.
+  await until(() => existsSync(join(world.job, 'work')));
   go();
   const printed = await shows(/^out$/m);
   expect(printed).not.toContain('Running');
