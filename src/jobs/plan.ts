@@ -17,6 +17,7 @@ import { notePrice } from '../instances/rent/hardware.ts';
 import { askDeadline, askJob } from './ask.ts';
 import { commandOf, ensureWords, noteLocal, noteUncopied, shownWords } from './command.ts';
 import { type FileList, listFiles, type Overview, overviewOf } from './files/files.ts';
+import { containsHome } from './files/merge.ts';
 import { localCommandOf } from './here/local-command.ts';
 import type { Here, JobInput, JobPlan } from './job.ts';
 import { filesText, largestText, leftOutText } from './phases.ts';
@@ -79,6 +80,7 @@ export async function checkInput(
   const names = namesOf(read.flags.name ?? 'new-run', here);
   const targets = here === undefined ? fetch : names.flatMap((name) => fetchInto(fetch, name));
   await ensureTargets(targets, (at) => read.from('fetch', at % fetch.length), context.host);
+  if (sync !== undefined) await ensureNotHome(read.from('sync'), resolve(sync), context);
   const files =
     sync === undefined
       ? undefined
@@ -87,6 +89,15 @@ export async function checkInput(
   const overview = files && (await overviewOf(files));
   if (files !== undefined && overview !== undefined) noteFiles(files, overview, context);
   return { toStart, files, overview };
+}
+
+/** Refuses to copy the home folder: it has the private SSH keys and gpucloud's API keys. */
+async function ensureNotHome(flag: string, folder: string, { host }: Context): Promise<void> {
+  // Listing a folder that can't be read fails with its reason.
+  const isIn =
+    host.home !== undefined && (await containsHome(folder, host.home).catch(() => false));
+  if (!isIn) return;
+  throw usageError(`${flag} can't be ${folder}, which contains your home folder and its keys`);
 }
 
 type Requested = Pick<

@@ -5,7 +5,7 @@ import { type CliError, usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../system/error-code.ts';
 import type { Fetch } from './files/copy-out.ts';
 import { isFolder, placeOf } from './files/local-file.ts';
-import { contains } from './files/merge.ts';
+import { containsHome } from './files/merge.ts';
 import { isPattern, matcherOf } from './files/pattern.ts';
 
 /** Returns the fetches of one of several instances, each into a folder with the instance's name. */
@@ -88,7 +88,7 @@ async function ensureFolder(path: string, what: string, home: string | undefined
     await ensureWritable(path, what);
     return resolve(path);
   }
-  if (home !== undefined && contains(found, await realpath(home))) {
+  if (await containsHome(found, home)) {
     throw usageError(
       `${what}: "${path}" contains your home folder`,
       `name a folder for the files: --fetch 'REMOTE:LOCAL'`,

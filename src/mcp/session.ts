@@ -151,16 +151,30 @@ export async function watchDeadlines(
 ): Promise<void> {
   const { clock, err, serviceClock } = context;
   const { limits, journal } = renting;
+  const copying = new Set<string>();
+  const report = ({ doubts, lost }: Ending) => {
+    for (const { message } of doubts) err.warn('deadline_passed', message);
+    for (const { message } of lost) err.warn('rescue_failed', message);
+  };
   for (;;) {
     const left = limits.endsAt - serviceClock.now();
     if (left <= 0) return;
     await clock.sleep(Math.min(LOOK, left), signal);
-    if ((await purseOf(limits, journal)).living.length === 0) continue;
+    const { living } = await purseOf(limits, journal);
+    if (living.length === 0) continue;
     await readClock(context);
     const isDue = ({ deadline }: KnownInstance) => Date.parse(deadline ?? '') <= serviceClock.now();
-    const { doubts, lost } = await endRented(renting, isDue, context);
-    for (const { message } of doubts) err.warn('deadline_passed', message);
-    for (const { message } of lost) err.warn('rescue_failed', message);
+    // A copy can last as long as its budget. Other deadlines and the session's end don't wait for it.
+    for (const { id } of living.filter((one) => one.rescue !== undefined && isDue(one))) {
+      if (copying.has(id)) continue;
+      copying.add(id);
+      const ended = endRented(renting, (one) => one.id === id, context).then(report);
+      void failuresOf(ended).then((faults) => {
+        report({ doubts: faults, lost: [] });
+        copying.delete(id);
+      });
+    }
+    report(await endRented(renting, (one) => one.rescue === undefined && isDue(one), context));
   }
 }
 

@@ -31,6 +31,11 @@ const SILENT: Progress = { update: () => undefined, done: () => undefined };
 /** Milliseconds between two lines of progress without a spinner. */
 const LINE_EVERY = 60_000;
 
+/** Ends a message that another sentence follows. */
+export function withStop(message: string): string {
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+}
+
 /**
  * Prints a command's messages on stderr. Never throws: an unread message must not stop an
  * operation.

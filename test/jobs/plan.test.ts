@@ -51,6 +51,15 @@ describe('gpucloud run before renting', () => {
     expect(await readFile(report, 'utf8')).toBe('');
   });
 
+  test('rejects --sync of the home folder, which has private keys', async () => {
+    await symlink(world.home, join(folder, 'link'));
+    for (const sync of [world.home, resolve(world.home, '..'), join(folder, 'link')]) {
+      expect(await refused('--sync', sync)).toBe(
+        `error: --sync can't be ${sync}, which contains your home folder and its keys\n`,
+      );
+    }
+  });
+
   test("rejects --fetch to a path that can't become a folder", async () => {
     const stderr = await refused('--fetch', `out:${join(folder, 'file', 'a', 'b')}`);
     expect(stderr).toMatch(/--fetch "out": ".*" can't be written \(ENOTDIR\)/);

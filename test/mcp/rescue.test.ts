@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type DeadlineWorld, deadlineWorld, ID } from '../commands/instances/deadlines/world.ts';
 import { type FakeSsh, fakeSsh, realSleeps } from '../idle/usage-world.ts';
 import { addKey } from '../jobs/rescue/rented.ts';
 import { needs } from '../support/needs.ts';
+import { NEW } from '../support/renting-service.ts';
 import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
-import { budget, openAgent } from './agent.ts';
+import { budget, openAgent, waitingClock } from './agent.ts';
 
 const PORT = 1;
 
@@ -73,3 +74,32 @@ describe('the end of a session', needs('ssh'), () => {
     expect(terminations()).toBe(1);
   });
 });
+
+test(
+  'a copy that fails does not delay the deadline of another instance',
+  needs('ssh'),
+  async () => {
+    await world.close();
+    const clock = waitingClock();
+    world = await deadlineWorld({ clock });
+    const agent = await begin('--rescue-budget', '500');
+    world.rented.newId = () => NEW;
+    const given = { name: 'other', offer: [OFFER], image: IMAGE, terminate_after: '3h' };
+    const made = await agent.call('instances_create', { ...given, max_price: '100' });
+    expect(made).toMatchObject({ isError: false });
+    async function failing() {
+      const { stdout } = await world.cli(['instances', 'get', 'trainer', '--json']);
+      return JSON.parse(stdout).rescue_failing;
+    }
+    clock.advance(121 * 60_000);
+    await expect.poll(failing, { timeout: 20_000 }).not.toBeNull();
+    expect(terminations()).toBe(0);
+    clock.advance(60 * 60_000);
+    const status = () => world.rented.instances.get(NEW)?.status;
+    await expect.poll(status, { timeout: 20_000 }).toBe('TERMINATING');
+    world.rented.terminate(ID);
+    const ticking = setInterval(() => clock.advance(30_000), 50);
+    onTestFinished(() => clearInterval(ticking));
+    expect(await agent.end()).toMatchObject({ code: 0 });
+  },
+);

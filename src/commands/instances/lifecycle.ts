@@ -11,8 +11,9 @@ import { findInstances, type Target } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
 import { type JobRecord, mayHaveResults, readJobs } from '../../jobs/record/record.ts';
 import { copyNow } from '../../jobs/rescue/copy-now.ts';
-import { rescuedText, withStop } from '../../jobs/rescue/pass.ts';
+import { rescuedText } from '../../jobs/rescue/words.ts';
 import { termination } from '../../money/termination.ts';
+import { withStop } from '../../output/messages.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { INSTANCE_STATUSES, mayBill } from '../../rules/statuses.ts';
 import {

@@ -1,13 +1,15 @@
 import { join } from 'node:path';
-import { isRescueWanted, wantedText } from '../../instances/deadlines/deadline.ts';
+import { isRescueWanted, wantedDeadline, wantedText } from '../../instances/deadlines/deadline.ts';
 import { requestLines } from '../../instances/rent/planned.ts';
 import { shownSetup } from '../../jobs/command.ts';
 import { type PlannedCost, plannedCostText } from '../../jobs/end/cost.ts';
 import type { JobPlan } from '../../jobs/job.ts';
 import { filesText, largestText, leftOutText } from '../../jobs/phases.ts';
+import { graceFor } from '../../jobs/stops.ts';
 import type { Planned } from '../../json-results/instances.ts';
 import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
+import { spanText } from '../../output/time.ts';
 import { REQUEST_SECRETS } from '../../rules/secrets.ts';
 
 /** The output of `--dry-run`. */
@@ -29,7 +31,7 @@ export const planView: View<JobPlan & Planned & { readonly cost: PlannedCost }> 
     },
     {
       heading: 'Then',
-      lines: ({ command, toStart, files, overview, fetch, ends, here, cost }) => [
+      lines: ({ command, toStart, files, overview, fetch, ends, grace, here, cost }) => [
         { label: 'copy in', value: files && `${filesText(files)} from ${files.folder}` },
         { label: 'largest', value: overview && largestText(overview) },
         { label: 'left out', value: files && overview && leftOutText(files, overview) },
@@ -43,6 +45,7 @@ export const planView: View<JobPlan & Planned & { readonly cost: PlannedCost }> 
             .join(', '),
         },
         { label: 'terminate', value: `when the command exits, or ${wantedText(ends)}` },
+        { label: 'interrupt', value: interruptText(ends, grace) },
         {
           label: 'rescue',
           value: isRescueWanted(ends) ? `${ends.rescue?.join(', ')} before a deadline` : null,
@@ -99,6 +102,15 @@ export const planView: View<JobPlan & Planned & { readonly cost: PlannedCost }> 
     from_profile,
   }),
 };
+
+/** The command has less time than its instance: the rest is for copying results. */
+function interruptText(ends: JobPlan['ends'], given: number | undefined): string | null {
+  const wanted = wantedDeadline(ends);
+  if (wanted === undefined || given === 0) return null;
+  const grace = given ?? ('after' in wanted ? graceFor(wanted.after) : undefined);
+  const early = grace === undefined ? '2 to 15 min' : spanText(grace / 1000);
+  return `${early} before the deadline (--grace)`;
+}
 
 function namesOf({ variables }: JobPlan['toStart']): string[] {
   return variables.map(({ key }) => key);

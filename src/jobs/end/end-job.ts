@@ -3,6 +3,7 @@ import { CliError, doubt, failuresOf, isInterrupt, MAY_BILL } from '../../errors
 import { endOne } from '../../instances/change/ending.ts';
 import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
+import { withStop } from '../../output/messages.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
@@ -183,10 +184,6 @@ function billsText(id: string, context: Context): Promise<string> {
     const { deadline } = await journal.ends(id);
     return billsUntil(deadline, await readEnforcement({ account }, own));
   });
-}
-
-function withStop(message: string): string {
-  return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
 function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {

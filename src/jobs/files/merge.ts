@@ -201,8 +201,13 @@ async function staysInside(root: string, path: string, target: string): Promise<
  * that a shell or ssh reads. The instance decides whether it sends a file or a folder.
  */
 export async function ensureApart(local: string, home: string | undefined): Promise<void> {
-  if (home === undefined || !contains(await realpath(local), await realpath(home))) return;
+  if (!(await containsHome(local, home))) return;
   throw notStored(`can't merge a folder into ${local}, which contains your home folder`);
+}
+
+/** Whether a folder is the home folder or one above it. Follows links. */
+export async function containsHome(folder: string, home: string | undefined): Promise<boolean> {
+  return home !== undefined && contains(await realpath(folder), await realpath(home));
 }
 
 /** Whether a path is a folder or below it. Doesn't follow links. */

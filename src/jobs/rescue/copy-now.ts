@@ -5,12 +5,15 @@ import { notCopied, progressOf, shownPaths } from '../../instances/deadlines/res
 import { ownJournal } from '../../instances/recover/pending.ts';
 import type { Target } from '../../instances/resolve.ts';
 import type { RescuedPath } from '../../json-results/instances.ts';
+import { withStop } from '../../output/messages.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import type { HowToReach } from '../../ssh/sign-in.ts';
 import { createPhases } from '../phases.ts';
 import { type RescuedPath as Copied, copyPaths } from './copy.ts';
-import { changingText, failed, rescueTools, saveHashes, withStop } from './pass.ts';
+import { saveHashes } from './hashes.ts';
+import { rescueTools } from './pass.ts';
+import { changingText, failed } from './words.ts';
 
 interface Wish {
   /** Other paths than those that are set. */

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { createGate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
@@ -10,23 +9,19 @@ import { serviceTime } from '../../instances/deadlines/service-time.ts';
 import { readInstance } from '../../instances/read.ts';
 import { ownJournal } from '../../instances/recover/pending.ts';
 import type { Deadline, Ends, Journal, Rescue, RescueRecord } from '../../journal/index.ts';
-import type { Reaped, ReapPlan, RescuedPath as RescuedRow } from '../../json-results/instances.ts';
+import type { Reaped, ReapPlan } from '../../json-results/instances.ts';
 import { lazy } from '../../lazy.ts';
-import { gpucloud } from '../../output/shell-line.ts';
-import { minuteText, relative } from '../../output/time.ts';
-import { inRoubles, money, priceIn } from '../../rules/money.ts';
-import { typedName } from '../../rules/names.ts';
+import { money, priceIn } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { type FindSignIn, type HowToReach, signInFinder } from '../../ssh/sign-in.ts';
-import { privateFolder, replaceFile } from '../../system/files.ts';
-import { sizeText } from '../phases.ts';
 import { type JobRecord, readJobs } from '../record/record.ts';
 import { within } from '../remote/within.ts';
 import { asItsJob } from '../verbs/sign-in-of.ts';
-import type { Same } from './compare.ts';
 import { copyPaths, type RescuedPath, type Result } from './copy.ts';
 import { driveRescue } from './drive.ts';
+import { saveHashes } from './hashes.ts';
 import { nextStep, paidTime } from './state.ts';
+import { changingText, keptError, lostError, missingText, rescuedText } from './words.ts';
 
 /** An instance that ends by itself, and whose paths are copied first. */
 export type Rescued = Deadline & { readonly rescue: Rescue };
@@ -394,113 +389,4 @@ function rowOf(
     exit_code: null,
     rescued: shownPaths(paths),
   };
-}
-
-/** Keeps the side of the failure in the exit code: 9 for this computer, 125 for the instance. */
-export function failed(cause: CliError, message: string, details: object): CliError {
-  const { failure } = cause;
-  const kind = failure === 'storage' || failure === 'authentication' ? failure : 'runFailed';
-  return new CliError(kind, message, { ...details, cause });
-}
-
-export function withStop(message: string): string {
-  return /[.!?]$/.test(message) ? message : `${message}.`;
-}
-
-/** `until`: how long the instance is kept; undefined before its deadline. */
-function keptError({ id, name }: Rescued, cause: CliError, until?: number): CliError {
-  const kept =
-    until === undefined
-      ? ''
-      : ` It is kept until ${minuteText(until)} at most, and gpucloud tries again.`;
-  return failed(
-    cause,
-    `Could not copy the --rescue paths of ${name}: ${withStop(cause.message)}${kept}`,
-    {
-      resource: id,
-      mayBeBilling: true,
-      hint: `copy them now: ${gpucloud('instances', 'rescue', typedName(name, id))}`,
-    },
-  );
-}
-
-function lostError(
-  { id, name }: Rescued,
-  paths: readonly RescuedPath[],
-  cause: CliError,
-  now: number,
-): CliError {
-  const what = missingText(paths, ({ failure }) => failure !== null, now);
-  return failed(
-    cause,
-    `The budget of ${name} was used up, so it was terminated before everything was copied (${what}). ${withStop(cause.message)}`,
-    { resource: id },
-  );
-}
-
-/** `isOld`: whether the copy of a path may be older than the path. */
-function missingText(
-  paths: readonly RescuedPath[],
-  isOld: (path: RescuedPath) => boolean,
-  now: number,
-): string {
-  const lost = paths.filter(({ copied_at }) => copied_at === null).map(({ remote }) => remote);
-  const old = paths.flatMap((path) =>
-    path.copied_at === null || !isOld(path)
-      ? []
-      : `${path.remote} is from ${relative(Date.parse(path.copied_at), now)}`,
-  );
-  return [
-    ...(lost.length === 0 ? [] : [`not copied: ${lost.join(', ')}`]),
-    ...(old.length === 0 ? [] : [`last copy: ${old.join(', ')}`]),
-  ].join('; ');
-}
-
-export function rescuedText({ name }: { readonly name: string }, paths: readonly RescuedRow[]) {
-  const each = paths.map(({ remote, local, files, bytes }) => {
-    const to = `${remote} to ${local}`;
-    // Only a comparison counts the files.
-    if (files === 0) return to;
-    return `${to} (${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)})`;
-  });
-  return `Copied from ${name}: ${each.join('; ')}.`;
-}
-
-export function changingText(name: string, remote: string, changing: readonly string[]): string {
-  return `${remote} of ${name} changes faster than it can be copied: the last copy differs in ${changing.join(', ')}`;
-}
-
-/** Returns the file of hashes that `sha256sum -c` reads. */
-export async function hashesFile(id: string, context: Context): Promise<string> {
-  return join((await context.folders()).state, 'rescues', `${id}.sha256`);
-}
-
-/** sha256sum marks a name in which it escapes characters. Without the mark, it ignores a final CR. */
-function lineOf({ sha256, local }: Same): string {
-  if (!/[\r\n]/.test(local)) return `${sha256}  ${local}\n`;
-  const name = local.replaceAll('\\', '\\\\').replaceAll('\r', '\\r').replaceAll('\n', '\\n');
-  return `\\${sha256}  ${name}\n`;
-}
-
-/** Stores the hash of each file that is the same on both sides, as sha256sum prints it. */
-export async function saveHashes(
-  id: string,
-  same: readonly Same[],
-  context: Context,
-): Promise<void> {
-  if (same.length === 0) return;
-  const path = await hashesFile(id, context);
-  try {
-    await privateFolder(join(path, '..'));
-    await replaceFile(path, same.map(lineOf).join(''));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    context.err.warn('local_storage', `Could not store the hashes of the copied files: ${reason}`);
-  }
-}
-
-/** Formats the budget: `one hour`, or `50.00 ₽`. */
-export function budgetText({ budget }: Pick<Rescue, 'budget'>): string {
-  const amount = money(budget ?? '');
-  return budget === null || !amount.ok ? 'the price of one hour' : inRoubles(amount.value);
 }

@@ -1,0 +1,83 @@
+import { CliError } from '../../errors.ts';
+import type { RescuedPath as RescuedRow } from '../../json-results/instances.ts';
+import { withStop } from '../../output/messages.ts';
+import { gpucloud } from '../../output/shell-line.ts';
+import { minuteText, relative } from '../../output/time.ts';
+import { typedName } from '../../rules/names.ts';
+import { sizeText } from '../phases.ts';
+import type { RescuedPath } from './copy.ts';
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Keeps the side of the failure in the exit code: 9 for this computer, 125 for the instance. */
+export function failed(cause: CliError, message: string, details: object): CliError {
+  const { failure } = cause;
+  const kind = failure === 'storage' || failure === 'authentication' ? failure : 'runFailed';
+  return new CliError(kind, message, { ...details, cause });
+}
+
+/** `until`: how long the instance is kept; undefined before its deadline. */
+export function keptError({ id, name }: Named, cause: CliError, until?: number): CliError {
+  const kept =
+    until === undefined
+      ? ''
+      : ` It is kept until ${minuteText(until)} at most, and gpucloud tries again.`;
+  return failed(
+    cause,
+    `Could not copy the --rescue paths of ${name}: ${withStop(cause.message)}${kept}`,
+    {
+      resource: id,
+      mayBeBilling: true,
+      hint: `copy them now: ${gpucloud('instances', 'rescue', typedName(name, id))}`,
+    },
+  );
+}
+
+export function lostError(
+  { id, name }: Named,
+  paths: readonly RescuedPath[],
+  cause: CliError,
+  now: number,
+): CliError {
+  const what = missingText(paths, ({ failure }) => failure !== null, now);
+  return failed(
+    cause,
+    `The budget of ${name} was used up, so it was terminated before everything was copied (${what}). ${withStop(cause.message)}`,
+    { resource: id },
+  );
+}
+
+/** `isOld`: whether the copy of a path may be older than the path. */
+export function missingText(
+  paths: readonly RescuedPath[],
+  isOld: (path: RescuedPath) => boolean,
+  now: number,
+): string {
+  const lost = paths.filter(({ copied_at }) => copied_at === null).map(({ remote }) => remote);
+  const old = paths.flatMap((path) =>
+    path.copied_at === null || !isOld(path)
+      ? []
+      : `${path.remote} is from ${relative(Date.parse(path.copied_at), now)}`,
+  );
+  return [
+    ...(lost.length === 0 ? [] : [`not copied: ${lost.join(', ')}`]),
+    ...(old.length === 0 ? [] : [`last copy: ${old.join(', ')}`]),
+  ].join('; ');
+}
+
+export function rescuedText({ name }: { readonly name: string }, paths: readonly RescuedRow[]) {
+  const each = paths.map(({ remote, local, files, bytes }) => {
+    const to = `${remote} to ${local}`;
+    // Only a comparison counts the files.
+    if (files === 0) return to;
+    return `${to} (${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)})`;
+  });
+  return `Copied from ${name}: ${each.join('; ')}.`;
+}
+
+export function changingText(name: string, remote: string, changing: readonly string[]): string {
+  return `${remote} of ${name} changes faster than it can be copied: the last copy differs in ${changing.join(', ')}`;
+}
