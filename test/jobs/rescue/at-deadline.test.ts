@@ -21,6 +21,12 @@ const there = (name: string) => join(world.job, 'work', name);
 const here = (name: string) => world.local(join('got', name));
 const isUp = () => until(() => existsSync(there('out/a')));
 
+/** Whether a copy has failed, so that a path made now is copied by a later attempt. */
+async function isFailing(): Promise<boolean> {
+  const { stdout } = await world.gpucloud(['instances', 'get', 'job', '--json']);
+  return JSON.parse(stdout).rescue_failing !== null;
+}
+
 /** Sets what is copied from the instance of the job. */
 async function rescue(path: string, ...more: string[]): Promise<void> {
   const words = ['--after', '1h', '--rescue', `${path}:${world.local('got')}`, ...more];
@@ -49,7 +55,7 @@ describe('run at the deadline of an instance with --rescue', needs('POSIX'), () 
   test('keeps the instance while a path is missing, says so, and copies it once it is there', async () => {
     const end = await begin('late');
     world.advance(59 * MINUTE);
-    await until(() => world.ssh.scripts.some((script) => script.includes('late')));
+    await until(isFailing);
     expect(world.status()).toBe('ACTIVE');
     mkdirSync(there('late'));
     writeFileSync(there('late/a'), 'late\n');
