@@ -11,6 +11,7 @@ export {
   writeHeartbeat,
 } from './deadlines.ts';
 export { accountsIn } from './files.ts';
+export type { HeldRescue } from './known.ts';
 export type {
   EventRecord,
   Heartbeat,

@@ -8,7 +8,14 @@ import { type Progress, progressOf, shownPaths } from '../../instances/deadlines
 import { serviceTime } from '../../instances/deadlines/service-time.ts';
 import { readInstance } from '../../instances/read.ts';
 import { ownJournal } from '../../instances/recover/pending.ts';
-import type { Deadline, Ends, Journal, Rescue, RescueRecord } from '../../journal/index.ts';
+import type {
+  Deadline,
+  Ends,
+  HeldRescue,
+  Journal,
+  Rescue,
+  RescueRecord,
+} from '../../journal/index.ts';
 import type { Reaped, ReapPlan } from '../../json-results/instances.ts';
 import { lazy } from '../../lazy.ts';
 import { money, priceIn } from '../../rules/money.ts';
@@ -50,7 +57,6 @@ export function rescueTools(context: Context, how: HowToReach = NO_FLAGS): Tools
   return { find: signInFinder(how, context, asItsJob(context, jobs)), jobs };
 }
 
-type Held = Parameters<Parameters<Journal['withRescue']>[2]>[0];
 /**
  * Returns when an instance became due: the first pass after its deadline or idle rule. The budget
  * counts from then, since this computer may have slept. `isWatched`: it was awake at the deadline.
@@ -112,7 +118,7 @@ export async function rescueInstance(
 ): Promise<Reaping> {
   const { journal } = pass;
   const { id, rescue } = one;
-  const work = (held: Held) => rescueHeld(one, { held, pass, every, tools }, context);
+  const work = (held: HeldRescue) => rescueHeld(one, { held, pass, every, tools }, context);
   return (await journal.withRescue(id, rescue, work)) ?? NOTHING;
 }
 
@@ -161,7 +167,7 @@ export async function missingPaths(id: string, context: Context): Promise<string
 }
 
 interface Working {
-  readonly held: Held;
+  readonly held: HeldRescue;
   /** Whether this process terminates the instance here, and not its caller. */
   readonly terminates?: false;
   readonly pass: Pass;
