@@ -71,6 +71,8 @@ describe.each(WALKTHROUGHS.filter(({ steps }) => steps.length > 0))('$name', ({ 
       'mkdir -m 700 ~/.ssh; ssh-keygen -q -t ed25519 -N "" -f ~/.ssh/id_ed25519',
       'eval "$(ssh-agent)" > /dev/null; trap "kill $SSH_AGENT_PID" EXIT',
       'ssh-add -q ~/.ssh/id_ed25519',
+      // Readers work in a folder of their own: run refuses to copy the home folder.
+      'mkdir ~/project; cd ~/project',
       'yes=--yes; gpucloud sandbox reset --speed 600 --balance 100000 > /dev/null',
       ...(steps.some(({ text }) => text.includes(ADDRESS)) ? SERVE_ACCOUNT : []),
       ...steps.map(

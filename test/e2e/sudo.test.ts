@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
@@ -92,6 +92,8 @@ describe("root with another user's home folder", needs('another user'), () => {
     const { code, stderr } = await sandbox('instances', 'terminate', 'box', '--yes');
     expect(code).toBe(3);
     expect(stderr).toContain(`${path} (it belongs to another user, uid ${STRANGER})`);
+    // The file of a doctor that checks at the same time.
+    writeFileSync(join(state, '.doctor.abc.tmp'), '');
     const { checks } = JSON.parse((await sandbox('doctor', '--json')).stdout);
     expect(checks.find(({ id }: { id: string }) => id === 'state_folder')).toEqual({
       id: 'state_folder',

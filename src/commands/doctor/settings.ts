@@ -130,6 +130,8 @@ async function foreignFiles(inside: readonly [string, ...string[]]): Promise<str
   const foreign: string[] = [];
   for (const folder of inside) {
     for (const name of await readdir(folder).catch(() => [])) {
+      // Skips the file of the check for writing, which runs at the same time.
+      if (name.startsWith(PROBE_PREFIX)) continue;
       const file = await lstat(join(folder, name)).catch(() => undefined);
       if (file !== undefined && file.uid !== owner?.uid) foreign.push(join(folder, name));
     }
@@ -168,6 +170,7 @@ function privacy(
 }
 
 /** Large enough to reveal a full disk. */
+const PROBE_PREFIX = '.doctor';
 const PROBE = 'gpucloud doctor\n'.repeat(512);
 
 async function writableCheck(context: Context): Promise<Finding> {
@@ -179,7 +182,7 @@ async function writableCheck(context: Context): Promise<Finding> {
       return pass(`${state} can be created`);
     }
     // Writes a file, not a folder: under Wine, Bun's `rm` fails with EFAULT on a folder with files.
-    const probe = temporaryName(join(state, '.doctor'));
+    const probe = temporaryName(join(state, PROBE_PREFIX));
     try {
       await writeFile(probe, PROBE, { flag: 'wx', flush: true });
     } finally {
