@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from './support/run-cli.ts';
 import { HARDWARE, OFFERED } from './support/sandbox-ids.ts';
 import { errorOf } from './support/stderr-lines.ts';
@@ -11,7 +11,6 @@ beforeEach(async () => {
     handler: () => ({ status: 404, body: { statusCode: 404, message: 'no', error: 'Not Found' } }),
   });
 });
-afterEach(() => world.close());
 
 describe('a mistyped command line', () => {
   test.each([

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 import type { Answer, Handler } from '../support/service.ts';
 import { ok } from '../support/service.ts';
@@ -6,15 +6,8 @@ import { ok } from '../support/service.ts';
 const ID = '11111111-1111-4111-8111-111111111111';
 const KEY = '22222222-2222-4222-8222-222222222222';
 
-const worlds: World[] = [];
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.close();
-});
-
 async function world(handler: Handler): Promise<World> {
-  const made = await createWorld({ handler });
-  worlds.push(made);
-  return made;
+  return createWorld({ handler });
 }
 
 /** Returns an error in shape A of the API document. Clients must not interpret its message. */

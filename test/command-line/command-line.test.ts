@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 
@@ -10,7 +10,6 @@ let world: World;
 beforeEach(async () => {
   world = await createWorld({ handler: () => ({ status: 200, body: { data: [] } }) });
 });
-afterEach(() => world.close());
 
 describe('a command line', () => {
   test.each([

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type AnyCommand, about, isNamed } from '../../src/command-line/command.ts';
 import { harmless, TABLES } from '../../src/command-line/foreign-words.ts';
 import { tree } from '../contract/tree.ts';
@@ -9,7 +9,6 @@ let world: World;
 beforeEach(async () => {
   world = await createWorld({ handler: () => 'hangUp' });
 });
-afterEach(() => world.close());
 
 async function refused(argv: readonly string[]): Promise<string> {
   const { code, stdout, stderr, requests } = await world.cli(argv);

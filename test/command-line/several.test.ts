@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
@@ -9,7 +9,6 @@ let world: SandboxWorld;
 beforeEach(async () => {
   world = await createSandboxWorld();
 });
-afterEach(() => world.close());
 
 async function rent(name: string): Promise<string> {
   const { stdout } = await world.cli(['instances', 'create', name, ...HARDWARE, '--wait', '-q']);

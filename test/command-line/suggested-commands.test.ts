@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { type Answer, no } from '../support/service.ts';
@@ -12,7 +12,6 @@ beforeEach(async () => {
   response = no(404, 'no');
   world = await createWorld({ handler: () => response });
 });
-afterEach(() => world.close());
 
 test('adds --profile to suggested commands only if the flag was given', async () => {
   const flagged = await world.cli(['--profile', 'sandbox', 'instances', 'get', ID]);

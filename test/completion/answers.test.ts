@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { putJob } from '../contract/tree.ts';
 import { createWorld, journalOf, type World } from '../support/run-cli.ts';
 import { HOSTILE } from './hostile.ts';
@@ -9,7 +9,6 @@ let world: World;
 beforeEach(async () => {
   world = await createWorld({ handler: () => 'hangUp', signedIn: false });
 });
-afterEach(() => world.close());
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { SCRIPT_NAMES, SHELLS } from '../../src/completion/index.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { COMPLETIONS } from './shells.ts';
@@ -9,7 +9,6 @@ let world: World;
 beforeEach(async () => {
   world = await createWorld({ handler: () => 'hangUp', signedIn: false });
 });
-afterEach(() => world.close());
 
 const committed = (shell: keyof typeof SCRIPT_NAMES) =>
   readFile(join(COMPLETIONS, SCRIPT_NAMES[shell]), 'utf8');

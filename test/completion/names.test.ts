@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { candidates, continuing, isPlain } from '../../src/completion/names.ts';
 import { anyText, fc } from '../support/random.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
@@ -13,7 +13,6 @@ let world: SandboxWorld;
 beforeEach(async () => {
   world = await createSandboxWorld();
 });
-afterEach(() => world.close());
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
 import { type Answer, ok } from '../support/service.ts';
 
@@ -24,7 +24,6 @@ beforeEach(async () => {
   const config = { version: 1, current: 'work', profiles: { work } };
   await writeFile(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
 });
-afterEach(() => world.close());
 
 async function list() {
   const { code, stdout, stderr, requests } = await world.cli(['drives', 'list', '--json']);

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { atTerminal } from '../support/at-terminal.ts';
 import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
@@ -25,7 +25,6 @@ const handler: Handler = ({ path }) =>
     : { status: 404, body: { statusCode: 404, message: 'no', error: 'Not Found' } };
 
 let world: World;
-afterEach(() => world.close());
 
 /** Puts a program on PATH that prints the API key of its environment, or "none". */
 async function install(name: string, first = ''): Promise<Record<string, string>> {

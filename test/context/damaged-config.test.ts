@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { folders } from '../../src/config/index.ts';
 import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -19,7 +19,6 @@ beforeEach(async () => {
   file = join(world.home, 'config', 'config.json');
   await mkdir(join(world.home, 'config'), { mode: 0o700 });
 });
-afterEach(() => world.close());
 
 const COMMANDS = [
   ['me', 'get'],

@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { exposureOfState, trustedOwners } from '../../src/config/exposure.ts';
 import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -21,7 +21,6 @@ beforeEach(async () => {
   const services = join(state, 'journal', '@sandbox');
   account = join(services, (await readdir(services)).find((name) => name !== '@keys') ?? '');
 });
-afterEach(() => world.close());
 
 const COMMANDS: readonly (readonly [readonly string[]])[] = [
   [['instances', 'list']],

@@ -10,7 +10,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { exposureOfConfig } from '../../src/config/exposure.ts';
 import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
 import { ok } from '../support/service.ts';
@@ -29,7 +29,6 @@ beforeEach(async () => {
   await mkdir(folder, { mode: 0o700 });
   await store({ api_key: TEST_KEY });
 });
-afterEach(() => world.close());
 
 async function store(key: object): Promise<void> {
   const profiles = { work: { base_url: world.service.url, ...key } };

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { ok } from '../support/service.ts';
 
@@ -7,7 +7,6 @@ let world: World;
 beforeEach(async () => {
   world = await createWorld({ signedIn: false, handler: () => ok([]) });
 });
-afterEach(() => world.close());
 
 const NEEDS_A_KEY = [
   'instances create',

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -29,7 +29,6 @@ beforeEach(async () => {
   };
   world = await createWorld({ handler: service.handler });
 });
-afterEach(() => world.close());
 
 /** Gives each instance the next status at its first read. */
 function become(...statuses: string[]): void {

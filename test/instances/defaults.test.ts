@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
@@ -16,7 +16,6 @@ beforeEach(async () => {
   await writeFile(key, `${sshPublicKey('ssh-ed25519')} laptop\n`);
   keyId = JSON.parse(await done('ssh-keys', 'add', key, '--name', 'laptop', '--json')).id;
 });
-afterEach(() => world.close());
 
 const env = { GPUCLOUD_PROFILE: 'work' };
 const cli = (...argv: string[]) => world.cli(argv, { env });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -12,7 +12,6 @@ beforeEach(async () => {
   world = await createWorld({ handler: service.handler });
   await world.cli(['profiles', 'add', 'work', '--base-url', world.service.url]);
 });
-afterEach(() => world.close());
 
 const env = { GPUCLOUD_PROFILE: 'work' };
 const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];

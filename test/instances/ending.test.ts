@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { type Answer, no, ok } from '../support/service.ts';
@@ -9,7 +9,6 @@ const TERMINATE = ['instances', 'terminate', ID, '-y', '--json'];
 const PAUSES = [2_000, 10_000, 30_000];
 
 let world: World;
-afterEach(() => world.close());
 
 type Scripted = Answer | 'hangUp';
 

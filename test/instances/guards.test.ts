@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { type Instance, nameIn, RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -22,7 +22,6 @@ beforeEach(async () => {
   world = await createWorld({ handler: service.handler });
   await world.cli(['profiles', 'add', 'work', '--base-url', world.service.url]);
 });
-afterEach(() => world.close());
 
 const env = { GPUCLOUD_PROFILE: 'work' };
 const cli = (...argv: string[]) => world.cli(argv, { env });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { brokenName } from '../../src/instances/rent/count.ts';
 import { createWorld, journalOf, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -42,7 +42,6 @@ beforeEach(async () => {
   });
   await world.cli(['instances', 'track', ...NAMES.keys()]);
 });
-afterEach(() => world.close());
 
 /** Returns the POSTs of a command. */
 async function changes(...argv: string[]) {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   CREATE,
   type DeadlineWorld,
@@ -16,7 +16,6 @@ let world: DeadlineWorld;
 beforeEach(async () => {
   world = await deadlineWorld();
 });
-afterEach(() => world.close());
 
 const ids = async () => (await listed(world)).map(({ id }: { id: string }) => id);
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { ANNA_KEY, accounts, BORIS_KEY } from '../commands/login/accounts.ts';
 import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -15,7 +15,6 @@ beforeEach(async () => {
         : ok(request.path === '/ssh-keys' ? [{ id: 'k', name: 'laptop' }] : []),
   });
 });
-afterEach(() => world.close());
 
 const login = (profile: string, key: string) =>
   world.cli(

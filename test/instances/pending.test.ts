@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { NEW, RentingService } from '../support/renting-service.ts';
 import { createWorld, journalOf, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -18,7 +18,6 @@ beforeEach(async () => {
   service.rent(SOURCE, 'old', { status: 'TERMINATED' });
   world = await createWorld({ handler: service.handler, isKeyNew: true });
 });
-afterEach(() => world.close());
 
 const posts = (requests: readonly RecordedRequest[]) =>
   requests.filter(({ method }) => method === 'POST').length;

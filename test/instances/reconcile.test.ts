@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { reconcile } from '../../src/instances/recover/reconcile.ts';
 import {
   CREATE,
@@ -17,7 +17,6 @@ let world: DeadlineWorld;
 beforeEach(async () => {
   world = await deadlineWorld();
 });
-afterEach(() => world.close());
 
 async function lose(flags: readonly string[], id?: string): Promise<void> {
   world.rented.posts.push(() => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { NEW, RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -21,7 +21,6 @@ beforeEach(async () => {
   // Stores the offer's price.
   await world.cli(['instances', 'track', SOURCE]);
 });
-afterEach(() => world.close());
 
 const listed = async () => JSON.parse((await world.cli(['instances', 'list', '--json'])).stdout);
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { SshKey } from '../../src/api/index.ts';
 import { accountKey } from '../../src/instances/ask/keys.ts';
 import { RentingService } from '../support/renting-service.ts';
@@ -34,7 +34,6 @@ beforeEach(async () => {
   service = new RentingService();
   world = await createWorld({ handler: service.handler });
 });
-afterEach(() => world.close());
 
 const CREATE = ['instances', 'create', 'trainer', ...OFFERED];
 const RUN = ['run', ...OFFERED, '--terminate-after', '1h', '--', 'true'];

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { localTime } from '../../src/output/time.ts';
 import { MASK } from '../../src/rules/secrets.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -248,7 +248,6 @@ let world: World | undefined;
 beforeAll(async () => {
   checker = await createChecker();
 });
-afterEach(() => world?.close());
 
 /** Creates a world that serves these samples, which must follow the description. */
 async function serve(all: Samples, status?: string) {

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
 import { ok } from '../support/service.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
@@ -167,7 +167,6 @@ async function open(status?: string): Promise<void> {
 beforeAll(async () => {
   checker = await createChecker();
 });
-afterEach(() => world.close());
 
 describe('the documented operations', () => {
   test('lists a command for each of the 23 operations', async () => {

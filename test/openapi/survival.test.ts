@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { anyText, fc, fewer, runs, some } from '../support/random.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import type { Answer } from '../support/service.ts';
@@ -138,7 +138,6 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(() => world.close());
 
 /** Returns drives that refer to the instance, so that `instances list` shows it. */
 function usual(path: string): unknown {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 
 const KEYS = [
@@ -16,7 +16,6 @@ let world: World;
 beforeEach(async () => {
   world = await createWorld({ handler: () => ({ status: 200, body: { data: KEYS } }) });
 });
-afterEach(() => world.close());
 
 async function found(...argv: string[]): Promise<string> {
   const { code, stdout, stderr } = await world.cli(['ssh-keys', 'list', ...argv]);

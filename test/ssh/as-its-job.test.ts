@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import {
   CREATE,
   type DeadlineWorld,
@@ -16,7 +16,6 @@ beforeEach(async () => {
   const signIn = { user: 'ubuntu', identity: '/keys/gpu', ssh_words: ['-A'] };
   await putJob(world.env, { id: ID, name: 'trainer' }, signIn);
 });
-afterEach(() => world.close());
 
 const printed = async (...words: string[]) => (await world.cli(['instances', ...words])).stdout;
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { ok } from '../support/service.ts';
@@ -44,7 +44,6 @@ describe('instances inventory', { timeout: 60_000, ...needs('ssh') }, () => {
     });
     await world.cli(['instances', 'track', ...IDS]);
   });
-  afterEach(() => world.close());
 
   /** Writes an inventory to a file and returns the file's path. */
   async function inventory(format: string): Promise<string> {

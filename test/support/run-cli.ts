@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { getCurrentTest } from 'vitest/suite';
 import type { Host, Interrupts } from '../../src/context.ts';
 import { type Journal, openJournal, type Scope } from '../../src/journal/index.ts';
 import { run } from '../../src/run.ts';
@@ -108,7 +110,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const scope = { service: service.url, apiKey: options.apiKey ?? TEST_KEY };
     await journalOf({ home, clock }, scope).learnAccount('user-1');
   }
-  return {
+  return closedAfterwards({
     home,
     clock,
     service,
@@ -122,7 +124,15 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       await service.close();
       await rm(home, { recursive: true, force: true });
     },
-  };
+  });
+}
+
+/** Closes a world once: after its test, unless the test does. One of `beforeAll` needs `afterAll`. */
+export function closedAfterwards<T extends { close(): Promise<void> }>(world: T): T {
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= world.close());
+  if (getCurrentTest() !== undefined) onTestFinished(close);
+  return { ...world, close };
 }
 
 /** Opens the journal of a world as another process would. */
@@ -164,7 +174,7 @@ export async function createSandboxWorld(
     clock,
     apiKey: server.apiKey,
   });
-  return {
+  return closedAfterwards({
     ...world,
     sandbox,
     sandboxFile,
@@ -173,7 +183,7 @@ export async function createSandboxWorld(
       await server.close();
       await rm(folder, { recursive: true, force: true });
     },
-  };
+  });
 }
 
 /** Acts like the process's own streams, which a pipe can't end. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   createSandboxWorld,
   createWorld,
@@ -39,7 +39,6 @@ describe('in the sandbox', () => {
   beforeEach(async () => {
     world = await createSandboxWorld();
   });
-  afterEach(() => world.close());
 
   test('creates a working key, and prints only its secret to stdout', async () => {
     const created = await world.cli(['api-keys', 'create', 'ci']);
@@ -109,7 +108,6 @@ describe('in the sandbox', () => {
 
 describe('create', () => {
   let world: World;
-  afterEach(() => world.close());
 
   test("prints the new key's secret as a field in other formats", async () => {
     world = await keyWorld();

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { apiPath, segmentsOf } from '../../../src/commands/api/request.ts';
 import { fc, runs } from '../../support/random.ts';
 import {
@@ -17,7 +17,6 @@ describe('in the sandbox', () => {
   beforeEach(async () => {
     world = await createSandboxWorld();
   });
-  afterEach(() => world.close());
 
   test('prints the whole response to a GET', async () => {
     const result = await world.cli(['api', 'GET', '/users/me'], { terminal: true });
@@ -123,7 +122,6 @@ describe('api with bad input', () => {
     world = await createWorld({ handler: () => ({ status: 500 }) });
     await writeFile(join(world.home, 'broken.json'), '{"a":');
   });
-  afterEach(() => world.close());
 
   test.each([
     [['GET'], 'missing argument: path'],
@@ -205,7 +203,6 @@ describe('api with bad input', () => {
 
 describe('against a scripted service', () => {
   let world: World;
-  afterEach(() => world.close());
 
   async function scripted(handler: Handler | Answer): Promise<void> {
     world = await createWorld({ handler: typeof handler === 'function' ? handler : () => handler });

@@ -1,9 +1,8 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import type { Answer, Handler } from '../../support/service.ts';
 
 let world: World;
-afterEach(() => world.close());
 
 async function scripted(handler: Handler | Answer): Promise<void> {
   world = await createWorld({ handler: typeof handler === 'function' ? handler : () => handler });

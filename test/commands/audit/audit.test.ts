@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
@@ -18,7 +18,6 @@ let world: SandboxWorld;
 beforeEach(async () => {
   world = await createSandboxWorld();
 });
-afterEach(() => world.close());
 
 async function run(...argv: string[]): Promise<string> {
   const { code, stdout, stderr } = await world.cli(argv);

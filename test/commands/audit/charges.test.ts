@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { AccountService } from '../../support/account-service.ts';
 import type { World } from '../../support/run-cli.ts';
 import { no } from '../../support/service.ts';
@@ -11,7 +11,6 @@ beforeEach(async () => {
   at = await createAuditWorld();
   ({ world, service } = at);
 });
-afterEach(() => world.close());
 
 describe('the check of terminated instances', () => {
   async function ended(terminated_at: string | null = service.ago(2 * HOUR)) {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { AccountService } from '../../support/account-service.ts';
 import { journalOf, TEST_KEY, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
@@ -13,7 +13,6 @@ beforeEach(async () => {
   at = await createAuditWorld();
   ({ world, service } = at);
 });
-afterEach(() => world.close());
 
 function reserved(amount: string | undefined): void {
   const user = { id: 'user-1', name: 'Anna', balance: '900.00', reserved_balance: amount };

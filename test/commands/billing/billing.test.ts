@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   createSandboxWorld,
   createWorld,
@@ -7,22 +7,12 @@ import {
 } from '../../support/run-cli.ts';
 import { type Answer, ok, sent } from '../../support/service.ts';
 
-const worlds: World[] = [];
-
-afterEach(async () => {
-  await Promise.all(worlds.splice(0).map((world) => world.close()));
-});
-
 async function sandboxWorld(): Promise<SandboxWorld> {
-  const world = await createSandboxWorld();
-  worlds.push(world);
-  return world;
+  return createSandboxWorld();
 }
 
 async function worldOf(answer: Answer | 'hangUp'): Promise<World> {
-  const world = await createWorld({ handler: () => answer });
-  worlds.push(world);
-  return world;
+  return createWorld({ handler: () => answer });
 }
 
 describe('billing balance', () => {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { OFFERS } from '../../../src/sandbox/catalog/offers.ts';
 import { sumOf, UNIT, units } from '../../money/amounts.ts';
 import { fewer, randomNumbers } from '../../support/random.ts';
@@ -13,7 +13,6 @@ let world: SandboxWorld;
 beforeEach(async () => {
   world = await createSandboxWorld();
 });
-afterEach(() => world.close());
 
 interface Booked {
   readonly type: string;

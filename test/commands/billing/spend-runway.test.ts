@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { AccountService } from '../../support/account-service.ts';
 import { manualClock } from '../../support/clock.ts';
@@ -16,7 +16,6 @@ beforeEach(async () => {
   service = new AccountService(clock.now());
   world = await createWorld({ handler: service.handler, clock });
 });
-afterEach(() => world.close());
 
 async function known(...ids: string[]): Promise<void> {
   expect((await world.cli(['instances', 'track', ...ids])).code).toBe(0);

@@ -1,14 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { type Answer, ok, sent } from '../../support/service.ts';
 import { stderrLines } from '../../support/stderr-lines.ts';
-
-const worlds: World[] = [];
-
-afterEach(async () => {
-  await Promise.all(worlds.splice(0).map((world) => world.close()));
-});
 
 type Row = Record<string, unknown>;
 
@@ -65,7 +59,6 @@ async function worldOf(ledger: Ledger): Promise<World> {
       );
     },
   });
-  worlds.push(world);
   return world;
 }
 
@@ -266,7 +259,6 @@ describe('billing transactions --all', () => {
         body: { data: page, meta: { total: 1e6, page: 1, limit: 1000, total_pages: 1000 } },
       }),
     });
-    worlds.push(world);
     const { code, stderr, requests } = await world.cli(list('--all', '-q'));
     expect(code).toBe(10);
     expect(stderr).toContain('the same transactions on every page (page 6)');

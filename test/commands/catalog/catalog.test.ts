@@ -1,6 +1,6 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { IMAGE, OFFER } from '../../support/sandbox-ids.ts';
@@ -51,17 +51,10 @@ function serviceOf(instances: ReadonlyMap<string, Instance>) {
 
 let world: World;
 let instances: Map<string, Instance>;
-const worlds: World[] = [];
-
 beforeEach(async () => {
   instances = new Map([[INSTANCE, instance(INSTANCE)]]);
   world = await createWorld({ handler: serviceOf(instances) });
-  worlds.push(world);
 });
-afterEach(async () => {
-  for (const open of worlds.splice(0)) await open.close();
-});
-
 const file = () => join(world.home, 'state', 'catalog.json');
 const see = (id: string = INSTANCE) => world.cli(['instances', 'get', id, '-q']);
 

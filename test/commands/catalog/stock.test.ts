@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { no, ok, type RecordedRequest } from '../../support/service.ts';
 
@@ -13,7 +13,6 @@ beforeEach(async () => {
   isRefusing = false;
   world = await createWorld({ handler: answer });
 });
-afterEach(() => world.close());
 
 function answer({ method, path }: RecordedRequest) {
   if (method === 'POST') return isRefusing ? no(409, 'Offer is out of stock') : no(500, 'no');

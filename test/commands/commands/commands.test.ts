@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { CommandReference, Reference } from '../../../src/command-line/reference/index.ts';
 import { FAILURES } from '../../../src/errors.ts';
 import { COMMANDS, commandsWhose } from '../../contract/tree.ts';
@@ -8,7 +8,6 @@ let world: World;
 beforeEach(async () => {
   world = await createWorld({ handler: () => 'hangUp', signedIn: false });
 });
-afterEach(() => world.close());
 
 async function reference(): Promise<Reference> {
   const { code, stdout, stderr, requests } = await world.cli(['commands', '--json']);

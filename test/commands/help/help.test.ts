@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { globals } from '../../../src/command-line/globals.ts';
 import { TOPICS } from '../../../src/command-line/help.ts';
 import { ENVIRONMENT } from '../../../src/command-line/reference/environment.ts';
@@ -14,7 +14,6 @@ let world: World;
 beforeEach(async () => {
   world = await createWorld({ handler: () => 'hangUp', signedIn: false });
 });
-afterEach(() => world.close());
 
 async function topic(name: string): Promise<string> {
   const { code, stdout, stderr, requests } = await world.cli(['help', name]);

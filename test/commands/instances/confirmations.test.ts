@@ -16,7 +16,6 @@ let world: SandboxWorld;
 beforeEach(async () => {
   world = await createSandboxWorld();
 });
-afterEach(() => world.close());
 
 async function instance(name: string, ...flags: string[]): Promise<void> {
   const argv = ['instances', 'create', name, ...HARDWARE, ...flags, '--wait'];

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { RentingService } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 
@@ -10,7 +10,6 @@ beforeEach(async () => {
   service = new RentingService();
   world = await createWorld({ handler: service.handler });
 });
-afterEach(() => world.close());
 
 test('list and get estimate what an instance cost', async () => {
   const old = {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER, OFFERED } from '../../support/sandbox-ids.ts';
 
@@ -9,7 +9,6 @@ let world: SandboxWorld;
 beforeEach(async () => {
   world = await createSandboxWorld();
 });
-afterEach(() => world.close());
 
 describe('instances create --file', () => {
   test('prefers flags to the instance file', async () => {

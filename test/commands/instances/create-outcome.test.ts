@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import { ok } from '../../support/service.ts';
@@ -11,7 +11,6 @@ let world: SandboxWorld;
 beforeEach(async () => {
   world = await createSandboxWorld();
 });
-afterEach(() => world.close());
 
 /** Reads open requests and instances from the journal's files. */
 async function journal(home: string): Promise<Record<string, unknown>[]> {

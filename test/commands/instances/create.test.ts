@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER, OFFERED } from '../../support/sandbox-ids.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
@@ -10,7 +10,6 @@ let world: SandboxWorld;
 beforeEach(async () => {
   world = await createSandboxWorld();
 });
-afterEach(() => world.close());
 
 test.each([['-q'], ['--json']])(
   'prints the ID on stderr if stdout is closed or /dev/null: %s',

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { DEEPEST } from '../../../src/api/response/envelope.ts';
 import { NEW, RentingService } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
@@ -19,7 +19,6 @@ beforeEach(async () => {
     handler: (request) => answer(request.path) ?? service.handler(request),
   });
 });
-afterEach(() => world.close());
 
 /** Creates a deeply nested response with a secret at the lowest level. */
 function instance(levels: number, status = 200): Answer {

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { NEW, RentingService } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
@@ -19,7 +19,6 @@ beforeEach(async () => {
   service = new RentingService();
   world = await createWorld({ handler: service.handler });
 });
-afterEach(() => world.close());
 
 const listed = async () => JSON.parse((await world.cli(['instances', 'list', '--json'])).stdout);
 const unknown = async () =>
@@ -126,7 +125,6 @@ test("exits with 7 and prints the ID if it can't be compared with known instance
 describe('terminating an instance over --max-price', () => {
   const LIMITED = [...CREATE, '--max-price', '20', '--json'];
   let near: World;
-  afterEach(() => near.close());
 
   /** Creates a service whose instances cost more than the limit. */
   async function dear(terminate: (id: string) => Answer | 'hangUp') {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { type Answer, no, ok } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
@@ -10,7 +10,6 @@ const ID = '11111111-1111-4111-8111-111111111111';
 const KEY = sshPublicKey('ssh-ed25519');
 
 let world: World;
-afterEach(() => world.close());
 
 type Scripted = Answer | 'hangUp';
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 
@@ -8,7 +8,6 @@ describe('an unknown offer or image', () => {
     world = await createSandboxWorld();
     await world.cli(['catalog', 'add', 'offer', OFFER, '--name', 'RTX 4090']);
   });
-  afterEach(() => world.close());
 
   const create = (offer: string, ...more: string[]) =>
     world.cli(['instances', 'create', 'box', '--offer', offer, '--image', IMAGE, ...more]);

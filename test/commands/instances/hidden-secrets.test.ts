@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import { no, ok } from '../../support/service.ts';
@@ -43,7 +43,6 @@ beforeEach(async () => {
   });
   await world.cli(['instances', 'track', ID]);
 });
-afterEach(() => world.close());
 
 const CREATE = ['instances', 'create', 'web', ...HARDWARE];
 const CONTAINER = ['--docker-image', IMAGE, '--docker-command', COMMAND];

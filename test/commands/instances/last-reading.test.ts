@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { NEW, RentingService } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
@@ -16,7 +16,6 @@ beforeEach(async () => {
   const { code, stderr } = await world.cli(['instances', 'create', 'box', ...HARDWARE]);
   expect(code, stderr).toBe(0);
 });
-afterEach(() => world.close());
 
 test('an instance that was not terminated may bill although the service does not find it', async () => {
   service.instances.clear();

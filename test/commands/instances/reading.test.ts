@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   createSandboxWorld,
   createWorld,
@@ -22,7 +22,6 @@ describe('instances get', () => {
   beforeEach(async () => {
     world = await createSandboxWorld();
   });
-  afterEach(() => world.close());
 
   test('finds an instance by its name, ID and ID prefix', async () => {
     const id = (
@@ -73,7 +72,6 @@ describe('instances get', () => {
 
 describe('an unexpected response', () => {
   let world: World;
-  afterEach(() => world.close());
 
   test('prints unknown fields and statuses of an instance', async () => {
     const data = {
@@ -143,7 +141,6 @@ describe('an unexpected response', () => {
 
 describe('instances list', () => {
   let world: World;
-  afterEach(() => world.close());
 
   test('prints an empty array and a note if nothing is known', async () => {
     world = await createWorld({ handler: () => ok([]) });
@@ -307,7 +304,6 @@ describe('instances events', () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait']);
     await world.sandbox.advance(150 * 3_600_000);
   });
-  afterEach(() => world.close());
 
   test('prints the given page, and the flags for more', async () => {
     const { stdout, stderr, requests } = await world.cli([

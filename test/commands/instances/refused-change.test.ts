@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import type { Answer } from '../../support/service.ts';
@@ -14,7 +14,6 @@ openSandbox();
 describe('a refused change', () => {
   const ID = '11111111-1111-4111-8111-111111111111';
   let near: World;
-  afterEach(() => near.close());
 
   /** Refuses each POST. Reads return the given statuses in turn, then repeat the last one. */
   async function refusing(...readings: (string | (() => Answer))[]) {
@@ -144,7 +143,6 @@ describe('an interrupt while the key is fetched', () => {
   const ID = '11111111-1111-4111-8111-111111111111';
   const OTHER = '22222222-2222-4222-8222-222222222222';
   let near: World;
-  afterEach(() => near.close());
 
   /** Interrupts the program while its key command runs. */
   async function interrupted(argv: readonly string[]) {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { RentingService } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
@@ -19,7 +19,6 @@ beforeEach(async () => {
   };
   world = await createWorld({ handler: service.handler });
 });
-afterEach(() => world.close());
 
 async function rent(...names: string[]): Promise<void> {
   for (const name of names) {

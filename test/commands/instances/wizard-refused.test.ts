@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { RentingService } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { no, ok, type RecordedRequest } from '../../support/service.ts';
@@ -32,7 +32,6 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(() => world.close());
 
 function create(argv: readonly string[], ...lines: readonly string[]) {
   return world.cli(['instances', 'create', '--poll-interval', '500ms', ...argv], {

@@ -19,7 +19,6 @@ beforeEach(async () => {
   await done('ssh-keys', 'add', key, '--name', 'laptop', '--default');
   await done('drives', 'create', 'datasets', '--size', '200');
 });
-afterEach(() => world.close());
 
 const env = { GPUCLOUD_PROFILE: 'sandbox' };
 

@@ -1,6 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { RentingService } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
@@ -35,7 +35,6 @@ beforeEach(async () => {
   const { code, stderr } = await world.cli([...argv, '--key-command', `cat ${keyFile}`]);
   expect(code, stderr).toBe(0);
 });
-afterEach(() => world.close());
 
 const create = () => world.cli(['instances', 'create', 'box', ...HARDWARE, '--json']);
 

@@ -1,7 +1,7 @@
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { signIn } from '../../../src/commands/profiles/login.ts';
 import { CliError } from '../../../src/errors.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
@@ -9,17 +9,9 @@ import { type CliOptions, createWorld, type World } from '../../support/run-cli.
 import { envelope, type Handler, sent } from '../../support/service.ts';
 import { ANNA_KEY, accounts, BORIS_KEY, NO_DEFAULTS, NO_GUARDS } from './accounts.ts';
 
-const worlds: World[] = [];
-
 async function newWorld(handler: Handler = accounts): Promise<World> {
-  const world = await createWorld({ handler, signedIn: false });
-  worlds.push(world);
-  return world;
+  return createWorld({ handler, signedIn: false });
 }
-
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.close();
-});
 
 const configFile = (world: World) => join(world.home, 'config', 'config.json');
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { ANNA_KEY, accounts, BORIS_KEY } from './accounts.ts';
 
@@ -8,7 +8,6 @@ let world: World;
 beforeEach(async () => {
   world = await createWorld({ handler: accounts, signedIn: false });
 });
-afterEach(() => world.close());
 
 async function stored(): Promise<unknown> {
   return JSON.parse(await readFile(join(world.home, 'config', 'config.json'), 'utf8'));

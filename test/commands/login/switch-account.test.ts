@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { writeHeartbeat } from '../../../src/journal/index.ts';
 import { minuteText } from '../../../src/output/time.ts';
 import { AccountService } from '../../support/account-service.ts';
@@ -14,7 +14,6 @@ let world: World;
 beforeEach(async () => {
   world = await createWorld({ handler: accounts, signedIn: false });
 });
-afterEach(() => world.close());
 
 function login(key: string, ...more: string[]) {
   const argv = ['login', '--base-url', world.service.url, '--key-stdin', ...more];

@@ -1,15 +1,11 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createWorld, journalOf, type World } from '../../support/run-cli.ts';
 import { ANNA_KEY, accounts } from '../login/accounts.ts';
 
-const worlds: World[] = [];
-
 async function newWorld(): Promise<World> {
-  const world = await createWorld({ handler: accounts, signedIn: false });
-  worlds.push(world);
-  return world;
+  return createWorld({ handler: accounts, signedIn: false });
 }
 
 async function signedIn(...argv: string[]): Promise<World> {
@@ -18,10 +14,6 @@ async function signedIn(...argv: string[]): Promise<World> {
   expect((await world.cli(words, { stdin: ANNA_KEY })).code).toBe(0);
   return world;
 }
-
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.close();
-});
 
 const configFile = (world: World) => join(world.home, 'config', 'config.json');
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { setPassword, update } from '../../../src/commands/me/index.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
 import { inZone } from '../../support/in-zone.ts';
@@ -10,22 +10,12 @@ import {
 } from '../../support/run-cli.ts';
 import { type Answer, ok, sent } from '../../support/service.ts';
 
-const worlds: World[] = [];
-
-afterEach(async () => {
-  await Promise.all(worlds.splice(0).map((world) => world.close()));
-});
-
 async function sandboxWorld(): Promise<SandboxWorld> {
-  const world = await createSandboxWorld();
-  worlds.push(world);
-  return world;
+  return createSandboxWorld();
 }
 
 async function worldOf(answer: Answer | 'hangUp'): Promise<World> {
-  const world = await createWorld({ handler: () => answer });
-  worlds.push(world);
-  return world;
+  return createWorld({ handler: () => answer });
 }
 
 const USER = {
@@ -163,7 +153,6 @@ describe('me set-password', () => {
       const world = await createWorld({
         handler: ({ body }) => ok({ ...USER, ...(body as object), name: `new: ${NEW}` }),
       });
-      worlds.push(world);
       const { code, stdout, stderr } = await world.cli(
         ['me', 'set-password', '--stdin', '--debug', '-o', format],
         { stdin: `${OLD}\n${NEW}\n` },

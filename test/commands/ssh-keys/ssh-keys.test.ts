@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { publicKey } from '../../../src/rules/public-key.ts';
 import {
   createSandboxWorld,
@@ -33,7 +33,6 @@ describe('in the sandbox', () => {
   beforeEach(async () => {
     world = await createSandboxWorld();
   });
-  afterEach(() => world.close());
 
   test('adds, lists, shows and deletes a key', async () => {
     const file = await fileIn(world, 'id_ed25519.pub', `${ED25519} me@laptop\n`);
@@ -214,7 +213,6 @@ describe('bad input', () => {
   beforeEach(async () => {
     world = await createWorld({ handler: () => ({ status: 500 }) });
   });
-  afterEach(() => world.close());
 
   test.each([
     [['add'], '', 'error: FILE is missing: pass a public key file'],

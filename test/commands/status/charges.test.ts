@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { AccountService } from '../../support/account-service.ts';
 import { manualClock } from '../../support/clock.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
@@ -13,7 +13,6 @@ beforeEach(async () => {
   service = new AccountService(clock.now());
   world = await createWorld({ handler: service.handler, clock });
 });
-afterEach(() => world.close());
 
 async function known(...ids: string[]): Promise<void> {
   const { code, stderr } = await world.cli(['instances', 'track', ...ids]);

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { serviceFolder } from '../../../src/journal/files.ts';
 import { AccountService } from '../../support/account-service.ts';
 import { manualClock } from '../../support/clock.ts';
@@ -17,7 +17,6 @@ beforeEach(async () => {
   service = new AccountService(clock.now());
   world = await createWorld({ handler: service.handler, clock });
 });
-afterEach(() => world.close());
 
 async function known(...ids: string[]): Promise<void> {
   const { code, stderr } = await world.cli(['instances', 'track', ...ids]);

@@ -1,13 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { ok, sent } from '../../support/service.ts';
-
-const worlds: World[] = [];
-
-afterEach(async () => {
-  await Promise.all(worlds.splice(0).map((world) => world.close()));
-});
 
 const WHISPER = {
   id: 't-2',
@@ -46,14 +40,12 @@ const WHISPER = {
 };
 
 async function worldOf(...templates: Record<string, unknown>[]): Promise<World> {
-  const world = await createWorld({
+  return createWorld({
     handler: ({ method, path }) =>
       method === 'GET' && path === '/templates'
         ? ok(templates)
         : { status: 404, body: { statusCode: 404, message: 'no such path', error: 'Not Found' } },
   });
-  worlds.push(world);
-  return world;
 }
 
 describe('templates list', () => {
@@ -185,7 +177,6 @@ describe('templates get', () => {
 
   it('finds a template of the sandbox', async () => {
     const world = await createSandboxWorld();
-    worlds.push(world);
     const { code, stdout } = await world.cli(['templates', 'get', 'jupyterlab'], {
       terminal: true,
     });

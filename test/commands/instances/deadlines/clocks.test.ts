@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { heartbeatOf } from '../../../../src/journal/index.ts';
 import { lazy as once } from '../../../../src/lazy.ts';
 import type { Answer } from '../../../support/service.ts';
@@ -21,7 +21,6 @@ beforeEach(async () => {
   world = await deadlineWorld();
   world.rented.shows = () => ({ price_per_hour_snapshot: '89.90' });
 });
-afterEach(() => world.close());
 
 const MINUTE = 60_000;
 const YEAR_9999 = Date.parse('9999-12-31T23:59:59Z');

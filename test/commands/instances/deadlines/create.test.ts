@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { inZone } from '../../../support/in-zone.ts';
 import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
 import {
@@ -19,7 +19,6 @@ let world: DeadlineWorld;
 beforeEach(async () => {
   world = await deadlineWorld();
 });
-afterEach(() => world.close());
 
 const OLD = '99999999-2222-4333-8444-555555555555';
 const posts = ({ method }: { method: string }) => method === 'POST';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { TEST_KEY } from '../../../support/run-cli.ts';
 import { errorOf } from '../../../support/stderr-lines.ts';
 import { CREATE, type DeadlineWorld, deadlineWorld } from './world.ts';
@@ -21,7 +21,6 @@ beforeEach(async () => {
   });
   expect(code, stderr).toBe(0);
 });
-afterEach(() => world.close());
 
 const REAP = ['instances', 'reap'];
 /** Returns the entry's name, which contains a hash of both folders. */

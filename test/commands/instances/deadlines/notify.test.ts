@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../../src/errors.ts';
 import { TEST_KEY } from '../../../support/run-cli.ts';
 import { HARDWARE } from '../../../support/sandbox-ids.ts';
@@ -52,7 +52,6 @@ describe('profiles set --notify', () => {
     world = await deadlineWorld();
     await notifyBy();
   });
-  afterEach(() => world.close());
 
   test('runs the --notify command once for a termination at the deadline, without the key', async () => {
     await notifyBy(await listener());

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { heartbeatOf } from '../../../../src/journal/index.ts';
 import { lazy as once } from '../../../../src/lazy.ts';
 import { createSandboxWorld } from '../../../support/run-cli.ts';
@@ -23,7 +23,6 @@ let world: DeadlineWorld;
 beforeEach(async () => {
   world = await deadlineWorld();
 });
-afterEach(() => world.close());
 
 const REAP = ['instances', 'reap', '--json'];
 const terminations = ({ path }: { path: string }) => path.endsWith('/terminate');

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { TEST_KEY } from '../../../support/run-cli.ts';
 import { no } from '../../../support/service.ts';
 import { warningsOf } from '../../../support/stderr-lines.ts';
@@ -21,7 +21,6 @@ beforeEach(async () => {
   program('ps', 'echo "  1 init"; echo " 42 cron"');
   await login('work');
 });
-afterEach(() => world.close());
 
 function program(name: string, script: string): void {
   const path = join(world.home, 'bin', name);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { putJob } from '../../../contract/tree.ts';
 import { OFFERED } from '../../../support/sandbox-ids.ts';
 import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
@@ -9,7 +9,6 @@ beforeEach(async () => {
   world = await deadlineWorld();
   world.rented.shows = () => ({ price_per_hour_snapshot: '89.90' });
 });
-afterEach(() => world.close());
 
 const CODES = /^(deadline|job|running)_/;
 
