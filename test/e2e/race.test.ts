@@ -75,29 +75,28 @@ test('sends one request when several processes create the same instance', async 
 test('prints the same instance in several processes with --if-not-exists', async () => {
   const made: Record<string, unknown>[] = [];
   const waiting: (() => void)[] = [];
-  const all = 6;
   handler = async ({ method, path, body }) => {
     if (path === '/users/me') return ok({ id: 'user-1' });
     if (path === '/ssh-keys') {
       await new Promise<void>((resolve) => {
         waiting.push(resolve);
-        if (waiting.length >= all) for (const go of waiting) go();
+        if (waiting.length >= RACERS) for (const go of waiting) go();
       });
       return ok([KEY]);
     }
     if (method === 'GET') return ok(made[0]);
     const { instance_name } = body as { instance_name: string };
     made.push({ id: randomUUID(), name: instance_name, status: 'PROVISIONING' });
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await new Promise((resolve) => setTimeout(resolve, 1000));
     return ok(made.at(-1), 201);
   };
   const argv = ['instances', 'create', 'race', ...OFFERED, '--ssh-key', 'laptop'];
   const ended = await Promise.all(
-    Array.from({ length: all }, () =>
+    Array.from({ length: RACERS }, () =>
       computer.gpucloud([...argv, '--if-not-exists', '-q'], { env: env() }),
     ),
   );
-  expect(ended).toEqual(Array(all).fill({ code: 0, stdout: `${made[0]?.id}\n`, stderr: '' }));
+  expect(ended).toEqual(Array(RACERS).fill({ code: 0, stdout: `${made[0]?.id}\n`, stderr: '' }));
   expect(posts()).toBe(1);
 }, 120_000);
 

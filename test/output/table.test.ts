@@ -128,7 +128,7 @@ describe('a table with wide characters', () => {
       text: string,
     ) => number;
     const disputed: string[] = [];
-    for (const code of some(Array.from({ length: 0xffe0 }, (_, at) => at + 0x20))) {
+    for (const code of some(some(Array.from({ length: 0xffe0 }, (_, at) => at + 0x20)))) {
       const text = String.fromCharCode(code);
       if (!widthIsUndisputed(text)) continue;
       if (ofTable(text) !== stringWidth(text) || width(text) !== stringWidth(text)) {

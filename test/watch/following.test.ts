@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { record, SOAK } from '../faults/tools.ts';
-import { fc } from '../support/random.ts';
+import { fc, runs } from '../support/random.ts';
 import { anyShuffledStory, anyStory, brokenPromises, type Story } from './following.ts';
 
-const RUNS = SOAK ? 20_000 : 400;
+const RUNS = SOAK ? 20_000 : runs(400, 200);
 const LONG = SOAK ? 1_200_000 : 60_000;
 
 /**

@@ -92,20 +92,16 @@ describe('logout', () => {
   test('stops enforcement even if a run is in progress', async () => {
     await arm('work');
     await rentInFourHours();
-    const reaping = new Promise<void>((resolve) => {
-      const { handler } = world.rented;
-      Object.assign(world.rented, {
-        handler: async (request: Parameters<typeof handler>[0]) => {
-          resolve();
-          await new Promise((late) => setTimeout(late, 500));
-          return handler(request);
-        },
-      });
+    const { handler } = world.rented;
+    let logout: Promise<unknown> | undefined;
+    Object.assign(world.rented, {
+      handler: async (request: Parameters<typeof handler>[0]) => {
+        await (logout ??= cli(['logout']));
+        return handler(request);
+      },
     });
-    const run = cli([...REAP, '--every', '5m']);
-    await reaping;
-    await cli(['logout']);
-    expect((await run).code).toBe(0);
+    expect((await cli([...REAP, '--every', '5m'])).code).toBe(0);
+    expect(logout).toBeDefined();
     expect(await status()).toMatchObject({ armed: false });
   });
 
