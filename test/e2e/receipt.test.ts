@@ -1,33 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inRoubles, type Money, zero } from '../../src/rules/money.ts';
 import { decimal } from '../sandbox/lives.ts';
 import { needs } from '../support/needs.ts';
-import { type Computer, createComputer, type Outcome } from '../support/program.ts';
 import { until } from '../support/ssh-world.ts';
-import { makeKey } from '../support/sshd.ts';
+import { type SandboxComputer, withSandboxComputer } from './sandbox-computer.ts';
 
 describe('the receipt of a job in the sandbox', { timeout: 90_000, ...needs('ssh') }, () => {
-  let computer: Computer;
+  let done: SandboxComputer['done'];
   let key: string;
-  const gpucloud = (...argv: string[]) =>
-    computer.gpucloud(argv, { env: { GPUCLOUD_PROFILE: 'sandbox' } });
-
-  beforeAll(async () => {
-    computer = await createComputer();
-    key = makeKey(computer.home, 'laptop');
-    await done('sandbox', 'reset', '--speed', '60', '--yes');
-    await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
-  }, 60_000);
-  afterAll(async () => {
-    await done('sandbox', 'reset', '--yes');
-    await computer.remove();
+  withSandboxComputer((computer) => {
+    ({ done, key } = computer);
   });
-
-  async function done(...argv: string[]): Promise<Outcome> {
-    const outcome = await gpucloud(...argv);
-    expect(outcome.code, outcome.stderr).toBe(0);
-    return outcome;
-  }
 
   function run(name: string, flags: readonly string[], command: string) {
     const own = ['--identity', key, '--terminate-after', '4h'];

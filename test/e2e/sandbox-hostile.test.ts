@@ -3,22 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/index.ts';
 import { manualClock } from '../support/clock.ts';
 import { needs } from '../support/needs.ts';
-import {
-  type Computer,
-  createComputer,
-  heard,
-  type Outcome,
-  outcomeOf,
-  PROGRAM,
-  RUNNER,
-} from '../support/program.ts';
+import { heard, outcomeOf, PROGRAM, RUNNER } from '../support/program.ts';
 import { IMAGE, OFFER, OFFERED } from '../support/sandbox-ids.ts';
 import { until } from '../support/ssh-world.ts';
 import { makeKey } from '../support/sshd.ts';
+import { SANDBOX as env, type SandboxComputer, withSandboxComputer } from './sandbox-computer.ts';
 
 const RENTED = [...OFFERED, '--ssh-key', 'laptop'];
 const MANY = 20;
@@ -26,35 +19,22 @@ const MANY = 20;
 /** Returns a sleep duration that identifies the processes of this run. */
 const lasting = (seconds: number) => `${seconds}.${process.pid}`;
 
-let computer: Computer;
+let computer: SandboxComputer;
 let key: string;
 let own: readonly string[];
+let done: SandboxComputer['done'];
 let file: string;
-const env = { GPUCLOUD_PROFILE: 'sandbox' };
 
 async function dataOf<T>(response: Promise<Response>): Promise<T> {
   return ((await (await response).json()) as { data: T }).data;
 }
 
 describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
-  beforeAll(async () => {
-    computer = await createComputer();
-    key = makeKey(computer.home, 'laptop');
-    own = ['--identity', key, '--ssh-arg=-F/dev/null'];
+  withSandboxComputer((created) => {
+    computer = created;
+    ({ key, own, done } = created);
     file = join(computer.home, 'state', 'sandbox.json');
-    await done('sandbox', 'reset', '--speed', '60', '--yes');
-    await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
-  }, 60_000);
-  afterAll(async () => {
-    await done('sandbox', 'reset', '--yes');
-    await computer.remove();
   });
-
-  async function done(...argv: string[]): Promise<Outcome> {
-    const outcome = await computer.gpucloud(argv, { env });
-    expect(outcome.code, outcome.stderr).toBe(0);
-    return outcome;
-  }
   const create = (name: string) => done('instances', 'create', name, ...RENTED, '--wait', '--yes');
   const place = (...path: string[]) => join(computer.home, 'state', 'sandbox-instances', ...path);
   const sleeps = (seconds: number) =>

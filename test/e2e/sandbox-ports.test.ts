@@ -1,37 +1,24 @@
 import { connect, createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { freePort } from '../support/ports.ts';
-import { type Computer, createComputer, heard, type Outcome } from '../support/program.ts';
+import { heard, type Outcome } from '../support/program.ts';
 import { OFFERED } from '../support/sandbox-ids.ts';
-import { makeKey } from '../support/sshd.ts';
+import { SANDBOX as env, type SandboxComputer, withSandboxComputer } from './sandbox-computer.ts';
 
-let computer: Computer;
+let computer: SandboxComputer;
 let own: readonly string[];
-const env = { GPUCLOUD_PROFILE: 'sandbox' };
+let done: SandboxComputer['done'];
 
 describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }, () => {
-  beforeAll(async () => {
-    computer = await createComputer();
-    const key = makeKey(computer.home, 'laptop');
-    own = ['--identity', key, '--ssh-arg=-F/dev/null'];
-    await done('sandbox', 'reset', '--speed', '60', '--yes');
-    await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
+  withSandboxComputer(async (created) => {
+    computer = created;
+    ({ own, done } = created);
     await create('box');
     const { stderr } = await create('notebook', '--template', 'jupyterlab');
     expect(stderr).toContain('Open:        gpucloud instances open notebook\n');
     await create('web', '--docker-image', 'nginx', '--port', '8080:80');
-  }, 60_000);
-  afterAll(async () => {
-    await done('sandbox', 'reset', '--yes');
-    await computer.remove();
   });
-
-  async function done(...argv: string[]): Promise<Outcome> {
-    const outcome = await computer.gpucloud(argv, { env });
-    expect(outcome.code, outcome.stderr).toBe(0);
-    return outcome;
-  }
   const create = (name: string, ...more: string[]) =>
     done('instances', 'create', name, ...OFFERED, '--ssh-key', 'laptop', ...more, '--wait', '-y');
 

@@ -2,18 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import {
-  type Computer,
-  createComputer,
-  heard,
-  type Outcome,
-  PROGRAM,
-  RUNNER,
-} from '../support/program.ts';
-import { makeKey } from '../support/sshd.ts';
+import { heard, PROGRAM, RUNNER } from '../support/program.ts';
 import { openTerminal, type Terminal } from '../support/terminal.ts';
+import { SANDBOX, type SandboxComputer, withSandboxComputer } from './sandbox-computer.ts';
 
 const RENTED = ['--offer', 'A100 80GB', '--image', 'Ubuntu 22.04', '--ssh-key', 'laptop'];
 const CTRL_C = '\u0003';
@@ -21,25 +14,18 @@ const CTRL_C = '\u0003';
 /** Returns a sleep duration that identifies the processes of this run. */
 const lasting = (seconds: number) => `${seconds}.${process.pid}`;
 
-let computer: Computer;
+let computer: SandboxComputer;
 let key: string;
 let own: readonly string[];
-let env: Record<string, string>;
+let done: SandboxComputer['done'];
+const env = { ...SANDBOX, SECRET_OF_MINE: 'hidden' };
 
 describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
-  beforeAll(async () => {
-    computer = await createComputer();
-    key = makeKey(computer.home, 'laptop');
-    own = ['--identity', key, '--ssh-arg=-F/dev/null'];
-    env = { GPUCLOUD_PROFILE: 'sandbox', SECRET_OF_MINE: 'hidden' };
-    await done('sandbox', 'reset', '--speed', '60', '--yes');
-    await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
+  withSandboxComputer(async (created) => {
+    computer = created;
+    ({ key, own, done } = created);
     await create('box');
-  }, 60_000);
-  afterAll(async () => {
-    await done('sandbox', 'reset', '--yes');
-    await computer.remove();
-  });
+  }, env);
 
   const gpucloud = (...argv: string[]) => computer.gpucloud(argv, { env });
   const instances = (verb: string, ...words: string[]) =>
@@ -47,11 +33,6 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
   const ssh = (...words: string[]) => sshTo('box', ...words);
   const sshTo = (name: string, ...words: string[]) => instances('ssh', name, '--', ...words);
 
-  async function done(...argv: string[]): Promise<Outcome> {
-    const outcome = await gpucloud(...argv);
-    expect(outcome.code, outcome.stderr).toBe(0);
-    return outcome;
-  }
   const create = (name: string) => done('instances', 'create', name, ...RENTED, '--wait=ssh');
 
   /** Returns the ssh command of an instance, so that a test can change it. */

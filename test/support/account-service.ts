@@ -1,8 +1,12 @@
+import { expect } from 'vitest';
+import { manualClock } from './clock.ts';
+import { type CliResult, createWorld, type World } from './run-cli.ts';
 import type { Answer, Handler, RecordedRequest } from './service.ts';
 
 type Fields = Record<string, unknown>;
 
-const HOUR = 3_600_000;
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
 
 /**
  * A read-only service whose profile, instances, drives and history a test sets. As in the API
@@ -132,4 +136,39 @@ export class AccountService {
     const digits = ({ id }: Fields) => String(id).split('').reverse().join('');
     return this.order === 'none' ? rows.sort((a, b) => digits(a).localeCompare(digits(b))) : rows;
   }
+}
+
+export interface AccountWorld {
+  readonly world: World;
+  readonly service: AccountService;
+  /** Tracks instances, so that this computer knows them. */
+  known(...ids: string[]): Promise<void>;
+  /** Runs `status --json`, and parses its result. */
+  status(...flags: string[]): Promise<CliResult & { readonly doc: ReturnType<typeof JSON.parse> }>;
+}
+
+/** Creates a world with an account. The service's clock may be ahead of the computer's. */
+export async function createAccountWorld(ahead = 0): Promise<AccountWorld> {
+  const clock = manualClock();
+  const service = new AccountService(clock.now() + ahead);
+  const headers = ahead === 0 ? {} : { date: new Date(service.now).toUTCString() };
+  const world = await createWorld({
+    clock,
+    async handler(request) {
+      const answer = await service.handler(request);
+      return answer === 'hangUp' ? answer : { headers, ...answer };
+    },
+  });
+  return {
+    world,
+    service,
+    async known(...ids) {
+      const { code, stderr } = await world.cli(['instances', 'track', ...ids]);
+      expect(code, stderr).toBe(0);
+    },
+    async status(...flags) {
+      const outcome = await world.cli(['status', '--json', ...flags]);
+      return { ...outcome, doc: outcome.stdout === '' ? undefined : JSON.parse(outcome.stdout) };
+    },
+  };
 }

@@ -1,25 +1,15 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
-import { AccountService } from '../../support/account-service.ts';
-import { manualClock } from '../../support/clock.ts';
-import { createWorld, type World } from '../../support/run-cli.ts';
+import { type AccountWorld, createAccountWorld, DAY, HOUR } from '../../support/account-service.ts';
+import { createWorld } from '../../support/run-cli.ts';
 import { errorOf, warningsOf } from '../../support/stderr-lines.ts';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const FAULT = { status: 500, body: { statusCode: 500, message: 'boom', error: 'Internal' } };
 
-let world: World;
-let service: AccountService;
+let { world, service, known } = {} as AccountWorld;
 beforeEach(async () => {
-  const clock = manualClock();
-  service = new AccountService(clock.now());
-  world = await createWorld({ handler: service.handler, clock });
+  ({ world, service, known } = await createAccountWorld());
 });
-
-async function known(...ids: string[]): Promise<void> {
-  expect((await world.cli(['instances', 'track', ...ids])).code).toBe(0);
-}
 
 async function spend(...flags: string[]) {
   const outcome = await world.cli(['billing', 'spend', '--json', ...flags]);
@@ -72,17 +62,7 @@ describe('billing spend', () => {
 
   /** Sets the service's clock two days ahead of the computer's. */
   async function twoDaysAhead(): Promise<void> {
-    await world.close();
-    const clock = manualClock();
-    service = new AccountService(clock.now() + 2 * DAY);
-    const date = new Date(service.now).toUTCString();
-    world = await createWorld({
-      clock,
-      async handler(request) {
-        const answer = await service.handler(request);
-        return answer === 'hangUp' ? answer : { ...answer, headers: { date } };
-      },
-    });
+    ({ world, service } = await createAccountWorld(2 * DAY));
   }
 
   test("subtracts a --since duration from the service's time", async () => {
@@ -198,7 +178,7 @@ describe('billing spend', () => {
     const { handler } = service;
     let asked = 0;
     const slow = await createWorld({
-      clock: world.clock as ReturnType<typeof manualClock>,
+      clock: world.clock,
       async handler(request) {
         asked += 1;
         if (asked === 20) first.abort(new CliError('interrupted', 'Interrupted.'));

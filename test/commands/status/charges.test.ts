@@ -1,28 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { AccountService } from '../../support/account-service.ts';
-import { manualClock } from '../../support/clock.ts';
-import { createWorld, type World } from '../../support/run-cli.ts';
+import { type AccountWorld, createAccountWorld, DAY, HOUR } from '../../support/account-service.ts';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-
-let world: World;
-let service: AccountService;
+let { world, service, known, status } = {} as AccountWorld;
 beforeEach(async () => {
-  const clock = manualClock();
-  service = new AccountService(clock.now());
-  world = await createWorld({ handler: service.handler, clock });
+  ({ world, service, known, status } = await createAccountWorld());
 });
-
-async function known(...ids: string[]): Promise<void> {
-  const { code, stderr } = await world.cli(['instances', 'track', ...ids]);
-  expect(code, stderr).toBe(0);
-}
-
-async function status(...flags: string[]) {
-  const outcome = await world.cli(['status', '--json', ...flags]);
-  return { ...outcome, doc: outcome.stdout === '' ? undefined : JSON.parse(outcome.stdout) };
-}
 
 const codes = (doc: { attention: { code: string }[] }) => doc.attention.map(({ code }) => code);
 

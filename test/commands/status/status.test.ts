@@ -2,31 +2,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { serviceFolder } from '../../../src/journal/files.ts';
-import { AccountService } from '../../support/account-service.ts';
-import { manualClock } from '../../support/clock.ts';
-import { createWorld, type World } from '../../support/run-cli.ts';
+import { type AccountWorld, createAccountWorld, DAY, HOUR } from '../../support/account-service.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-
-let world: World;
-let service: AccountService;
+let { world, service, known, status } = {} as AccountWorld;
 beforeEach(async () => {
-  const clock = manualClock();
-  service = new AccountService(clock.now());
-  world = await createWorld({ handler: service.handler, clock });
+  ({ world, service, known, status } = await createAccountWorld());
 });
-
-async function known(...ids: string[]): Promise<void> {
-  const { code, stderr } = await world.cli(['instances', 'track', ...ids]);
-  expect(code, stderr).toBe(0);
-}
-
-async function status(...flags: string[]) {
-  const outcome = await world.cli(['status', '--json', ...flags]);
-  return { ...outcome, doc: outcome.stdout === '' ? undefined : JSON.parse(outcome.stdout) };
-}
 
 const codes = (doc: { attention: { code: string }[] }) => doc.attention.map(({ code }) => code);
 
@@ -195,15 +177,7 @@ describe('status', () => {
   });
 
   test("uses the service's clock if the computer's is two days behind", async () => {
-    await world.close();
-    const clock = manualClock();
-    service = new AccountService(clock.now() + 2 * DAY);
-    const date = new Date(service.now).toUTCString();
-    const handler: typeof service.handler = async (request) => {
-      const answer = await service.handler(request);
-      return answer === 'hangUp' ? answer : { ...answer, headers: { date } };
-    };
-    world = await createWorld({ handler, clock });
+    ({ service, known, status } = await createAccountWorld(2 * DAY));
     await known(service.instance('trainer', { created_at: service.ago(3 * HOUR) }));
     const { doc } = await status();
     expect(doc.as_of).toBe(new Date(service.now).toISOString());

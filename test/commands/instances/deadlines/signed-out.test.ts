@@ -96,7 +96,8 @@ describe('logout', () => {
     let logout: Promise<unknown> | undefined;
     Object.assign(world.rented, {
       handler: async (request: Parameters<typeof handler>[0]) => {
-        await (logout ??= cli(['logout']));
+        logout ??= cli(['logout']);
+        await logout;
         return handler(request);
       },
     });
