@@ -1,21 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { constants } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { readText } from '../../src/command-line/input.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { needs } from '../support/needs.ts';
 
 let folder: string;
 let fifo: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gpucloud-fifo-'));
+  folder = await temporaryFolder();
   fifo = join(folder, 'fifo');
   execFileSync('mkfifo', [fifo]);
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 // A read that is not released keeps its thread, and so this test's process, from exiting.
 describe('a FIFO as a file', needs('POSIX'), () => {

@@ -33,9 +33,7 @@ beforeEach(async () => {
   path = join(folder, 'config.json');
 });
 
-afterEach(async () => {
-  await rm(join(folder, '..'), { recursive: true, force: true });
-});
+afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
 
 const addWork = (file: ConfigFile) => withProfile(file, 'work', WORK);
 

@@ -1,21 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { withProfile } from '../../src/config/file.ts';
 import { keepKey } from '../../src/config/keep-key.ts';
 import { openKeys } from '../../src/config/keys.ts';
 import { type Config, openConfig } from '../../src/config/store.ts';
 import type { Start } from '../../src/system/programs.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 
 /** Replaces the system keyring. */
 let entries: Map<string, string>;
 let folder: string;
 beforeEach(async () => {
   entries = new Map();
-  folder = await mkdtemp(join(tmpdir(), 'gpucloud-keyring-'));
+  folder = await temporaryFolder();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 function asked(text: string): unknown {
   const { op, account, key } = JSON.parse(text);

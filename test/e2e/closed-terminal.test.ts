@@ -1,5 +1,5 @@
 import pty from '@lydell/node-pty';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { type Computer, createComputer, PROGRAM, RUNNER } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -13,7 +13,6 @@ describe('a terminal that closes at a question', needs('POSIX'), () => {
     const create = ['--profile', 'sandbox', 'instances', 'create', 'box', ...HARDWARE];
     expect((await computer.gpucloud(create)).code).toBe(0);
   });
-  afterEach(() => computer.remove());
 
   test.each([
     [['instances', 'terminate', 'box'], 'Terminate box'],

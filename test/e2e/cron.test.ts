@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { needs, programAt } from '../support/needs.ts';
 import {
   type Computer,
@@ -18,7 +18,6 @@ let computer: Computer;
 beforeEach(async () => {
   computer = await createComputer();
 });
-afterEach(() => computer.remove());
 
 /**
  * Starts a separate cron daemon with its own crontab folder and /run, then runs the remaining

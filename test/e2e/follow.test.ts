@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type Computer,
   createComputer,
@@ -35,10 +35,6 @@ beforeEach(async () => {
     const body = envelope(data, 200, { ...meta, page });
     return { status: 200, body };
   });
-});
-afterEach(async () => {
-  await service.close();
-  await computer.remove();
 });
 
 const env = () => ({

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import {
   ASKS_KEYRING,
@@ -35,7 +35,6 @@ afterAll(async () => {
 beforeEach(async () => {
   computer = await createComputer();
 });
-afterEach(() => computer.remove());
 
 const configOf = async () =>
   JSON.parse(await readFile(join(computer.home, 'config', 'config.json'), 'utf8'));

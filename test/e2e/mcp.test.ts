@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { type Computer, createComputer, PROGRAM, RUNNER } from '../support/program.ts';
 import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
@@ -16,7 +16,6 @@ let computer: Computer;
 beforeEach(async () => {
   computer = await createComputer();
 });
-afterEach(() => computer.remove());
 
 /** Starts the built program as agents do, and connects the SDK's client. */
 async function connect(...flags: string[]) {

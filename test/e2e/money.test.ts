@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { AccountService } from '../support/account-service.ts';
 import { type Computer, createComputer, PROGRAM, RUNNER } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { type Service, startService } from '../support/service.ts';
-import { openTerminal, type Terminal } from '../support/terminal.ts';
+import { openTerminal } from '../support/terminal.ts';
 
 /** Compares the terminal output of the built program with screens/, ignoring times. */
 const HOUR = 3_600_000;
@@ -14,17 +14,10 @@ const DAY = 24 * HOUR;
 let computer: Computer;
 let account: AccountService;
 let service: Service;
-let terminal: Terminal | undefined;
 beforeEach(async () => {
   computer = await createComputer();
   account = new AccountService(Date.now());
   service = await startService(account.handler);
-});
-afterEach(async () => {
-  await terminal?.close();
-  terminal = undefined;
-  await service.close();
-  await computer.remove();
 });
 
 function env(): Record<string, string> {
@@ -45,7 +38,7 @@ async function draw(
   argv: readonly string[],
   { term = 'xterm-256color', zone = 'UTC' }: Look = {},
 ) {
-  terminal = openTerminal({
+  const terminal = openTerminal({
     program: RUNNER,
     args: [PROGRAM, ...argv],
     env: { ...computer.env, ...env(), TZ: zone, ...(term === 'dumb' ? { NO_COLOR: '1' } : {}) },
@@ -58,7 +51,6 @@ async function draw(
   const screen = terminal.scrollback();
   const written = terminal.written();
   await terminal.close();
-  terminal = undefined;
   return { code, screen, written };
 }
 
@@ -157,7 +149,7 @@ describe('status in a terminal', () => {
 
   test('redraws with --watch until Ctrl-C, and leaves the last frame', async () => {
     await SCENES['one machine']?.();
-    terminal = openTerminal({
+    const terminal = openTerminal({
       program: RUNNER,
       args: [PROGRAM, 'status', '--watch', '--interval', '1s'],
       env: { ...computer.env, ...env(), TZ: 'UTC' },

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type Computer, createComputer } from '../support/program.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -11,10 +11,6 @@ beforeEach(async () => {
   renting = new RentingService();
   computer = await createComputer();
   service = await startService((request) => renting.handler(request));
-});
-afterEach(async () => {
-  await service.close();
-  await computer.remove();
 });
 
 const gpucloud = (...argv: string[]) =>

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { installBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
 import { type Person, sitDown } from '../support/person.ts';
@@ -39,11 +39,6 @@ describe('instances open', needs('Linux'), () => {
     service = await startService(({ path }) =>
       path === `/instances/${ID}` ? ok(INSTANCE) : path === '/templates' ? ok([]) : no(404, 'no'),
     );
-  });
-  afterEach(async () => {
-    await person.close();
-    await service.close();
-    await computer.remove();
   });
 
   test('starts the browser with a private page and without the API key, then removes the page', async () => {

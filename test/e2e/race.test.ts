@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { type Computer, createComputer } from '../support/program.ts';
 import { HARDWARE, OFFERED } from '../support/sandbox-ids.ts';
 import { type Handler, ok, type Service, startService } from '../support/service.ts';
@@ -13,10 +13,6 @@ let handler: Handler;
 beforeEach(async () => {
   computer = await createComputer();
   service = await startService((request) => handler(request));
-});
-afterEach(async () => {
-  await service.close();
-  await computer.remove();
 });
 
 const KEY = { id: 'c0ffee00-0000-4000-8000-000000000001', name: 'laptop' };

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { errorOf } from '../support/stderr-lines.ts';
@@ -11,7 +11,6 @@ let computer: Computer;
 beforeEach(async () => {
   computer = await createComputer();
 });
-afterEach(() => computer.remove());
 
 describe('the built program', () => {
   test('rents, shows, charges and terminates an instance in the built-in sandbox', async () => {

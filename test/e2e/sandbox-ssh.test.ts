@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { heard, PROGRAM, RUNNER } from '../support/program.ts';
-import { openTerminal, type Terminal } from '../support/terminal.ts';
+import { openTerminal } from '../support/terminal.ts';
 import { SANDBOX, type SandboxComputer, withSandboxComputer } from './sandbox-computer.ts';
 
 const RENTED = ['--offer', 'A100 80GB', '--image', 'Ubuntu 22.04', '--ssh-key', 'laptop'];
@@ -134,11 +134,8 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
   });
 
   describe('in a terminal', needs('script'), () => {
-    let terminal: Terminal | undefined;
-    afterEach(() => terminal?.close());
-
     test('sets and changes the terminal size, and passes on Ctrl-C', async () => {
-      terminal = openTerminal({
+      const terminal = openTerminal({
         program: RUNNER,
         args: [PROGRAM, 'instances', 'ssh', ...own, 'box'],
         env: { ...computer.env, ...env },

@@ -37,7 +37,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const server of servers) server.close();
-  await computer.remove();
 });
 
 async function listen(server: Server): Promise<number> {

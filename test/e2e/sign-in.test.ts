@@ -70,7 +70,6 @@ describe('the key of an instance', needs('ssh'), () => {
     const ssh_keys = [{ id: 'k1', name: 'laptop', public_key }];
     world.service.instances.set(ID, box(site.sshd.port, { ssh_keys }));
   });
-  afterEach(() => world.close());
 
   const env = () => ({ ...world.service.env, ...agent.env });
   const gpucloud = (...argv: string[]) => world.computer.gpucloud(argv, { env: env() });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import {
   box,
@@ -30,7 +30,6 @@ beforeEach(async () => {
   await mkdir(here);
   await mkdir(there);
 });
-afterEach(() => world.close());
 
 describe('instances scp', needs('ssh'), () => {
   test('copies a 10 MB file to the instance and back unchanged', async () => {

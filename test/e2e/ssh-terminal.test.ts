@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { PROGRAM, RUNNER } from '../support/program.ts';
 import {
@@ -24,11 +24,6 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
   afterAll(() => site.close());
   beforeEach(async () => {
     world = await createSshWorld(site);
-  });
-  afterEach(async () => {
-    await terminal?.close();
-    terminal = undefined;
-    await world.close();
   });
 
   function open(...words: string[]): Terminal {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { freePort, listenOn } from '../support/ports.ts';
 import { heard, outcomeOf } from '../support/program.ts';
@@ -30,7 +30,6 @@ describe('instances ssh', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createSshWorld(site);
   });
-  afterEach(() => world.close());
 
   test('runs a command on the instance, and passes on its output and exit code', async () => {
     const first = await world.instances('ssh', ID, '--', 'echo out; echo err >&2; exit 42');

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { type Computer, createComputer } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -20,7 +20,6 @@ beforeEach(async () => {
   chownSync(home, USER, USER);
   env = { HOME: home, GPUCLOUD_CONFIG_DIR: '', GPUCLOUD_STATE_DIR: '' };
 });
-afterEach(() => computer.remove());
 
 const sandbox = (...argv: string[]) =>
   computer.gpucloud(['--profile', 'sandbox', ...argv], { env });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { type Computer, createComputer } from '../support/program.ts';
 import { ok, type Service, startService } from '../support/service.ts';
@@ -19,10 +19,6 @@ const KEYS = [
 
 let computer: Computer;
 let service: Service;
-afterEach(async () => {
-  await computer.remove();
-  await service.close();
-});
 
 /** Runs a bash line in which `keys FLAGS` lists the keys. */
 async function bash(line: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import {
   createSshSite,
@@ -21,7 +21,6 @@ describe('instances top', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createSshWorld(site);
   });
-  afterEach(() => world.close());
 
   test('reports memory, CPU and disk, and exits with 10 without nvidia-smi', async () => {
     const { code, stdout } = await world.instances('top', ID, '--json');

@@ -1,6 +1,6 @@
 import { createServer as createHttp, type Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { installBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
 import { freePort, listenOn } from '../support/ports.ts';
@@ -37,7 +37,6 @@ describe('instances tunnel', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createSshWorld(site);
   });
-  afterEach(() => world.close());
 
   const start = (...words: string[]) =>
     world.computer.start(['instances', 'tunnel', ...world.own, ...words], {

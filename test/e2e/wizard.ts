@@ -1,6 +1,6 @@
 import { cp, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { KEYS, type Person, type PersonOptions, sitDown } from '../support/person.ts';
 import { type Computer, createComputer } from '../support/program.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
@@ -11,7 +11,6 @@ export const ENV = { GPUCLOUD_PROFILE: 'sandbox' };
 export const SANDBOX = { env: ENV };
 
 export let computer: Computer;
-export let people: Person[];
 
 /** An account with a key and a drive. Each test copies its folders. */
 export let account: Computer;
@@ -20,11 +19,6 @@ export let account: Computer;
 export function openTable(): void {
   beforeEach(async () => {
     computer = await createComputer();
-    people = [];
-  });
-  afterEach(async () => {
-    for (const person of people) await person.close();
-    await computer.remove();
   });
   beforeAll(async () => {
     account = await createComputer();
@@ -43,9 +37,7 @@ export async function prepared(): Promise<void> {
 }
 
 export function person(argv: readonly string[], options: PersonOptions = {}): Person {
-  const one = sitDown(computer, argv, { ...options, env: { ...ENV, ...options.env } });
-  people.push(one);
-  return one;
+  return sitDown(computer, argv, { ...options, env: { ...ENV, ...options.env } });
 }
 
 export async function run(on: Computer, ...argv: string[]) {

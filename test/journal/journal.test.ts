@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { isAny } from '../../src/journal/files.ts';
 import {
   type Journal,
@@ -10,6 +9,7 @@ import {
   type OpenedRequest,
   openJournal,
 } from '../../src/journal/index.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { manualClock } from '../support/clock.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -21,11 +21,10 @@ let state: string;
 let warnings: string[];
 let clock: ReturnType<typeof manualClock>;
 beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'gpucloud-journal-'));
+  state = await temporaryFolder();
   warnings = [];
   clock = manualClock();
 });
-afterEach(() => rm(state, { recursive: true, force: true }));
 
 function journal(settings: Partial<JournalSettings> = {}): Journal {
   return openJournal({

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import fs from 'node:fs';
-import { copyFile, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rename, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type Journal, type JournalSettings, openJournal } from '../../src/journal/index.ts';
 import { requestNamed } from '../../src/journal/requests.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { manualClock } from '../support/clock.ts';
 import { runs } from '../support/random.ts';
 
@@ -23,10 +23,9 @@ const request = {
 let state: string;
 let clock: ReturnType<typeof manualClock>;
 beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'gpucloud-journal-'));
+  state = await temporaryFolder();
   clock = manualClock();
 });
-afterEach(() => rm(state, { recursive: true, force: true }));
 
 const journal = (settings: Partial<JournalSettings> = {}): Journal =>
   openJournal({

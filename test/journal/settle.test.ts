@@ -1,19 +1,18 @@
 import fs from 'node:fs';
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Journal, type OpenedRequest, openJournal } from '../../src/journal/index.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { manualClock } from '../support/clock.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 
 let state: string;
 beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'gpucloud-journal-'));
+  state = await temporaryFolder();
 });
-afterEach(() => rm(state, { recursive: true, force: true }));
 
 const journal = (): Journal =>
   openJournal({

@@ -1,9 +1,9 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Instance } from '../../src/api/index.ts';
 import { openJournal } from '../../src/journal/index.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { manualClock } from '../support/clock.ts';
 
 const LIVING = 'aaaaaaaa-0000-4000-8000-000000000001';
@@ -14,12 +14,11 @@ let state: string;
 let warnings: string[];
 let clock: ReturnType<typeof manualClock>;
 beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'gpucloud-journal-'));
+  state = await temporaryFolder();
   await cp(join(import.meta.dirname, 'version-1'), state, { recursive: true });
   warnings = [];
   clock = manualClock();
 });
-afterEach(() => rm(state, { recursive: true, force: true }));
 
 const journal = () =>
   openJournal({

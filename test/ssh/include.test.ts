@@ -1,18 +1,8 @@
-import {
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { addInclude } from '../../src/ssh/hosts/ssh-config.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { fc, runs } from '../support/random.ts';
 
 const OURS = 'Include /state/ssh/*.conf';
@@ -20,10 +10,9 @@ const OURS = 'Include /state/ssh/*.conf';
 let folder: string;
 let config: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gpucloud-include-'));
+  folder = await temporaryFolder();
   config = join(folder, '.ssh', 'config');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('the Include line in ~/.ssh/config', () => {
   test('adds the Include line once, above the unchanged content', { timeout: 60_000 }, async () => {

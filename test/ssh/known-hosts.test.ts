@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { storeHostKey } from '../../src/ssh/known-hosts.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 /** The same name as ssh stores it with `HashKnownHosts yes`. */
@@ -12,11 +12,10 @@ const HASHED = '|1|zcQOm/jLfC+J+8x/WH+QSL6wgPw=|5Pc/Y7fqYuKls62AvQCq+2+o134=';
 let folder: string;
 let knownHosts: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gpucloud-hosts-'));
+  folder = await temporaryFolder();
   knownHosts = join(folder, 'known_hosts');
   await writeFile(knownHosts, '');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 /** Signs in like ssh, which stores the key even if the instance then refuses the user. */
 function signIn(key: string, isTrusted: boolean) {

@@ -40,7 +40,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   child?.kill('SIGKILL');
-  await service.close();
   await at.remove();
 });
 

@@ -18,10 +18,7 @@ beforeEach(async () => {
   at = await install();
   service = await startService(() => ok({ id: ID, name: 'box', status: 'ACTIVE' }));
 });
-afterEach(async () => {
-  await service.close();
-  await at.remove();
-});
+afterEach(() => at.remove());
 
 function bash(line: string, env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
   const program = `"$0" "${join(at.root, 'bin', 'gpucloud.js')}" instances get ${ID} -q`;

@@ -19,10 +19,7 @@ beforeEach(async () => {
   service = await startService(() => ok({ id: ID, name: NAME, status: 'ACTIVE' }));
   text = (await bash('PROGRAM')).stdout;
 });
-afterEach(async () => {
-  await service.close();
-  await at.remove();
-});
+afterEach(() => at.remove());
 
 /** Runs a bash line in which PROGRAM prints an instance. */
 function bash(line: string): Promise<Outcome> {

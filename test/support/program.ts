@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ASK_KEYRING } from '../../src/system/self.ts';
+import { afterwards } from './afterwards.ts';
 
 const EXECUTABLE = process.env.GPUCLOUD_PROGRAM;
 
@@ -89,11 +90,11 @@ export async function createComputer(program = PROGRAM): Promise<Computer> {
         ),
         options.stdin,
       ),
-    async remove() {
+    remove: afterwards(async () => {
       // Kills programs that a failed test left running: a `run` would reconnect for an hour.
       for (const child of started) child.kill('SIGKILL');
       await rm(home, { recursive: true, force: true });
-    },
+    }),
   };
 }
 

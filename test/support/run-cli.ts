@@ -3,14 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { onTestFinished } from 'vitest';
-import { getCurrentTest } from 'vitest/suite';
 import type { Host, Interrupts } from '../../src/context.ts';
 import { type Journal, openJournal, type Scope } from '../../src/journal/index.ts';
 import { run } from '../../src/run.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/index.ts';
 import { startPiped, startProgram } from '../../src/system/programs.ts';
 import type { Self } from '../../src/system/self.ts';
+import { afterwards } from './afterwards.ts';
 import { type ManualClock, manualClock } from './clock.ts';
 import {
   forwardTo,
@@ -110,7 +109,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const scope = { service: service.url, apiKey: options.apiKey ?? TEST_KEY };
     await journalOf({ home, clock }, scope).learnAccount('user-1');
   }
-  return closedAfterwards({
+  return {
     home,
     clock,
     service,
@@ -120,19 +119,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       const outcome = await runCli(argv, { ...given, env: { ...env, ...given.env } }, home, clock);
       return { ...outcome, requests: service.requests.slice(before) };
     },
-    async close() {
+    close: afterwards(async () => {
       await service.close();
       await rm(home, { recursive: true, force: true });
-    },
-  });
-}
-
-/** Closes a world once: after its test, unless the test does. One of `beforeAll` needs `afterAll`. */
-export function closedAfterwards<T extends { close(): Promise<void> }>(world: T): T {
-  let closed: Promise<void> | undefined;
-  const close = () => (closed ??= world.close());
-  if (getCurrentTest() !== undefined) onTestFinished(close);
-  return { ...world, close };
+    }),
+  };
 }
 
 /** Opens the journal of a world as another process would. */
@@ -174,16 +165,12 @@ export async function createSandboxWorld(
     clock,
     apiKey: server.apiKey,
   });
-  return closedAfterwards({
-    ...world,
-    sandbox,
-    sandboxFile,
-    async close() {
-      await world.close();
-      await server.close();
-      await rm(folder, { recursive: true, force: true });
-    },
+  const close = afterwards(async () => {
+    await world.close();
+    await server.close();
+    await rm(folder, { recursive: true, force: true });
   });
+  return { ...world, sandbox, sandboxFile, close };
 }
 
 /** Acts like the process's own streams, which a pipe can't end. */

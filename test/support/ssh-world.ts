@@ -52,7 +52,6 @@ export interface SshWorld {
   gpucloud(argv: readonly string[], stdin?: string): Promise<Outcome>;
   /** Runs `instances VERB` with {@link own} and the given words. */
   instances(verb: string, ...words: string[]): Promise<Outcome>;
-  close(): Promise<void>;
 }
 
 export async function createSshWorld(site: SshSite): Promise<SshWorld> {
@@ -67,10 +66,6 @@ export async function createSshWorld(site: SshSite): Promise<SshWorld> {
     own,
     gpucloud,
     instances: (verb, ...words) => gpucloud(['instances', verb, ...own, ...words]),
-    async close() {
-      await service.close();
-      await computer.remove();
-    },
   };
 }
 

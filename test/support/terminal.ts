@@ -1,3 +1,4 @@
+import { afterwards } from './afterwards.ts';
 import { openPty } from './pty.ts';
 import { createScreen } from './screen.ts';
 
@@ -113,13 +114,13 @@ export function openTerminal(options: TerminalOptions): Terminal {
       await until('waited for the end', () => code !== undefined);
       return code ?? -1;
     },
-    async close() {
+    close: afterwards(async () => {
       if (code === undefined) {
         child.kill('SIGKILL');
         await until('waited for the end', () => code !== undefined);
       }
       screen.dispose();
-    },
+    }),
   };
 }
 

@@ -1,21 +1,20 @@
 import { chownSync, lstatSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openConfig } from '../../src/config/index.ts';
 import { remedyOf } from '../../src/journal/files.ts';
 import { privateFolder, readOwn, replaceFile, takeFolderOwner } from '../../src/system/files.ts';
 import { withLock } from '../../src/system/lock.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { needs } from '../support/needs.ts';
 
 const [USER, GROUP] = [65_534, 4712];
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gpucloud-owner-'));
+  folder = await temporaryFolder();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const ownerOf = (...names: string[]) => {
   const { uid, gid } = lstatSync(join(folder, ...names));

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { HolderLives, withLock } from '../../src/system/lock.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 
 const failuresOfLock = (locked: Promise<unknown>) =>
   locked.then(
@@ -12,9 +12,8 @@ const failuresOfLock = (locked: Promise<unknown>) =>
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gpucloud-lock-'));
+  folder = await temporaryFolder();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test('runs at most one callback at a time', async () => {
   const file = join(folder, 'state.json');

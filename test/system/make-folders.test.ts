@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { makeFolders } from '../../src/system/files.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { needs } from '../support/needs.ts';
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'gpucloud-folders-'));
+  root = await temporaryFolder();
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 describe('makeFolders', () => {
   test('creates each folder with mode 0700, and returns the first new one', async () => {

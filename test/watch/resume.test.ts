@@ -1,8 +1,8 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openResumeFile } from '../../src/watch/resume.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { needs } from '../support/needs.ts';
 
 const cursor = { horizon: null, known: [['e1', 5]] as const };
@@ -11,10 +11,9 @@ describe('the file of --resume', () => {
   let folder: string;
   let file: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'gpucloud-resume-'));
+    folder = await temporaryFolder();
     file = join(folder, 'events.json');
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   test('stores a --resume position per instance with mode 0600', async () => {
     const resume = await openResumeFile(file);

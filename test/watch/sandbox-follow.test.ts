@@ -53,7 +53,6 @@ describe('following the sandbox at 50 events per second, with one response in fi
   afterEach(async () => {
     for (const world of worlds.splice(0)) await world.close();
     await proxy?.close();
-    await computer?.remove();
     computer = undefined;
     proxy = undefined;
   });

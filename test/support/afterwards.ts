@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { getCurrentTest } from 'vitest/suite';
+
+/**
+ * Returns a function that closes something once, and calls it after the test that opened it. What
+ * `beforeAll` opens, `afterAll` closes.
+ */
+export function afterwards(close: () => Promise<void>): () => Promise<void> {
+  let closed: Promise<void> | undefined;
+  const closeOnce = () => {
+    closed ??= close();
+    return closed;
+  };
+  if (getCurrentTest() !== undefined) onTestFinished(closeOnce);
+  return closeOnce;
+}
+
+/** Creates a folder, and removes it after the test. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-'));
+  afterwards(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
