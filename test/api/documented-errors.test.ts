@@ -196,60 +196,35 @@ describe('a documented error', () => {
   });
 });
 
-test.each([
-  ['12.00', ' The balance is 12.00 ₽; the last known price is 89.90 ₽ per hour.'],
-  ['100.00', ''],
-])('reports insufficient_funds for a start with a balance of %s', async (balance, more) => {
-  const one = await world(({ method, path }) => {
-    if (method === 'POST') return shapeA(409, 'Refused');
-    const state = { id: ID, status: 'STOPPED', price_per_hour_snapshot: '89.90' };
-    const data = path === '/users/me' ? { id: 'user-1', balance } : state;
-    return ok(data);
-  });
-  const { code, stderr } = await one.cli(['instances', 'start', ID, '--json']);
-  const { error } = JSON.parse(stderr);
-  expect({ exit: code, code: error.code }).toEqual({ exit: 5, code: 'insufficient_funds' });
-  expect(error.message).toBe(
-    `Instance ${ID} stays STOPPED: the balance does not cover the next hour.${more}`,
-  );
-});
-
-test.each([400, 409])(
-  "derives the reason for a start refused with %i from the instance's status",
-  async (http) => {
-    const said = async (state: string) => {
-      const answer = shapeA(http, 'Refused');
-      const one = await world(({ method }) =>
-        method === 'POST' ? answer : ok({ id: ID, status: state }),
-      );
-      const { code, stderr } = await one.cli(['instances', 'start', ID]);
-      expect(code).toBe(5);
-      return stderr;
-    };
-    expect(await said('STOPPED')).toContain('the balance does not cover the next hour');
-    expect(await said('TERMINATED')).toContain(
-      'is TERMINATED; only a STOPPED instance can be started',
-    );
-  },
-);
+const UNFUNDED = `Instance ${ID} stays STOPPED: the balance does not cover the next hour.`;
+const SHORT = `${UNFUNDED} The balance is 12.00 ₽; the last known price is 89.90 ₽ per hour.`;
+const UNSURE = `The service refused to start instance ${ID} (400): a reason. The instance is STOPPED now. Either it was still stopping, or the balance does not cover the next hour.`;
+const notStopped = (status: string) =>
+  `Instance ${ID} is ${status}; only a STOPPED instance can be started.`;
 
 test.each([
-  [400, '100.00', { exit: 5, code: 'wrong_state' }],
-  [400, '12.00', { exit: 5, code: 'insufficient_funds' }],
-  [402, '100.00', { exit: 5, code: 'insufficient_funds' }],
+  [400, 'STOPPED', '12.00', 'insufficient_funds', true, SHORT],
+  [409, 'STOPPED', '12.00', 'insufficient_funds', true, SHORT],
+  [402, 'STOPPED', '100.00', 'insufficient_funds', true, UNFUNDED],
+  [409, 'STOPPED', '100.00', 'insufficient_funds', true, UNFUNDED],
+  [400, 'STOPPED', '100.00', 'wrong_state', true, UNSURE],
+  [400, 'TERMINATED', '100.00', 'wrong_state', false, notStopped('TERMINATED')],
+  [409, 'TERMINATED', '100.00', 'wrong_state', false, notStopped('TERMINATED')],
+  [409, 'ACTIVE', '100.00', 'wrong_state', true, notStopped('ACTIVE')],
 ])(
-  'maps a start refused with %i at a balance of %s to its error code',
-  async (http, balance, expected) => {
+  'gives the reason for a start refused with %i: %s, with a balance of %s',
+  async (http, state, balance, reason, bills, message) => {
     const one = await world(({ method, path }) => {
       if (method === 'POST') return shapeA(http, 'Refused');
-      const state = { id: ID, status: 'STOPPED', price_per_hour_snapshot: '89.90' };
-      return ok(path === '/users/me' ? { id: 'user-1', balance } : state);
+      const instance = { id: ID, status: state, price_per_hour_snapshot: '89.90' };
+      return ok(path === '/users/me' ? { id: 'user-1', balance } : instance);
     });
     const { code, stderr } = await one.cli(['instances', 'start', ID, '--json']);
     const { error } = JSON.parse(stderr);
-    expect({ exit: code, code: error.code }).toEqual(expected);
-    if (error.code === 'wrong_state')
-      expect(error.message).toContain('Either it was still stopping, or');
+    expect({ code, error }).toMatchObject({
+      code: 5,
+      error: { code: reason, may_be_billing: bills, message },
+    });
   },
 );
 

@@ -1,16 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Api } from '../../src/api/index.ts';
-import {
-  apiFor,
-  CREATE,
-  failureOf,
-  ID,
-  json,
-  KEY,
-  type Step,
-  scripted,
-  status,
-} from './harness.ts';
+import { apiFor, failureOf, ID, json, KEY, type Step, scripted, status } from './harness.ts';
 
 const get = (api: Api) => api.instances.get(ID);
 
@@ -24,18 +14,12 @@ const CASES: [string, (api: Api) => Promise<unknown>, number, number][] = [
   ['get', get, 410, 1],
   ['get', get, 422, 1],
   ['events', (api) => api.instances.events(ID), 404, 3],
-  ['promo', (api) => api.billing.activatePromo({ code: 'A' }), 400, 1],
-  ['promo', (api) => api.billing.activatePromo({ code: 'A' }), 404, 3],
   ['stop', (api) => api.instances.stop(ID), 400, 5],
   ['stop', (api) => api.instances.stop(ID), 404, 3],
   ['terminate', (api) => api.instances.terminate(ID), 400, 5],
   ['terminate', (api) => api.instances.terminate(ID), 429, 11],
   ['start', (api) => api.instances.start(ID), 404, 3],
   ['resume', (api) => api.drives.resume('d'), 400, 5],
-  ['reorder', (api) => api.instances.reorder(ID, { new_name: 'two' }), 400, 5],
-  ['create', (api) => api.instances.create(CREATE), 400, 1],
-  ['create', (api) => api.instances.create(CREATE), 402, 5],
-  ['create', (api) => api.instances.create(CREATE), 409, 5],
 ];
 
 test.each(CASES)('maps %s %#: status %i to its exit code', async (_name, send, code, exit) => {

@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest';
-import { apiFor, closedPort, cut, data, failureOf, KEY, scripted, status } from './harness.ts';
+import {
+  apiFor,
+  closedPort,
+  cut,
+  data,
+  failureOf,
+  KEY,
+  type Step,
+  scripted,
+  status,
+} from './harness.ts';
 
 test('returns any response to a raw request unchanged', async () => {
   const server = await scripted(status(418, { 'x-request-id': '7' }));
@@ -40,6 +50,34 @@ test.each([
   const server = await scripted(status(503), data(1));
   await apiFor(server.url).call({ method, path: '/x' });
   expect(server.seen).toHaveLength(sent);
+});
+
+const REDIRECT = status(303, { location: 'http://192.0.2.1/' });
+
+test.each<[method: string, path: string, steps: Step[], exit: number | undefined, bills: boolean]>([
+  ['GET', '/x', [status(301)], 10, false],
+  ['GET', '/x', [status(400)], 1, false],
+  ['POST', '/x', [status(400)], 1, false],
+  ['GET', '/x', [status(401)], 4, false],
+  ['GET', '/x', [status(403)], 4, false],
+  ['POST', '/x', [status(402)], 5, false],
+  ['GET', '/x', [status(404)], 3, false],
+  ['POST', '/x', [status(409)], 5, false],
+  ['POST', '/x', [status(422)], 1, false],
+  ['POST', '/x', [status(429)], 11, false],
+  ['GET', '/x', Array(3).fill(status(500)), 1, false],
+  ['POST', '/x', [status(500)], 7, true],
+  ['DELETE', '/x', Array(3).fill(status(500)), 7, false],
+  // The API document assigns this 400 to a wrong state.
+  ['POST', '/instances/i1/stop', [status(400)], 5, false],
+  ['POST', '/storage/drives', [REDIRECT], 7, true],
+  // A lost response may have changed something.
+  ['PATCH', '/x', [cut, status(401)], 7, false],
+  ['DELETE', '/ssh-keys/k1', [cut, status(404)], undefined, false],
+])('maps the response to %s %s to its exit code (%#)', async (method, path, steps, exit, bills) => {
+  const server = await scripted(...steps);
+  const { failure } = await apiFor(server.url).call({ method, path });
+  expect([failure?.exitCode, failure?.mayBeBilling ?? false]).toEqual([exit, bills]);
 });
 
 test('returns a redirect without following it', async () => {

@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
-import { getCurrentTest } from 'vitest/suite';
+import { onTestFinished, TestRunner } from 'vitest';
 
 /**
  * Returns a function that closes something once, and calls it after the test that opened it. What
@@ -14,7 +13,7 @@ export function afterwards(close: () => Promise<void>): () => Promise<void> {
     closed ??= close();
     return closed;
   };
-  if (getCurrentTest() !== undefined) onTestFinished(closeOnce);
+  if (TestRunner.getCurrentTest() !== undefined) onTestFinished(closeOnce);
   return closeOnce;
 }
 

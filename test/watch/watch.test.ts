@@ -231,22 +231,19 @@ describe('--watch when not in a terminal', () => {
   });
 
   // One API call would absorb a shorter pause without a note.
-  test.each([120, 20])(
-    'waits the %i s that the service requests, and reports the pause once',
-    async (seconds) => {
-      const busy: Answer = { status: 429, headers: { 'retry-after': `${seconds}` }, body: {} };
-      const { code, stdout, stderr } = await watched(
-        [[A], busy, busy, [drive('a', 'IN_USE')], []],
-        ['-o', 'tsv', '--no-header', '--columns', 'status', '--interval', '2s'],
-      );
-      expect({ code, stdout }).toEqual({ code: 130, stdout: 'AVAILABLE\nIN_USE\n' });
-      expect(stderr).toBe(
-        `warning: The service limits requests (429, Retry-After: ${seconds} s). Trying again in ${seconds} s.\nThe service is reachable again.\n`,
-      );
-      const long = world?.clock.slept.filter((pause) => pause >= 2_000);
-      expect(long).toEqual([2_000, seconds * 1000, seconds * 1000, 2_000]);
-    },
-  );
+  test('waits the 20 s that the service requests, and reports the pause once', async () => {
+    const busy: Answer = { status: 429, headers: { 'retry-after': '20' }, body: {} };
+    const { code, stdout, stderr } = await watched(
+      [[A], busy, busy, [drive('a', 'IN_USE')], []],
+      ['-o', 'tsv', '--no-header', '--columns', 'status', '--interval', '2s'],
+    );
+    expect({ code, stdout }).toEqual({ code: 130, stdout: 'AVAILABLE\nIN_USE\n' });
+    expect(stderr).toBe(
+      'warning: The service limits requests (429, Retry-After: 20 s). Trying again in 20 s.\nThe service is reachable again.\n',
+    );
+    const long = world?.clock.slept.filter((pause) => pause >= 2_000);
+    expect(long).toEqual([2_000, 20_000, 20_000, 2_000]);
+  });
 
   test('reports a requested pause during an outage', async () => {
     const page: Answer = { status: 200, body: '<html>' };

@@ -392,62 +392,6 @@ describe('against a scripted service', () => {
     expect(result.stdout + result.stderr).not.toContain('ssw0rd');
   });
 
-  test.each([
-    ['GET', 301, 10, false],
-    ['GET', 400, 1, false],
-    ['POST', 400, 1, false],
-    ['GET', 401, 4, false],
-    ['GET', 403, 4, false],
-    ['POST', 402, 5, false],
-    ['GET', 404, 3, false],
-    ['POST', 409, 5, false],
-    ['POST', 422, 1, false],
-    ['POST', 429, 11, false],
-    ['GET', 500, 1, false],
-    ['POST', 500, 7, true],
-    ['DELETE', 500, 7, false],
-  ])('maps %s with status %i to exit code %i', async (method, status, code, billing) => {
-    await scripted({ status, body: { statusCode: status, message: 'why', error: 'x' } });
-    const result = await world.cli(['--json', 'api', method, '/x']);
-    expect(result.code).toBe(code);
-    expect(JSON.parse(result.stdout)).toMatchObject({ message: 'why' });
-    expect(JSON.parse(result.stderr).error).toMatchObject({
-      http_status: status,
-      may_be_billing: billing,
-    });
-  });
-
-  test('exits with 5 if the API document assigns the 400 to a wrong state', async () => {
-    await scripted({ status: 400, body: { message: 'not ACTIVE' } });
-    expect((await world.cli(['api', 'POST', '/instances/i1/stop'])).code).toBe(5);
-  });
-
-  test('exits with 7 after a redirected POST', async () => {
-    await scripted({ status: 303, body: {} });
-    const { code, stderr } = await world.cli(['api', 'POST', '/storage/drives', '--json']);
-    expect(code).toBe(7);
-    expect(JSON.parse(stderr).error).toMatchObject({ may_be_billing: true });
-  });
-
-  test('exits with 7 if a PATCH is refused after a lost response', async () => {
-    let tries = 0;
-    await scripted(() => (tries++ === 0 ? 'hangUp' : { status: 401, body: {} }));
-    expect((await world.cli(['api', 'PATCH', '/x', '-f', 'a=1'])).code).toBe(7);
-  });
-
-  test('exits with 0 if a DELETE returns 404 after a lost response', async () => {
-    let tries = 0;
-    await scripted(() => (tries++ === 0 ? 'hangUp' : { status: 404, body: { message: 'gone' } }));
-    expect((await world.cli(['api', 'DELETE', '/ssh-keys/k1'])).code).toBe(0);
-  });
-
-  test('exits with 7 after a lost response to a POST', async () => {
-    await scripted(() => 'hangUp');
-    const result = await world.cli(['api', 'POST', '/x', '-f', 'a=1']);
-    expect(result).toMatchObject({ code: 7, stdout: '' });
-    expect(result.requests).toHaveLength(1);
-  });
-
   test('ignores GPUCLOUD_OUTPUT in api', async () => {
     await scripted({ status: 200, body: { data: 1 } });
     const result = await world.cli(['api', 'GET', '/x'], { env: { GPUCLOUD_OUTPUT: 'csv' } });

@@ -35,18 +35,6 @@ describe('instances stop', () => {
       expect(await stop(['hangUp'], status)).toMatchObject({ code: 0, sent: 1 });
     },
   );
-
-  test.each([
-    ['500', no(500, 'no'), 1],
-    ['a lost response', 'hangUp', 7],
-  ] as const)('sends two requests after %s, and prints the status', async (_what, post, exit) => {
-    const { code, stderr, sent } = await stop([post, post, post], 'ACTIVE');
-    expect({ code, sent }).toEqual({ code: exit, sent: 2 });
-    expect(errorOf(stderr)).toMatchObject({
-      message: expect.stringContaining('Its status is ACTIVE.'),
-      may_be_billing: true,
-    });
-  });
 });
 
 describe('instances start', () => {
@@ -131,17 +119,5 @@ describe('ssh-keys add', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ id: 'k1' });
     expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET']);
-  });
-
-  test('sends the key once more if the list lacks it', async () => {
-    const left: Scripted[] = ['hangUp', ok(there, 201)];
-    world = await createWorld({
-      handler: ({ method }) =>
-        method === 'POST' ? (left.shift() ?? no(500, 'unscripted')) : ok([]),
-    });
-    const argv = ['ssh-keys', 'add', '-', '--name', 'laptop', '--json'];
-    const { code, requests } = await world.cli(argv, { stdin: `${KEY}\n` });
-    expect(code).toBe(0);
-    expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET', 'POST']);
   });
 });

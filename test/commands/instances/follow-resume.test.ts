@@ -61,21 +61,16 @@ describe('instances events --follow during an outage', () => {
   });
 
   // The API client waits for shorter pauses without a warning.
-  test.each(['300', '20'])(
-    'waits for a Retry-After of %s s, and reports the wait',
-    async (seconds) => {
-      const stage = await show((turn) => {
-        if (turn === 3) setImmediate(() => stage.ctrlC());
-        return turn === 2
-          ? { status: 429, headers: { 'retry-after': seconds }, body: {} }
-          : logOf(1);
-      });
-      const { code, stderr } = await follow(stage);
-      expect(code).toBe(130);
-      expect(stderr).toContain(`Retry-After: ${seconds} s`);
-      expect(stage.world.clock.slept).toContain(Number(seconds) * 1000);
-    },
-  );
+  test('waits for a Retry-After of 20 s, and reports the wait', async () => {
+    const stage = await show((turn) => {
+      if (turn === 3) setImmediate(() => stage.ctrlC());
+      return turn === 2 ? { status: 429, headers: { 'retry-after': '20' }, body: {} } : logOf(1);
+    });
+    const { code, stderr } = await follow(stage);
+    expect(code).toBe(130);
+    expect(stderr).toContain('Retry-After: 20 s');
+    expect(stage.world.clock.slept).toContain(20_000);
+  });
 });
 
 describe('--resume', () => {

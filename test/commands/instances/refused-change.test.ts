@@ -6,6 +6,7 @@ import { CliError } from '../../../src/errors.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import type { Answer } from '../../support/service.ts';
 import { ok } from '../../support/service.ts';
+import { until } from '../../support/ssh-world.ts';
 import { errorOf, warningsOf } from '../../support/stderr-lines.ts';
 import { openSandbox, rent, world } from './boxes.ts';
 
@@ -79,18 +80,6 @@ describe('a refused change', () => {
     },
   );
 
-  test.each([
-    ['ACTIVE', true],
-    ['TERMINATED', false],
-  ])('sets may_be_billing after a refused start with status %s: %s', async (status, billing) => {
-    await refusing(status);
-    const { code, stderr } = await near.cli(['instances', 'start', ID, '--json']);
-    expect({ code, error: errorOf(stderr) }).toMatchObject({
-      code: 5,
-      error: { may_be_billing: billing },
-    });
-  });
-
   test("exits with 12 and --wait if the instance's status changes back", async () => {
     await refusing('TERMINATING', 'ACTIVE');
     const { code, stderr } = await near.cli([...terminate, '--wait']);
@@ -159,9 +148,7 @@ describe('an interrupt while the key is fetched', () => {
     const interrupt = new AbortController();
     const interrupts = { first: interrupt.signal, second: new AbortController().signal };
     const running = near.cli(argv, { interrupts });
-    for (let tries = 0; !existsSync(asked) && tries < 2000; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(() => existsSync(asked));
     interrupt.abort(new CliError('interrupted', 'Interrupted.'));
     const { code, stderr, requests } = await running;
     expect({ code, requests }).toEqual({ code: 130, requests: [] });
