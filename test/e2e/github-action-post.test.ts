@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type CiRunner, createCiRunner, killed, LASTS } from '../jobs/ci-runner.ts';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
@@ -19,7 +19,6 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     world = await createJobWorld();
     runner = await createCiRunner(world);
   });
-  afterEach(() => world.close());
 
   test('terminates the instance when the job is cancelled', async () => {
     const main = runner.startMain({ command: LASTS });

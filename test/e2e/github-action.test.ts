@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type CiRunner, createCiRunner, killed, LASTS } from '../jobs/ci-runner.ts';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
@@ -15,7 +15,6 @@ describe('the GitHub Action', needs('ssh'), () => {
     world = await createJobWorld();
     runner = await createCiRunner(world);
   });
-  afterEach(() => world.close());
 
   test('runs the command, fetches results, writes outputs, and terminates the instance', async () => {
     const command = 'echo one >one\necho two >two\necho done\nexit 3\n';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld, OFFER } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
@@ -12,7 +12,6 @@ let world: JobWorld;
 beforeEach(async () => {
   world = await createJobWorld();
 });
-afterEach(() => world.close());
 
 const gpucloud = (...argv: string[]) => world.computer.gpucloud(argv, { env: world.env });
 const at = (...names: string[]) => join(world.computer.home, ...names);

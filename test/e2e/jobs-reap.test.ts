@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { SOAK } from '../faults/tools.ts';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
@@ -45,7 +45,6 @@ describe('reap with jobs', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createJobWorld();
   });
-  afterEach(() => world.close());
 
   test('fetches the results of an ended job, and terminates its instance once', async () => {
     const files = ['--fetch', 'result', '--report', 'report.json'];

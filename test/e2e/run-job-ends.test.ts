@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { until } from '../support/ssh-world.ts';
@@ -48,7 +48,6 @@ describe('gpucloud run after an interrupt', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createJobWorld();
   });
-  afterEach(() => world.close());
 
   test('sends the first Ctrl-C to the command, then fetches and terminates', async () => {
     const job = await startedJob('--fetch', 'ran');

@@ -1,5 +1,5 @@
 import pty from '@lydell/node-pty';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { PROGRAM, RUNNER } from '../support/program.ts';
@@ -11,7 +11,6 @@ describe('gpucloud run in a terminal that closes', needs('ssh', 'POSIX'), () => 
   beforeEach(async () => {
     world = await createJobWorld();
   });
-  afterEach(() => world.close());
 
   test('terminates the instance and exits with 129', async () => {
     const words = [PROGRAM, ...world.words(), '--', 'sh', '-c', 'echo up; sleep 20'];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { runFast } from '../jobs/fast-run.ts';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs, programAt } from '../support/needs.ts';
@@ -24,7 +24,6 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createJobWorld();
   });
-  afterEach(() => world.close());
 
   /** Starts a run, and waits until its command runs. */
   async function started(words: readonly string[], command: readonly string[], env = {}) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs, programAt } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
@@ -34,7 +34,6 @@ describe('the instance of gpucloud run', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createJobWorld();
   });
-  afterEach(() => world.close());
 
   test.each([
     ['zsh', '.zshenv'],
@@ -227,7 +226,6 @@ describe('a ProxyCommand that outlives ssh', needs('ssh'), () => {
     const line = `ProxyCommand=${process.execPath} ${script} ${world.sshd.port} ${dead}`;
     proxy = ['--ssh-option', line];
   });
-  afterEach(() => world.close());
 
   test('does not delay the deadline', async () => {
     const began = Date.now();

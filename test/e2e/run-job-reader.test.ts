@@ -59,7 +59,6 @@ describe('a reader that does not read', needs('ssh'), () => {
   afterEach(async () => {
     terminal?.kill('SIGKILL');
     terminal = undefined;
-    await world.close();
   });
 
   test('delays neither the results nor the end of the instance, and gets each byte', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
@@ -29,7 +29,6 @@ describe('values of passed variables', needs('ssh'), () => {
     await mkdir(join(world.computer.home, 'code'));
     await writeFile(join(world.computer.home, 'code', 'train.py'), 'pass\n');
   });
-  afterEach(() => world.close());
 
   const passed = ['--pass-env', 'HF_TOKEN', '--env-file', 'job.env'];
   const env = () => ({ ...world.env, HF_TOKEN: PASSED, KEPT: 'by programs' });

@@ -22,7 +22,6 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     folder = await mkdtemp(join(tmpdir(), 'gpucloud-keys-'));
   });
   afterEach(async () => {
-    await world.close();
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { runFast } from '../jobs/fast-run.ts';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
@@ -18,7 +18,6 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     await mkdir(join(home, 'project'));
     await writeFile(join(home, 'project', 'in.txt'), 'x\n');
   });
-  afterEach(() => world.close());
 
   function job(words: readonly string[], command: string, interrupts = ctrlC()) {
     return runFast(world, [...world.words(...words), '--', 'sh', '-c', command], { interrupts });
@@ -89,7 +88,6 @@ describe('the output of gpucloud run', needs('ssh'), () => {
     world = await createJobWorld();
     ({ home } = world.computer);
   });
-  afterEach(() => world.close());
 
   const bash = (line: string) =>
     world.computer.bash(`${line}; echo "\${PIPESTATUS[0]}" >code`, { env: world.env });

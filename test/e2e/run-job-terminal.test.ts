@@ -29,7 +29,6 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
   });
   afterEach(async () => {
     await one.close();
-    await world.close();
   });
 
   test('keeps an unfinished line of the command, and shows the results and the cost at the end', async () => {

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld, pathWithout } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 
@@ -10,7 +10,6 @@ describe('gpucloud run', needs('ssh'), () => {
   beforeEach(async () => {
     world = await createJobWorld();
   });
-  afterEach(() => world.close());
 
   test('runs a command on a new instance, prints its output, exits with its code and terminates', async () => {
     const { code, stdout, stderr } = await world.run(

@@ -43,7 +43,6 @@ describe('gpucloud run --on', needs('ssh'), () => {
       terminations: 0,
       status: 'ACTIVE',
     });
-    await world.close();
   });
 
   test.each(['rsync', 'tar'])('sends only changed files each time, with %s', async (way) => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { runFast } from '../jobs/fast-run.ts';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
@@ -24,7 +24,6 @@ describe('gpucloud run --setup', needs('ssh'), () => {
     await mkdir(project);
     await writeFile(join(project, 'requirements.txt'), 'numpy\n');
   });
-  afterEach(() => world.close());
 
   test('ends the job with 125 if the setup fails, and fetches nothing', async () => {
     const report = join(world.computer.home, 'report.json');

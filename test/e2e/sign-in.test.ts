@@ -130,7 +130,6 @@ describe('the key of a detached job', needs('ssh'), () => {
   });
   afterEach(async () => {
     agent.stop();
-    await world.close();
   });
 
   const words = (...more: string[]) =>

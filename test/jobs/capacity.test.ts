@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { no } from '../support/service.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 
@@ -13,7 +13,6 @@ describe('gpucloud run with several offers', () => {
     const ids = [...IDS];
     world.renting.newId = () => ids.shift() ?? '';
   });
-  afterEach(() => world.close());
 
   const job = () => world.run('exit 3', ['--offer', OTHER], { speed: 100 });
   const statuses = () => [...world.renting.instances.values()].map(({ status }) => status);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { NEW, whole } from '../support/renting-service.ts';
 import { type Answer, no } from '../support/service.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
@@ -9,7 +9,6 @@ let world: LoopbackWorld;
 beforeEach(async () => {
   world = await createLoopbackWorld();
 });
-afterEach(() => world.close());
 
 const created_at = () => new Date(world.clock.now()).toISOString();
 const event = (action: string, amount: string) => ({

@@ -2,21 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { programAt } from '../support/needs.ts';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { withoutPauses } from './passing-clock.ts';
-import { ctrlC, followed, heard, LASTS, notifying, started } from './stories.ts';
+import { ctrlC, LASTS, started } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
   world = await createLoopbackWorld();
 });
-afterEach(() => world.close());
 
-const HOST_KEY = 'Host key verification failed.';
 const REFUSED = 'ssh: connect to host 127.0.0.1 port 22: Connection refused';
 const fetching = (what = 'out') => ['--fetch', `${what}:${world.local('got')}`];
 const got = (name: string) => readFileSync(join(world.local('got'), name), 'utf8');
@@ -236,105 +234,6 @@ test("fetches and terminates before exiting with 125 if stdout can't be written"
   expect(got('a')).toBe('x\n');
   expect(world.status()).toBe('TERMINATING');
   expect(world.record()).toMatchObject({ exit_code: 3 });
-});
-
-describe('Ctrl-C during gpucloud run', () => {
-  test('interrupts a command that has just started', async () => {
-    const { interrupts, press } = ctrlC();
-    const { start, startPiped } = world.ssh;
-    const up = join(world.job, 'work', 'up');
-    const programs: typeof world.ssh = {
-      ...world.ssh,
-      start,
-      async startPiped(program, platform) {
-        const running = await startPiped(program, platform);
-        if (!program.args.at(-1)?.includes('eval')) return running;
-        const kill = () => {
-          running.kill();
-          // Blocks the event loop until the trap is set, so that following can't begin.
-          for (let at = Date.now(); !existsSync(up) && Date.now() - at < 10_000; );
-          if (!interrupts.first.aborted) press();
-        };
-        return { ...running, kill };
-      },
-    };
-    const command = `trap 'exit 9' INT; ${LASTS}`;
-    const { code, stderr } = await world.run(command, [], { interrupts, programs });
-    expect(code, stderr).toBe(9);
-    expect(stderr.match(/Interrupting the command\. Ctrl-C again terminates job/g)).toHaveLength(1);
-  });
-
-  test("prints a warning if the signal can't reach the command", async () => {
-    const { interrupts, press } = ctrlC();
-    const ended = world.run(LASTS, [], { interrupts });
-    await followed(world);
-    world.ssh.refuse = (script) => {
-      if (!script.includes('kill -s INT')) return undefined;
-      setTimeout(press, 50);
-      return HOST_KEY;
-    };
-    press();
-    const { code, stderr } = await ended;
-    expect({ code, status: world.status() }, stderr).toEqual({ code: 130, status: 'TERMINATING' });
-    expect(stderr).toContain(`warning: Could not interrupt the command: ${HOST_KEY}`);
-  });
-
-  test('prints that a second Ctrl-C leaves the --on instance running', async () => {
-    world.renting.rent(NEW, 'dev');
-    const { interrupts, press } = ctrlC();
-    const key = world.local('key');
-    const argv = [
-      'run',
-      '--on',
-      NEW,
-      '--identity',
-      key,
-      '--',
-      'sh',
-      '-c',
-      `trap 'exit 9' INT; ${LASTS}`,
-    ];
-    const ended = world.gpucloud(argv, { interrupts });
-    await followed(world);
-    press();
-    const { code, stderr } = await ended;
-    expect(code, stderr).toBe(9);
-    expect(stderr).toContain(
-      'Interrupting the command. Ctrl-C again leaves dev without copying results.',
-    );
-  });
-
-  test('exits with 7 at the third Ctrl-C during an unanswered termination', async () => {
-    await notifying(world);
-    let leave: (() => void) | undefined;
-    let answer: (() => void) | undefined;
-    world.renting.terminations = [
-      (id) => {
-        setTimeout(() => leave?.(), 20);
-        return new Promise((resolve) => {
-          answer = () => resolve(world.renting.terminate(id));
-        });
-      },
-    ];
-    const { code, stderr } = await world.run('exit 3', [], {
-      onThirdInterrupt: (third) => {
-        leave = third;
-        return () => undefined;
-      },
-    });
-    expect(code, stderr).toBe(7);
-    expect(stderr).toContain(
-      `Could not terminate job (${NEW}): Interrupted. It may still be billing.`,
-    );
-    expect(stderr).toContain('hint: gpucloud instances terminate job');
-    expect(heard(world)).toEqual([]);
-    expect(world.record()).toMatchObject({ ended_at: null, exit_code: 3 });
-    // Completes the request that a real process would abandon.
-    const { requests } = world.service;
-    const before = requests.length;
-    answer?.();
-    await until(() => requests.length > before);
-  });
 });
 
 describe('unreadable output', () => {

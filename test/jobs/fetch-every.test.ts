@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 
 let world: LoopbackWorld;
@@ -9,7 +9,6 @@ beforeEach(async () => {
   world = await createLoopbackWorld();
   local = world.local('local');
 });
-afterEach(() => world.close());
 
 /** A command that waits for the local file, since the instance is this computer. */
 const here = (file: string, text: string) =>

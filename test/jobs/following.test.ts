@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { probe } from '../../src/jobs/remote/probe.ts';
 import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
 import { NEW } from '../support/renting-service.ts';
@@ -13,7 +13,6 @@ let world: LoopbackWorld;
 beforeEach(async () => {
   world = await createLoopbackWorld();
 });
-afterEach(() => world.close());
 
 const HOST_KEY = 'Host key verification failed.';
 

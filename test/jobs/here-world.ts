@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterwards } from '../support/afterwards.ts';
 import { type Computer, createComputer, type Outcome } from '../support/program.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { type Handler, ok, type Service, startService } from '../support/service.ts';
@@ -120,11 +121,11 @@ export async function createHereWorld(count: number): Promise<HereWorld> {
       await Promise.all(homes.map((home) => rm(home, { recursive: true })));
       await makeHomes();
     },
-    async close() {
+    close: afterwards(async () => {
       await service.close();
       await Promise.all(sshds.map((sshd) => sshd.stop()));
       await computer.remove();
       await rm(folder, { recursive: true, force: true });
-    },
+    }),
   };
 }

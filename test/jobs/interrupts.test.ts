@@ -1,19 +1,21 @@
-import { existsSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
+import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { passingClock } from './passing-clock.ts';
-import { ctrlC, exited } from './stories.ts';
+import { ctrlC, exited, followed, heard, LASTS, notifying } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
   world = await createLoopbackWorld();
 });
-afterEach(() => world.close());
 
+const HOST_KEY = 'Host key verification failed.';
 const rentals = () =>
   world.service.requests.filter(({ method, path }) => method === 'POST' && path === '/instances')
     .length;
@@ -74,6 +76,152 @@ describe('Ctrl-C before the instance is ready', () => {
     expect(ended.stderr).toMatch(/^Terminated job after .*\.\nIt cost at most 89\.90 ₽[.:]/m);
     expect(ended.stderr).not.toContain('may still be billing');
     expect(world.ssh.scripts).toEqual([]);
+  });
+});
+
+describe('Ctrl-C or a signal during the command', () => {
+  test('interrupts a command that has just started', async () => {
+    const { interrupts, press } = ctrlC();
+    const { start, startPiped } = world.ssh;
+    const up = join(world.job, 'work', 'up');
+    const programs: typeof world.ssh = {
+      ...world.ssh,
+      start,
+      async startPiped(program, platform) {
+        const running = await startPiped(program, platform);
+        if (!program.args.at(-1)?.includes('eval')) return running;
+        const kill = () => {
+          running.kill();
+          // Blocks the event loop until the trap is set, so that following can't begin.
+          for (let at = Date.now(); !existsSync(up) && Date.now() - at < 10_000; );
+          if (!interrupts.first.aborted) press();
+        };
+        return { ...running, kill };
+      },
+    };
+    const command = `trap 'exit 9' INT; ${LASTS}`;
+    const { code, stderr } = await world.run(command, [], { interrupts, programs });
+    expect(code, stderr).toBe(9);
+    expect(stderr.match(/Interrupting the command\. Ctrl-C again terminates job/g)).toHaveLength(1);
+  });
+
+  test("prints a warning if the signal can't reach the command", async () => {
+    const { interrupts, press } = ctrlC();
+    const ended = world.run(LASTS, [], { interrupts });
+    await followed(world);
+    world.ssh.refuse = (script) => {
+      if (!script.includes('kill -s INT')) return undefined;
+      setTimeout(press, 50);
+      return HOST_KEY;
+    };
+    press();
+    const { code, stderr } = await ended;
+    expect({ code, status: world.status() }, stderr).toEqual({ code: 130, status: 'TERMINATING' });
+    expect(stderr).toContain(`warning: Could not interrupt the command: ${HOST_KEY}`);
+  });
+
+  test('prints that a second Ctrl-C leaves the --on instance running', async () => {
+    world.renting.rent(NEW, 'dev');
+    const { interrupts, press } = ctrlC();
+    const key = world.local('key');
+    const argv = [
+      'run',
+      '--on',
+      NEW,
+      '--identity',
+      key,
+      '--',
+      'sh',
+      '-c',
+      `trap 'exit 9' INT; ${LASTS}`,
+    ];
+    const ended = world.gpucloud(argv, { interrupts });
+    await followed(world);
+    press();
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(9);
+    expect(stderr).toContain(
+      'Interrupting the command. Ctrl-C again leaves dev without copying results.',
+    );
+  });
+
+  test('exits with 7 at the third Ctrl-C during an unanswered termination', async () => {
+    await notifying(world);
+    let leave: (() => void) | undefined;
+    let answer: (() => void) | undefined;
+    world.renting.terminations = [
+      (id) => {
+        setTimeout(() => leave?.(), 20);
+        return new Promise((resolve) => {
+          answer = () => resolve(world.renting.terminate(id));
+        });
+      },
+    ];
+    const { code, stderr } = await world.run('exit 3', [], {
+      onThirdInterrupt: (third) => {
+        leave = third;
+        return () => undefined;
+      },
+    });
+    expect(code, stderr).toBe(7);
+    expect(stderr).toContain(
+      `Could not terminate job (${NEW}): Interrupted. It may still be billing.`,
+    );
+    expect(stderr).toContain('hint: gpucloud instances terminate job');
+    expect(heard(world)).toEqual([]);
+    expect(world.record()).toMatchObject({ ended_at: null, exit_code: 3 });
+    // Completes the request that a real process would abandon.
+    const { requests } = world.service;
+    const before = requests.length;
+    answer?.();
+    await until(() => requests.length > before);
+  });
+
+  test('sends Ctrl-C to the command, then fetches the results', async () => {
+    const { interrupts, press } = ctrlC();
+    const command = `trap 'echo caught; echo x >result; exit 9' INT; ${LASTS}`;
+    const flags = ['--fetch', `result:${world.local('result')}`];
+    const ended = world.run(command, flags, { interrupts });
+    await followed(world);
+    press();
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stdout }, stderr).toEqual({ code: 9, stdout: 'caught\n' });
+    expect(stderr).not.toContain('\u001b');
+    expect(readFileSync(world.local('result'), 'utf8')).toBe('x\n');
+  });
+
+  test('exits with 130 without fetching results on a second Ctrl-C', async () => {
+    const { interrupts, press } = ctrlC();
+    const flags = ['--fetch', `up:${world.local('up')}`];
+    const ended = world.run(`trap '' INT; ${LASTS}`, flags, { interrupts });
+    await followed(world);
+    press();
+    press();
+    expect(await ended).toMatchObject({ code: 130 });
+    expect(existsSync(world.local('up'))).toBe(false);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('exits with 130 and terminates an instance with --keep-on-failure', async () => {
+    const { interrupts, press } = ctrlC();
+    const ended = world.run(LASTS, ['--keep-on-failure', '30m'], { interrupts });
+    await followed(world);
+    press();
+    expect(await ended).toMatchObject({ code: 130 });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('exits with 143 on SIGTERM without fetching results', async () => {
+    const { interrupts, press } = ctrlC(new CliError('terminated', 'Terminated.'));
+    const ended = world.run(`mkdir out; ${LASTS}`, ['--fetch', `out:${world.local('out')}`], {
+      interrupts,
+    });
+    await followed(world);
+    press();
+    const { code, stderr } = await ended;
+    expect({ code, status: world.status() }).toEqual({ code: 143, status: 'TERMINATING' });
+    expect(existsSync(world.local('out'))).toBe(false);
+    expect(stderr).not.toContain('Interrupting the command');
   });
 });
 

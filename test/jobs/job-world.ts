@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterwards } from '../support/afterwards.ts';
 import { programAt } from '../support/needs.ts';
 import { type Computer, createComputer, type Outcome } from '../support/program.ts';
 import { NEW, RentingService } from '../support/renting-service.ts';
@@ -145,7 +146,7 @@ export async function createJobWorld(): Promise<JobWorld> {
       await again?.stop();
       again = await startSshd({ ...how, port: sshd.port, ...more });
     },
-    async close() {
+    close: afterwards(async () => {
       await service.close();
       await again?.stop();
       await sshd.stop();
@@ -153,7 +154,7 @@ export async function createJobWorld(): Promise<JobWorld> {
       endCommand(join(there, 'gpucloud-run', 'pid'));
       await computer.remove();
       await rm(folder, { recursive: true, force: true });
-    },
+    }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
@@ -10,7 +10,6 @@ let world: LoopbackWorld;
 beforeEach(async () => {
   world = await createLoopbackWorld();
 });
-afterEach(() => world.close());
 
 const report = () => JSON.parse(readFileSync(world.local('report.json'), 'utf8'));
 const reporting = () => ['--report', world.local('report.json')];

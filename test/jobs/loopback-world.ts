@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JobRecord } from '../../src/jobs/record/record.ts';
+import { afterwards } from '../support/afterwards.ts';
 import type { Outcome } from '../support/program.ts';
 import { NEW, RentingService } from '../support/renting-service.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -151,13 +152,13 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
     },
     terminations: () => service.requests.filter(({ path }) => path.endsWith('/terminate')).length,
     status: () => renting.instances.get(NEW)?.status,
-    async close() {
+    close: afterwards(async () => {
       endCommand(join(job, 'pid'));
       // Waits for every run, which could otherwise write to the removed folder.
       await Promise.allSettled(started);
       await service.close();
       banner.close();
       await rm(folder, { recursive: true, force: true });
-    },
+    }),
   };
 }

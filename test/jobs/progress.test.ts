@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createEmulator, type Emulator } from '../output/emulator.ts';
 import { programAt } from '../support/needs.ts';
 import { nameIn } from '../support/renting-service.ts';
@@ -15,7 +15,6 @@ beforeEach(async () => {
   world = await createLoopbackWorld();
   terminal = createEmulator(100, 20);
 });
-afterEach(() => world.close());
 
 const go = () => writeFileSync(join(world.job, 'work', 'go'), '');
 

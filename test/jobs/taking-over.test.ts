@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
@@ -20,7 +20,6 @@ let world: LoopbackWorld;
 beforeEach(async () => {
   world = await createLoopbackWorld();
 });
-afterEach(() => world.close());
 
 const stop = (...flags: string[]) => world.gpucloud(['jobs', 'stop', 'job', ...flags]);
 const attach = () => world.gpucloud(['jobs', 'attach', 'job']);

@@ -2,19 +2,17 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { graceFor } from '../../src/jobs/stops.ts';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { ctrlC, exited, followed, killSupervisor, LASTS, reap, started } from './stories.ts';
+import { exited, followed, killSupervisor, LASTS, reap, started } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
   world = await createLoopbackWorld();
 });
-afterEach(() => world.close());
 
 describe('terminating the instance', () => {
   test('stores the exit code before it terminates the instance', async () => {
@@ -153,15 +151,6 @@ describe('--keep-on-failure', () => {
     expect(world.status()).toBe('ACTIVE');
   });
 
-  test('exits with 130 and terminates the instance on Ctrl-C', async () => {
-    const { interrupts, press } = ctrlC();
-    const ended = world.run(LASTS, ['--keep-on-failure', '30m'], { interrupts });
-    await followed(world);
-    press();
-    expect(await ended).toMatchObject({ code: 130 });
-    expect(world.status()).toBe('TERMINATING');
-  });
-
   test('keeps an instance with missing results until jobs attach or stop', async () => {
     await world.gpucloud(['instances', 'reap', '--every', '5m']);
     const flags = ['--fetch', `missing:${world.local('x')}`, '--keep-on-failure', '30m'];
@@ -262,19 +251,6 @@ describe('reap', () => {
     const { stdout } = await world.gpucloud(['jobs', 'list', '--json']);
     expect(JSON.parse(stdout)).toMatchObject([{ status: 'EXITED', exit_code: null }]);
   });
-});
-
-test('exits with 143 on SIGTERM without fetching results', async () => {
-  const { interrupts, press } = ctrlC(new CliError('terminated', 'Terminated.'));
-  const ended = world.run(`mkdir out; ${LASTS}`, ['--fetch', `out:${world.local('out')}`], {
-    interrupts,
-  });
-  await followed(world);
-  press();
-  const { code, stderr } = await ended;
-  expect({ code, status: world.status() }).toEqual({ code: 143, status: 'TERMINATING' });
-  expect(existsSync(world.local('out'))).toBe(false);
-  expect(stderr).not.toContain('Interrupting the command');
 });
 
 describe('the warning about an unenforced deadline', () => {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
@@ -14,7 +14,6 @@ let world: LoopbackWorld;
 beforeEach(async () => {
   world = await createLoopbackWorld();
 });
-afterEach(() => world.close());
 
 /** Runs a command with all pauses divided by 100. */
 const job = (command: string, ...flags: string[]) => world.run(command, flags, { speed: 100 });
@@ -224,31 +223,6 @@ describe('the deadline of a job', () => {
     expect(stderr).toContain('The results are still on the instance; trying again.');
     expect(result()).toBe('x\n');
   });
-});
-
-test('sends Ctrl-C to the command, then fetches the results', async () => {
-  const { interrupts, press } = ctrlC();
-  const command = `trap 'echo caught; echo x >result; exit 9' INT; ${LASTS}`;
-  const flags = ['--fetch', `result:${world.local('result')}`];
-  const ended = world.run(command, flags, { interrupts });
-  await followed(world);
-  press();
-  const { code, stdout, stderr } = await ended;
-  expect({ code, stdout }, stderr).toEqual({ code: 9, stdout: 'caught\n' });
-  expect(stderr).not.toContain('\u001b');
-  expect(readFileSync(world.local('result'), 'utf8')).toBe('x\n');
-});
-
-test('exits with 130 without fetching results on a second Ctrl-C', async () => {
-  const { interrupts, press } = ctrlC();
-  const flags = ['--fetch', `up:${world.local('up')}`];
-  const ended = world.run(`trap '' INT; ${LASTS}`, flags, { interrupts });
-  await followed(world);
-  press();
-  press();
-  expect(await ended).toMatchObject({ code: 130 });
-  expect(existsSync(world.local('up'))).toBe(false);
-  expect(world.status()).toBe('TERMINATING');
 });
 
 test('copies a folder without excluded files, matching patterns case-sensitively', async () => {
