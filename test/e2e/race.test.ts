@@ -58,11 +58,14 @@ test('creates one drive when several processes create the same name', async () =
   }
 });
 
-test('sends one request when several processes create the same instance', async () => {
+test('sends one request when several processes create the same instance, in any spelling', async () => {
   handler = together('/ssh-keys', RACERS);
-  const argv = ['instances', 'create', 'race', ...OFFERED, '--ssh-key', 'laptop'];
   const ended = await Promise.all(
-    Array.from({ length: RACERS }, () => computer.gpucloud(argv, { env: env() })),
+    ['race', 'Race', 'RACE', 'race'].map((name) =>
+      computer.gpucloud(['instances', 'create', name, ...OFFERED, '--ssh-key', 'laptop'], {
+        env: env(),
+      }),
+    ),
   );
   expect(posts()).toBe(1);
   expect(ended.map(({ code }) => code)).toEqual(Array(RACERS).fill(7));

@@ -122,6 +122,17 @@ describe.each([
   });
 });
 
+test('treats a name in capital letters as the same name', async () => {
+  const create = (name: string) => ['instances', 'create', name, ...HARDWARE, '--json'];
+  await world.cli(CREATE);
+  const { code, stderr, requests } = await world.cli(create('TRAINER'));
+  expect({ code, posts: posts(requests) }).toEqual({ code: 5, posts: 0 });
+  expect(errorOf(stderr)).toMatchObject({ code: 'name_taken', resource: NEW });
+  await lose(create('lost'));
+  const lost = await world.cli(create('LOST'));
+  expect({ code: lost.code, posts: posts(lost.requests) }).toEqual({ code: 7, posts: 0 });
+});
+
 test('rents only once if the service does not find the new instance yet', async () => {
   const codes: number[] = [];
   let sent = 0;

@@ -1,23 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createSandboxWorld,
-  createWorld,
-  type SandboxWorld,
-  type World,
-} from '../../support/run-cli.ts';
+import { createSandboxWorld, createWorld } from '../../support/run-cli.ts';
 import { type Answer, ok, sent } from '../../support/service.ts';
 
-async function sandboxWorld(): Promise<SandboxWorld> {
-  return createSandboxWorld();
-}
-
-async function worldOf(answer: Answer | 'hangUp'): Promise<World> {
-  return createWorld({ handler: () => answer });
-}
+const worldOf = (answer: Answer | 'hangUp') => createWorld({ handler: () => answer });
 
 describe('billing balance', () => {
   it('prints only the wallet balance in billing balance', async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'balance']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Wallet balance:  10500.00\n' });
     expect(stderr).toBe('');
@@ -37,7 +26,7 @@ describe('billing balance', () => {
 
 describe('billing promo', () => {
   it('prints the amount added by a promo code and the new balance', async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'promo', 'WELCOME500']);
     expect(code).toBe(0);
     expect(stdout).toBe('Added:        500.00\nNew balance:  11000.00\n');

@@ -2,21 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { setPassword, update } from '../../../src/commands/me/index.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
 import { inZone } from '../../support/in-zone.ts';
-import {
-  createSandboxWorld,
-  createWorld,
-  type SandboxWorld,
-  type World,
-} from '../../support/run-cli.ts';
+import { createSandboxWorld, createWorld } from '../../support/run-cli.ts';
 import { type Answer, ok, sent } from '../../support/service.ts';
 
-async function sandboxWorld(): Promise<SandboxWorld> {
-  return createSandboxWorld();
-}
-
-async function worldOf(answer: Answer | 'hangUp'): Promise<World> {
-  return createWorld({ handler: () => answer });
-}
+const worldOf = (answer: Answer | 'hangUp') => createWorld({ handler: () => answer });
 
 const USER = {
   id: 'u-1',
@@ -68,7 +57,7 @@ describe('me get', () => {
 
 describe('me update', () => {
   it('changes the name, and prints the reserved funds', async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli([
       'me',
       'update',
@@ -88,7 +77,7 @@ describe('me update', () => {
   });
 
   it('asks for the name in a terminal', async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const person = atTerminal(world, [' ', 'Ann']);
     await update(undefined, person.context);
     await person.context.close();
@@ -116,7 +105,7 @@ const NEW = ' Tr0ub4dor & 3 ';
 
 describe('me set-password', () => {
   it('reads two lines from stdin, including spaces', async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli(['me', 'set-password', '--stdin'], {
       stdin: `${OLD}\n${NEW}\n`,
     });
@@ -131,7 +120,7 @@ describe('me set-password', () => {
   });
 
   it('prompts for the current password, and twice for the new one', async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const person = atTerminal(world, ['', OLD, NEW, 'other', NEW]);
     await setPassword(false, person.context);
     await person.context.close();
