@@ -141,14 +141,8 @@ describe('a mistyped command line', () => {
     [['instances', 'create', 'box', '--offer', 'svc_sk_live_secret', '--image', 'x']],
     [
       [
-        'instances',
-        'create',
-        'box',
-        ...HARDWARE,
-        '--docker-image',
-        'i',
-        '-e',
-        'K=svc_sk_live_secret',
+        ...['instances', 'create', 'box', ...HARDWARE, '--docker-image', 'i'],
+        ...['-e', 'K=svc_sk_live_secret'],
       ],
     ],
     [['ssh-keys', 'get', 'svc_sk_live_secret']],
@@ -181,17 +175,8 @@ describe('global flags', () => {
 
   test('reads a value of --wait only after =', async () => {
     const argv = [
-      'instances',
-      'create',
-      '--wait',
-      'box',
-      '--offer',
-      'o',
-      '--image',
-      'i',
-      '--no-ssh-key',
-      '--dry-run',
-      '--json',
+      ...['instances', 'create', '--wait', 'box', '--offer', 'o', '--image', 'i', '--no-ssh-key'],
+      ...['--dry-run', '--json'],
     ];
     const { code, stdout } = await world.cli(argv);
     expect(code).toBe(0);

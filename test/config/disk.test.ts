@@ -200,12 +200,7 @@ test(
   ' bash "$1" "$2" "$3" "\${3%/*}"`;
     for (const free of ['0', '4096']) {
       const run = start('bash', [
-        '-c',
-        `${script} ${free}`,
-        'bash',
-        process.execPath,
-        child,
-        folder,
+        ...['-c', `${script} ${free}`, 'bash', process.execPath, child, folder],
       ]);
       const { stdout, stderr } = await run.ended;
       expect(stderr).toBe('');

@@ -66,14 +66,7 @@ test('terminates an instance at its deadline through cron', {
     const line = await heard(service, 'stdout', /\n/);
     const { url, api_key } = JSON.parse(line) as { url: string; api_key: string };
     const login = [
-      'login',
-      '--profile',
-      'work',
-      '--base-url',
-      url,
-      '--key-stdin',
-      '--store',
-      'file',
+      ...['login', '--profile', 'work', '--base-url', url, '--key-stdin', '--store', 'file'],
     ];
     const signedIn = await computer.gpucloud(login, { stdin: `${api_key}\n` });
     expect(signedIn.code, signedIn.stderr).toBe(0);

@@ -108,11 +108,8 @@ describe('a reader that does not read', needs('ssh'), () => {
 
   test('may be a stopped terminal', async () => {
     const { terminal, text } = inTerminal([
-      ...world.words('--fetch', 'results'),
-      '--',
-      'sh',
-      '-c',
-      `echo up; sleep 2; ${SCRIPT.replace('/dev/zero', '/dev/zero | tr "\\0" "."')}`,
+      ...[...world.words('--fetch', 'results'), '--', 'sh'],
+      ...['-c', `echo up; sleep 2; ${SCRIPT.replace('/dev/zero', '/dev/zero | tr "\\0" "."')}`],
     ]);
     await until(() => text().includes('up'));
     terminal.write(CTRL_S);

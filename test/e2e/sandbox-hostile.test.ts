@@ -198,15 +198,8 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     const enter = (file: string) =>
       computer.gpucloud(
         [
-          'instances',
-          'ssh',
-          id,
-          '-i',
-          file,
-          '--ssh-arg=-F/dev/null',
-          '--ssh-option',
-          'BatchMode=yes',
-          '--',
+          ...['instances', 'ssh', id, '-i', file, '--ssh-arg=-F/dev/null'],
+          ...['--ssh-option', 'BatchMode=yes', '--'],
           `setsid sleep ${lasting(4102)} >/dev/null 2>&1 & pwd`,
         ],
         through,

@@ -110,13 +110,7 @@ describe('instances ssh', needs('ssh'), () => {
       }),
     );
     const { code, stderr } = await world.gpucloud([
-      'instances',
-      'ssh',
-      ID,
-      '--ssh-arg=-F/dev/null',
-      '--identity',
-      site.otherHostKey,
-      '--',
+      ...['instances', 'ssh', ID, '--ssh-arg=-F/dev/null', '--identity', site.otherHostKey, '--'],
       'true',
     ]);
     expect(code).toBe(255);

@@ -164,15 +164,8 @@ function traced(kill: Kill | undefined): StartOptions {
   return {
     env: { UV_THREADPOOL_SIZE: '1' },
     prefix: [
-      'strace',
-      '-f',
-      '-qq',
-      '-o',
-      '/dev/null',
-      '-e',
-      `trace=${call}`,
-      '-e',
-      `inject=${call}:signal=KILL:when=${nth}`,
+      ...['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`],
+      ...['-e', `inject=${call}:signal=KILL:when=${nth}`],
     ],
   };
 }

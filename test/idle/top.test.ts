@@ -99,11 +99,7 @@ test('prints both cards of an instance as JSON and CSV', async () => {
     error: null,
   });
   const csv = await top([
-    id,
-    '-o',
-    'csv',
-    '--columns',
-    'name,index,utilization_percent,price_per_hour',
+    ...[id, '-o', 'csv', '--columns', 'name,index,utilization_percent,price_per_hour'],
   ]);
   expect(csv.stdout).toBe(
     'name,index,utilization_percent,price_per_hour\nbox-1,0,97,89.90\nbox-1,1,2,89.90\n',

@@ -19,14 +19,8 @@ beforeEach(async () => {
 const login = (profile: string, key: string) =>
   world.cli(
     [
-      'login',
-      '--profile',
-      profile,
-      '--base-url',
-      world.service.url,
-      '--key-stdin',
-      '--store',
-      'file',
+      ...['login', '--profile', profile, '--base-url', world.service.url, '--key-stdin'],
+      ...['--store', 'file'],
     ],
     { stdin: `${key}\n` },
   );

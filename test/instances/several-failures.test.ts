@@ -86,10 +86,7 @@ describe('create --min-count', () => {
   test('terminates all instances if fewer than --min-count succeed, and reads each again', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { code, shown, errors, warnings, requests } = await rig.create([
-      '--count',
-      '3',
-      '--min-count',
-      '3',
+      ...['--count', '3', '--min-count', '3'],
     ]);
     expect(code).toBe(5);
     expect(shown).toMatchObject([

@@ -80,13 +80,7 @@ describe('create --count', () => {
     const { shown } = await rig.create(['--count', '2', ...ends]);
     for (const { ends_at } of shown) expect(ends_at).toMatch(/^\d{4}-/);
     const { stderr } = await rig.world.cli([
-      'instances',
-      'create',
-      'lab',
-      ...HARDWARE,
-      '--count',
-      '2',
-      ...ends,
+      ...['instances', 'create', 'lab', ...HARDWARE, '--count', '2', ...ends],
     ]);
     expect(stderr.match(/Deadline: /g)).toHaveLength(1);
     expect(stderr).toContain('gpucloud instances expire lab-1 lab-2 --after 4h');

@@ -125,15 +125,7 @@ describe('Ctrl-C or a signal during the command', () => {
     const { interrupts, press } = ctrlC();
     const key = world.local('key');
     const argv = [
-      'run',
-      '--on',
-      NEW,
-      '--identity',
-      key,
-      '--',
-      'sh',
-      '-c',
-      `trap 'exit 9' INT; ${LASTS}`,
+      ...['run', '--on', NEW, '--identity', key, '--', 'sh', '-c', `trap 'exit 9' INT; ${LASTS}`],
     ];
     const ended = world.gpucloud(argv, { interrupts });
     await followed(world);

@@ -114,13 +114,8 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
   const run: LoopbackWorld['run'] = (script, flags, how, command = ['sh', '-c', script]) =>
     gpucloud(
       [
-        'run',
-        ...words,
-        ...unlessIn(flags, '--name', 'job'),
-        ...unlessIn(flags, '--terminate-after', '1h'),
-        ...flags,
-        '--',
-        ...command,
+        ...['run', ...words, ...unlessIn(flags, '--name', 'job')],
+        ...[...unlessIn(flags, '--terminate-after', '1h'), ...flags, '--', ...command],
       ],
       how,
     );

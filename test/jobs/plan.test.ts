@@ -136,25 +136,10 @@ describe('gpucloud run before renting', () => {
   });
 
   test.each([
-    '--name=train',
-    '--offer=a',
-    '--image=b',
-    '--ssh-key=laptop',
-    '--no-ssh-key',
-    '--template=t',
-    '--drive=d',
-    '--max-price=5',
-    '--docker-image=x',
-    '--docker-command=x',
-    '--shm-size=8',
-    '--port=80:80',
-    '--any-env-key',
-    '--volume=/a:/b',
-    '--terminate-after=1h',
-    '--terminate-at=18:00',
-    '--unenforced',
-    '--keep-on-failure=1h',
-    '--dry-run',
+    ...['--name=train', '--offer=a', '--image=b', '--ssh-key=laptop', '--no-ssh-key'],
+    ...['--template=t', '--drive=d', '--max-price=5', '--docker-image=x', '--docker-command=x'],
+    ...['--shm-size=8', '--port=80:80', '--any-env-key', '--volume=/a:/b', '--terminate-after=1h'],
+    ...['--terminate-at=18:00', '--unenforced', '--keep-on-failure=1h', '--dry-run'],
   ])('rejects the run flag %s with --on', async (flag) => {
     const words = ['run', '--on', 'dev', flag, '--', 'true'];
     const { code, stderr, requests } = await world.cli(words);
@@ -229,14 +214,8 @@ describe('gpucloud run before renting', () => {
       const ids = ['--ssh-key', '3f0c5d9e-2222-4222-8333-444455556666', '--identity', '/dev/null'];
       const hardware = ['--offer', ids[1], '--image', ids[1]].map(String);
       const flags = [
-        ...hardware,
-        ...ids,
-        '--terminate-after',
-        '1h',
-        '--env-file',
-        file,
-        '--pass-env',
-        'PASSED',
+        ...[...hardware, ...ids, '--terminate-after', '1h', '--env-file', file],
+        ...['--pass-env', 'PASSED'],
       ];
       const plan = async (...more: string[]) => {
         const words = ['run', ...flags, ...more, '--dry-run', '--json', '--'];

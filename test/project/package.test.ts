@@ -109,13 +109,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
     await run(
       'npm',
       [
-        'install',
-        '--global',
-        '--prefix',
-        prefix,
-        '--registry',
-        registry,
-        '--no-audit',
+        ...['install', '--global', '--prefix', prefix, '--registry', registry, '--no-audit'],
         '--no-fund',
       ].concat(['--foreground-scripts', join(folder, pack.filename)]),
       { cwd: folder },

@@ -100,14 +100,8 @@ const USER = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
 /** The options of every ssh command, before the port. */
 const OURS = [
-  '-o',
-  `HostKeyAlias=${ID}`,
-  '-o',
-  'UserKnownHostsFile=/state/ssh/known_hosts',
-  '-o',
-  'StrictHostKeyChecking=accept-new',
-  '-o',
-  'CheckHostIP=no',
+  ...['-o', `HostKeyAlias=${ID}`, '-o', 'UserKnownHostsFile=/state/ssh/known_hosts'],
+  ...['-o', 'StrictHostKeyChecking=accept-new', '-o', 'CheckHostIP=no'],
 ];
 
 describe('an SSH endpoint from the service', () => {
@@ -123,13 +117,7 @@ describe('an SSH endpoint from the service', () => {
         expect(endpoint.port).toBe(sent.ssh_port);
         const destination = `${endpoint.user}@${endpoint.host}`;
         expect(sshArgv(endpoint, SSH, { command: ['-x'] })).toEqual([
-          'ssh',
-          ...OURS,
-          '-p',
-          String(endpoint.port),
-          '--',
-          destination,
-          '-x',
+          ...['ssh', ...OURS, '-p', String(endpoint.port), '--', destination, '-x'],
         ]);
         const place = endpoint.host.includes(':')
           ? `${endpoint.user}@[${endpoint.host}]`
@@ -145,20 +133,12 @@ describe('an SSH endpoint from the service', () => {
         ]);
         expect(tunnelArgv(endpoint, SSH, { local: 1, remote: 2 }).slice(-6)).toEqual(
           [
-            '-N',
-            '-L',
-            '127.0.0.1:1:localhost:2',
-            '-p',
-            String(endpoint.port),
-            '--',
+            ...['-N', '-L', '127.0.0.1:1:localhost:2', '-p', String(endpoint.port), '--'],
             destination,
           ].slice(-6),
         );
         expect(probeArgv(endpoint, SSH).slice(-4)).toEqual([
-          '-p',
-          String(endpoint.port),
-          '--',
-          destination,
+          ...['-p', String(endpoint.port), '--', destination],
         ]);
       }),
       { numRuns: runs(20_000) },

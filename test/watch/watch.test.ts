@@ -100,13 +100,7 @@ describe('instances list --watch when not in a terminal', () => {
     });
     const interrupts = { first: interrupt.signal, second: new AbortController().signal };
     const argv = [
-      'instances',
-      'list',
-      '--watch',
-      '-o',
-      format,
-      '--columns',
-      'id,ip_address,unread',
+      ...['instances', 'list', '--watch', '-o', format, '--columns', 'id,ip_address,unread'],
     ];
     const { stdout } = await world.cli(argv, { interrupts });
     const rows = stdout

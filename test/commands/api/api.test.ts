@@ -305,12 +305,7 @@ describe('against a scripted service', () => {
     const found = await world.cli(['api', 'GET', '/x', '--query', '[data.metadata.k, data.note]']);
     expect(JSON.parse(found.stdout)).toEqual(['********', 'echo ********']);
     const shown = await world.cli([
-      'api',
-      'GET',
-      '/x',
-      '--query',
-      'data.metadata.k',
-      '--show-secrets',
+      ...['api', 'GET', '/x', '--query', 'data.metadata.k', '--show-secrets'],
     ]);
     expect(shown.stdout).toBe('"canary-meta"\n');
   });

@@ -128,13 +128,7 @@ describe('over a simulated month', () => {
             made += 1;
             const offer = offers[roll(offers.length)]?.id ?? '';
             await world.cli([
-              'instances',
-              'create',
-              `box-${made}`,
-              '--offer',
-              offer,
-              '--image',
-              IMAGE,
+              ...['instances', 'create', `box-${made}`, '--offer', offer, '--image', IMAGE],
             ]);
             return;
           }

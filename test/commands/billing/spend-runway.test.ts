@@ -324,14 +324,7 @@ describe('billing runway', () => {
     await world.cli(['me', 'get']);
     service.broken.set('/instances', 'hangUp');
     const create = await world.cli([
-      'instances',
-      'create',
-      'lost',
-      '--offer',
-      'o',
-      '--image',
-      'i',
-      '--no-ssh-key',
+      ...['instances', 'create', 'lost', '--offer', 'o', '--image', 'i', '--no-ssh-key'],
     ]);
     expect(create).toMatchObject({ code: 7, stdout: '' });
     const { code, stderr } = await runway('--fail-below', '24h');

@@ -14,12 +14,7 @@ describe('drives create', () => {
   it("warns that a drive can't be deleted, and prints its price as JSON", async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli([
-      'drives',
-      'create',
-      'datasets',
-      '--size',
-      '2TB',
-      '--json',
+      ...['drives', 'create', 'datasets', '--size', '2TB', '--json'],
     ]);
     expect(code).toBe(0);
     const drive = JSON.parse(stdout);
@@ -63,11 +58,7 @@ describe('drives create', () => {
     });
     worlds.push(world);
     const { code, stdout, stderr, requests } = await world.cli([
-      'drives',
-      'create',
-      'data',
-      '--size',
-      '5',
+      ...['drives', 'create', 'data', '--size', '5'],
     ]);
     expect(code).toBe(7);
     expect(stdout).toBe('');
@@ -139,11 +130,7 @@ describe('drives create', () => {
     });
     worlds.push(world);
     const { code, stdout, requests } = await world.cli([
-      'drives',
-      'create',
-      'datasets',
-      '--size',
-      '500',
+      ...['drives', 'create', 'datasets', '--size', '500'],
     ]);
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
     expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);

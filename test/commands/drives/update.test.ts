@@ -9,13 +9,7 @@ describe('drives update', () => {
   it('reads the drive, sends its name and size, and prints both prices', async () => {
     const world = await worldOf({ ...DRIVE });
     const { code, stdout, stderr, requests } = await world.cli([
-      'drives',
-      'update',
-      'datasets',
-      '--size',
-      '1TB',
-      '-o',
-      'json',
+      ...['drives', 'update', 'datasets', '--size', '1TB', '-o', 'json'],
     ]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ ...DRIVE, size_gb: 1000, price_per_hour: '12.00' });
@@ -100,10 +94,7 @@ describe('drives resume', () => {
   it('resumes a suspended drive', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { code, stdout, stderr, requests } = await world.cli([
-      'drives',
-      'resume',
-      'datasets',
-      '--json',
+      ...['drives', 'resume', 'datasets', '--json'],
     ]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual(DRIVE);

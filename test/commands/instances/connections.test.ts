@@ -60,13 +60,7 @@ describe('instances endpoints', () => {
   test("prints the sandbox's endpoints, with the token masked", async () => {
     world = use(await createSandboxWorld());
     await world.cli([
-      'instances',
-      'create',
-      'lab',
-      ...HARDWARE,
-      '--template',
-      'jupyterlab',
-      '--wait',
+      ...['instances', 'create', 'lab', ...HARDWARE, '--template', 'jupyterlab', '--wait'],
     ]);
     const masked = await world.cli(['instances', 'endpoints', 'lab', '--json']);
     const shown = await world.cli(['instances', 'endpoints', 'lab', '--json', '--show-secrets']);
@@ -88,11 +82,7 @@ describe('instances endpoints', () => {
       }),
     );
     const { stdout, requests } = await world.cli([
-      'instances',
-      'endpoints',
-      ID,
-      '--json',
-      '--show-secrets',
+      ...['instances', 'endpoints', ID, '--json', '--show-secrets'],
     ]);
     expect(requests.map(({ path }) => path)).toEqual([`/instances/${ID}`, '/templates']);
     expect(JSON.parse(stdout)).toEqual([

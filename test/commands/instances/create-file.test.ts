@@ -18,14 +18,7 @@ describe('instances create --file', () => {
       `instance_name: from-file\noffer_id: ${OFFER}\nimage_id: ${IMAGE}\ndocker_config:\n  image: nginx\n  shm_size_gb: 1\n`,
     );
     const { requests } = await world.cli([
-      'instances',
-      'create',
-      'from-flag',
-      '-f',
-      file,
-      '--shm-size',
-      '2',
-      '--no-ssh-key',
+      ...['instances', 'create', 'from-flag', '-f', file, '--shm-size', '2', '--no-ssh-key'],
     ]);
     expect(requests[0]?.body).toEqual({
       instance_name: 'from-flag',

@@ -27,12 +27,7 @@ async function journal(home: string): Promise<Record<string, unknown>[]> {
 describe('instances create', () => {
   test('terminates an instance that costs more than --max-price', async () => {
     const { code, stdout, stderr, requests } = await world.cli([
-      'instances',
-      'create',
-      'trainer',
-      ...HARDWARE,
-      '--max-price',
-      '89.89',
+      ...['instances', 'create', 'trainer', ...HARDWARE, '--max-price', '89.89'],
     ]);
 
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -42,12 +37,7 @@ describe('instances create', () => {
     const words = requests.map(({ path }) => path.split('/').at(-1));
     expect(words).toEqual(['instances', 'terminate', requests[1]?.path.split('/')[2]]);
     const cheap = await world.cli([
-      'instances',
-      'create',
-      'second',
-      ...HARDWARE,
-      '--max-price',
-      '89.90',
+      ...['instances', 'create', 'second', ...HARDWARE, '--max-price', '89.90'],
     ]);
     expect(cheap.code).toBe(0);
   });
@@ -55,12 +45,7 @@ describe('instances create', () => {
   test('exits with 12 if the instance reaches ERROR, and still prints the instance', async () => {
     await world.sandbox.inject('fail-provisioning');
     const { code, stdout, stderr } = await world.cli([
-      'instances',
-      'create',
-      'trainer',
-      ...HARDWARE,
-      '--wait',
-      '--json',
+      ...['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--json'],
     ]);
     expect(code).toBe(12);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -79,11 +64,7 @@ describe('instances create with a lost response', () => {
         method === 'POST' ? 'hangUp' : ok(path.startsWith('/storage') ? [] : {}),
     });
     const { code, stdout, stderr, requests } = await lossy.cli([
-      'instances',
-      'create',
-      'trainer',
-      ...HARDWARE,
-      '--json',
+      ...['instances', 'create', 'trainer', ...HARDWARE, '--json'],
     ]);
 
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });

@@ -28,11 +28,7 @@ test.each([['-q'], ['--json']])(
 describe('instances create', () => {
   test('rents, waits, and prints the instance and the command to terminate it', async () => {
     const { code, stdout, stderr, requests } = await world.cli([
-      'instances',
-      'create',
-      'trainer',
-      ...HARDWARE,
-      '--wait',
+      ...['instances', 'create', 'trainer', ...HARDWARE, '--wait'],
     ]);
 
     expect(code).toBe(0);
@@ -73,11 +69,7 @@ describe('instances create', () => {
 
   test('prints the instance as one JSON document', async () => {
     const { code, stdout, stderr } = await world.cli([
-      'instances',
-      'create',
-      'trainer',
-      ...HARDWARE,
-      '--json',
+      ...['instances', 'create', 'trainer', ...HARDWARE, '--json'],
     ]);
 
     expect(code).toBe(0);
@@ -135,10 +127,7 @@ describe('instances create', () => {
       argv.includes(flag) ? [] : [flag, HARDWARE[at * 2 + 1] ?? ''],
     );
     const { code, stdout, stderr, requests } = await world.cli([
-      'instances',
-      'create',
-      ...argv,
-      ...flags,
+      ...['instances', 'create', ...argv, ...flags],
     ]);
 
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
@@ -150,28 +139,11 @@ describe('instances create', () => {
     await writeFile(join(world.home, 'vars'), '# comment\n\nA=from file\nB=2\n');
     const { code, requests } = await world.cli(
       [
-        'instances',
-        'create',
-        'web',
-        ...HARDWARE,
-        '--docker-image',
-        'nginx:1',
-        '--docker-command',
-        'nginx -g daemon',
-        '--shm-size',
-        '0.5',
-        '-p',
-        '8080:80,name=web,main',
-        '-p',
-        '53:53/udp',
-        '--env-file',
-        join(world.home, 'vars'),
-        '-e',
-        'A=from flag',
-        '-e',
-        'TOKEN',
-        '-v',
-        '/data:/mnt',
+        ...['instances', 'create', 'web', ...HARDWARE, '--docker-image', 'nginx:1'],
+        ...['--docker-command', 'nginx -g daemon', '--shm-size', '0.5'],
+        ...['-p', '8080:80,name=web,main', '-p', '53:53/udp'],
+        ...['--env-file', join(world.home, 'vars'), '-e', 'A=from flag', '-e', 'TOKEN'],
+        ...['-v', '/data:/mnt'],
       ],
       { env: { TOKEN: 'from-environment' } },
     );
@@ -201,18 +173,8 @@ describe('instances create', () => {
 
   test('accepts an unusual variable name with --any-env-key', async () => {
     const argv = [
-      'instances',
-      'create',
-      'web',
-      ...HARDWARE,
-      '--docker-image',
-      'i',
-      '-e',
-      'my.key=1',
-      '--any-env-key',
-      '--dry-run',
-      '--json',
-      '--show-secrets',
+      ...['instances', 'create', 'web', ...HARDWARE, '--docker-image', 'i', '-e', 'my.key=1'],
+      ...['--any-env-key', '--dry-run', '--json', '--show-secrets'],
     ];
     const { code, stdout } = await world.cli(argv);
     expect(code).toBe(0);
@@ -221,14 +183,7 @@ describe('instances create', () => {
 
   test('prints the masked request with --dry-run, and sends nothing', async () => {
     const argv = [
-      'instances',
-      'create',
-      'web',
-      ...HARDWARE,
-      '--docker-image',
-      'i',
-      '-e',
-      'PW=hunter2',
+      ...['instances', 'create', 'web', ...HARDWARE, '--docker-image', 'i', '-e', 'PW=hunter2'],
       '--dry-run',
     ];
     const { code, stdout, requests } = await world.cli([...argv, '--json']);

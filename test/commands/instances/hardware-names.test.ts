@@ -35,14 +35,7 @@ describe('an unknown offer or image', () => {
   test('sends an unknown offer or image as an ID unless known IDs have another form', async () => {
     const note = 'No known image is named "image_77"; sending the text as an ID.';
     const argv = [
-      'instances',
-      'create',
-      'box',
-      '--offer',
-      OFFER,
-      '--image',
-      'image_77',
-      '--no-ssh-key',
+      ...['instances', 'create', 'box', '--offer', OFFER, '--image', 'image_77', '--no-ssh-key'],
     ];
     const none = await world.cli(argv);
     expect(none.requests[0]?.body).toMatchObject({ image_id: 'image_77' });

@@ -97,11 +97,7 @@ describe('instances stop and start', () => {
   test('sends a stop and prints a line for the instance', async () => {
     const id = await rent('trainer');
     const { code, stdout, requests } = await world.cli([
-      'instances',
-      'stop',
-      'trainer',
-      '-o',
-      'csv',
+      ...['instances', 'stop', 'trainer', '-o', 'csv'],
     ]);
     expect(code).toBe(0);
     expect(stdout).toBe(`name,id,status,paid_until\ntrainer,${id},STOPPING,\n`);
@@ -127,12 +123,7 @@ describe('instances stop and start', () => {
     const b = await rent('box-b');
     await world.cli(['instances', 'terminate', 'box-a', '-y', '--wait']);
     const { code, stdout, stderr } = await world.cli([
-      'instances',
-      'stop',
-      'box-a',
-      'box-b',
-      'box-a',
-      '--json',
+      ...['instances', 'stop', 'box-a', 'box-b', 'box-a', '--json'],
     ]);
 
     expect(code).toBe(5);
@@ -237,12 +228,7 @@ describe('instances terminate', () => {
   test('terminates an instance with --yes --wait', async () => {
     await rent('trainer');
     const { code, stdout } = await world.cli([
-      'instances',
-      'terminate',
-      'trainer',
-      '-y',
-      '--wait',
-      '--json',
+      ...['instances', 'terminate', 'trainer', '-y', '--wait', '--json'],
     ]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ name: 'trainer', status: 'TERMINATED' });

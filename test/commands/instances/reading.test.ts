@@ -35,13 +35,7 @@ describe('instances get', () => {
 
   test('masks generated secrets, and shows them with --show-secrets', async () => {
     await world.cli([
-      'instances',
-      'create',
-      'lab',
-      ...HARDWARE,
-      '--template',
-      'jupyterlab',
-      '--wait',
+      ...['instances', 'create', 'lab', ...HARDWARE, '--template', 'jupyterlab', '--wait'],
     ]);
     const secrets = async (...flags: string[]) => {
       const { stdout } = await world.cli(['instances', 'get', 'lab', '--json', ...flags]);
@@ -307,13 +301,7 @@ describe('instances events', () => {
 
   test('prints the given page, and the flags for more', async () => {
     const { stdout, stderr, requests } = await world.cli([
-      'instances',
-      'events',
-      'trainer',
-      '--limit',
-      '3',
-      '--page',
-      '2',
+      ...['instances', 'events', 'trainer', '--limit', '3', '--page', '2'],
     ]);
     expect(requests[0]?.path).toMatch(/\/events\?page=2&limit=3$/);
     expect(stdout.trim().split('\n')).toHaveLength(4);
@@ -340,10 +328,7 @@ describe('instances events', () => {
     [['--all', '--page', '2'], "option '--page <number>' cannot be used with option '--all'"],
   ])('rejects instances events %j before any request', async (flags, words) => {
     const { code, stderr, requests } = await world.cli([
-      'instances',
-      'events',
-      'trainer',
-      ...flags,
+      ...['instances', 'events', 'trainer', ...flags],
     ]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toContain(words);

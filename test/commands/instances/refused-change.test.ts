@@ -268,12 +268,7 @@ describe('instances reorder', () => {
     const id = await rent('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     const { code, stdout, stderr, requests } = await world.cli([
-      'instances',
-      'reorder',
-      'trainer',
-      'trainer-2',
-      '--wait',
-      '--json',
+      ...['instances', 'reorder', 'trainer', 'trainer-2', '--wait', '--json'],
     ]);
     expect(code).toBe(0);
     expect(requests[0]).toMatchObject({
@@ -304,11 +299,7 @@ describe('instances reorder', () => {
   test('accepts an invalid name in reorder with --any-name', async () => {
     await rent('trainer');
     const { code, requests } = await world.cli([
-      'instances',
-      'reorder',
-      'trainer',
-      'x',
-      '--any-name',
+      ...['instances', 'reorder', 'trainer', 'x', '--any-name'],
     ]);
     expect(code).not.toBe(2);
     expect(requests[0]?.body).toEqual({ new_name: 'x' });

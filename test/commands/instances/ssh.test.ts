@@ -241,26 +241,16 @@ describe('instances ssh', () => {
 
 describe('the arguments of ssh and scp', () => {
   const ours = (world: World) => [
-    '-o',
-    `HostKeyAlias=${ID}`,
-    '-o',
-    `UserKnownHostsFile=${join(world.home, 'state', 'ssh', 'known_hosts')}`,
-    '-o',
-    'StrictHostKeyChecking=accept-new',
-    '-o',
-    'CheckHostIP=no',
+    ...['-o', `HostKeyAlias=${ID}`],
+    ...['-o', `UserKnownHostsFile=${join(world.home, 'state', 'ssh', 'known_hosts')}`],
+    ...['-o', 'StrictHostKeyChecking=accept-new', '-o', 'CheckHostIP=no'],
   ];
 
   test('passes the host key options, port and address to ssh and scp', async () => {
     const world = await worldWith({});
     await run(world, 'ssh', ID);
     expect(await started(world)).toEqual([
-      'ssh',
-      ...ours(world),
-      '-p',
-      '22',
-      '--',
-      'root@192.168.5.6',
+      ...['ssh', ...ours(world), '-p', '22', '--', 'root@192.168.5.6'],
     ]);
   });
 
@@ -272,22 +262,8 @@ describe('the arguments of ssh and scp', () => {
     const more = ['--ssh-arg=-A', '--ssh-option', 'ProxyJump=bastion'];
     await run(world, 'ssh', ...flags, ID, ...more, '--', 'ls', '-la');
     expect(await started(world)).toEqual([
-      'ssh',
-      '-A',
-      '-o',
-      'ProxyJump=bastion',
-      '-i',
-      key,
-      '-o',
-      'IdentitiesOnly=yes',
-      ...ours(world),
-      '-t',
-      '-p',
-      '2200',
-      '--',
-      'ann@192.168.5.6',
-      'ls',
-      '-la',
+      ...['ssh', '-A', '-o', 'ProxyJump=bastion', '-i', key, '-o', 'IdentitiesOnly=yes'],
+      ...[...ours(world), '-t', '-p', '2200', '--', 'ann@192.168.5.6', 'ls', '-la'],
     ]);
   });
 
@@ -316,15 +292,7 @@ describe('the arguments of ssh and scp', () => {
     expect(await started(world)).toEqual([]);
     await run(world, 'scp', '-r', '-p', '--', '-x y', `${ID}:a b`);
     expect(await started(world)).toEqual([
-      'scp',
-      ...ours(world),
-      '-r',
-      '-p',
-      '-P',
-      '22',
-      '--',
-      './-x y',
-      'root@[2001:db8::5]:a b',
+      ...['scp', ...ours(world), '-r', '-p', '-P', '22', '--', './-x y', 'root@[2001:db8::5]:a b'],
     ]);
   });
 

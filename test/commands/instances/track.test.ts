@@ -48,10 +48,7 @@ describe('instances track or untrack', () => {
     await begin();
     await world.cli(CREATE);
     const { code, stderr, requests } = await world.cli([
-      'instances',
-      'untrack',
-      'trainer',
-      '--yes',
+      ...['instances', 'untrack', 'trainer', '--yes'],
     ]);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     expect(stderr).toBe(

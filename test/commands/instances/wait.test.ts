@@ -77,13 +77,7 @@ describe('instances wait', () => {
     await world.sandbox.inject('slow-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli([
-      'instances',
-      'wait',
-      'trainer',
-      '--wait-timeout',
-      '1m',
-      '--poll-interval',
-      '10s',
+      ...['instances', 'wait', 'trainer', '--wait-timeout', '1m', '--poll-interval', '10s'],
     ]);
     expect(code).toBe(8);
     expect(stderr).toMatch(
@@ -210,10 +204,7 @@ describe('instances wait during an outage', () => {
   test('exits with 11 immediately for a Retry-After beyond the deadline', async () => {
     const strict = await strictWorld(120, 'ACTIVE');
     const { code, stdout, stderr, requests } = await strict.cli([
-      ...WAIT,
-      '--wait-timeout',
-      '1m',
-      '-q',
+      ...[...WAIT, '--wait-timeout', '1m', '-q'],
     ]);
     await strict.close();
     expect({ code, stdout, requests: requests.length }).toEqual({
@@ -296,13 +287,9 @@ describe('instances wait during an outage', () => {
       },
     });
     const wait = [
-      'instances',
-      'wait',
-      'b0000000-0000-4000-8000-00000000000a',
-      'b0000000-0000-4000-8000-00000000000b',
-      'b0000000-0000-4000-8000-00000000000c',
-      '--for',
-      'terminated',
+      ...['instances', 'wait', 'b0000000-0000-4000-8000-00000000000a'],
+      ...['b0000000-0000-4000-8000-00000000000b', 'b0000000-0000-4000-8000-00000000000c'],
+      ...['--for', 'terminated'],
     ];
     const people = await near.cli(wait, { interrupts });
     const scripts = await near.cli([...wait, '--json'], { interrupts });

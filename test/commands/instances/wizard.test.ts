@@ -184,15 +184,7 @@ describe('instances create in a terminal', () => {
     test('includes the flags of several instances in the command, but no suggested name', async () => {
       const { code, stderr } = await answered(
         [
-          'run',
-          '--here',
-          '--count',
-          '3',
-          '--min-count',
-          '2',
-          '--dry-run',
-          ...identity,
-          '--',
+          ...['run', '--here', '--count', '3', '--min-count', '2', '--dry-run', ...identity, '--'],
           'true',
         ],
         ...['', 'rtx 4090', 'ubuntu 22', '1'],

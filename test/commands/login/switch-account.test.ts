@@ -54,13 +54,8 @@ describe('a profile that leaves an account with living instances', () => {
 
   test('asks although the same key command is stored, if its key is now of another account', async () => {
     const command = (file: string) => [
-      'login',
-      '--profile',
-      'a',
-      '--base-url',
-      world.service.url,
-      '--key-command',
-      `cat ${file}`,
+      ...['login', '--profile', 'a', '--base-url', world.service.url],
+      ...['--key-command', `cat ${file}`],
     ];
     const key = join(world.home, 'key');
     await writeFile(key, ANNA_KEY);

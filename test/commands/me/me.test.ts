@@ -59,10 +59,7 @@ describe('me update', () => {
   it('changes the name, and prints the reserved funds', async () => {
     const world = await createSandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli([
-      'me',
-      'update',
-      '--name',
-      'Ann Lee',
+      ...['me', 'update', '--name', 'Ann Lee'],
     ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Name: +Ann Lee\n/);

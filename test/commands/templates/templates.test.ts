@@ -227,12 +227,7 @@ describe('templates get', () => {
   it("omits a template's readme with --columns", async () => {
     const world = await worldOf(WHISPER);
     const { stdout } = await world.cli([
-      'templates',
-      'get',
-      'whisper',
-      '--columns',
-      'slug',
-      '--no-header',
+      ...['templates', 'get', 'whisper', '--columns', 'slug', '--no-header'],
     ]);
     expect(stdout).toBe('whisper\n');
   });

@@ -99,10 +99,7 @@ describe('create with a deadline', () => {
 
   test('prints the deadline, and the command that moves it', async () => {
     const { stderr } = await world.cli([
-      ...CREATE,
-      '--terminate-at',
-      '2026-01-15T15:30Z',
-      '--unenforced',
+      ...[...CREATE, '--terminate-at', '2026-01-15T15:30Z', '--unenforced'],
     ]);
     expect(stderr).toMatch(
       /Deadline: {4}2026-01-15 \d\d:\d\d [+-]\d\d:\d\d, in 3 h 30 min\. To move it: gpucloud instances expire trainer --after 4h\n/,
@@ -281,12 +278,7 @@ describe('expire', () => {
 
   test('moves a deadline, and warns that nothing enforces it', async () => {
     const { code, stdout, stderr } = await world.cli([
-      'instances',
-      'expire',
-      'trainer',
-      '--after',
-      '8h',
-      '--json',
+      ...['instances', 'expire', 'trainer', '--after', '8h', '--json'],
     ]);
     expect(code, stderr).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
@@ -305,11 +297,7 @@ describe('expire', () => {
   test('omits the warning about enforcement while a schedule runs', async () => {
     await world.arm();
     const { stderr } = await world.cli([
-      'instances',
-      'expire',
-      'trainer',
-      '--at',
-      '2026-01-16T00:00Z',
+      ...['instances', 'expire', 'trainer', '--at', '2026-01-16T00:00Z'],
     ]);
     expect(stderr).toBe('');
   });
@@ -334,13 +322,7 @@ describe('expire', () => {
 
   test('sets the deadline of the known instances, and exits with 3 for an unknown name', async () => {
     const { code, stdout } = await world.cli([
-      'instances',
-      'expire',
-      'nobody',
-      'trainer',
-      '--after',
-      '8h',
-      '--json',
+      ...['instances', 'expire', 'nobody', 'trainer', '--after', '8h', '--json'],
     ]);
     expect(code).toBe(3);
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'trainer', ends_at: world.at(8) }]);

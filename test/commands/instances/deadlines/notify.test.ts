@@ -230,12 +230,7 @@ describe('profiles set --notify', () => {
     expect(stored.profiles.work.notify).toEqual(['curl', '-d', '@-', 'https://ntfy.sh/my gpus']);
     expect(await set('none')).toMatchObject({ notify: null });
     const { code, stderr } = await world.cli([
-      'profiles',
-      'set',
-      'work',
-      '--notify',
-      '"',
-      '--json',
+      ...['profiles', 'set', 'work', '--notify', '"', '--json'],
     ]);
     expect(code).toBe(2);
     expect(errorOf(stderr).message).toContain('--notify');
