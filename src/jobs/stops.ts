@@ -70,7 +70,8 @@ export function createStops(
         await clock.sleep(UNKNOWN, closed);
         continue;
       }
-      if (time?.isFresh() !== true) time = await timeNow(context);
+      const isKnown = time?.isFresh() === true && !context.serviceClock.isExact();
+      if (!isKnown) time = await timeNow(context);
       if (time === undefined) {
         await clock.sleep(STEP, closed);
         continue;
