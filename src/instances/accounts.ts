@@ -3,72 +3,9 @@ import { replaceQuestion } from '../config/remedies.ts';
 import { isHome } from '../config/resolve.ts';
 import type { Context, ServiceAddress } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { accountsIn, type Journal, type Scope } from '../journal/index.ts';
-import { isTerminated, mayBill } from '../rules/statuses.ts';
-import { faultOf } from '../system/error-code.ts';
-import { serviceName } from './deadlines/armed.ts';
+import type { Scope } from '../journal/index.ts';
 import { warnOfUnenforcedDeadlines } from './deadlines/unenforced.ts';
-
-/** An account of this computer whose instances may bill. */
-export interface OtherAccount {
-  readonly scope: Scope;
-  /** The names of its requests with an unknown outcome and of its instances. */
-  readonly names: readonly string[];
-}
-
-/**
- * Returns the names of an account's requests and instances that may bill, which this computer can't
- * terminate without the key. Ignores an unreadable journal: other commands report it.
- */
-export async function maybeRunning(
-  open: () => Promise<Journal>,
-  isAlive = (status: string | undefined) => !isTerminated(status),
-): Promise<string[]> {
-  try {
-    const { instances, unknown } = await (await open()).read();
-    const alive = instances.filter(({ last }) => isAlive(last?.status));
-    return [...unknown, ...alive].map(({ name }) => name);
-  } catch (error) {
-    if (error instanceof CliError) return [];
-    throw error;
-  }
-}
-
-/** Whether a profile has a key of this account. A profile of unknown account may be anyone's. */
-function isSignedInTo(scope: Scope, profile: Profile): boolean {
-  const { account } = profile;
-  if (keyPlace(profile) === undefined || !isHome(profile, scope.service)) return false;
-  return account === undefined || account.id === scope.account;
-}
-
-/** Returns the accounts whose instances may bill and that no profile signs in to. */
-export async function signedOutAccounts(context: Context): Promise<OtherAccount[]> {
-  const file = await context.profiles();
-  const service = await serviceName(context);
-  const own = await (await context.journal()).account();
-  const profiles = Object.values(file.profiles);
-  const found: OtherAccount[] = [];
-  for (const scope of await accountsHere(context)) {
-    const isActive = scope.service === service && scope.account === own;
-    if (isActive || profiles.some((profile) => isSignedInTo(scope, profile))) continue;
-    // Nobody reads a TERMINATING instance again without the key, so it would be listed for ever.
-    const names = await maybeRunning(() => context.journalOf(scope), mayBill);
-    if (names.length > 0) found.push({ scope, names });
-  }
-  return found;
-}
-
-async function accountsHere(context: Context) {
-  try {
-    return accountsIn((await context.folders()).state);
-  } catch (error) {
-    context.err.warn(
-      'local_storage',
-      `Could not look for instances of other accounts (${faultOf(error)}).`,
-    );
-    return [];
-  }
-}
+import { isSignedInTo, maybeRunning, type OtherAccount } from './other-accounts.ts';
 
 /**
  * Returns the question to ask before a profile's key or address is replaced, or undefined if
@@ -90,7 +27,7 @@ export async function replacingQuestion(
 }
 
 /** An account that a profile leaves for another one. */
-export interface LeftAccount extends OtherAccount {
+export interface LeftAccount extends Pick<OtherAccount, 'scope' | 'names'> {
   readonly profile: string;
   /** Its e-mail address, name or ID, and its service. */
   readonly who: string;

@@ -12,6 +12,7 @@ import { idKey, isSameName, isUuid, resourceId, typedName } from '../rules/names
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 import { isOwn, type Match, matchInstance } from './match.ts';
+import { otherAccounts, otherAccountText } from './other-accounts.ts';
 
 /** Target instance of a command. */
 export interface Target {
@@ -96,7 +97,7 @@ async function find(
   const [one, other] = found.fitting;
   if (one === undefined) {
     if (isUuid(typed)) return unknownHere(typed);
-    throw notKnown(typed, (await known.all()).instances);
+    throw await notKnown(typed, (await known.all()).instances, context);
   }
   if (other !== undefined) throw ambiguous(typed, found);
   if (found.by === 'beginning' && isChange && context.flags.yes) {
@@ -173,7 +174,13 @@ function targetOf({ id, name, last, deadline, idle, rescue }: KnownInstance): Ta
   return { id, name, last: last?.status, ends_at: deadline, ...kept };
 }
 
-function notKnown(typed: string, instances: readonly KnownInstance[]): CliError {
+async function notKnown(
+  typed: string,
+  instances: readonly KnownInstance[],
+  context: Context,
+): Promise<CliError> {
+  const others = await otherAccounts(context);
+  const other = others.find(({ names }) => names.some((name) => isSameName(name, typed)));
   const living = instances.filter(({ last }) => !isTerminated(last?.status));
   const names = (living.length > 0 ? living : instances).map(({ name }) => name);
   const near = nearest(typed, names);
@@ -182,7 +189,7 @@ function notKnown(typed: string, instances: readonly KnownInstance[]): CliError 
     'notFound',
     `INSTANCE "${typed}": no instance with that name or ID is known on this computer for this account.`,
     {
-      hint: `${meant}list known instances: ${gpucloud('instances', 'list', '--all')}; add an instance rented elsewhere: ${gpucloud('instances', 'track', 'ID')}`,
+      hint: `${other === undefined ? '' : `${otherAccountText(other)}; `}${meant}list known instances: ${gpucloud('instances', 'list', '--all')}; add an instance rented elsewhere: ${gpucloud('instances', 'track', 'ID')}`,
       resource: typed,
     },
   );

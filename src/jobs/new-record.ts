@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { serviceName } from '../instances/deadlines/armed.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
+import { serviceName } from '../instances/rent/account.ts';
 import { shownSetup } from './command.ts';
 import type { JobPlan } from './job.ts';
 import { timeNow } from './record/note.ts';

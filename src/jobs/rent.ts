@@ -10,6 +10,7 @@ import { type Chosen, warnIfDearer } from '../instances/rent/hardware.ts';
 import { OverMaxPrice, rentWithin } from '../instances/rent/max-price.ts';
 import { nothingCreated, runPreflight } from '../instances/rent/preflight.ts';
 import { gpucloud } from '../output/shell-line.ts';
+import { minuteText } from '../output/time.ts';
 import { isSameName } from '../rules/names.ts';
 import { costAtMost } from './end/cost.ts';
 import { runFailed } from './end/end-job.ts';
@@ -19,7 +20,7 @@ import type { JobPlan } from './job.ts';
 import { namesText } from './phases.ts';
 import { type Noted, note, timeNow } from './record/note.ts';
 import { removeJob, stopAsked } from './record/record.ts';
-import { createStops, graceFor, type Stops } from './stops.ts';
+import { createStops, earlyText, graceFor, type Stops } from './stops.ts';
 
 /** A rented instance, whose deadline counts from its request. */
 export interface Rented {
@@ -73,11 +74,19 @@ export async function rentFor(
       context,
     );
     if (stops === undefined || deadline === undefined) throw new Error('an instance has a request');
+    // A detached run reports it once the command runs.
+    if (!plan.detach) noteDeadline(deadline, job.record.grace, context);
     return { instance, deadline, stops, early };
   } catch (error) {
     stops?.close();
     throw error;
   }
+}
+
+function noteDeadline(deadline: string, grace: number, { err }: Context): void {
+  const ends = `Deadline: ${minuteText(Date.parse(deadline))}.`;
+  const early = earlyText(grace);
+  err.note(early === undefined ? ends : `${ends} The command is interrupted ${early}.`);
 }
 
 /** Counts the deadline from the request: that may be sent hours after gpucloud started. */

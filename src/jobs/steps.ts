@@ -289,6 +289,9 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 
     async end(seen) {
       await noteExit(seen);
+      if (seen.kind === 'lost' && job.record.lost_at === null) {
+        await note(job, { lost_at: timeNow(context) }, context);
+      }
       // The start was stored, but never reached the instance.
       if (seen.kind === 'absent' && !isShown(job.record)) {
         await note(job, { command_started_at: null }, context);

@@ -4,6 +4,7 @@ import { type ServiceTime, serviceTime } from '../instances/deadlines/service-ti
 import { ownJournal } from '../instances/recover/pending.ts';
 import type { Target } from '../instances/resolve.ts';
 import { gpucloud } from '../output/shell-line.ts';
+import { spanText } from '../output/time.ts';
 
 /** Milliseconds between two checks of the deadline, even before one is set. */
 const [STEP, UNKNOWN] = [10_000, 1_000];
@@ -70,7 +71,8 @@ export function createStops(
         await clock.sleep(UNKNOWN, closed);
         continue;
       }
-      if (time?.isFresh() !== true) time = await timeNow(context);
+      const isKnown = time?.isFresh() === true && !context.serviceClock.isExact();
+      if (!isKnown) time = await timeNow(context);
       if (time === undefined) {
         await clock.sleep(STEP, closed);
         continue;
@@ -141,6 +143,13 @@ const [MINUTE, LEAST, MOST] = [60_000, 2, 15];
 export function graceFor(time: number | undefined): number {
   if (time === undefined) return LEAST * MINUTE;
   return Math.max(0, Math.min(Math.max(time / 10, LEAST * MINUTE), MOST * MINUTE, time / 2));
+}
+
+/** Formats `6 min before the deadline (--grace)`; undefined if the command is not interrupted. */
+export function earlyText(grace: number): string | undefined {
+  return grace === 0
+    ? undefined
+    : `${spanText(Math.round(grace / 1000))} before the deadline (--grace)`;
 }
 
 function isNear(): CliError {

@@ -133,10 +133,11 @@ export const hereReport = lazy(() => {
 });
 
 /**
- * EXITED: the command has exited. LOST: the command disappeared without an exit code. UNKNOWN: the
- * run was killed, and the outcome of its request for an instance is not known.
+ * EXITED: the command has exited. TERMINATED: its instance was terminated before the command
+ * exited. LOST: the command disappeared without an exit code. UNKNOWN: the run was killed, and the
+ * outcome of its request for an instance is not known.
  */
-const JOB_STATUSES = ['RUNNING', 'EXITED', 'LOST', 'UNREACHABLE', 'UNKNOWN'] as const;
+const JOB_STATUSES = ['RUNNING', 'EXITED', 'TERMINATED', 'LOST', 'UNREACHABLE', 'UNKNOWN'] as const;
 
 /** A row of `jobs list`. */
 export type JobRow = Infer<typeof jobRow>;

@@ -3,7 +3,7 @@ import type { Context, Session } from '../context.ts';
 import { type CliError, doubt, failuresOf, isOfOneReading, usageError } from '../errors.ts';
 import { endEach } from '../instances/change/ending.ts';
 import { ensureArmed } from '../instances/deadlines/armed.ts';
-import { serviceTime } from '../instances/deadlines/service-time.ts';
+import { readSandboxTime, serviceTime } from '../instances/deadlines/service-time.ts';
 import { warnUnenforced } from '../instances/deadlines/unenforced.ts';
 import { journalOfKey } from '../instances/recover/pending.ts';
 import { purseOf } from '../instances/rent/purse.ts';
@@ -182,11 +182,8 @@ export async function watchDeadlines(
 async function readClock(context: Context): Promise<void> {
   const { serviceClock } = context;
   try {
-    // A user may advance the sandbox's clock. Its responses don't change a clock that is exact.
-    if (serviceClock.isExact()) {
-      const { now } = await (await context.sandbox()).status();
-      serviceClock.set(Date.parse(now));
-    } else {
+    if (serviceClock.isExact()) await readSandboxTime(context);
+    else {
       await (await context.api({ quiet: true })).users.me();
     }
   } catch (error) {

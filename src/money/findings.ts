@@ -1,6 +1,6 @@
 import { FAILURES } from '../errors.ts';
-import type { OtherAccount } from '../instances/accounts.ts';
 import type { Armed, Enforcement } from '../instances/deadlines/armed.ts';
+import type { OtherAccount } from '../instances/other-accounts.ts';
 import type { AccountDrive, AccountInstance } from '../json-results/money.ts';
 import { instant, relative, spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
@@ -58,7 +58,7 @@ export interface Look {
 interface Local {
   readonly enforcement?: Enforcement;
   readonly jobs?: readonly OpenJob[];
-  /** Accounts that no profile signs in to. */
+  /** Other accounts whose instances may bill. */
   readonly others?: readonly OtherAccount[];
 }
 
@@ -116,7 +116,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
     next: () => ['instances', 'reap'],
   }),
   unenforced,
-  signedOut,
+  otherAccounts,
   ofInstances({
     code: 'rescue_failing',
     test: ({ rescue_failing: failing }) => failing !== null,
@@ -332,17 +332,10 @@ function unenforced({ instances, enforcement, jobs }: Look): Finding[] {
   ];
 }
 
-/** Suggests no command: only a person has that account's key. */
-function signedOut({ others }: Look): Finding[] {
-  return others.map(({ scope: { service, account = '' }, names }) => {
-    const [first = '', ...more] = names;
-    const whose = `${short(first)}${more.length === 0 ? '' : ` and ${more.length} more`}`;
-    return finding(
-      'signed_out_account',
-      account,
-      `${whose} may be billing on the account ${short(account)} of ${service}, which no profile signs in to. Sign in with "gpucloud login --profile NAME --base-url ${service}"`,
-    );
-  });
+function otherAccounts({ others }: Look): Finding[] {
+  return others.map(({ scope: { account = '' }, message, next }) =>
+    finding(next ? 'other_account' : 'signed_out_account', account, message, next),
+  );
 }
 
 type Named = Pick<AccountInstance, 'id' | 'name'>;

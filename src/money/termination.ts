@@ -1,5 +1,6 @@
 import { sentence } from '../api/errors.ts';
-import type { Instance } from '../api/index.ts';
+import type { Drive, Instance } from '../api/index.ts';
+import { textField } from '../api/open-fields.ts';
 import { AT_ONCE, eachBounded } from '../concurrency.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -7,6 +8,7 @@ import type { Changed } from '../instances/change/outcome.ts';
 import { BRIEFLY } from '../instances/read.ts';
 import { knownHere, readAll, titled } from '../instances/rent/preflight.ts';
 import type { Target } from '../instances/resolve.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { instant, spanText } from '../output/time.ts';
 import { inRoubles, type Money, priceIn } from '../rules/money.ts';
 import { instanceStatus, isTerminated } from '../rules/statuses.ts';
@@ -21,6 +23,8 @@ export function termination(context: Context) {
    * person confirmed.
    */
   const expected = new Map<string, Money | undefined>();
+  /** The attached drives, by the IDs of their instances. Afterwards, no response may name them. */
+  const attached = new Map<string, unknown>();
 
   /**
    * Asks about each instance by name, with its last known price. If interactive, reads the
@@ -47,6 +51,7 @@ export function termination(context: Context) {
           continue;
         }
         shown.set(instance.id, instance);
+        attached.set(instance.id, instance.storage_drive);
         const rest = restOf(instance, now);
         context.err.note(`${atStake(instance, now)}${rest === undefined ? '' : backText(rest)}.`);
       }
@@ -58,7 +63,8 @@ export function termination(context: Context) {
   }
 
   /**
-   * Returns the logged refunds of awaited instances, and the expected refunds of the others, by ID.
+   * Returns the logged refunds of awaited instances, the expected refunds of the others, and the
+   * drives that keep billing, by ID of the instance.
    */
   async function refunds(
     changed: readonly Changed[],
@@ -66,14 +72,49 @@ export function termination(context: Context) {
   ): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
     if (context.out.format !== 'table') return found;
-    for (const { id, status } of changed.filter((one) => expected.has(one.id))) {
+    const ended = changed.filter((one) => expected.has(one.id));
+    const drives = await readDrives(ended.map(({ id }) => id));
+    for (const { id, status } of ended) {
       const amount = expected.get(id);
       const about = amount === undefined ? [] : [`About ${inRoubles(amount)} will be returned.`];
       const logged = waited && isTerminated(status) ? await billed(id) : [];
-      const facts = logged.length > 0 ? logged : about;
+      const facts = [...(logged.length > 0 ? logged : about), ...driveText(id, drives)];
       if (facts.length > 0) found.set(id, facts.join(' '));
     }
     return found;
+  }
+
+  /** Finds the drives of the instances as last read. */
+  async function findDrives(targets: readonly Target[]): Promise<void> {
+    const ids = new Set(targets.map(({ id }) => id));
+    for (const { id, last } of await knownHere(context)) {
+      if (ids.has(id)) attached.set(id, last?.storage_drive);
+    }
+  }
+
+  /** Returns the account's drives if an ending instance has one; none if they can't be read. */
+  async function readDrives(ids: readonly string[]): Promise<readonly Drive[]> {
+    if (ids.every((id) => attached.get(id) == null)) return [];
+    try {
+      return await (await context.api()).drives.list(BRIEFLY);
+    } catch (error) {
+      if (error instanceof CliError) return [];
+      throw error;
+    }
+  }
+
+  /** The service keeps the drive of a terminated instance, and bills it. */
+  function driveText(id: string, drives: readonly Drive[]): string[] {
+    const drive = attached.get(id);
+    if (drive == null) return [];
+    const driveId = textField(drive, 'id');
+    const now = drives.find((one) => one.id === driveId);
+    const name = now?.name ?? textField(drive, 'name') ?? driveId;
+    const price = priceIn(now?.price_per_hour);
+    const cost = price === undefined ? 'keeps billing' : `bills ${inRoubles(price)} per hour`;
+    return [
+      `${name === undefined ? 'Its drive' : `Drive ${name}`} is kept and ${cost}, and the API can't delete it: ${gpucloud('drives', 'list')}`,
+    ];
   }
 
   /** Reads the logs before the termination, so that {@link refunds} shows only later events. */
@@ -116,7 +157,7 @@ export function termination(context: Context) {
     const instance = shown.get(id);
     expected.set(id, instance && restOf(instance, context.serviceClock.now())?.amount);
   }
-  return { question, readLogs, onAccepted, refunds };
+  return { question, findDrives, readLogs, onAccepted, refunds };
 }
 
 /** Formats `trainer: ACTIVE, 89.90 ₽/h, rented 2 h ago`. */

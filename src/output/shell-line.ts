@@ -13,11 +13,12 @@ export function shellLine(words: readonly string[], platform = 'linux'): string 
 const COMMAND = 'gpucloud\uFDD0';
 
 /**
- * Formats a gpucloud command for a hint, a note or a warning. The printer adds the profile, since
- * only the printer knows the profile that a flag chose.
+ * Formats a gpucloud command for a hint, a note or a warning. The printer adds the profile unless
+ * the command names one, since only the printer knows the profile that a flag chose.
  */
 export function gpucloud(...words: readonly string[]): string {
-  return `${COMMAND} ${shellLine(words)}`;
+  const hasProfile = words[0] === '--profile';
+  return `${hasProfile ? 'gpucloud' : COMMAND} ${shellLine(words)}`;
 }
 
 /**

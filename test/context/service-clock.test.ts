@@ -27,11 +27,21 @@ test('ignores a difference below two seconds, the resolution of the Date header'
   expect(service.now()).toBe(NOON + 1_900);
 });
 
-test('prefers an exact time to any Date header', () => {
+test('prefers an exact time to a Date header that agrees with it', () => {
   const service = createServiceClock(manualClock());
-  service.set(NOON + 86_400_000);
+  service.set(NOON + 1_900);
   service.learn('Thu, 15 Jan 2026 12:00:00 GMT');
-  expect(service.now()).toBe(NOON + 86_400_000);
+  expect(service.now()).toBe(NOON + 1_900);
+});
+
+test("follows the sandbox's clock at once when another process advances it", () => {
+  const service = createServiceClock(manualClock());
+  service.set(NOON);
+  service.learn('Thu, 15 Jan 2026 14:00:00 GMT');
+  expect({ now: service.now(), isExact: service.isExact() }).toEqual({
+    now: NOON + 2 * HOUR,
+    isExact: true,
+  });
 });
 
 test.each([26, -26])(

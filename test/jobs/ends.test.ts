@@ -49,6 +49,14 @@ describe('the cost of a job', () => {
   });
 
   test.each([
+    ['2026-01-15T11:30:00.000Z', '179.80'],
+    ['2026-01-15T23:30:00.000Z', '449.50'],
+    [null, '449.50'],
+  ])('charges no hour after the termination at %s', (terminated_at, cost) => {
+    expect(costAtMost({ ...instance, terminated_at }, start + 5 * 3_600_000)).toBe(cost);
+  });
+
+  test.each([
     ['10.1234', '10.1234'],
     ['0.004', '0.004'],
     ['90', '90.00'],

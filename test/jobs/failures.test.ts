@@ -34,11 +34,13 @@ test('prints one line per phase of run, then a summary', async () => {
   const lines = stderr
     .replace(/after \d+ s/, 'after N s')
     .replace(/₽: .*\./, '₽.')
+    .replace(/Deadline: [-\d]+ [:\d]+ [+-][:\d]+/, 'Deadline: TIME')
     .split('\n');
   expect(lines.filter((line) => !/^(Waiting|job is|Created|Status)/.test(line))).toEqual([
     `To copy: 1 file (2 bytes) from ${world.local('in')}`,
     'Price per hour: unknown until created; --max-price sets a limit.',
     'Renting job',
+    'Deadline: TIME. The command is interrupted 6 min before the deadline (--grace).',
     'Starting job',
     'Connecting to job',
     'Copying 1 file (2 bytes)',

@@ -163,6 +163,15 @@ test('reports exit code 125 for a lost command after jobs stop', async () => {
   expect(await shown()).toMatchObject({ status: 'LOST', phase: 'running' });
 });
 
+test('reap says that a command ran until the deadline, and its job is not lost', async () => {
+  await world.detach('sleep 60');
+  world.advance(5 * 3_600_000);
+  const { rows, stderr } = await reap();
+  expect(rows).toMatchObject([{ outcome: 'terminated', reason: 'job', exit_code: null }]);
+  expect(stderr).toContain('The command was still running at the deadline.');
+  expect(await shown()).toMatchObject({ status: 'TERMINATED', exit_code: null });
+});
+
 test('keeps an end that another process recorded, and terminates nothing', async () => {
   const report = local('report.json');
   const ended = world.run('echo up; touch up; until [ -e go ]; do sleep 0.1; done; exit 3', [

@@ -76,6 +76,7 @@ describe('run --detach', () => {
     const { code, stderr } = await world.run('true', ['--detach']);
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('fetches the results and terminates job');
+    expect(stderr).toContain('It interrupts the command 6 min before the deadline (--grace).');
   });
 });
 

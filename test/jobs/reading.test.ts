@@ -174,7 +174,10 @@ describe('the status in jobs get', () => {
     await killSupervisor(world);
     expect(await state()).toMatchObject({ status: 'LOST', exit_code: null });
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
-    expect(await state()).toMatchObject({ status: 'LOST', exit_code: null, hasEnd: false });
+    const gone = { exit_code: null, hasEnd: false };
+    expect(await state()).toMatchObject({ status: 'TERMINATED', ...gone });
+    store({ lost_at: '2026-01-15T12:30:00.000Z' });
+    expect(await state()).toMatchObject({ status: 'LOST', ...gone });
   });
 
   test('shows EXITED in jobs get with the stored exit code and duration after the command exits', async () => {
@@ -186,7 +189,7 @@ describe('the status in jobs get', () => {
     world.advance(600_000);
     expect(await state()).toMatchObject({ status: 'EXITED', hasEnd: false, seconds: 90 });
     store({ exit_code: null });
-    expect(await state()).toMatchObject({ status: 'LOST', exit_code: null });
+    expect(await state()).toMatchObject({ status: 'TERMINATED', exit_code: null });
   });
 });
 

@@ -82,7 +82,7 @@ export const terminate = verb({
   view: changedView,
   notes:
     'Stops billing. The service returns the unused part of the reserved hour to the balance. An ' +
-    'attached cloud drive is kept.\n\n' +
+    'attached cloud drive is kept and keeps billing.\n\n' +
     'Shows each instance with its price and asks first, unless --yes is given. --yes accepts ' +
     'names and full IDs, not ID prefixes. In a terminal without INSTANCE, offers the known ' +
     'instances. Terminating a terminated instance succeeds.\n\n' +
@@ -106,7 +106,7 @@ export const terminate = verb({
   async run(context, typed, { wait, all = false, rescue, ...times }) {
     const own = asking(typed, context);
     const chosen = all ? await chooseAll(typed, own) : await choose('terminate', typed, own);
-    const { question, readLogs, onAccepted, refunds } = termination(own);
+    const { question, findDrives, readLogs, onAccepted, refunds } = termination(own);
     await change(
       {
         verb: 'terminate',
@@ -114,6 +114,7 @@ export const terminate = verb({
         goal: 'TERMINATED',
         before: async (targets) => {
           if (targets.length === 0 && (await own.prompts()) !== undefined) return;
+          await findDrives(targets);
           await warnOfJobs(targets, own);
           await confirm(own, () => question(targets));
           if (rescue === true) await copyFirst(targets, own);

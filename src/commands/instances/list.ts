@@ -9,6 +9,7 @@ import {
   newestFirst,
   readKnownInstances,
 } from '../../instances/known-instances.ts';
+import { otherAccounts, otherAccountText } from '../../instances/other-accounts.ts';
 import { readJobs } from '../../jobs/record/record.ts';
 import { costEstimate } from '../../money/by-instance.ts';
 import type { Output } from '../../output/output.ts';
@@ -56,6 +57,7 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
   const rows = withCosts(known.rows, context).filter((row) => all || !isTerminated(row.status));
   const shown = context.out.people ? rows : await withJobs(rows, context);
   await show(shown, all, context.out, context);
+  for (const other of await otherAccounts(context)) context.err.note(otherAccountText(other));
   const { driveFault } = known;
   const worst = worstOf(known.faults);
   throwAll([

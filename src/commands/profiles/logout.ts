@@ -4,8 +4,8 @@ import { type ConfigFile, profileOf, SANDBOX, withProfile } from '../../config/f
 import { dropKey } from '../../config/keep-key.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { maybeRunning } from '../../instances/accounts.ts';
 import { warnOfUnenforcedDeadlines } from '../../instances/deadlines/unenforced.ts';
+import { maybeRunning } from '../../instances/other-accounts.ts';
 import { namedProfile, profileView, shownProfile } from './profile.ts';
 
 export const logout = verb({

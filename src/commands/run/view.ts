@@ -5,11 +5,10 @@ import { shownSetup } from '../../jobs/command.ts';
 import { type PlannedCost, plannedCostText } from '../../jobs/end/cost.ts';
 import type { JobPlan } from '../../jobs/job.ts';
 import { filesText, largestText, leftOutText } from '../../jobs/phases.ts';
-import { graceFor } from '../../jobs/stops.ts';
+import { earlyText, graceFor } from '../../jobs/stops.ts';
 import type { Planned } from '../../json-results/instances.ts';
 import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
-import { spanText } from '../../output/time.ts';
 import { REQUEST_SECRETS } from '../../rules/secrets.ts';
 
 /** The output of `--dry-run`. */
@@ -106,10 +105,10 @@ export const planView: View<JobPlan & Planned & { readonly cost: PlannedCost }> 
 /** The command has less time than its instance: the rest is for copying results. */
 function interruptText(ends: JobPlan['ends'], given: number | undefined): string | null {
   const wanted = wantedDeadline(ends);
-  if (wanted === undefined || given === 0) return null;
+  if (wanted === undefined) return null;
   const grace = given ?? ('after' in wanted ? graceFor(wanted.after) : undefined);
-  const early = grace === undefined ? '2 to 15 min' : spanText(grace / 1000);
-  return `${early} before the deadline (--grace)`;
+  if (grace === undefined) return '2 to 15 min before the deadline (--grace)';
+  return earlyText(grace) ?? null;
 }
 
 function namesOf({ variables }: JobPlan['toStart']): string[] {

@@ -1,8 +1,8 @@
 import type { CallOptions } from '../../api/index.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
-import { signedOutAccounts } from '../../instances/accounts.ts';
 import { type Enforcement, readEnforcement } from '../../instances/deadlines/armed.ts';
+import { otherAccounts } from '../../instances/other-accounts.ts';
 import { payingAccount } from '../../instances/rent/account.ts';
 import { isRented, readJobs } from '../../jobs/record/record.ts';
 import type { Overview } from '../../json-results/money.ts';
@@ -59,7 +59,7 @@ async function screenOf(reading: AccountReading, context: Context): Promise<Scre
   const jobs = (await readJobs(context))
     .filter(({ ended_at }) => ended_at === null)
     .filter(isRented);
-  const others = await signedOutAccounts(context);
+  const others = await otherAccounts(context);
   const look = lookAt(reading, { enforcement, jobs, others });
   return { overview: overviewOf(look, { typed: typedIn(context) }), enforcement };
 }

@@ -5,6 +5,7 @@ import type { ArmedStatus } from '../../json-results/instances.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
 import { durationWord } from '../../rules/times.ts';
+import { serviceName } from '../rent/account.ts';
 import { commandLine } from '../scheduler/crontab.ts';
 import {
   ENTRY,
@@ -15,7 +16,7 @@ import {
   schedulersIn,
   schedulersWith,
 } from '../scheduler/index.ts';
-import { FEATURES, judge, profileOf, serviceName } from './armed.ts';
+import { FEATURES, judge, profileOf } from './armed.ts';
 
 /** Milliseconds to wait for a scheduled run, since its requests may time out. */
 const LONGEST_RUN = 120_000;

@@ -14,6 +14,7 @@ import { minuteText, relative, spanText } from '../../output/time.ts';
 import { CLOCKS } from '../../system/clock.ts';
 import { faultOf } from '../../system/error-code.ts';
 import { ownJournal } from '../recover/pending.ts';
+import { serviceName } from '../rent/account.ts';
 import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/index.ts';
 
 /** Milliseconds between scheduled runs, unless --every sets them. */
@@ -191,12 +192,6 @@ function aheadNow({ serviceClock }: Context): number | undefined {
 export function differenceText(ahead: number): string {
   const difference = spanText(Math.abs(ahead) / 1000);
   return `the service's clock is ${difference} ${ahead > 0 ? 'ahead of' : 'behind'} this computer's`;
-}
-
-/** Returns the service's name in the journal. */
-export async function serviceName(context: Context): Promise<string> {
-  const { sandbox, baseUrl } = await context.settings({ key: false });
-  return sandbox ? 'sandbox' : (baseUrl?.value ?? '');
 }
 
 export async function profileOf(context: Context): Promise<string> {

@@ -30,7 +30,10 @@ export async function serviceTime(
 ): Promise<ServiceTime> {
   const { serviceClock, clock, signal } = context;
   if (!serviceClock.isKnown()) await ask();
-  if (serviceClock.isExact()) return { now: serviceClock.now, isFresh: () => true, ahead: 0 };
+  if (serviceClock.isExact()) {
+    await readSandboxTime(context);
+    return { now: serviceClock.now, isFresh: () => true, ahead: 0 };
+  }
   const first = serviceClock.last();
   if (first === undefined || !serviceClock.isKnown()) {
     throw new CliError(
@@ -51,6 +54,12 @@ export async function serviceTime(
     isFresh: () => serviceClock.isEven(first),
     ahead,
   };
+}
+
+/** Reads the sandbox's clock again: another process may have advanced it. */
+export async function readSandboxTime({ sandbox, serviceClock }: Context): Promise<void> {
+  const { now } = await (await sandbox()).status();
+  serviceClock.set(Date.parse(now));
 }
 
 export function warnOfDifference({ ahead }: ServiceTime, { err }: Context): void {

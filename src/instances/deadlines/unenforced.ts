@@ -4,13 +4,13 @@ import { heartbeatOf, type Journal, type Scope } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText } from '../../output/time.ts';
 import { mayBill } from '../../rules/statuses.ts';
+import { serviceName } from '../rent/account.ts';
 import {
   endsNeed,
   type Feature,
   noteFault,
   profileOf,
   readEnforcement,
-  serviceName,
   unenforcedText,
 } from './armed.ts';
 

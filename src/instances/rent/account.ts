@@ -1,5 +1,11 @@
 import type { Context } from '../../context.ts';
 
+/** Returns the service's name in the journal. */
+export async function serviceName(context: Context): Promise<string> {
+  const { sandbox, baseUrl } = await context.settings({ key: false });
+  return sandbox ? 'sandbox' : (baseUrl?.value ?? '');
+}
+
 /**
  * Returns the account that pays, such as `ann@example.com (profile work)`, if this computer has
  * several profiles. With one profile, nobody can mean another account.

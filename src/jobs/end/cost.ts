@@ -9,13 +9,14 @@ import { inRoubles, kopecksText, type Money, priceIn, startedHours } from '../..
  * is unknown.
  */
 export function costAtMost(
-  instance: Pick<Instance, 'price_per_hour_snapshot' | 'created_at'> | undefined,
+  instance: Pick<Instance, 'price_per_hour_snapshot' | 'created_at' | 'terminated_at'> | undefined,
   now: number,
 ): string | null {
   const price = priceIn(instance?.price_per_hour_snapshot);
   const created = instant(instance?.created_at);
   if (price === undefined || created === undefined) return null;
-  return kopecksText(price.times(startedHours(now - created)));
+  const end = Math.min(now, instant(instance?.terminated_at) ?? now);
+  return kopecksText(price.times(startedHours(end - created)));
 }
 
 /** What a planned job may cost until its deadline, in roubles, as decimals. */

@@ -11,11 +11,12 @@ import { typedName } from '../../rules/names.ts';
 import { printJson } from '../output.ts';
 import { namesText } from '../phases.ts';
 import type { RentedRecord } from '../record/record.ts';
+import { earlyText } from '../stops.ts';
 import { type Member, receiptText } from './receipt.ts';
 
 /** Prints a detached job's instance, since it keeps billing. */
 export async function noteStarted(
-  { id, name, on }: Pick<RentedRecord, 'id' | 'name' | 'on'>,
+  { id, name, on, grace }: Pick<RentedRecord, 'id' | 'name' | 'on' | 'grace'>,
   context: Context,
 ): Promise<void> {
   const { out, err } = context;
@@ -31,10 +32,12 @@ export async function noteStarted(
   }
   const account = await journal.account();
   const enforcement = await readEnforcement({ account }, context);
+  const early = earlyText(grace);
+  const near = early === undefined ? '' : ` It interrupts the command ${early}.`;
   err.warn(
     'may_be_billing',
     enforcement.job.isArmed
-      ? `When the command exits, "instances reap" fetches the results and terminates ${name}. The instance bills until then, at the latest until ${end}. See its output: ${gpucloud('jobs', 'logs', typed)}`
+      ? `When the command exits, "instances reap" fetches the results and terminates ${name}. The instance bills until then, at the latest until ${end}.${near} See its output: ${gpucloud('jobs', 'logs', typed)}`
       : `Even after its command exits, ${name} ${billsUntil(deadline, enforcement)}. To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
   );
   await out.item({ id, name }, startedView);

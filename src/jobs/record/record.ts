@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
-import { serviceName } from '../../instances/deadlines/armed.ts';
+import { serviceName } from '../../instances/rent/account.ts';
 import { type JobGpu, type JobReport, jobGpu, jobReport } from '../../json-results/jobs.ts';
 import { lazy } from '../../lazy.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';

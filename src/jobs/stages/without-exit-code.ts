@@ -6,11 +6,15 @@ export function withoutExitCode({
   stops,
   record,
   by,
-}: Pick<Job, 'stops' | 'record' | 'by'>): CliError {
+  seen,
+}: Pick<Job, 'stops' | 'record' | 'by' | 'seen'>): CliError {
   const { half } = stops;
   if (record.here && by !== 'run') return new CliError('runFailed', 'The run was killed.');
   if (record.command_started_at === null) {
     return new CliError('runFailed', 'The command was never started.');
+  }
+  if (seen.kind === 'running' && !half.aborted && !record.here) {
+    return new CliError('runFailed', 'The command was still running at the deadline.');
   }
   const reason =
     half.aborted || record.here

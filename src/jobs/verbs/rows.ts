@@ -128,10 +128,13 @@ function phaseOf(job: JobRecord): JobRow['phase'] {
 
 type State = Pick<JobRow, 'status' | 'exit_code'>;
 
-/** A command that was never started is not lost. */
-function overState({ exit_code, command_started_at }: JobRecord): State {
-  const isLost = exit_code === null && command_started_at !== null;
-  return { status: isLost ? 'LOST' : 'EXITED', exit_code };
+/**
+ * A command that was never started is not lost, nor is one that ran until its instance was
+ * terminated.
+ */
+function overState({ exit_code, command_started_at, lost_at, here }: JobRecord): State {
+  if (exit_code !== null || command_started_at === null) return { status: 'EXITED', exit_code };
+  return { status: lost_at !== null || here ? 'LOST' : 'TERMINATED', exit_code };
 }
 
 function stateNow(job: JobRecord, isAlive: boolean, seen: Seen | undefined): State {

@@ -111,6 +111,55 @@ describe('instances terminate', () => {
     expect(requests.filter(({ path }) => path.includes('/events')).length).toBeLessThan(5);
   });
 
+  describe('with an attached drive', () => {
+    const NOTE =
+      "Drive datasets is kept and bills 1.20 ₽ per hour, and the API can't delete it: gpucloud drives list";
+    beforeEach(async () => {
+      await world.cli(['drives', 'create', 'datasets', '--size', '100GB', '--yes']);
+      await instance('trainer', '--drive', 'datasets');
+      await instance('plain');
+    });
+
+    test.each([
+      ['--yes', {}, [], `trainer is TERMINATING. ${NOTE}\n`],
+      ['--yes --wait', {}, ['--wait'], `. ${NOTE}\n`],
+      ['a question', { terminal: true, columns: 300, stdin: 'y\n' }, [], ` returned. ${NOTE}\n`],
+    ])('notes what goes on billing, with %s', async (_how, io, flags, expected) => {
+      const yes = 'stdin' in io ? [] : ['--yes'];
+      const argv = ['instances', 'terminate', 'trainer', 'plain', ...yes, ...flags];
+      const { code, stderr } = await world.cli(argv, io);
+      expect(code, stderr).toBe(0);
+      expect(stripVTControlCharacters(stderr)).toContain(expected);
+      expect(stderr.split('keeps').length + stderr.split('is kept').length).toBe(3);
+    });
+
+    test('notes the drive without a price if the drives can not be read', async () => {
+      const other = await createSandboxWorld((handler) => (request) => {
+        const isLate = request.path === '/storage/drives' && other.clock.now() > LATER;
+        return isLate ? { status: 500, body: {} } : handler(request);
+      });
+      const LATER = other.clock.now() + HOUR;
+      await other.cli(['drives', 'create', 'datasets', '--size', '100GB', '--yes']);
+      const argv = ['instances', 'create', 'trainer', ...HARDWARE, '--drive', 'datasets', '--wait'];
+      await other.cli(argv);
+      other.clock.advance(2 * HOUR);
+      const { code, stderr } = await other.cli(['instances', 'terminate', 'trainer', '--yes']);
+      await other.close();
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr:
+          "trainer is TERMINATING. Drive datasets is kept and keeps billing, and the API can't delete it: gpucloud drives list\n",
+      });
+    });
+
+    test('says nothing of it in JSON, and sends no other request', async () => {
+      const argv = ['instances', 'terminate', 'trainer', '--yes', '--json'];
+      const { code, stderr, requests } = await world.cli(argv);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(requests.map(({ path }) => path)).not.toContain('/storage/drives');
+    });
+  });
+
   test('omits the refund with --yes and without --wait', async () => {
     await instance('trainer');
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);

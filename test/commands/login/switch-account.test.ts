@@ -171,3 +171,53 @@ test('status names accounts with living instances that no profile signs in to', 
   await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'TERMINATING' });
   expect(JSON.parse((await world.cli(['status', '--json'])).stdout).attention).toEqual([]);
 });
+
+describe('instances that bill on the account of another profile', () => {
+  const OTHER =
+    'box may be billing on another account, anna@example.com (profile a). To show it: gpucloud --profile a status';
+
+  beforeEach(async () => {
+    await world.close();
+    const service = new AccountService(Date.now());
+    world = await createWorld({
+      handler: (request) =>
+        request.path === '/users/me' ? accounts(request) : service.handler(request),
+      signedIn: false,
+    });
+    await annaRents();
+    await login(BORIS_KEY, '--profile', 'b');
+  });
+
+  test.each<[readonly string[], 'stdout' | 'stderr']>([
+    [['status'], 'stdout'],
+    [['instances', 'list'], 'stderr'],
+    [['instances', 'terminate', '--all', '--yes'], 'stderr'],
+    [['instances', 'get', 'BOX'], 'stderr'],
+    [['--profile', 'b', 'instances', 'list'], 'stderr'],
+    [['--profile', 'b', 'status'], 'stdout'],
+  ])('%j names them, with the command that shows them', async (argv, stream) => {
+    const outcome = await world.cli(argv);
+    expect(outcome[stream].replaceAll(/\n */g, ' ')).toContain(OTHER);
+    const own = await world.cli(argv.includes('b') ? [...argv, '--profile', 'a'] : argv, {
+      env: { GPUCLOUD_PROFILE: 'a' },
+    });
+    expect(own[stream].replaceAll(/\n */g, ' ')).not.toContain('on another account');
+  });
+
+  test('says to unset a key that overrides the keys of the profiles', async () => {
+    const env = { GPUCLOUD_API_KEY: BORIS_KEY, GPUCLOUD_BASE_URL: world.service.url };
+    const { stderr } = await world.cli(['instances', 'list'], { env });
+    expect(stderr.split('\n').at(-2)).toBe(
+      'box may be billing on another account, anna@example.com (profile a). Unset GPUCLOUD_API_KEY, then: gpucloud --profile a status',
+    );
+  });
+
+  test('says nothing of them once they are terminated', async () => {
+    const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
+    await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'TERMINATED' });
+    for (const argv of [['list'], ['get', 'box']]) {
+      const { stderr } = await world.cli(['instances', ...argv]);
+      expect(stderr).not.toContain('on another account');
+    }
+  });
+});
