@@ -54,6 +54,11 @@ export interface About {
   ends?: readonly Failure[];
   /** Program whose exit code the command returns: `ssh`. */
   passesOn?: string;
+  /** A flag that takes one value, and the error for several, with the user's own command. */
+  several?: {
+    readonly flag: string;
+    error(values: readonly string[], command: readonly string[]): CliError;
+  };
   /** Global flags that the command rejects: `--columns`. */
   refuses?: readonly string[];
   /** Missing if agents can't call the command. */
@@ -70,6 +75,7 @@ class StrictCommand extends Command {
   readonly about: About = {};
   /** The words up to the user's own command, for the error about too many. */
   private given: readonly string[] = [];
+  private userCommand: readonly string[] = [];
 
   override createCommand(name?: string): Command {
     return new StrictCommand(name);
@@ -88,6 +94,7 @@ class StrictCommand extends Command {
     if (commands.length === 0) {
       const [own, others] = readFlags(args, options, about.ownWords);
       this.given = own;
+      this.userCommand = others[0] === '--' ? others.slice(1) : others;
       const isSplit = others.length === 0 || others[0] === '--';
       return super.parseOptions([...own, ...(isSplit ? [] : ['--']), ...others]);
     }
@@ -179,8 +186,18 @@ class StrictCommand extends Command {
     const option = isSecond
       ? this.options.find((one) => one.attributeName() === key && takesOne(one))
       : undefined;
-    if (option !== undefined) throw usageError(`${option.long}: given twice, but takes one value`);
+    if (option !== undefined) throw this.givenTwice(option.long ?? option.flags);
     return super.setOptionValueWithSource(key, value, source);
+  }
+
+  private givenTwice(flag: string): CliError {
+    const { several } = this.about;
+    if (several?.flag !== flag) return usageError(`${flag}: given twice, but takes one value`);
+    const values = this.given.flatMap((word, at) => {
+      if (this.given[at - 1] === flag) return [word];
+      return word.startsWith(`${flag}=`) ? [word.slice(flag.length + 1)] : [];
+    });
+    return several.error(values, this.userCommand);
   }
 }
 

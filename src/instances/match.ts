@@ -56,6 +56,19 @@ export function matchInstance(
   });
 }
 
+/**
+ * Returns the words before `--` if all of them are known instances: people type `A B -- COMMAND` to
+ * run a command on several.
+ */
+export function instancesBefore(
+  words: readonly string[],
+  known: readonly KnownInstance[],
+): readonly string[] {
+  const others = words.slice(0, Math.max(0, words.indexOf('--')));
+  const isKnown = (word: string) => matchInstance(word, known, false).fitting.length > 0;
+  return others.every(isKnown) ? others : [];
+}
+
 /** Whether the instance was rented or tracked on this computer, and not untracked since. */
 export function isOwn({ origin, untracked }: KnownInstance): boolean {
   return !untracked && origin !== 'read';

@@ -37,6 +37,7 @@ export async function commandOf(
   { flags, from }: Pick<Given, 'flags' | 'from'>,
   context: Context,
 ): Promise<Command> {
+  ensureProgram(words);
   ensureFlagsFirst(words);
   const missing = passEnv.filter((name) => context.env[name] === undefined);
   if (missing.length > 0) {
@@ -53,6 +54,15 @@ export async function commandOf(
   context.withhold([...passed.keys()].filter((name) => !OF_PROGRAMS.test(name)));
   const setup = await setupOf({ flags, from }, context);
   return { words, variables: [...passed].map(([key, value]) => ({ key, value })), setup };
+}
+
+/** Refuses `-- --json COMMAND`: no program's name begins with a dash. */
+function ensureProgram([word = '']: readonly string[]): void {
+  if (!word.startsWith('-')) return;
+  throw usageError(
+    `COMMAND "${word}" is a flag: everything after -- belongs to COMMAND`,
+    'write the flags of gpucloud before --',
+  );
 }
 
 /** Flags that hardly any command but `run` has. */

@@ -1,9 +1,10 @@
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
+import { instancesBefore } from '../instances/match.ts';
 import { instanceIn, readInstance } from '../instances/read.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
 import { findInstance, type Target } from '../instances/resolve.ts';
-import { gpucloud } from '../output/shell-line.ts';
+import { gpucloud, shellLine } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
 import type { HowToReach } from '../ssh/reach.ts';
 import { signInFinder } from '../ssh/sign-in.ts';
@@ -27,6 +28,27 @@ import { asItsJob } from './verbs/sign-in-of.ts';
 
 /** Time to connect, in milliseconds. */
 const LOOK = 30_000;
+
+/** Builds the error for several instances, with the line that starts the command on each. */
+export function severalOn(names: readonly string[], command: readonly string[]): CliError {
+  const end = command.length === 0 ? '' : ` -- ${shellLine(command)}`;
+  return usageError(
+    `--on takes one instance, and got ${names.length}: ${names.join(', ')}. Nothing ran.`,
+    `start it on each, with your other flags; "${gpucloud('jobs', 'attach', 'NAME')}" then follows one:\n  for name in ${shellLine(names)}; do ${gpucloud('run', '--on')} "$name" --detach${end}; done`,
+  );
+}
+
+/** Refuses `--on A B -- COMMAND`, which would run `B -- COMMAND` on A. */
+export async function refuseSeveralOn(
+  first: string,
+  words: readonly string[],
+  context: Context,
+): Promise<void> {
+  if (words.indexOf('--') < 1) return;
+  const { instances } = await (await context.journal()).read({ archived: true });
+  const others = instancesBefore(words, instances);
+  if (others.length > 0) throw severalOn([first, ...others], words.slice(others.length + 1));
+}
 
 /** Runs a job on an existing instance, and leaves the instance running. */
 export async function runOnInstance(

@@ -3,6 +3,7 @@ import { fieldOf, numberField, textField } from '../api/open-fields.ts';
 import type { Context } from '../context.ts';
 import type { Endpoint } from '../json-results/instances.ts';
 import type { DetailLine } from '../output/output.ts';
+import { isSameName } from '../rules/names.ts';
 
 /** An endpoint without its instance. */
 type OwnEndpoint = Omit<Endpoint, 'instance_id'>;
@@ -38,6 +39,17 @@ export function mainOf(connections: readonly Connection[]): Connection | undefin
   return (
     connections.find((connection) => connection.is_main) ??
     (connections.length === 1 ? connections[0] : undefined)
+  );
+}
+
+/** Returns the endpoint with this name: in the typed case, otherwise in any case. */
+export function namedEndpoint(
+  name: string,
+  connections: readonly Connection[],
+): Connection | undefined {
+  return (
+    connections.find((connection) => connection.name === name) ??
+    connections.find((connection) => isSameName(connection.name, name))
   );
 }
 

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { wholeNumber } from '../rules/numbers.ts';
 import { sshPort } from '../rules/ssh.ts';
-import { type Connection, connectionsOf, mainOf } from './endpoints.ts';
+import { type Connection, connectionsOf, mainOf, namedEndpoint } from './endpoints.ts';
 import type { Reached } from './reach.ts';
 
 /** PORTS as typed, before the instance is known. */
@@ -55,8 +55,7 @@ export async function remoteEnd(
     return { port: wanted, endpoint: overTcp.find(({ port }) => port === wanted) };
   }
   const usable = overTcp.filter(({ port }) => sshPort(String(port)).ok);
-  const endpoint =
-    wanted === undefined ? mainOf(usable) : usable.find(({ name }) => name === wanted);
+  const endpoint = wanted === undefined ? mainOf(usable) : namedEndpoint(wanted, usable);
   if (endpoint?.port != null) return { port: endpoint.port, endpoint };
   const names = usable.map(({ name }) => name).join(', ');
   throw new CliError('notFound', missing(wanted, all, target.name), {
@@ -67,7 +66,7 @@ export async function remoteEnd(
 
 function missing(wanted: string | undefined, all: readonly Connection[], instance: string): string {
   if (wanted === undefined) return `${instance} has no main endpoint.`;
-  const found = all.find(({ name }) => name === wanted);
+  const found = namedEndpoint(wanted, all);
   if (found === undefined) return `PORTS "${wanted}": ${instance} has no endpoint with that name.`;
   return isUdp(found.protocol)
     ? `PORTS "${wanted}": the endpoint uses UDP, which SSH can't forward.`

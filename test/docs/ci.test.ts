@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type CiRunner, createCiRunner, killed } from '../jobs/ci-runner.ts';
-import { createJobWorld, IMAGE, type JobWorld, KEY_ID, OFFER } from '../jobs/job-world.ts';
+import { createJobWorld, IMAGE, type JobWorld, OFFER } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { outcomeOf } from '../support/program.ts';
 import { NEW, nameIn } from '../support/renting-service.ts';
@@ -29,6 +29,19 @@ test('uses only existing inputs and outputs of the action in docs/ci.md', () => 
   expect(Object.keys(inputs)).toEqual(expect.arrayContaining(required.map(([name]) => name)));
   const outputs = [...read('docs/ci.md').matchAll(/outputs\.([a-z-]+)/g)].map(([, name]) => name);
   expect(Object.keys(ACTION.outputs)).toEqual(expect.arrayContaining(outputs));
+});
+
+test('lists every secret and variable of the jobs in docs/ci.md', () => {
+  const page = read('docs/ci.md');
+  const used = [...page.matchAll(/(?:secrets|vars)\.([A-Z_]+)|\$(GPU[A-Z_]+)/g)].map(
+    ([, inGitHub, inGitLab]) => inGitHub ?? inGitLab ?? '',
+  );
+  const listed = [...page.matchAll(/^ *\|(( `[A-Z_]+`,?)+) \| (?:secret|variable)/gm)].flatMap(
+    ([, names = '']) => names.match(/[A-Z_]+/g) ?? [],
+  );
+  // The job names them itself, to pass them to its command.
+  const ofJob = ['HF_TOKEN', 'WANDB_API_KEY'];
+  expect(new Set(used.filter((name) => !ofJob.includes(name)))).toEqual(new Set(listed));
 });
 
 test('installs gpucloud in docs/ci.md as in the README', () => {
@@ -57,7 +70,7 @@ describe('the GitLab job', needs('ssh'), () => {
       name,
       value.replace('$CI_JOB_ID', '17').replace('$CI_PROJECT_DIR', project),
     ]);
-    const given = { OFFER, IMAGE, SSH_KEY_ID: KEY_ID, GPU_SSH_KEY: world.clientKey };
+    const given = { GPU_OFFER: OFFER, GPU_IMAGE: IMAGE, GPU_SSH_KEY: world.clientKey };
     return spawn('bash', ['-ec', lines.join('\n')], {
       cwd: project,
       detached: true,

@@ -111,10 +111,15 @@ async function run(text: string, argv: readonly string[] = [], more = {}): Promi
   return outcomeOf(await start(text, argv, more));
 }
 
-async function start(text: string, argv: readonly string[] = [], more = {}) {
-  const path = join(computer.home, 'snippet.sh');
+async function start(
+  text: string,
+  argv: readonly string[] = [],
+  more = {},
+  interpreter: 'bash' | 'python3' = 'bash',
+) {
+  const path = join(computer.home, 'snippet');
   await writeFile(path, text);
-  return spawn('bash', [path, ...argv], { env: { ...env(), ...more }, cwd: computer.home });
+  return spawn(interpreter, [path, ...argv], { env: { ...env(), ...more }, cwd: computer.home });
 }
 
 async function gpucloud(...argv: string[]): Promise<string> {
@@ -127,6 +132,14 @@ async function gpucloud(...argv: string[]): Promise<string> {
 
 const rent = (name: string) =>
   gpucloud('instances', 'create', name, '--offer', OFFER, '--image', IMAGE, '--wait', '-q');
+
+/** Adds the key that SSH_KEY names. */
+async function addKey(): Promise<void> {
+  await computer.gpucloud(['ssh-keys', 'add', '-', '--name', 'laptop'], {
+    env: { GPUCLOUD_PROFILE: 'sandbox' },
+    stdin: sshPublicKey('ssh-ed25519'),
+  });
+}
 
 async function statuses(): Promise<Record<string, string>> {
   const rows: { name: string; status: string }[] = JSON.parse(
@@ -147,7 +160,7 @@ test('tests the bash snippets under every heading', () => {
   const unrun = SNIPPETS.filter(({ language }) => language === 'sh');
   for (const { text } of unrun) expect(text).toMatch(/^(export [^\n;&|]+\n)+$/);
   expect(new Set(SNIPPETS.map(({ language }) => language))).toEqual(
-    new Set(['sh', 'bash', 'yaml', 'crontab']),
+    new Set(['sh', 'bash', 'python', 'yaml', 'crontab']),
   );
 });
 
@@ -155,12 +168,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
   describe('rent, run, copy back, terminate', () => {
     const job = () => first(bash('Rent, run, copy back, terminate'));
 
-    beforeEach(async () => {
-      await computer.gpucloud(['ssh-keys', 'add', '-', '--name', 'laptop'], {
-        env: { GPUCLOUD_PROFILE: 'sandbox' },
-        stdin: sshPublicKey('ssh-ed25519'),
-      });
-    });
+    beforeEach(() => addKey());
 
     test(
       'runs the command, fetches the file and terminates the instance',
@@ -211,6 +219,47 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
         expect(await statuses()).toEqual({ 'job-N': ENDED });
       },
     );
+  });
+
+  describe('rent from Python', needs('python3'), () => {
+    const startJob = (...argv: string[]) => {
+      const { text } = SNIPPETS.find(({ language }) => language === 'python') ?? { text: '' };
+      return start(text, argv, {}, 'python3');
+    };
+
+    beforeEach(() => addKey());
+
+    test("prints the address, terminates, and exits with the command's code", async () => {
+      await standIn('ssh', 'exit 42');
+      const { code, stdout, stderr } = await outcomeOf(await startJob('make', 'all'));
+      expect({ code, stdout }, stderr).toEqual({
+        code: 42,
+        stdout: expect.stringMatching(/^address: 203\.0\.113\.\d+\n$/),
+      });
+      expect((await callsOf('ssh')).at(-1)).toMatch(/\|make\|all\|$/);
+      expect(await statuses()).toEqual({ 'py-N': ENDED });
+    });
+
+    test('exits with the code of gpucloud if it fails, and terminates', async () => {
+      await gpucloud('sandbox', 'fault', 'fail-provisioning');
+      const { code, stderr } = await outcomeOf(await startJob('true'));
+      expect(code, stderr).toBe(12);
+      expect(stderr).toContain('{"error":');
+      expect(await statuses()).toEqual({ 'py-N': ENDED });
+    });
+
+    test.each([
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+    ] as const)('terminates on %s', async (signal, exit) => {
+      await standIn('ssh', 'exec sleep 20');
+      const child = await startJob('sleep');
+      const ended = outcomeOf(child);
+      await expect.poll(() => callsOf('ssh').catch(() => []), { timeout: 20_000 }).not.toEqual([]);
+      child.kill(signal);
+      expect((await ended).code).toBe(exit);
+      expect(await statuses()).toEqual({ 'py-N': ENDED });
+    });
   });
 
   describe('rent without renting twice', () => {

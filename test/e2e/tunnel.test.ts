@@ -59,7 +59,7 @@ describe('instances tunnel', needs('ssh'), () => {
     await expect(fetch(`http://${address}/hello`)).rejects.toThrow();
   });
 
-  test("masks the token in an endpoint's link unless --show-secrets is set", async () => {
+  test("finds an endpoint in any case, and masks its link's token unless --show-secrets is set", async () => {
     world.service.instances.set(
       ID,
       box(site.sshd.port, {
@@ -78,7 +78,7 @@ describe('instances tunnel', needs('ssh'), () => {
         },
       }),
     );
-    const child = start(ID, '0:lab', '--json');
+    const child = start(ID, '0:LAB', '--json');
     const ended = outcomeOf(child);
     const told = JSON.parse(await heard(child, 'stdout', /\n/));
     expect(told).toEqual({
@@ -101,7 +101,7 @@ describe('instances tunnel', needs('ssh'), () => {
     );
     main.kill('SIGINT');
     await mainEnded;
-    const udp = await world.instances('tunnel', ID, 'metrics');
+    const udp = await world.instances('tunnel', ID, 'Metrics');
     expect(udp).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('the endpoint uses UDP'),

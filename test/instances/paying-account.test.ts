@@ -66,10 +66,10 @@ test('names the account before the first question', async () => {
 
 test('login names the profile that was active before', async () => {
   const one = await login('first', ANNA_KEY);
-  expect(one.stderr).not.toContain('Before');
+  expect(one.stderr).not.toContain('Switched');
   const two = await login('second', BORIS_KEY);
   expect(two.stderr).toContain(
-    'Before, the active profile was first. To select it again: gpucloud profiles use first\n',
+    'Switched from the profile "first" to "second". To switch back: gpucloud profiles use first\n',
   );
-  expect((await login('second', BORIS_KEY)).stderr).not.toContain('Before');
+  expect((await login('second', BORIS_KEY)).stderr).not.toContain('Switched');
 });

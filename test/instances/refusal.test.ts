@@ -5,6 +5,7 @@ import { HARDWARE } from '../support/sandbox-ids.ts';
 import { no, ok } from '../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const DRIVE = '3f0c5d9e-3333-4222-8333-444455556666';
 const SOURCE = '3f0c5d9e-1111-4222-8333-444455558888';
 const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
 const REORDER = ['instances', 'reorder', SOURCE, 'trainer'];
@@ -245,6 +246,52 @@ test('suggests the list of drives if the request named one', async () => {
   service.drives = [{ id: 'drive-1', current_instance_id: null }];
   const error = await failure([...CREATE, '--drive', 'drive-1']);
   expect(error.hint).toContain('see whether the drive is free: gpucloud drives list; try ');
+});
+
+describe('a drive that is not free', () => {
+  const keepTrying = 'add --retry-for 10m to try until the drive is free';
+  const moves = (end: string) =>
+    `to move the drive, terminate that instance, which deletes its own disk: ${end}; then ${keepTrying}`;
+
+  test.each([
+    [
+      'ACTIVE',
+      'The drive data is attached to holder, which is ACTIVE.',
+      moves('gpucloud instances terminate holder --wait'),
+    ],
+    ['TERMINATING', 'The drive data is attached to holder, which is TERMINATING.', keepTrying],
+    ['TERMINATED', 'The drive data is attached to holder, which is TERMINATED.', keepTrying],
+  ])('names its instance, which is %s, and the next step', async (status, text, hint) => {
+    service.rent(ID, 'holder', { status: 'ACTIVE' });
+    await world.cli(['instances', 'track', ID]);
+    service.rent(ID, 'holder', { status });
+    service.drives = [{ id: DRIVE, name: 'data', current_instance_id: ID }];
+    service.posts.push(() => no(409, WORDS));
+    const error = await failure([...CREATE, '--drive', 'data']);
+    expect(error).toMatchObject({ exit: 5, code: 'conflict', resource: 'trainer', hint });
+    expect(error.message).toBe(
+      `The service refused to create instance trainer (409): ${WORDS}. ${text}`,
+    );
+  });
+
+  test.each([
+    [400, 'SYNCING', keepTrying],
+    [409, 'SUSPENDED', `resume it: gpucloud drives resume ${DRIVE}`],
+  ])('after %s, shows that it is %s', async (code, status, hint) => {
+    service.drives = [{ id: DRIVE, name: 'data', status, current_instance_id: null }];
+    service.posts.push(() => no(code, WORDS));
+    const error = await failure([...CREATE, '--drive', DRIVE]);
+    expect(error).toMatchObject({ exit: 5, code: 'conflict', http_status: code, hint });
+    expect(error.message).toContain(`${WORDS}. The drive data is ${status}.`);
+  });
+
+  test('names an instance unknown here by its ID, also if it could not be read', async () => {
+    service.drives = [{ id: DRIVE, name: 'data', current_instance_id: ID }];
+    service.posts.push(() => no(409, WORDS));
+    const error = await failure([...CREATE, '--drive', DRIVE]);
+    expect(error.message).toContain(`${WORDS}. The drive data is attached to ${ID}.`);
+    expect(error.hint).toBe(moves(`gpucloud instances terminate ${ID} --wait`));
+  });
 });
 
 test('exits with 2 and creates nothing if --query is invalid', async () => {

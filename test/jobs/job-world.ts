@@ -78,7 +78,7 @@ export async function createJobWorld(): Promise<JobWorld> {
       ssh_port: sshd.port,
       ...more,
     } as object);
-  const keys = [{ id: KEY_ID, name: 'laptop', public_key: 'ssh-ed25519 AAAA' }];
+  const keys = [{ id: KEY_ID, name: 'ci', public_key: 'ssh-ed25519 AAAA' }];
   const handler: Handler = (request) => {
     if (request.path === '/ssh-keys') return ok(keys);
     return request.path === '/templates' ? ok([]) : renting.handler(request);

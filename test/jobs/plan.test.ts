@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
-import { no } from '../support/service.ts';
+import { no, ok } from '../support/service.ts';
 
 let world: World;
 let folder: string;
@@ -292,6 +292,53 @@ describe('gpucloud run before renting', () => {
     });
     const own = await world.cli(['run', '--dry-run', ...flags, '--name', 'x', '--', 'y']);
     expect(own.stderr).not.toContain('are not read');
+  });
+
+  test('refuses a flag of gpucloud as the program', async () => {
+    const words = ['run', ...REQUEST, '--terminate-after', '1h', '--', '--json', 'ls'];
+    const { code, stderr, requests } = await world.cli(words);
+    expect({ code, requests, stderr }).toEqual({
+      code: 2,
+      requests: [],
+      stderr:
+        'error: COMMAND "--json" is a flag: everything after -- belongs to COMMAND\n' +
+        'hint: write the flags of gpucloud before --\n',
+    });
+  });
+
+  test.each([
+    [['--on', 'one', '--on=two', '--on', 'my box', '--', 'sh', '-c', 'a b'], " -- sh -c 'a b'"],
+    [['--on=one', '--sync', '.', '--on', 'two', '--on', 'my box', 'make'], ' -- make'],
+    [['--on', 'one', '--on', 'two', '--on', 'my box', '-f', 'job.yaml'], ''],
+  ])('prints the line that runs on each of several instances: %j', async (words, command) => {
+    const { code, stderr, requests } = await world.cli(['run', ...words]);
+    expect({ code, requests, stderr }).toEqual({
+      code: 2,
+      requests: [],
+      stderr:
+        'error: --on takes one instance, and got 3: one, two, my box. Nothing ran.\n' +
+        'hint: start it on each, with your other flags; "gpucloud jobs attach NAME" then follows one:\n' +
+        `  for name in one two 'my box'; do gpucloud run --on "$name" --detach${command}; done\n`,
+    });
+  });
+
+  test('refuses --on A B -- COMMAND if B is known here', async () => {
+    await world.close();
+    const dev = { id: ID, name: 'dev', status: 'ACTIVE' };
+    world = await createWorld({
+      handler: ({ path }) => ok(path === '/users/me' ? { id: 'u' } : dev),
+    });
+    await world.cli(['instances', 'track', ID]);
+    const { code, stderr } = await world.cli(['run', '--on', 'other', 'DEV', '--', 'make', 'all']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'error: --on takes one instance, and got 2: other, DEV. Nothing ran.\n' +
+        'hint: start it on each, with your other flags; "gpucloud jobs attach NAME" then follows one:\n' +
+        '  for name in other DEV; do gpucloud run --on "$name" --detach -- make all; done\n',
+    });
+    const program = await world.cli(['run', '--on', 'other', 'time', '--', 'make']);
+    expect(program.stderr).toContain('no instance with that name');
   });
 
   test('hides a passed value in the error about a single word', async () => {

@@ -22,7 +22,12 @@ export function nameIn(body: unknown): string {
 /** A service that stores instances and drives. A test can set its next response to a POST. */
 export class RentingService {
   readonly instances = new Map<string, Instance>();
-  drives: { id: string; current_instance_id: string | null }[] = [];
+  drives: {
+    id: string;
+    name?: string;
+    status?: string;
+    current_instance_id: string | null;
+  }[] = [];
   /** Responses to the next POSTs, in order; later POSTs rent. */
   posts: ((request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
 

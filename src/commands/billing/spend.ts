@@ -128,10 +128,14 @@ export const spend = verb({
       )
       .option(
         '--since <time>',
-        'count transactions since a date, time or age, such as 90d',
+        'count transactions since a time, an age (90d) or the start of a date',
         ruled('--since', since),
       )
-      .option('--until <time>', 'count transactions until a date or time', ruled('--until', until)),
+      .option(
+        '--until <time>',
+        'count transactions until a time, an age (7d) or the end of a date',
+        ruled('--until', until),
+      ),
   run: async (context, { by: unit = 'day', ...flags }) => {
     const by = unit === 'instance' ? 'day' : unit;
     const { out, err } = context;

@@ -23,7 +23,8 @@ export const transactions = verb({
   completes: { '--type': { list: TYPES.map((type) => type.toLowerCase()) } },
   notes:
     'Totals below the rows count only COMPLETED transactions. The service has no time ' +
-    'filter, so --since and --until read the full history and filter it on this computer.',
+    'filter, so --since and --until read the full history and filter it on this computer. ' +
+    'Dates are in your time zone.',
   examples: [
     'gpucloud billing transactions',
     'gpucloud billing transactions --type deposit,bonus --all',
@@ -42,10 +43,14 @@ export const transactions = verb({
       .addOption(new Option('--all', 'print all pages').conflicts('page'))
       .option(
         '--since <time>',
-        'show transactions since a date, time or age, such as 7d',
+        'show transactions since a time, an age (7d) or the start of a date',
         ruled('--since', since),
       )
-      .option('--until <time>', 'show transactions until a date or time', ruled('--until', until)),
+      .option(
+        '--until <time>',
+        'show transactions until a time, an age (1d) or the end of a date',
+        ruled('--until', until),
+      ),
   run: async (context, { all = false, page, limit, type = [], ...flags }) => {
     const { out, err } = context;
     const api = await context.api();

@@ -96,7 +96,7 @@ export const events = verb({
       .addOption(new Option('--all', 'print the whole log').conflicts('follow'))
       .option(
         '--since <time>',
-        'show events since a date, time or age, such as 10m',
+        'show events since a time, an age (10m) or the start of a date',
         ruled('--since', since),
       )
       .option(

@@ -39,7 +39,7 @@ export const jobs: Group = {
       takes: (command) =>
         command.option(
           '--since <time>',
-          'only jobs that ran since a date, time or age, such as 7d',
+          'only jobs that ran since a time, an age (7d) or the start of a date',
           ruled('--since', since),
         ),
       async run(context, { since: start }) {

@@ -144,7 +144,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   if (current !== undefined && current !== name) {
     // Without --profile, since the command selects a profile itself.
     const back = shellLine(['gpucloud', 'profiles', 'use', current]);
-    err.note(`Before, the active profile was ${current}. To select it again: ${back}`);
+    err.note(`Switched from the profile "${current}" to "${name}". To switch back: ${back}`);
   }
   if (user.is_active === false) {
     err.warn('account_blocked', 'This account is blocked.');

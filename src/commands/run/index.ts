@@ -12,7 +12,7 @@ import { askCommand } from '../../jobs/ask.ts';
 import { plannedCost } from '../../jobs/end/cost.ts';
 import { runHere } from '../../jobs/here/index.ts';
 import { runJob } from '../../jobs/index.ts';
-import { runOnInstance } from '../../jobs/on.ts';
+import { refuseSeveralOn, runOnInstance, severalOn } from '../../jobs/on.ts';
 import { planJob } from '../../jobs/plan.ts';
 import { reportOption } from '../../jobs/report-option.ts';
 import { ensureReport } from '../../jobs/targets.ts';
@@ -111,6 +111,7 @@ export const run = verb({
   // Flags after the first word belong to the user's command.
   ownWords: 0,
   passesOn: 'COMMAND',
+  several: { flag: '--on', error: severalOn },
   ends: ['runFailed', 'outcomeUnknown'],
   completes: {
     command: 'nothing',
@@ -215,6 +216,7 @@ export const run = verb({
     const { detach = false, dryRun = false, waitTimeout, pollInterval, on, schema, init } = given;
     if (schema === true) return context.out.text(manifestSchemaText());
     const isOn = on !== undefined;
+    if (on !== undefined) await refuseSeveralOn(on, typed, context);
     const read = await withFile(typedFlags(typed, given), isOn ? 'job' : 'both', context);
     if (init === true) return printJobFile(read, given, context);
     const isAsked = read.flags.command === undefined && given.file !== '-';

@@ -6,7 +6,7 @@ import { CliError, type ErrorDetails } from '../../errors.ts';
 import type { Journal, RentalRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { inRoubles, money, priceIn } from '../../rules/money.ts';
-import { isSameName, typedName } from '../../rules/names.ts';
+import { idKey, isSameName, typedName } from '../../rules/names.ts';
 import { isTerminated, mayBill } from '../../rules/statuses.ts';
 import { BRIEFLY, instanceIn, readInstance } from '../read.ts';
 import type { Target } from '../resolve.ts';
@@ -50,10 +50,19 @@ export async function explainRental(
   if (shortfall !== undefined || httpStatus === 402) {
     return insufficientFunds(refusal, `${sentence(refusal.message)}${shortfall ?? ''}`);
   }
+  const drive = textField(request.body, 'storage_drive_id');
+  const taken = drive === undefined ? undefined : await driveTaken(drive, api, context);
+  if (taken !== undefined) {
+    const { text, hint } = taken;
+    return rentalError(
+      `${sentence(refusal.message)} ${text}`,
+      { code: 'conflict', hint, resource: name },
+      refusal,
+    );
+  }
   // A 400 may concern any field of a create request.
   if (httpStatus === 400 && operation === 'create') return refusal;
   // The document defines no code for an offer out of stock, so the hint covers every cause.
-  const drive = textField(request.body, 'storage_drive_id');
   const drives =
     drive === undefined ? '' : `see whether the drive is free: ${gpucloud('drives', 'list')}; `;
   return rentalError(
@@ -65,6 +74,38 @@ export async function explainRental(
     },
     refusal,
   );
+}
+
+const ONCE_FREE = 'add --retry-for 10m to try until the drive is free';
+
+/** Returns why a drive can't be attached now, and the next step; undefined if it may be free. */
+async function driveTaken(
+  id: string,
+  api: Api,
+  context: Context,
+): Promise<{ text: string; hint: string } | undefined> {
+  const drive = (await known(api.drives.list(BRIEFLY)))?.find((one) => one.id === id);
+  if (drive === undefined) return undefined;
+  const { name = id, status, current_instance_id: holder } = drive;
+  if (holder == null) {
+    if (status === undefined || status === 'AVAILABLE') return undefined;
+    const resume = `resume it: ${gpucloud('drives', 'resume', id)}`;
+    return {
+      text: `The drive ${name} is ${status}.`,
+      hint: status === 'SUSPENDED' ? resume : ONCE_FREE,
+    };
+  }
+  const found = await known((await context.journal()).instance(idKey(holder)));
+  const reading = await known(readInstance(holder, api, BRIEFLY));
+  const now = reading?.kind === 'there' ? reading.instance.status : undefined;
+  const called = found?.kind === 'known' ? found.instance.name : holder;
+  const text = `The drive ${name} is attached to ${called}${now === undefined ? '' : `, which is ${now}`}.`;
+  if (now !== undefined && !mayBill(now)) return { text, hint: ONCE_FREE };
+  const end = gpucloud('instances', 'terminate', typedName(called, holder), '--wait');
+  return {
+    text,
+    hint: `to move the drive, terminate that instance, which deletes its own disk: ${end}; then ${ONCE_FREE}`,
+  };
 }
 
 /** A known instance with the requested name. */

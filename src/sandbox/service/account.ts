@@ -31,7 +31,8 @@ export function userView(state: State): Record<string, unknown> {
     id: account.id,
     role: 'USER',
     name: account.name,
-    email: 'sandbox@example.com',
+    // Differs between sandboxes, so that users can tell two accounts apart.
+    email: `sandbox-${account.id.slice(0, 8)}@example.com`,
     yandex_id: null,
     github_id: null,
     balance: text(total(state)),

@@ -265,11 +265,23 @@ describe('instances open', () => {
     expect((await world.cli(['instances', 'open', ID, 'board'])).stdout).toBe(
       'http://203.0.113.7:6006/\n',
     );
+    // The same name in any case.
+    expect((await world.cli(['instances', 'open', ID, 'Board'])).stdout).toBe(
+      'http://203.0.113.7:6006/\n',
+    );
     const json = await world.cli(['instances', 'open', ID, '--json']);
     expect(JSON.parse(json.stdout)).toEqual({
       name: 'lab',
       url: `http://203.0.113.7:8888/?token=${TOKEN}`,
     });
+  });
+
+  test('prefers an endpoint in the typed case', async () => {
+    const links = ['Web', 'web'].map((name) => ({ name, url: `http://203.0.113.7/${name}` }));
+    world = use(await serviceWith({ connection_info: { endpoints: links } }));
+    expect((await world.cli(['instances', 'open', ID, 'web'])).stdout).toBe(
+      'http://203.0.113.7/web\n',
+    );
   });
 
   test('exits with 3 for an endpoint without a link and for an unknown name', async () => {

@@ -9,7 +9,7 @@ import type { Link } from '../../../json-results/instances.ts';
 import { type Column, field, type View } from '../../../output/output.ts';
 import { gpucloud } from '../../../output/shell-line.ts';
 import { openInBrowser } from '../../../ssh/browser.ts';
-import { type Connection, connectionsOf, mainOf } from '../../../ssh/endpoints.ts';
+import { type Connection, connectionsOf, mainOf, namedEndpoint } from '../../../ssh/endpoints.ts';
 import { noteNowhere, sandboxPage } from '../../../ssh/sandbox-proxy.ts';
 
 const INSTANCE: Column<Connection> = {
@@ -127,7 +127,7 @@ function choose(
   const chosen =
     endpoint === undefined
       ? mainOf(connections.filter(({ url }) => url !== null))
-      : connections.find(({ name }) => name === endpoint);
+      : namedEndpoint(endpoint, connections);
   if (chosen !== undefined) return chosen;
   const names = connections.map(({ name }) => name).join(', ');
   const toPort = gpucloud('instances', 'tunnel', instance, 'PORT');

@@ -1,7 +1,7 @@
 import { verb } from '../../../command-line/verb.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
-import { matchInstance } from '../../../instances/match.ts';
+import { instancesBefore } from '../../../instances/match.ts';
 import { asUserOfJob } from '../../../jobs/verbs/sign-in-of.ts';
 import { gpucloud, shellLine } from '../../../output/shell-line.ts';
 import { spanText } from '../../../output/time.ts';
@@ -57,16 +57,14 @@ async function refuseSeveral(
   identity: string | undefined,
   context: Context,
 ): Promise<void> {
-  const at = words.indexOf('--');
-  if (at < 1) return;
-  const others = words.slice(0, at);
+  if (words.indexOf('--') < 1) return;
   const { instances } = await (await context.journal()).read({ archived: true });
-  const isKnown = (word: string) => matchInstance(word, instances, false).fitting.length > 0;
-  if (!others.every(isKnown)) return;
+  const others = instancesBefore(words, instances);
+  if (others.length === 0) return;
   const names = [first, ...others];
   const key = identity === undefined ? [] : ['--identity', identity];
   const list = gpucloud('instances', 'inventory', ...names, ...key, '--format', 'parallel');
-  const command = shellLine(words.slice(at + 1));
+  const command = shellLine(words.slice(others.length + 1));
   throw usageError(
     `ssh takes one instance, and got ${names.length}: ${names.join(', ')}. Nothing ran.`,
     `run it on each with GNU parallel:\n  ${list} > hosts.slf && parallel --sshloginfile hosts.slf --nonall ${command}`,
