@@ -134,7 +134,7 @@ export async function endUnusable(
   if (error instanceof OverMaxPrice) {
     const { instance } = error;
     const cost_at_most = costAtMost(instance, context.serviceClock.now());
-    const cost = await costOf(instance.id, 'run', context);
+    const cost = await costOf(instance, 'run', context);
     const rented = { ...start, instance: { id: instance.id, name }, cost, cost_at_most };
     return { ...rented, terminated: true, error: runFailed(error) };
   }
@@ -152,7 +152,7 @@ export async function endUnusable(
   const end = await endOne(instance, context);
   if (end.kind !== 'ended') return { ...start, instance, terminated: 'unknown', error: end.error };
   const cost_at_most = costAtMost(end.instance, context.serviceClock.now());
-  const cost = await costOf(instance.id, 'run', context);
+  const cost = await costOf(end.instance, 'run', context);
   return { ...start, instance, terminated: true, cost, cost_at_most, error: runFailed(error) };
 }
 

@@ -39,9 +39,10 @@ export async function endJob(
     const { error } = termination;
     return { ...end, stage: 'terminating', terminated: 'unknown', error };
   }
-  const cost_at_most = costAtMost(termination.instance ?? job.instance, context.serviceClock.now());
+  const instance = termination.instance ?? job.instance;
+  const cost_at_most = costAtMost(instance, context.serviceClock.now());
   job.phases.update('reading its cost');
-  const cost = await costOf(job.record.id, job.by, context, job.together?.gates.reading);
+  const cost = await costOf(instance, job.by, context, job.together?.gates.reading);
   job.phases.clear();
   return { ...end, terminated: true, cost, cost_at_most };
 }
@@ -124,7 +125,9 @@ export async function endedElsewhere(job: Job, context: Context): Promise<JobEnd
   const { by, record, failure, phases } = job;
   const isDone = record.exit_code !== null && isCollected(record);
   const cost_at_most = record.on ? null : costAtMost(job.instance, context.serviceClock.now());
-  const cost = record.on ? null : await costOf(record.id, by, context, job.together?.gates.reading);
+  const cost = record.on
+    ? null
+    : await costOf(job.instance, by, context, job.together?.gates.reading);
   return {
     ...progressOf(job),
     stage: isDone ? 'done' : phases.current,
