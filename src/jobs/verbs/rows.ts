@@ -4,6 +4,7 @@ import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { JobDetails, JobRow } from '../../json-results/jobs.ts';
 import { costAtMost } from '../end/cost.ts';
 import { phasesOf } from '../end/receipt.ts';
+import { setupOutput } from '../kept.ts';
 import { findJob } from '../record/find-job.ts';
 import { Followed, isFollowed, withJob } from '../record/lock.ts';
 import {
@@ -43,7 +44,9 @@ export async function jobRows(from: number, context: Context) {
 export async function jobDetails(typed: string, context: Context): Promise<JobDetails> {
   const found = await adoptIfLeft(await findJob(typed, context), context);
   const { reason, report } = found.job;
-  return { ...(await rowOf(found, context)), phases: phasesOf(found.job), reason, report };
+  const setup_output = await setupOutput(found.job, context);
+  const phases = phasesOf(found.job);
+  return { ...(await rowOf(found, context)), phases, reason, setup_output, report };
 }
 
 interface Found {
@@ -128,9 +131,10 @@ function phaseOf(job: JobRecord): JobRow['phase'] {
 
 type State = Pick<JobRow, 'status' | 'exit_code'>;
 
-/** A command that was never started is not lost. */
-function overState({ exit_code, command_started_at }: JobRecord): State {
-  const isLost = exit_code === null && command_started_at !== null;
+/** A command that was never started is not lost: its job has the exit code of its report. */
+function overState(job: JobRecord): State {
+  const isLost = job.exit_code === null && job.command_started_at !== null;
+  const exit_code = (hasFailedSetup(job) ? job.report?.exit_code : undefined) ?? job.exit_code;
   return { status: isLost ? 'LOST' : 'EXITED', exit_code };
 }
 
