@@ -17,6 +17,7 @@ import { costOf } from './end/receipt.ts';
 import { type JobEnd, NO_RECEIPT, reportOf } from './end/report.ts';
 import type { JobPlan } from './job.ts';
 import { namesText } from './phases.ts';
+import { ensureGrace } from './plan.ts';
 import { type Noted, note, timeNow } from './record/note.ts';
 import { removeJob, stopAsked } from './record/record.ts';
 import { createStops, graceFor, type Stops } from './stops.ts';
@@ -90,7 +91,7 @@ async function rentFrom(offer: Chosen, job: Noted, plan: JobPlan, context: Conte
   if (deadline === undefined) throw usageError('--terminate-after is missing');
   const time = Date.parse(deadline) - context.serviceClock.now();
   const { grace = graceFor(time) } = plan;
-  if (grace >= time) throw usageError('--grace must be shorter than the time until the deadline');
+  ensureGrace(plan, time);
   const { instance_name: name, offer_id } = body;
   const request = { operation: 'create', name, offer_id, body, ...asked } as const;
   job.record = { ...job.record, id: null };

@@ -200,7 +200,27 @@ describe('run --file', needs('ssh'), () => {
     ['count: 0', 'count is less than 1'],
     ['count: 2', 'count needs --here'],
     ['min_count: 40', 'min_count is more than 32'],
-    ['command: []', 'command is less than 1'],
+    ['command: []', 'command is empty'],
+    ['offers: []', 'offers is empty'],
+    [
+      'here: true\ncommand: make\ncount: 2\nmin_count: 3',
+      'min_count 3: must not exceed count 2',
+      8,
+    ],
+    ['here: true\ncommand: make\nmin_count: 3', 'min_count needs --count', 7],
+    [
+      'here: true\ncommand: make\nstorage_drive_id: a\ncount: 2',
+      "storage_drive_id can't be combined with count 2: a drive",
+      7,
+    ],
+    ['command: make\nfetch: [a:x, b:x]', `fetch.1 "b" and "a" would both be written to "`, 6],
+    [
+      'command: make\nfetch: ["a/*:x", "b/*:x"]',
+      `fetch.1 "b/*" and "a/*" would both be written to "`,
+      6,
+    ],
+    ['command: make\nrescue: [a:x, b:x]', 'rescue.1 "b" and "a" would both be written to "', 6],
+    ['command: make\ngrace: 4h', 'grace must be shorter than the time until the deadline', 6],
     [
       'command: [make, -j, 4]',
       'command must be one line, or a list of words: quote numbers and true',
