@@ -18,6 +18,7 @@ import { noteEnd, noteStarted } from './end/summary.ts';
 import type { Job } from './job.ts';
 import { createPhases } from './phases.ts';
 import { isFollowed } from './record/lock.ts';
+import type { Noted } from './record/note.ts';
 import { isCollected, type JobRecord, readEnded, stopAsked } from './record/record.ts';
 import { type HowToDrive, stepsOf } from './steps.ts';
 import { createStops, type Stops } from './stops.ts';
@@ -189,13 +190,15 @@ async function printDriven(end: JobEnd, job: Job, context: Context): Promise<voi
 /** Prints the outcome, and exits with the exit code of the command or the error. */
 export async function printEnd(
   end: JobEnd,
-  { record, instance }: { readonly record: JobRecord } & Partial<Pick<Job, 'instance'>>,
+  { record, by, instance }: Pick<Noted, 'record'> & Partial<Pick<Job, 'by' | 'instance'>>,
   context: Context,
   unread: CliError[] = [],
 ): Promise<void> {
   const report = reportOf(end, record.started_at, context);
   unread.push(...(await failuresOf(noteEnd(record.command, report, context))));
   if (end.terminated === true) await noteSmallerOffers(record, instance, context);
-  throwAll(end.error === undefined ? unread : [end.error]);
+  // Stopping succeeds although the setup failed.
+  const isFailure = end.error !== undefined && !(by === 'stop' && end.stage === 'setup');
+  throwAll(isFailure ? [end.error] : unread);
   context.endWith(report.exit_code);
 }

@@ -4,7 +4,13 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { faultOf } from '../system/error-code.ts';
 import { privateFolder, takeFolderOwner } from '../system/files.ts';
-import { type Bytes, type JobRecord, jobPath, outputFiles } from './record/record.ts';
+import {
+  type Bytes,
+  hasFailedSetup,
+  type JobRecord,
+  jobPath,
+  outputFiles,
+} from './record/record.ts';
 
 // Each output of a command is kept on this computer in a few files, the segments. The name of a
 // segment has the offset of its first byte.
@@ -200,6 +206,17 @@ export async function* keptOutput(
     if (error instanceof CliError) throw error;
     throw new CliError('storage', `Could not read ${path} (${faultOf(error)}).`, { cause: error });
   }
+}
+
+/** Lines of a failed setup to show, and their characters at most. */
+const [LINES, LONGEST] = [10, 2_000];
+
+/** Returns the last lines of a failed setup; null without them. Throws CliError('storage'). */
+export async function setupOutput(job: JobRecord, context: Context): Promise<string | null> {
+  if (!hasFailedSetup(job)) return null;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of keptOutput(job, 'err', { lines: LINES }, context)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString().slice(-LONGEST) || null;
 }
 
 function* bytesOf({ path }: Segment, from: number): Generator<Uint8Array> {

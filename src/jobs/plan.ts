@@ -35,19 +35,26 @@ export async function planJob(
 ): Promise<JobPlan> {
   await noteAccount(context);
   const { given: read } = input;
-  const { drive } = read.flags;
-  if (input.here !== undefined) checkCount(input.here, drive && read.from('drive'));
+  if (input.here !== undefined) checkCount(read);
   const { toStart, ...checked } = await checkInput(input, read, context);
   const command = shownWords(toStart);
   if (input.here !== undefined) noteLocal(command, context);
   else if (input.sync === undefined) noteUncopied(command, context);
   const requested = await requestOf({ ...input, command }, read, dryRun, context);
   const names = namesOf(requested.request.instance_name, input.here);
+  const { terminateAfter } = requested.ends;
+  if (terminateAfter !== undefined) ensureGrace(input, terminateAfter);
   const how = await ensureSignIn(requested.request, input, context);
   if (input.how.identity === undefined) {
     await ensureRescueKey(requested.ends, requested.request.ssh_keys ?? [], context);
   }
   return { ...input, ...requested, names, command, toStart, how, ...checked };
+}
+
+/** Throws a usage error for a grace period that leaves the command no time. */
+export function ensureGrace({ grace, given }: JobInput, time: number): void {
+  if (grace === undefined || grace < time) return;
+  throw usageError(`${given.from('grace')} must be shorter than the time until the deadline`);
 }
 
 /** Returns the names of all instances, numbered if there are several. */
@@ -79,7 +86,7 @@ export async function checkInput(
   // A generated name is new, so no folder with this name exists.
   const names = namesOf(read.flags.name ?? 'new-run', here);
   const targets = here === undefined ? fetch : names.flatMap((name) => fetchInto(fetch, name));
-  await ensureTargets(targets, (at) => read.from('fetch', at % fetch.length), context.host);
+  await ensureTargets(targets, (at) => read.from('fetch', at % fetch.length), context);
   if (sync !== undefined) await ensureNotHome(read.from('sync'), resolve(sync), context);
   const files =
     sync === undefined

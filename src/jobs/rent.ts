@@ -18,6 +18,7 @@ import { costOf } from './end/receipt.ts';
 import { type JobEnd, NO_RECEIPT, reportOf } from './end/report.ts';
 import type { JobPlan } from './job.ts';
 import { namesText } from './phases.ts';
+import { ensureGrace } from './plan.ts';
 import { type Noted, note, timeNow } from './record/note.ts';
 import { removeJob, stopAsked } from './record/record.ts';
 import { createStops, earlyText, graceFor, type Stops } from './stops.ts';
@@ -99,7 +100,7 @@ async function rentFrom(offer: Chosen, job: Noted, plan: JobPlan, context: Conte
   if (deadline === undefined) throw usageError('--terminate-after is missing');
   const time = Date.parse(deadline) - context.serviceClock.now();
   const { grace = graceFor(time) } = plan;
-  if (grace >= time) throw usageError('--grace must be shorter than the time until the deadline');
+  ensureGrace(plan, time);
   const { instance_name: name, offer_id } = body;
   const request = { operation: 'create', name, offer_id, body, ...asked } as const;
   job.record = { ...job.record, id: null };
@@ -143,7 +144,7 @@ export async function endUnusable(
   if (error instanceof OverMaxPrice) {
     const { instance } = error;
     const cost_at_most = costAtMost(instance, context.serviceClock.now());
-    const cost = await costOf(instance.id, 'run', context);
+    const cost = await costOf(instance, 'run', context);
     const rented = { ...start, instance: { id: instance.id, name }, cost, cost_at_most };
     return { ...rented, terminated: true, error: runFailed(error) };
   }
@@ -161,7 +162,7 @@ export async function endUnusable(
   const end = await endOne(instance, context);
   if (end.kind !== 'ended') return { ...start, instance, terminated: 'unknown', error: end.error };
   const cost_at_most = costAtMost(end.instance, context.serviceClock.now());
-  const cost = await costOf(instance.id, 'run', context);
+  const cost = await costOf(end.instance, 'run', context);
   return { ...start, instance, terminated: true, cost, cost_at_most, error: runFailed(error) };
 }
 

@@ -240,6 +240,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     },
 
     async stop() {
+      job.isInterrupted = true;
       try {
         await stopCommand(job.record, there().shell, context);
         return 'none';

@@ -1,6 +1,7 @@
 import { constants, statSync } from 'node:fs';
 import { access, realpath, truncate } from 'node:fs/promises';
 import { basename, dirname, join, posix, resolve, sep } from 'node:path';
+import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../system/error-code.ts';
 import type { Fetch } from './files/copy-out.ts';
@@ -17,14 +18,14 @@ export function fetchInto(fetch: readonly Fetch[], name: string): Fetch[] {
 export async function ensureTargets(
   fetch: readonly Fetch[],
   from: (at: number) => string,
-  { home, flag = '--fetch' }: { readonly home: string | undefined; readonly flag?: string },
+  { host: { home } }: Pick<Context, 'host'>,
 ): Promise<void> {
   const taken = new Map<string, string>();
   const patterns: Merged[] = [];
   for (const [at, { remote, local }] of fetch.entries()) {
     const what = `${from(at)} "${remote}"`;
     if (isPattern(remote)) {
-      patterns.push({ remote, folder: await ensureFolder(absolute(local), what, home) });
+      patterns.push({ what, remote, folder: await ensureFolder(absolute(local), what, home) });
       continue;
     }
     const { path, kind } = await placeOf(absolute(local), basename(remote));
@@ -38,33 +39,30 @@ export async function ensureTargets(
     }
     await ensureWritable(folderOf(path), what);
     const other = taken.get(path);
-    if (other !== undefined) throw bothInto(flag, path, other, remote);
+    if (other !== undefined) throw bothInto(what, path, other);
     taken.set(path, remote);
   }
-  ensureApart(flag, patterns, taken);
+  ensureApart(patterns, taken);
 }
 
 /** A pattern, and the folder for its matches. */
 interface Merged {
+  /** For messages. */
+  readonly what: string;
   readonly remote: string;
   readonly folder: string;
 }
 
 /** Refuses a pattern that could replace files of another fetch. */
-function ensureApart(
-  flag: string,
-  patterns: readonly Merged[],
-  taken: ReadonlyMap<string, string>,
-): void {
-  for (const [at, { remote, folder }] of patterns.entries()) {
+function ensureApart(patterns: readonly Merged[], taken: ReadonlyMap<string, string>): void {
+  for (const [at, { what, remote, folder }] of patterns.entries()) {
     // Allows patterns in the same remote folder: matching the same file is not a conflict.
     const before = patterns.slice(0, at).filter((other) => other.folder === folder);
     const other = before.find((one) => !isOneFolder(one.remote, remote));
-    if (other !== undefined) throw bothInto(flag, folder, other.remote, remote);
+    if (other !== undefined) throw bothInto(what, folder, other.remote);
     const fits = matcherOf(remote);
     for (const [path, single] of taken) {
-      if (dirname(path) === folder && fits(basename(path)))
-        throw bothInto(flag, path, single, remote);
+      if (dirname(path) === folder && fits(basename(path))) throw bothInto(what, path, single);
     }
   }
 }
@@ -74,10 +72,10 @@ function isOneFolder(one: string, other: string): boolean {
   return folder === posix.dirname(other) && !isPattern(folder);
 }
 
-function bothInto(flag: string, path: string, one: string, other: string): CliError {
+function bothInto(what: string, path: string, other: string): CliError {
   return usageError(
-    `${flag} "${one}" and "${other}" would both be written to "${path}"`,
-    `give each its own path: ${flag} 'REMOTE:LOCAL'`,
+    `${what} and "${other}" would both be written to "${path}"`,
+    "give each its own path: 'REMOTE:LOCAL'",
   );
 }
 
@@ -91,7 +89,7 @@ async function ensureFolder(path: string, what: string, home: string | undefined
   if (await containsHome(found, home)) {
     throw usageError(
       `${what}: "${path}" contains your home folder`,
-      `name a folder for the files: --fetch 'REMOTE:LOCAL'`,
+      "name a folder for the files: 'REMOTE:LOCAL'",
     );
   }
   await ensureWritable(`${found}${sep}`, what);

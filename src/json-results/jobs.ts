@@ -149,6 +149,7 @@ export const jobRow = lazy(() => {
     /** null until the instance is rented. */
     id: maybeText,
     status: z.enum(JOB_STATUSES),
+    /** The command's exit code, or the run's after a failed setup; null until it is known. */
     exit_code: maybeNumber,
     command: texts,
     started_at: text,
@@ -178,6 +179,8 @@ export const jobDetails = lazy(() =>
     phases: jobPhases(),
     /** Why the job ended without an exit code of its command. */
     reason: fields().maybeText,
+    /** The last ten lines of a failed setup; null if they are not on this computer. */
+    setup_output: fields().maybeText,
     report: z.nullable(jobReport()),
   }),
 );

@@ -1,4 +1,4 @@
-import type { Api, CallOptions, InstanceEvent, Transaction } from '../api/index.ts';
+import type { Api, CallOptions, Instance, InstanceEvent, Transaction } from '../api/index.ts';
 import { pagesOf } from '../api/pages.ts';
 import { lazy } from '../lazy.ts';
 import { instant } from '../output/time.ts';
@@ -34,14 +34,21 @@ const payload = lazy(() =>
   }),
 );
 
+/** Milliseconds between an event, its transaction and its instance's creation. */
+const APART = 60_000;
+
 /**
  * Adds up the BILLING events of an instance. The account is closed once every reserved rouble was
  * charged or returned (API document: terminate, "unused reserved funds for the current hour
- * returned"), so that no charge is missing.
+ * returned"), so that no charge is missing. It must begin with the reservation of the creation
+ * (API document: POST /instances): a service may drop old events, whose charges would be missing.
  */
 export function accountOf(
   events: readonly Pick<InstanceEvent, 'type' | 'payload' | 'created_at'>[],
+  created_at: Instance['created_at'],
 ): Account {
+  const created = instant(created_at) ?? Number.NaN;
+  let first = Number.POSITIVE_INFINITY;
   const sums = { reserve: zero(), reserve_failed: zero(), release: zero() };
   const paid = { charge: zero(), refund: zero() };
   const payments: Payment[] = [];
@@ -56,17 +63,14 @@ export function accountOf(
       payments.push({ heading: action === 'charge' ? 'charged' : 'refunded', amount, at });
     } else {
       sums[action] = sums[action].plus(amount);
+      if (action === 'reserve') first = Math.min(first, at);
     }
   }
   if (paid.refund.gt(paid.charge)) return { kind: 'unknown' };
-  // Every instance begins with a reservation (API document: POST /instances).
-  if (sums.reserve.eq(0)) return { kind: 'unknown' };
+  if (!(Math.abs(first - created) <= APART)) return { kind: 'unknown' };
   if (!sums.reserve.eq(paid.charge.plus(sums.release))) return { kind: 'open' };
   return { kind: 'closed', cost: paid.charge.minus(paid.refund), payments };
 }
-
-/** Milliseconds between an event and its transaction. */
-const APART = 60_000;
 
 /**
  * Whether the transactions of the account have every payment of an instance's log. They don't name
@@ -93,7 +97,7 @@ const [PAGE, MOST_PAGES] = [100, 10];
  * may show more later.
  */
 export async function readCost(
-  id: string,
+  { id, created_at }: Pick<Instance, 'id' | 'created_at'>,
   api: Ledger & { readonly instances: Pick<Api['instances'], 'events'> },
   options: CallOptions,
 ): Promise<Money | Exclude<Account['kind'], 'closed'>> {
@@ -103,7 +107,7 @@ export async function readCost(
     events.push(...fresh);
     if (number === MOST_PAGES && !isLast) return 'unknown';
   }
-  const account = accountOf(events);
+  const account = accountOf(events, created_at);
   if (account.kind !== 'closed') return account.kind;
   const { payments, cost } = account;
   if (payments.length === 0) return cost;

@@ -78,6 +78,88 @@ keep_on_failure: 30m
 grace: 5m
 `;
 
+/** Contents after the needed fields, the error, and its line. */
+const WRONG: readonly [content: string, message: string, line?: number][] = [
+  ['name: 9ab', 'name breaks the rule: must be 3 to 50 letters'],
+  ['name: abc\ninstance_name: abc', "instance_name can't be combined with name", 6],
+  ['retry_for: soon', 'retry_for breaks the rule: must be a whole number with a unit'],
+  ['if_idle: 1m', 'if_idle breaks the rule: must be at least 10m'],
+  ['count: 0', 'count is less than 1'],
+  ['count: 2', 'count needs --here'],
+  ['min_count: 40', 'min_count is more than 32'],
+  ['command: []', 'command is empty'],
+  ['offers: []', 'offers is empty'],
+  ['here: true\ncommand: make\ncount: 2\nmin_count: 3', 'min_count 3: must not exceed count 2', 8],
+  ['here: true\ncommand: make\nmin_count: 3', 'min_count needs --count', 7],
+  [
+    'here: true\ncommand: make\nstorage_drive_id: a\ncount: 2',
+    "storage_drive_id can't be combined with count 2: a drive",
+    7,
+  ],
+  ['command: make\nfetch: [a:x, b:x]', `fetch.1 "b" and "a" would both be written to "`, 6],
+  [
+    'command: make\nfetch: ["a/*:x", "b/*:x"]',
+    `fetch.1 "b/*" and "a/*" would both be written to "`,
+    6,
+  ],
+  ['command: make\nrescue: [a:x, b:x]', 'rescue.1 "b" and "a" would both be written to "', 6],
+  ['command: make\ngrace: 4h', 'grace must be shorter than the time until the deadline', 6],
+  [
+    'command: [make, -j, 4]',
+    'command must be one line, or a list of words: quote numbers and true',
+  ],
+  ['command: ""', 'command breaks the rule: must not be empty'],
+  ['command: make\nsync: none', 'sync: the folder "', 6],
+  ['sync: [a]', 'sync is not of type string'],
+  ['exclude: a', 'exclude is not of type array'],
+  ['gitignore: no', 'gitignore is not of type boolean'],
+  ['command: make\nfetch: [a, "b/["]', 'fetch.1 "b/[": a pattern may contain only * and ?', 6],
+  ['command: make\nfetch: [.]', 'fetch.0 ".": must be REMOTE[:LOCAL]', 6],
+  ['command: make\nfetch: [a, "b:src/train.py/x"]', `fetch.1 "b": "`, 6],
+  ['command: make\nfetch_every: 10m', 'fetch_every needs --fetch', 6],
+  ['fetch_every: 1ms', 'fetch_every breaks the rule: the shortest interval is 500ms'],
+  ['env: [A=x, B]', 'env must be lines KEY: VALUE, not a list of KEY=VALUE'],
+  ['env:\n  A: [1]', 'env.A has an unexpected shape', 6],
+  ['command: make\nenv:\n  A-B: x', 'env.A-B "A-B": must contain only letters', 7],
+  [
+    'env: {A: x}\ndocker_config: {image: a, env: []}',
+    "env can't be combined with docker_config.env",
+  ],
+  ['command: make\nenv_file: [none]', 'env_file.0 "', 6],
+  ['pass_env: [A=b]', 'pass_env.0 breaks the rule: '],
+  ['command: make\npass_env: [NOT_SET]', 'pass_env NOT_SET: not set in the environment', 6],
+  ['here: yes', 'here is not of type boolean'],
+  ['here: true\nfetch: [a]\nfetch_every: 10m', "fetch_every can't be combined with here", 7],
+  ['here: true\npass_env: [A]', "pass_env can't be combined with here", 6],
+  ['setup: [a]', 'setup is not of type string'],
+  ['command: make\nsetup: make\nsetup_files: [none]', 'setup_files.0 "', 7],
+  ['command: make\nsetup_files: [src/train.py]', 'setup_files needs --setup', 6],
+  ['here: true\nsetup: make', "setup can't be combined with here", 6],
+  ['keep_on_failure: long', 'keep_on_failure breaks the rule: must be a whole number with a unit'],
+  ['grace: 5', 'grace is not of type string'],
+  ['synch: .', 'synch is unknown (did you mean sync?)'],
+  ['comand: make', 'comand is unknown (did you mean command?)'],
+  ['salvage: [a]', 'salvage is unknown'],
+  ['rescue: a', 'rescue is not of type array'],
+  ['rescue_budget: -1', 'rescue_budget breaks the rule: must not be negative'],
+  ['docker_config:\n  prots: []', 'docker_config.prots is unknown (did you mean ports?)', 6],
+  [
+    'docker_config:\n  ports:\n    - {extern_port: 1, external_port: 1, internal_port: 1}',
+    'docker_config.ports.0.extern_port is unknown (did you mean external_port?)',
+    7,
+  ],
+  ['$schema: 1', '$schema is not of type string'],
+  ['offer_id: [a]', 'offer_id is not of type string', 4],
+  ['image_id: 1', 'image_id is not of type string', 4],
+  ['ssh_keys: laptop', 'ssh_keys is not of type array', 4],
+  ['terminate_after: soon', 'terminate_after breaks the rule: must be a whole number', 4],
+  ['terminate_at: soon', 'terminate_at breaks the rule: '],
+  ['template_id: 1', 'template_id is not of type string'],
+  ['storage_drive_id: 1', 'storage_drive_id is not of type string'],
+  ['docker_config: a', 'docker_config is not of type object'],
+  ['max_price: free', 'max_price breaks the rule: '],
+];
+
 describe('run --file', needs('ssh'), () => {
   test('uses all fields of a job file, with paths relative to the file', async () => {
     const file = join(folder, 'job.yaml');
@@ -192,67 +274,19 @@ describe('run --file', needs('ssh'), () => {
     expect((await planned(NEEDED, '--', 'make')).command).toEqual(['make']);
   });
 
-  test.each([
-    ['name: 9ab', 'name breaks the rule: must be 3 to 50 letters'],
-    ['name: abc\ninstance_name: abc', "instance_name can't be combined with name", 6],
-    ['retry_for: soon', 'retry_for breaks the rule: must be a whole number with a unit'],
-    ['if_idle: 1m', 'if_idle breaks the rule: must be at least 10m'],
-    ['count: 0', 'count is less than 1'],
-    ['count: 2', 'count needs --here'],
-    ['min_count: 40', 'min_count is more than 32'],
-    ['command: []', 'command is less than 1'],
-    [
-      'command: [make, -j, 4]',
-      'command must be one line, or a list of words: quote numbers and true',
-    ],
-    ['command: ""', 'command breaks the rule: must not be empty'],
-    ['command: make\nsync: none', 'sync: the folder "', 6],
-    ['sync: [a]', 'sync is not of type string'],
-    ['exclude: a', 'exclude is not of type array'],
-    ['gitignore: no', 'gitignore is not of type boolean'],
-    ['command: make\nfetch: [a, "b/["]', 'fetch.1 "b/[": a pattern may contain only * and ?', 6],
-    ['command: make\nfetch: [.]', 'fetch.0 ".": must be REMOTE[:LOCAL]', 6],
-    ['command: make\nfetch: [a, "b:src/train.py/x"]', `fetch.1 "b": "`, 6],
-    ['command: make\nfetch_every: 10m', 'fetch_every needs --fetch', 6],
-    ['fetch_every: 1ms', 'fetch_every breaks the rule: the shortest interval is 500ms'],
-    ['env: [A=x, B]', 'env must be lines KEY: VALUE, not a list of KEY=VALUE'],
-    ['env:\n  A: [1]', 'env.A has an unexpected shape', 6],
-    ['command: make\nenv:\n  A-B: x', 'env.A-B "A-B": must contain only letters', 7],
-    [
-      'env: {A: x}\ndocker_config: {image: a, env: []}',
-      "env can't be combined with docker_config.env",
-    ],
-    ['command: make\nenv_file: [none]', 'env_file.0 "', 6],
-    ['pass_env: [A=b]', 'pass_env.0 breaks the rule: '],
-    ['command: make\npass_env: [NOT_SET]', 'pass_env NOT_SET: not set in the environment', 6],
-    ['here: yes', 'here is not of type boolean'],
-    ['here: true\nfetch: [a]\nfetch_every: 10m', "fetch_every can't be combined with here", 7],
-    ['here: true\npass_env: [A]', "pass_env can't be combined with here", 6],
-    ['setup: [a]', 'setup is not of type string'],
-    ['command: make\nsetup: make\nsetup_files: [none]', 'setup_files.0 "', 7],
-    ['command: make\nsetup_files: [src/train.py]', 'setup_files needs --setup', 6],
-    ['here: true\nsetup: make', "setup can't be combined with here", 6],
-    [
-      'keep_on_failure: long',
-      'keep_on_failure breaks the rule: must be a whole number with a unit',
-    ],
-    ['grace: 5', 'grace is not of type string'],
-    ['synch: .', 'synch is unknown (did you mean sync?)'],
-    ['comand: make', 'comand is unknown (did you mean command?)'],
-    ['salvage: [a]', 'salvage is unknown'],
-    ['rescue: a', 'rescue is not of type array'],
-    ['rescue_budget: -1', 'rescue_budget breaks the rule: must not be negative'],
-    ['docker_config:\n  prots: []', 'docker_config.prots is unknown (did you mean ports?)', 6],
-    [
-      'docker_config:\n  ports:\n    - {extern_port: 1, external_port: 1, internal_port: 1}',
-      'docker_config.ports.0.extern_port is unknown (did you mean external_port?)',
-      7,
-    ],
-  ])('names the file, line and field of %j', async (content, message, line = 5) => {
-    const { code, stderr, requests } = await run(`${NEEDED}${content}\n`);
+  test.each(WRONG)('names the file, line and field of %j', async (content, message, line = 5) => {
+    const [field = ''] = content.split(':');
+    const needed = NEEDED.split('\n').filter((one) => !one.startsWith(`${field}:`));
+    const { code, stderr, requests } = await run(`${needed.join('\n')}${content}\n`);
     const posts = requests.filter(({ method }) => method !== 'GET');
     expect({ code, posts }, stderr).toEqual({ code: 2, posts: [] });
     expect(stderr).toContain(`error: ${join(folder, 'job.yaml')}, line ${line}: ${message}`);
+  });
+
+  test('rejects a wrong value of each field', () => {
+    const text = WRONG.map(([content]) => content).join('\n');
+    const fields = Object.keys(FIELDS).filter((field) => !field.includes('.'));
+    expect(fields.filter((field) => !text.includes(`${field}:`))).toEqual([]);
   });
 
   test('rejects --detach for a job file with here', async () => {

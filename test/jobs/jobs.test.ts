@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { NEW } from '../support/renting-service.ts';
@@ -96,6 +97,27 @@ test("omits another account's jobs from jobs list", async () => {
   await world.gpucloud(['instances', 'list'], { env });
   const { stdout } = await world.gpucloud(['jobs', 'list', '--json'], { env });
   expect(JSON.parse(stdout)).toEqual([]);
+});
+
+test('warns that jobs list lacks jobs that are no longer stored', async () => {
+  expect((await world.run('true', [])).code).toBe(0);
+  const ended = world.record();
+  const add = (count: number, more: object) => {
+    for (let at = 0; at < count; at += 1) {
+      const uid = randomUUID();
+      const file = join(dirname(world.jobFile('json')), `${uid}.json`);
+      writeFileSync(file, JSON.stringify({ ...ended, uid, ...more }));
+    }
+  };
+  add(98, {});
+  const list = async (...flags: string[]) =>
+    (await world.gpucloud(['jobs', 'list', '--json', ...flags])).stderr;
+  const message = 'The list may lack older jobs: only the last 100 finished jobs are stored.';
+  const isShown = async (...flags: string[]) => (await list(...flags)).includes(message);
+  expect(await isShown()).toBe(false);
+  add(1, { ended_at: new Date(world.clock.now() - 3_600_000).toISOString() });
+  expect(await isShown()).toBe(true);
+  expect(await isShown('--since', '30m')).toBe(false);
 });
 
 test('keeps a job open while its termination is unconfirmed', async () => {

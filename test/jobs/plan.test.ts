@@ -116,7 +116,7 @@ describe('gpucloud run before renting', () => {
   ])('rejects %s as conflicting --fetch flags', async (_, one, other) => {
     const stderr = await refused('--fetch', local(one), '--fetch', local(other));
     expect(stderr).toMatch(/--fetch ".*" and ".*" would both be written to ".*"/);
-    expect(stderr).toContain("give each its own path: --fetch 'REMOTE:LOCAL'");
+    expect(stderr).toContain("give each its own path: 'REMOTE:LOCAL'");
     for (const text of [one, other]) expect(stderr).toContain(`"${text.replace(/:.*/, '')}"`);
   });
 

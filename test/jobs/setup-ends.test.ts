@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { reap } from './stories.ts';
+import { ctrlC, reap } from './stories.ts';
 
 let world: LoopbackWorld;
 
@@ -69,6 +69,12 @@ describe('the end of a setup', needs('POSIX'), () => {
       `Last lines of the setup on job:\n${lines.slice(2).join('')}error: The setup failed with exit code 3, so the command was not started.\n`,
     );
     expect(ranCommand()).toBe(false);
+    const shown = (await world.gpucloud(['jobs', 'get', 'job'])).stdout;
+    const last = shown.slice(shown.indexOf('last lines of setup:'));
+    expect(last.split('\n').map((line) => line.slice(-7).trim())).toEqual([
+      ...lines.slice(2).map((line) => line.trim()),
+      '',
+    ]);
   });
 
   test('shows the failed setup of a kept instance, also after jobs stop', async () => {
@@ -81,7 +87,51 @@ describe('the end of a setup', needs('POSIX'), () => {
     const stopped = await world.gpucloud(['jobs', 'stop', 'job']);
     expect(stopped.code, stopped.stderr).toBe(0);
     expect(await phase()).toBe('setup');
-    expect(world.record().report).toMatchObject({ stage: 'setup', command_exit_code: null });
+    expect(world.record().report).toMatchObject({
+      stage: 'setup',
+      command_exit_code: null,
+      exit_code: 125,
+      error: 'The setup failed with exit code 3, so the command was not started.',
+    });
+  });
+
+  test('explains the exit code of a run whose kept instance jobs stop terminates', async () => {
+    const ended = world.run('touch ran', [...given('exit 3'), '--keep-on-failure', '30m']);
+    await until(() => existsSync(world.job) && world.record().kept !== null);
+    const stopped = await world.gpucloud(['jobs', 'stop', 'job']);
+    expect(stopped.code, stopped.stderr).toBe(0);
+    expect(stopped.stderr).not.toMatch(/^error/m);
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toMatch(
+      /\nerror: The setup failed with exit code 3, so the command was not started\.\n$/,
+    );
+  });
+
+  test('says that jobs stop stopped a setup that no process follows', async () => {
+    await world.detach('touch ran', ...given(LASTS));
+    await isUp();
+    const stopped = await world.gpucloud(['jobs', 'stop', 'job']);
+    expect(stopped.code, stopped.stderr).toBe(0);
+    expect(world.record().report).toMatchObject({
+      exit_code: 125,
+      error: 'gpucloud jobs stop stopped the setup, so the command was not started.',
+    });
+    expect(ranCommand()).toBe(false);
+  });
+
+  test('has one exit code after Ctrl-C: in run, its report, jobs list and jobs get', async () => {
+    const { interrupts, press } = ctrlC();
+    const ended = world.run('touch ran', given(LASTS), { interrupts });
+    await isUp();
+    press();
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(130);
+    expect(world.record().report).toMatchObject({ stage: 'setup', exit_code: 130 });
+    const [row] = JSON.parse((await world.gpucloud(['jobs', 'list', '--json'])).stdout);
+    expect(row).toMatchObject({ status: 'EXITED', exit_code: 130, phase: 'setup' });
+    const got = JSON.parse((await world.gpucloud(['jobs', 'get', 'job', '--json'])).stdout);
+    expect(got).toMatchObject({ exit_code: 130, setup_output: 'up\n', report: { exit_code: 130 } });
   });
 
   test('says that jobs stop stopped a setup', async () => {

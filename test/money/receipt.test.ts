@@ -55,7 +55,7 @@ describe('the account of an instance', () => {
       '0.35',
     ],
   ])('%s', (_how, events, cost) => {
-    const account = accountOf(events);
+    const account = accountOf(events, time(0));
     expect(account.kind === 'closed' && kopecksText(account.cost)).toBe(cost);
   });
 
@@ -72,9 +72,24 @@ describe('the account of an instance', () => {
     ['a number as amount', [...closed, event('charge', 1)], 'unknown'],
     ['a negative amount', [...closed, event('charge', '-1')], 'unknown'],
     ['no payload', [...closed, { type: 'BILLING', payload: null, created_at: time(0) }], 'unknown'],
+    [
+      'old events that the service has dropped',
+      [event('reserve', '54', 62), event('charge', '54', 122)],
+      'unknown',
+    ],
     ['an unreadable time', [{ ...event('reserve', '1'), created_at: 'soon' }], 'unknown'],
   ])('is not closed with %s', (_how, events, kind) => {
-    expect(accountOf(events)).toEqual({ kind });
+    expect(accountOf(events, time(0))).toEqual({ kind });
+  });
+
+  test.each([
+    ['at', time(0), 'closed'],
+    ['a minute before', time(1), 'closed'],
+    ['a minute after', time(-1), 'closed'],
+    ['more than a minute after', '2026-01-01', 'unknown'],
+    ['at an unknown time after', undefined, 'unknown'],
+  ])('begins with the reservation %s the creation', (_when, created_at, kind) => {
+    expect(accountOf(closed, created_at).kind).toBe(kind);
   });
 
   test.each([
@@ -86,13 +101,13 @@ describe('the account of an instance', () => {
     ['a payment that is not completed', [entry('USAGE_CHARGE', '0.35', 0, 'PENDING')], false],
     ['no transaction', [], false],
   ])('is confirmed by its transaction only: %s', (_how, entries, isBooked) => {
-    const account = accountOf(closed);
+    const account = accountOf(closed, time(0));
     expect(account.kind === 'closed' && areBooked(account.payments, entries)).toBe(isBooked);
   });
 
   test('needs a transaction for each of two equal charges', () => {
     const twice = [event('reserve', '2'), event('charge', '1'), event('charge', '1', 1)];
-    const account = accountOf(twice);
+    const account = accountOf(twice, time(0));
     const payments = account.kind === 'closed' ? account.payments : [];
     const first = entry('USAGE_CHARGE', '1');
     expect(areBooked(payments, [first])).toBe(false);
@@ -154,14 +169,15 @@ describe('the cost of random jobs in the sandbox', () => {
           const name = `job-${number}`;
           const instance = rent(state, name, one, now);
           const api = apiOf(state, instance);
-          expect(await readCost(instance.id, api, {})).toBe('open');
+          const shown = { id: instance.id, created_at: new Date(now).toISOString() };
+          expect(await readCost(shown, api, {})).toBe('open');
           now = live(state, instance, one, now);
           const of = (type: string) =>
             state.transactions
               .filter((entry) => entry.type === type && entry.description.endsWith(` ${name}`))
               .reduce((sum, { amount }) => sum.plus(decimal(amount)), zero());
           const [charged, refunded] = [of('USAGE_CHARGE'), of('REFUND')];
-          const cost = await readCost(instance.id, api, {});
+          const cost = await readCost(shown, api, {});
           expect(String(cost)).toBe(String(charged.minus(refunded)));
           refunds += refunded.gt(0) ? 1 : 0;
           hours += charged.gt(instance.price) ? 1 : 0;

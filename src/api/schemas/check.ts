@@ -81,7 +81,8 @@ function describe(issue: Issue, value: unknown): string {
     case 'invalid_value':
       return `is not one of ${issue.values.join(', ')}`;
     case 'too_small':
-      return `is less than ${issue.minimum}`;
+      // No list has another minimum.
+      return issue.origin === 'array' ? 'is empty' : `is less than ${issue.minimum}`;
     case 'too_big':
       return `is more than ${issue.maximum}`;
     case 'invalid_format':

@@ -2,6 +2,7 @@ import type { Group } from '../../command-line/group.ts';
 import { ruled } from '../../command-line/parse.ts';
 import { verb } from '../../command-line/verb.ts';
 import { failuresOf, throwAll } from '../../errors.ts';
+import { MOST_ENDED } from '../../jobs/record/record.ts';
 import { reportOption } from '../../jobs/report-option.ts';
 import { ensureReport } from '../../jobs/targets.ts';
 import { attachJob } from '../../jobs/verbs/attach.ts';
@@ -47,6 +48,12 @@ export const jobs: Group = {
           start === undefined ? Number.NEGATIVE_INFINITY : timeOf(start, context.clock.now());
         const { rows, newer } = await jobRows(from, context);
         const unread = await failuresOf(context.out.list(rows, jobView));
+        if (rows.filter(({ ended_at }) => ended_at !== null).length >= MOST_ENDED) {
+          context.err.warn(
+            'incomplete',
+            `The list may lack older jobs: only the last ${MOST_ENDED} finished jobs are stored.`,
+          );
+        }
         throwAll([...newer, ...unread]);
       },
     }),

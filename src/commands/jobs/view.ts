@@ -51,6 +51,7 @@ export const jobDetailsView: View<JobDetails> = {
         { label: 'deadline', value: job.ends_at, kind: 'time' },
         { label: 'fetched', value: job.fetched.join(', ') },
         { label: 'error', value: job.report?.error ?? job.reason },
+        { label: 'last lines of setup', value: job.setup_output },
       ],
     },
   ],

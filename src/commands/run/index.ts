@@ -22,7 +22,7 @@ import { anyName, newInstanceName } from '../../rules/names.ts';
 import { duration, pollInterval } from '../../rules/times.ts';
 import { howToReach, withSignInFlags } from '../../ssh/ssh-flags.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
-import { ensureHere, jobIn, OF_REMOTE, printJobFile, typedFlags } from './job-file.ts';
+import { ensureHere, jobIn, printJobFile, typedFlags } from './job-file.ts';
 import { planView } from './view.ts';
 
 /** Hides the value in the error: text after the name may be a secret. */
@@ -104,7 +104,8 @@ export const run = verb({
     '--here runs COMMAND, such as GNU parallel or Ansible, on this computer. --count 4 rents ' +
     'NAME-1 to NAME-4 for COMMAND. GPUCLOUD_SSHLOGINFILE, GPUCLOUD_ANSIBLE_INVENTORY, ' +
     'GPUCLOUD_HOSTFILE and GPUCLOUD_SSH_CONFIG contain the paths of files that list the instances. ' +
-    '--sync copies to ~/gpucloud-run/work on each instance; --fetch copies from there to LOCAL/NAME/.\n\n' +
+    '--sync copies to ~/gpucloud-run/work on each instance; --fetch copies from there to LOCAL/NAME/. ' +
+    '--setup does not work with --here: COMMAND itself prepares the instances.\n\n' +
     "Exits with COMMAND's exit code, with 125 if gpucloud failed before COMMAND ended, and with 7 " +
     'if the instance may still be billing. The first Ctrl-C interrupts COMMAND; the second ' +
     'terminates without copying results.',
@@ -162,10 +163,7 @@ export const run = verb({
       )
       .optionsGroup('Several instances:')
       .addOption(
-        new Option(
-          '--here',
-          'run COMMAND on this computer, with files that list the instances',
-        ).conflicts([...OF_REMOTE]),
+        new Option('--here', 'run COMMAND on this computer, with files that list the instances'),
       )
       .addOption(countOption())
       .addOption(minCountOption())
@@ -218,6 +216,8 @@ export const run = verb({
     const isOn = on !== undefined;
     if (on !== undefined) await refuseSeveralOn(on, typed, context);
     const read = await withFile(typedFlags(typed, given), isOn ? 'job' : 'both', context);
+    const isHere = read.flags.here === true;
+    if (isHere) ensureHere(read, given);
     if (init === true) return printJobFile(read, given, context);
     const isAsked = read.flags.command === undefined && given.file !== '-';
     const prompts = isAsked ? await context.prompts() : undefined;
@@ -234,8 +234,6 @@ export const run = verb({
     if (report_file !== null) {
       await ensureReport(report_file, { dryRun });
     }
-    const isHere = read.flags.here === true;
-    if (isHere) ensureHere(read, given);
     const { count, minCount } = read.flags;
     if (!isHere && (count ?? minCount) !== undefined) {
       throw usageError(

@@ -6,9 +6,6 @@ import { parseFetch } from '../../jobs/files/copy-out.ts';
 import type { JobInput } from '../../jobs/job.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 
-/** Flags only for commands that run on an instance. */
-export const OF_REMOTE = ['on', 'detach', 'fetchEvery', 'passEnv', 'setup', 'sshArg'] as const;
-
 /** Flags for this run of a job, not for the job: no file has them. */
 const OF_THIS_RUN = [
   'anyEnvKey',
@@ -39,16 +36,18 @@ export function typedFlags(command: readonly string[], given: RunFlags): FileFla
   };
 }
 
-/** Throws a usage error for a job file that combines `here` with something that `--here` rejects. */
+/** Throws a usage error for what works only if the command runs on an instance. */
 export function ensureHere({ flags, from, isOfFile }: Given, given: RunFlags): void {
-  const inFile = ['fetchEvery', 'passEnv', 'setup'] as const;
-  const field = inFile.find((flag) => flags[flag] !== undefined);
-  const flag = OF_REMOTE.find((one) => given[one] !== undefined && isOfFile('here'));
+  const here = isOfFile('here') ? 'here' : '--here';
+  const field = (['fetchEvery', 'passEnv', 'setup'] as const).find((one) => flags[one]);
   if (field !== undefined) {
+    const isSetup = field === 'setup';
     throw usageError(
-      `${from(field)} can't be combined with ${isOfFile('here') ? 'here' : '--here'}`,
+      `${from(field)} can't be combined with ${here}`,
+      isSetup ? 'COMMAND runs on this computer: let it prepare the instances' : undefined,
     );
   }
+  const flag = (['on', 'detach', 'sshArg'] as const).find((one) => given[one]);
   if (flag !== undefined)
     throw usageError(`${from('here')} can't be combined with ${wordOf(flag)}`);
 }

@@ -27,18 +27,30 @@ export interface CountFlags {
   readonly minCount?: number | undefined;
 }
 
-/** Throws a usage error for conflicting flags. `drive` is the flag for a drive. */
-export function checkCount({ count, minCount }: CountFlags, drive: string | undefined): void {
+/** The flags and their source, as `Given` has them. */
+interface GivenCount {
+  readonly flags: CountFlags & { readonly drive?: string | undefined };
+  from(flag: keyof GivenCount['flags']): string;
+  isOfFile(flag: 'count'): boolean;
+}
+
+/** Throws a usage error for conflicting flags or fields of a file. */
+export function checkCount({
+  flags: { count, minCount, drive },
+  from,
+  isOfFile,
+}: GivenCount): void {
   if (count === undefined) {
-    if (minCount !== undefined) throw usageError('--min-count needs --count');
+    if (minCount !== undefined) throw usageError(`${from('minCount')} needs --count`);
     return;
   }
+  const word = isOfFile('count') ? 'count' : '--count';
   if (minCount !== undefined && minCount > count) {
-    throw usageError(`--min-count ${minCount}: must not exceed --count ${count}`);
+    throw usageError(`${from('minCount')} ${minCount}: must not exceed ${word} ${count}`);
   }
   if (drive !== undefined && count > 1) {
     throw usageError(
-      `${drive} can't be combined with --count ${count}: a drive can be attached to only one instance`,
+      `${from('drive')} can't be combined with ${word} ${count}: a drive can be attached to only one instance`,
     );
   }
 }

@@ -72,7 +72,8 @@ export const FIELDS: Readonly<Record<string, About>> = {
     example: false,
   },
   setup: {
-    description: 'Runs before the command, in its folder, with "sh -e". If it fails, the job ends.',
+    description:
+      'Runs before the command, in its folder, with "sh -e". If it fails, the job ends. Not with here.',
     example: 'pip install -r requirements.txt',
   },
   setup_files: {
@@ -90,14 +91,17 @@ export const FIELDS: Readonly<Record<string, About>> = {
   },
   env_file: { description: 'Files of KEY=VALUE lines to add to env.', example: ['job.env'] },
   pass_env: {
-    description: 'Variables of your environment to pass to the command.',
+    description: 'Variables of your environment to pass to the command. Not with here.',
     example: ['HF_TOKEN'],
   },
   fetch: {
     description: 'Files and folders to copy back: REMOTE or REMOTE:LOCAL.',
     example: ['results'],
   },
-  fetch_every: duration('Also copy them back this often while the command runs.', '10m'),
+  fetch_every: duration(
+    'Also copy them back this often while the command runs. Not with here.',
+    '10m',
+  ),
   here: {
     description: 'Whether to run the command on this computer, with files that list the instances.',
     example: true,

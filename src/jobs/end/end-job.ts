@@ -23,9 +23,7 @@ export async function endJob(
   context: Context,
 ): Promise<JobEnd> {
   const failure = failureOf(job);
-  // A failed setup is no failure of `jobs stop`, but the command is not done.
-  const isDone = failure === undefined && !hasFailedSetup(job.record);
-  const stage = isDone ? 'done' : stageOf(job);
+  const stage = failure === undefined ? 'done' : stageOf(job);
   const end = { ...progressOf(job), stage, error: failure && runFailed(failure) } as const;
   if (job.record.on) return { ...end, terminated: false, isOver: true };
   await note(job, { ending_at: timeNow(context) }, context);
@@ -39,9 +37,10 @@ export async function endJob(
     const { error } = termination;
     return { ...end, stage: 'terminating', terminated: 'unknown', error };
   }
-  const cost_at_most = costAtMost(termination.instance ?? job.instance, context.serviceClock.now());
+  const instance = termination.instance ?? job.instance;
+  const cost_at_most = costAtMost(instance, context.serviceClock.now());
   job.phases.update('reading its cost');
-  const cost = await costOf(job.record.id, job.by, context, job.together?.gates.reading);
+  const cost = await costOf(instance, job.by, context, job.together?.gates.reading);
   job.phases.clear();
   return { ...end, terminated: true, cost, cost_at_most };
 }
@@ -90,7 +89,7 @@ async function rescueJob({ by, record }: Job, context: Context): Promise<CliErro
 function failureOf(job: Job): CliError | undefined {
   const { failure, record, stops, by } = job;
   if (failure !== undefined) return failure;
-  if (by !== 'stop' && hasFailedSetup(record)) return setupFailed(job);
+  if (hasFailedSetup(record)) return setupFailed(job);
   const isStarted = record.command_started_at !== null;
   const { reason }: { reason?: unknown } = isStarted ? stops.last : stops.any;
   const isDone = record.exit_code !== null;
@@ -103,14 +102,15 @@ function stageOf({ record, phases }: Job): JobEnd['stage'] {
 }
 
 /** Returns the error for a failed setup. An interrupted one has the exit code of the interrupt. */
-function setupFailed({ record, stops, isInterrupted, isStopAsked }: Job): CliError {
+function setupFailed({ record, by, stops, isInterrupted, isStopAsked }: Job): CliError {
   const { id, name, setup_exit_code, on } = record;
   const { reason }: { reason?: unknown } = stops.interrupt;
   if (isInterrupt(reason)) return reason;
   const logs = `see its output: ${gpucloud('jobs', 'logs', typedName(name, id), '--tail', '10')}`;
   const failed = (how: string, hint: string) =>
     new CliError('runFailed', `${how}, so the command was not started.`, { hint });
-  if (isStopAsked()) return failed(`${gpucloud('jobs', 'stop')} stopped the setup`, logs);
+  if (isStopAsked() || (by === 'stop' && isInterrupted))
+    return failed(`${gpucloud('jobs', 'stop')} stopped the setup`, logs);
   if (isInterrupted && stops.near.aborted) {
     const more = on ? '' : '; to give it more time, use a longer --terminate-after';
     return failed(`The setup was stopped near ${name}'s deadline`, `${logs}${more}`);
@@ -124,7 +124,9 @@ export async function endedElsewhere(job: Job, context: Context): Promise<JobEnd
   const { by, record, failure, phases } = job;
   const isDone = record.exit_code !== null && isCollected(record);
   const cost_at_most = record.on ? null : costAtMost(job.instance, context.serviceClock.now());
-  const cost = record.on ? null : await costOf(record.id, by, context, job.together?.gates.reading);
+  const cost = record.on
+    ? null
+    : await costOf(job.instance, by, context, job.together?.gates.reading);
   return {
     ...progressOf(job),
     stage: isDone ? 'done' : phases.current,

@@ -1,3 +1,4 @@
+import type { Instance } from '../../api/index.ts';
 import type { Gate } from '../../concurrency.ts';
 import { leavingOf } from '../../context/interrupts.ts';
 import type { Context } from '../../context.ts';
@@ -18,14 +19,15 @@ const [WAIT, PAUSE] = [10_000, 2_000];
 
 /**
  * Reads what a terminated instance cost, in roubles as a decimal; null if the service does not show
- * it in time. `reap` reads once, since other jobs wait.
+ * the whole cost in time. `reap` reads once, since other jobs wait.
  */
 export async function costOf(
-  id: string,
+  instance: Pick<Instance, 'id' | 'created_at'> | undefined,
   by: Driver,
   context: Context,
   gate: Gate = (work) => work(),
 ): Promise<string | null> {
+  if (instance === undefined) return null;
   const signal = by === 'reap' ? context.signal : leavingOf(context.interrupts);
   const late = () => new CliError('deadline', 'The service does not show the whole cost.');
   const found: string[] = [];
@@ -33,7 +35,7 @@ export async function costOf(
     within({ time: WAIT, late, signal }, context.clock, (stop) =>
       context.shielded(async (own) => {
         const api = await own.api({ quiet: true });
-        const read = () => gate(() => readCost(id, api, { ...BRIEFLY, signal: stop }));
+        const read = () => gate(() => readCost(instance, api, { ...BRIEFLY, signal: stop }));
         const turns = poll({ read, interval: PAUSE, clock: own.clock, signal: stop });
         for await (const turn of turns) {
           const cost = 'value' in turn ? turn.value : 'open';

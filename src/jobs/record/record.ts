@@ -484,7 +484,7 @@ export async function removeJob(uid: string, context: Context): Promise<void> {
 }
 
 /** Maximum number of ended jobs whose output and report are kept. */
-const MOST_ENDED = 100;
+export const MOST_ENDED = 100;
 
 /** Removes the oldest ended jobs, with their output. */
 export async function removeOldJobs(context: Context): Promise<void> {

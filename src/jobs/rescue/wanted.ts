@@ -59,7 +59,7 @@ function parsePath(text: string, { from, path }: Source, at: number, isSeveral: 
 export async function toRescue(
   flags: DeadlineFlags,
   names: readonly string[],
-  { host }: Pick<Context, 'host'>,
+  context: Pick<Context, 'host'>,
   source: Source = TYPED,
 ): Promise<ToRescue | undefined> {
   const { rescue = [], rescueBudget } = flags;
@@ -70,10 +70,7 @@ export async function toRescue(
   const paths = rescue.map((text, at) => parsePath(text, source, at, names.length > 1));
   const pathsFor = (name: string) => paths.map((one) => one(name));
   const all = names.flatMap(pathsFor);
-  await ensureTargets(all, (at) => source.from(at % rescue.length), {
-    home: host.home,
-    flag: FLAG,
-  });
+  await ensureTargets(all, (at) => source.from(at % rescue.length), context);
   return { pathsFor, budget: rescueBudget === undefined ? null : kopecksText(rescueBudget) };
 }
 

@@ -9,11 +9,10 @@ import { typedName } from '../../rules/names.ts';
 import { createJob, driveJob } from '../driver.ts';
 import type { JobEnd } from '../end/report.ts';
 import type { Job } from '../job.ts';
-import { keptOutput } from '../kept.ts';
+import { setupOutput } from '../kept.ts';
 import { Followed, withJob } from '../record/lock.ts';
 import { note, timeNow } from '../record/note.ts';
 import {
-  hasFailedSetup,
   isRented,
   type JobRecord,
   type RentedRecord,
@@ -82,26 +81,19 @@ async function finishOne(found: JobRecord, every: number, context: Context): Pro
     await note(job, { sign_in_refused: null }, context);
   }
   if (end === undefined) return {};
-  if (hasFailedSetup(job.record)) await printLastLines(job.record, context);
+  await printSetupOutput(job.record, context);
   const row = await rowOf(job.record, outcomeOf(end, job), end.command_exit_code, context);
   return { row, error: isGone(job) ? undefined : end.error };
 }
 
-/** Lines of a failed setup to print, and their characters at most. */
-const [LINES, LONGEST] = [10, 2_000];
-
-/** Prints the end of a setup's output, which only `jobs logs` would show otherwise. */
-async function printLastLines(record: RentedRecord, context: Context): Promise<void> {
-  const chunks: Uint8Array[] = [];
-  const read = async () => {
-    for await (const chunk of keptOutput(record, 'err', { lines: LINES }, context)) {
-      chunks.push(chunk);
-    }
+/** Prints the end of a failed setup's output, since no terminal has shown it. */
+async function printSetupOutput(record: RentedRecord, context: Context): Promise<void> {
+  const print = async () => {
+    const text = await setupOutput(record, context);
+    if (text !== null) context.err.relay(`Last lines of the setup on ${record.name}:\n${text}`);
   };
-  // The hint of the error leads to the output.
-  await failuresOf(read());
-  const text = Buffer.concat(chunks).toString().slice(-LONGEST);
-  if (text !== '') context.err.relay(`Last lines of the setup on ${record.name}:\n${text}`);
+  const [fault] = await failuresOf(print());
+  if (fault !== undefined) context.err.warn('local_storage', fault.message);
 }
 
 /** Reports a refused sign-in at every pass, since the deadline would take the results. */

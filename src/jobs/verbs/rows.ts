@@ -4,6 +4,7 @@ import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { JobDetails, JobRow } from '../../json-results/jobs.ts';
 import { costAtMost } from '../end/cost.ts';
 import { phasesOf } from '../end/receipt.ts';
+import { setupOutput } from '../kept.ts';
 import { findJob } from '../record/find-job.ts';
 import { Followed, isFollowed, withJob } from '../record/lock.ts';
 import {
@@ -43,7 +44,9 @@ export async function jobRows(from: number, context: Context) {
 export async function jobDetails(typed: string, context: Context): Promise<JobDetails> {
   const found = await adoptIfLeft(await findJob(typed, context), context);
   const { reason, report } = found.job;
-  return { ...(await rowOf(found, context)), phases: phasesOf(found.job), reason, report };
+  const setup_output = await setupOutput(found.job, context);
+  const phases = phasesOf(found.job);
+  return { ...(await rowOf(found, context)), phases, reason, setup_output, report };
 }
 
 interface Found {
@@ -129,11 +132,15 @@ function phaseOf(job: JobRecord): JobRow['phase'] {
 type State = Pick<JobRow, 'status' | 'exit_code'>;
 
 /**
- * A command that was never started is not lost, nor is one that ran until its instance was
- * terminated.
+ * A command that was never started is not lost: its job has the exit code of its report. Nor is one
+ * that ran until its instance was terminated.
  */
-function overState({ exit_code, command_started_at, lost_at, here }: JobRecord): State {
-  if (exit_code !== null || command_started_at === null) return { status: 'EXITED', exit_code };
+function overState(job: JobRecord): State {
+  const { exit_code, command_started_at, lost_at, here } = job;
+  if (exit_code !== null || command_started_at === null) {
+    const reported = hasFailedSetup(job) ? job.report?.exit_code : undefined;
+    return { status: 'EXITED', exit_code: reported ?? exit_code };
+  }
   return { status: lost_at !== null || here ? 'LOST' : 'TERMINATED', exit_code };
 }
 

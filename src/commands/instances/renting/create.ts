@@ -114,7 +114,7 @@ export const create = verb({
       withFile({ ...flags, name: oneName('NAME', name, flags.name) }, 'instance', context),
     );
     const { count, minCount } = given.flags;
-    checkCount({ count, minCount }, given.flags.drive && given.from('drive'));
+    checkCount(given);
     const ends = await runPreflight(context, nothingCreated, () => rescueOf(given, context));
     const input = {
       given,
