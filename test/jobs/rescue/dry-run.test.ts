@@ -68,15 +68,15 @@ const SITUATIONS: readonly Situation[] = [
     copies: true,
   },
   {
-    is: '--rescue that failed until its budget was used up',
+    is: '--rescue that failed, and whose budget was used up while this computer slept',
     async begin() {
       await create('missing');
       world.advance(70 * MINUTE);
       expect((await reap(world)).rows).toMatchObject([{ outcome: 'kept' }]);
       world.advance(61 * MINUTE);
     },
-    action: 'terminate',
-    why: 'its --rescue budget is used up',
+    action: 'rescue',
+    why: 'its deadline has passed',
     outcomes: ['terminated'],
   },
   {
