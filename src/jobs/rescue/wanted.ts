@@ -73,6 +73,7 @@ export async function toRescue(
   await ensureTargets(all, (at) => source.from(at % rescue.length), {
     home: host.home,
     flag: FLAG,
+    isUnattended: true,
   });
   return { pathsFor, budget: rescueBudget === undefined ? null : kopecksText(rescueBudget) };
 }

@@ -122,6 +122,13 @@ describe('reap --dry-run', needs('ssh'), () => {
     expect(got()).toBe(copies);
   });
 
+  test('leaves out an instance that has ended', async () => {
+    await create();
+    const words = ['instances', 'terminate', 'box', '--yes'];
+    expect((await world.gpucloud(words)).code).toBe(0);
+    expect(await reap(world, '--dry-run')).toMatchObject({ code: 0, rows: [], stderr: '' });
+  });
+
   test('leaves a job to the process that follows it', async () => {
     const ended = world.run(LASTS, []);
     await followed(world);
