@@ -1,4 +1,4 @@
-import { constants, statSync } from 'node:fs';
+import { constants, existsSync, statSync } from 'node:fs';
 import { access, realpath, truncate } from 'node:fs/promises';
 import { basename, dirname, join, posix, resolve, sep } from 'node:path';
 import type { Context } from '../context.ts';
@@ -14,19 +14,36 @@ export function fetchInto(fetch: readonly Fetch[], name: string): Fetch[] {
   return fetch.map(({ remote, local }) => ({ remote, local: `${join(local, name)}/` }));
 }
 
+interface Checking {
+  /** Whether nobody sees a path fail that is a folder, and would be merged into the home folder. */
+  readonly isUnattended?: boolean;
+}
+
 /** Checks before renting that the results can be written. Throws a usage error. */
 export async function ensureTargets(
   fetch: readonly Fetch[],
   from: (at: number) => string,
   { host: { home } }: Pick<Context, 'host'>,
+  { isUnattended = false }: Checking = {},
 ): Promise<void> {
+  const ensureApartFromHome = async (path: string, what: string) => {
+    if (!(await containsHome(path, home))) return;
+    throw usageError(
+      `${what}: "${path}" contains your home folder`,
+      "name a folder for the files: 'REMOTE:LOCAL'",
+    );
+  };
   const taken = new Map<string, string>();
   const patterns: Merged[] = [];
   for (const [at, { remote, local }] of fetch.entries()) {
     const what = `${from(at)} "${remote}"`;
     if (isPattern(remote)) {
-      patterns.push({ what, remote, folder: await ensureFolder(absolute(local), what, home) });
+      const folder = await ensureFolder(absolute(local), what, ensureApartFromHome);
+      patterns.push({ what, remote, folder });
       continue;
+    }
+    if (isUnattended && (await isFolder(local)) && existsSync(local)) {
+      await ensureApartFromHome(local, what);
     }
     const { path, kind } = await placeOf(absolute(local), basename(remote));
     if (kind === 'dangling link')
@@ -80,18 +97,17 @@ function bothInto(what: string, path: string, other: string): CliError {
 }
 
 /** Checks the folder for a pattern's matches, and returns its path without symlinks. */
-async function ensureFolder(path: string, what: string, home: string | undefined): Promise<string> {
+async function ensureFolder(
+  path: string,
+  what: string,
+  ensureApartFromHome: (path: string, what: string) => Promise<void>,
+): Promise<string> {
   const found = await realpath(path).catch(() => undefined);
   if (found === undefined) {
     await ensureWritable(path, what);
     return resolve(path);
   }
-  if (await containsHome(found, home)) {
-    throw usageError(
-      `${what}: "${path}" contains your home folder`,
-      "name a folder for the files: 'REMOTE:LOCAL'",
-    );
-  }
+  await ensureApartFromHome(path, what);
   await ensureWritable(`${found}${sep}`, what);
   return found;
 }
@@ -124,8 +140,12 @@ export function absolute(local: string): string {
 /** Missing folders are created later, in the nearest existing folder. */
 async function ensureWritable(path: string, what: string): Promise<void> {
   await access(path, constants.W_OK).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return ensureWritable(folderOf(path), what);
-    throw usageError(`${what}: "${path}" can't be written (${faultOf(error)})`);
+    const code = errorCode(error);
+    const isMissing = code === 'ENOENT' || (code === 'ENOTDIR' && !existsSync(resolve(path)));
+    if (isMissing) return ensureWritable(folderOf(path), what);
+    const shown = `${what}: "${resolve(path)}"`;
+    if (code === 'ENOTDIR') throw usageError(`${shown} is not a folder`);
+    throw usageError(`${shown} can't be written (${faultOf(error)})`);
   });
 }
 

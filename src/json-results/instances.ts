@@ -199,7 +199,8 @@ export const reaped = lazy(() => {
 export const reapPlan = lazy(() => {
   const { text, maybeText } = fields();
   return z.object({
-    id: text,
+    /** Null for a request with an unknown outcome. */
+    id: maybeText,
     name: text,
     deadline: maybeText,
     action: z.enum(['terminate', 'rescue', 'finish_job', 'keep', 'nothing']),

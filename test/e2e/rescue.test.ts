@@ -1,8 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { needs } from '../support/needs.ts';
+import { needs, programAt } from '../support/needs.ts';
 import { type Computer, createComputer } from '../support/program.ts';
 import { makeKey } from '../support/sshd.ts';
 
@@ -123,6 +132,29 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     rmSync(here('out', 'a'), { recursive: true });
     expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
     expect(readFileSync(here('out', 'a'), 'utf8')).toBe('kept\n');
+  });
+
+  test('leave no hidden folder after kill -9 of a pass, once the next pass has copied', async () => {
+    const bin = join(computer.home, 'slow');
+    mkdirSync(bin);
+    // Keeps the connection open after the files, as a slow link does.
+    const tar = `#!/bin/sh\n${programAt('tar')} "$@" || exit\ncase $1 in -cf) sleep 15;; esac\n`;
+    writeFileSync(join(bin, 'tar'), tar, { mode: 0o755 });
+    await create('killed', '--rescue', `out:${here('out')}`);
+    await there('killed', 'mkdir out; echo kept > out/a');
+    await late('61m');
+    const slow = { ...env, PATH: `${bin}:${process.env.PATH}` };
+    const pass = computer.start(['instances', 'reap'], { env: slow });
+    const hidden = () =>
+      existsSync(here('out')) ? readdirSync(here('out')).filter((name) => name !== 'a') : [];
+    const arrived = () => hidden().some((name) => existsSync(here('out', name, 'a')));
+    await expect.poll(arrived, { timeout: 30_000 }).toBe(true);
+    pass.kill('SIGKILL');
+    await once(pass, 'close');
+    expect(await statusOf('killed')).toBe('ACTIVE');
+    expect(hidden()).toEqual([expect.stringMatching(/^\.gpucloud-/)]);
+    expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
+    expect(readdirSync(here('out'))).toEqual(['a']);
   });
 
   test('end with the last copy of a file that is written all the time, and name it', async () => {

@@ -62,7 +62,7 @@ describe('gpucloud run before renting', () => {
 
   test("rejects --fetch to a path that can't become a folder", async () => {
     const stderr = await refused('--fetch', `out:${join(folder, 'file', 'a', 'b')}`);
-    expect(stderr).toMatch(/--fetch "out": ".*" can't be written \(ENOTDIR\)/);
+    expect(stderr).toMatch(/--fetch "out": ".*\/file" is not a folder/);
   });
 
   test('rejects --fetch to a dangling symlink', async () => {
@@ -98,7 +98,7 @@ describe('gpucloud run before renting', () => {
 
   test('rejects a pattern whose LOCAL is a file or contains the home folder', async () => {
     expect(await refused('--fetch', `*.csv:${join(folder, 'file')}`)).toMatch(
-      /--fetch "\*\.csv": ".*" can't be written \(ENOTDIR\)/,
+      /--fetch "\*\.csv": ".*\/file" is not a folder/,
     );
     expect(await refused('--fetch', `*.csv:${world.home}`)).toContain(
       `--fetch "*.csv": "${world.home}/" contains your home folder`,

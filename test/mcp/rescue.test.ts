@@ -75,6 +75,20 @@ describe('the end of a session', needs('ssh'), () => {
   });
 });
 
+describe('the budget of a session', needs('ssh'), () => {
+  // Three started hours at 100 roubles until the deadline.
+  test.each([
+    ['an hour', [], '400.00'],
+    ['its budget and the hour in which it ends', ['--rescue-budget', '50'], '450.00'],
+    ['nothing', ['--rescue-budget', '0'], '300.00'],
+  ])('counts %s for --rescue', async (_what, more, committed) => {
+    const agent = await begin(...more);
+    expect(await agent.purse()).toMatchObject({ committed });
+    ssh.write(PORT, 'home/out/a', 'result\n');
+    expect(await agent.end()).toMatchObject({ code: 0 });
+  });
+});
+
 test(
   'a copy that fails does not delay the deadline of another instance',
   needs('ssh'),
@@ -82,7 +96,7 @@ test(
     await world.close();
     const clock = waitingClock();
     world = await deadlineWorld({ clock });
-    const agent = await begin('--rescue-budget', '500');
+    const agent = await begin('--rescue-budget', '200');
     world.rented.newId = () => NEW;
     const given = { name: 'other', offer: [OFFER], image: IMAGE, terminate_after: '3h' };
     const made = await agent.call('instances_create', { ...given, max_price: '100' });

@@ -28,7 +28,7 @@ export const track = verb({
     'failed read. If an instance has the name and time of an unresolved request, ' +
     'track asks whether it is the requested instance.\n\n' +
     'From "instances list --json" of another computer, "-" also takes over deadlines and idle ' +
-    "rules, and warns about what it can't: jobs, and requests with an unknown outcome.",
+    "rules, and warns about what it can't: jobs, --rescue paths, and requests with an unknown outcome.",
   examples: [
     'gpucloud instances track 3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10',
     'gpucloud instances list --json | ssh other gpucloud instances track -',

@@ -5,11 +5,12 @@ import type {
   KnownInstance,
   OpenRequest,
   RentalRequest,
+  Rescue,
   SessionMark,
 } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { instant, minuteText } from '../../output/time.ts';
-import { inRoubles, type Money, priceIn, startedHours, zero } from '../../rules/money.ts';
+import { inRoubles, type Money, money, priceIn, startedHours, zero } from '../../rules/money.ts';
 import { isTerminated, mayBill } from '../../rules/statuses.ts';
 import { readAll } from './preflight.ts';
 
@@ -60,7 +61,7 @@ export function markOf(
 
 /** Returns a check of marked requests against the session's limits; see guardOf. */
 export async function purseGuard(
-  requests: readonly Pick<RentalRequest, 'name' | 'session'>[],
+  requests: readonly Reserving[],
   openJournal: () => Promise<Journal>,
   context: Context,
 ): Promise<((own?: string) => Promise<void>) | undefined> {
@@ -91,7 +92,7 @@ export async function purseOf(
   const open = [...unknown, ...inFlight].filter(
     ({ uid, session }) => session?.id === id && uid !== own && !made.has(uid),
   );
-  const costs = [...rented.map(costOf), ...open.map(({ session }) => reservedBy(session))];
+  const costs = [...rented.map(costOf), ...open.map((request) => reservedBy(request))];
   return {
     committed: costs.reduce((sum, cost) => sum.plus(cost), zero()),
     living: rented.filter(({ last }) => mayBill(last?.status)),
@@ -101,20 +102,41 @@ export async function purseOf(
 }
 
 /** Returns what an ended instance cost at most, otherwise what the instance reserved. */
-function costOf({ last, session }: Pick<KnownInstance, 'last' | 'session'>): Money {
+function costOf({
+  last,
+  session,
+  rescue,
+}: Pick<KnownInstance, 'last' | 'session' | 'rescue'>): Money {
   const price = priceIn(last?.price_per_hour_snapshot);
   const created = instant(last?.created_at);
   const ended = isTerminated(last?.status) ? instant(last?.terminated_at) : undefined;
   if (price === undefined || created === undefined || ended === undefined) {
-    return reservedBy(session, price);
+    return reservedBy({ session, rescue: rescue?.wanted }, price);
   }
   return price.times(startedHours(ended - created));
 }
 
-/** Counts a price above the limit in full, if the instance could not be terminated. */
-function reservedBy(mark: SessionMark | undefined, price = zero()): Money {
+type Reserving = Pick<RentalRequest, 'name' | 'session' | 'rescue'>;
+
+/**
+ * Returns what an instance may cost until its deadline, and until its `--rescue` has ended. Counts a
+ * price above the limit in full, if the instance could not be terminated.
+ */
+function reservedBy(
+  { session: mark, rescue }: Pick<Reserving, 'session' | 'rescue'>,
+  price = zero(),
+): Money {
   const limit = priceIn(mark?.price) ?? zero();
-  return (price.gt(limit) ? price : limit).times(mark?.hours ?? 0);
+  const most = price.gt(limit) ? price : limit;
+  return most.times(mark?.hours ?? 0).plus(rescueCost(rescue, most));
+}
+
+/** A budget may end in the middle of an hour, which is charged in full. */
+function rescueCost(rescue: Rescue | undefined, price: Money): Money {
+  if (rescue === undefined) return zero();
+  if (rescue.budget === null) return price;
+  const budget = money(rescue.budget);
+  return budget.ok && budget.value.gt(0) ? budget.value.plus(price) : zero();
 }
 
 function checkNumber({ living, open }: Purse, more: number, { maxInstances }: Session): void {
@@ -129,15 +151,18 @@ function checkNumber({ living, open }: Purse, more: number, { maxInstances }: Se
 
 function checkCost(
   { committed }: Purse,
-  requests: readonly Pick<RentalRequest, 'name' | 'session'>[],
+  requests: readonly Reserving[],
   { maxCost }: Session,
 ): void {
-  const asked = requests.reduce((sum, { session }) => sum.plus(reservedBy(session)), zero());
+  const asked = requests.reduce((sum, request) => sum.plus(reservedBy(request)), zero());
   if (committed.plus(asked).lte(maxCost)) return;
   const names = requests.map(({ name }) => name).join(', ');
+  const isRescued = requests.some(({ rescue }) => rescue !== undefined);
+  const until = isRescued ? 'its --rescue has ended' : 'the deadline';
+  const lower = isRescued ? '--max-price or --rescue-budget' : '--max-price';
   throw refused(
-    `The session may spend ${inRoubles(maxCost)}. ${inRoubles(committed)} is spent or reserved, and ${names} may cost ${inRoubles(asked)} until the deadline.`,
-    'set an earlier deadline or a lower --max-price, or terminate an instance of this session',
+    `The session may spend ${inRoubles(maxCost)}. ${inRoubles(committed)} is spent or reserved, and ${names} may cost ${inRoubles(asked)} until ${until}.`,
+    `set an earlier deadline or a lower ${lower}, or terminate an instance of this session`,
   );
 }
 

@@ -57,6 +57,8 @@ export interface CopyingOut extends Copying {
   onLack(what: string): void;
   /** Reports received files that could not be moved to their place. */
   onUnplaced(received: Unplaced): void;
+  /** Stores the folder into which the copy is received, before it begins. */
+  onStaging?(staging: string): Promise<void>;
 }
 
 /** Received files of a path that could not be moved to their place. */
@@ -189,6 +191,7 @@ async function receiveFolder(
   const staged = inStaging(
     local,
     async (folder) => {
+      await copying.onStaging?.(folder);
       const take: Take = (bytes) => unpack(bytes, Object.assign(into, { folder }));
       try {
         missing.cut = await receive(script, path, take, copying);
@@ -269,6 +272,7 @@ async function receiveFile(
   await inStaging(
     folder,
     async (staging) => {
+      await copying.onStaging?.(staging);
       const file = join(staging, basename(to));
       await ensureRoom(folder, path, size);
       await receiveWhole(path, (bytes) => writeNew(file, bytes, { mode: 0o666 }), copying);

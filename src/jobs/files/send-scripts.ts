@@ -44,23 +44,28 @@ for one; do
 done
 exit $code`;
 
-/** Marks the start and the end of a list of hashes. */
-export const HASHES = { begin: 'gpucloud-run hashes', end: 'gpucloud-run hashed' } as const;
+/** Marks the start and the end of a list of hashes, and a path that does not exist. */
+export const HASHES = {
+  begin: 'gpucloud-run hashes',
+  gone: 'gpucloud-run gone',
+  end: 'gpucloud-run hashed',
+} as const;
 
 /**
  * Prints the SHA-256 of each file at a path, as sha256sum does: `./` and the name below the folder,
  * or below the folder that contains the file or match. Prints `unlisted` for each name with a line
  * feed, whose lines would look like other names.
  */
-const HASH = `if command -v sha256sum >/dev/null; then hash=sha256sum
+const HASH = `echo '${HASHES.begin}'
+[ -e "$1" ] || [ -h "$1" ] || echo '${HASHES.gone}'
+if command -v sha256sum >/dev/null; then hash=sha256sum
 elif command -v shasum >/dev/null; then hash='shasum -a 256'
-else echo '${HASHES.begin}'; echo none; echo '${HASHES.end}'; exit; fi
+else echo none; echo '${HASHES.end}'; exit; fi
 hash_in() {
   (cd "$1" && unset IFS && find -H "$2" -name '*
 *' -prune -exec echo unlisted \\; -o -type f -exec $hash {} +)
 }
-parent() { case $1 in */*) printf '%s/' "\${1%/*}" ;; *) printf . ;; esac; }
-echo '${HASHES.begin}'`;
+parent() { case $1 in */*) printf '%s/' "\${1%/*}" ;; *) printf . ;; esac; }`;
 
 export const HASH_PATH = `${ENTER}
 ${HASH}

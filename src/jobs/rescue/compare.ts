@@ -26,6 +26,8 @@ export interface Compared {
   readonly different: readonly string[];
   /** Why not every file was compared, to complete "…: "; undefined if each was. */
   readonly gap: string | undefined;
+  /** Whether the path no longer exists on the instance. */
+  readonly isGone: boolean;
 }
 
 const NO_PROGRAM = 'the instance has neither sha256sum nor shasum';
@@ -42,14 +44,15 @@ export async function compare(
   const path = remote.startsWith('/') ? remote : `./${remote}`;
   const script = isPattern(remote) ? HASH_MATCHES : HASH_PATH;
   const there = new Map<string, string>();
-  let [isWhole, isFile] = [false, false];
+  let [isWhole, isFile, isGone] = [false, false, false];
   let gap: string | undefined;
   let text = 0;
   for await (const line of linesFrom({ script, args: [path], begin: HASHES.begin }, to)) {
-    if (line === 'none') return { same: [], different: [], gap: NO_PROGRAM };
+    if (line === 'none') return { same: [], different: [], gap: NO_PROGRAM, isGone };
     if (line === 'unlisted') gap = LINE_FEED;
     isWhole ||= line === HASHES.end;
     isFile ||= line === 'file';
+    isGone ||= line === HASHES.gone;
     // sha256sum marks a name in which it escapes a backslash or carriage return.
     const [, mark, hash = '', name] = /^(\\?)([0-9a-f]{64}) [ *]\.\/(.+)$/.exec(line) ?? [];
     if (name === undefined) continue;
@@ -71,7 +74,7 @@ export async function compare(
     if (found?.sha256 === hash) same.push({ local: file, ...found });
     else different.push(name);
   }
-  return { same, different, gap };
+  return { same, different, gap, isGone };
 }
 
 function unescaped(_escape: string, letter: string): string {

@@ -9,6 +9,7 @@ import { sshOptions } from '../../ssh/reach.ts';
 import type { FindSignIn } from '../../ssh/sign-in.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
 import { copyOutEach } from '../files/copy-out-each.ts';
+import { removeStaging } from '../files/merge.ts';
 import { isRented, type JobRecord } from '../record/record.ts';
 import { signIn } from '../remote/probe.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
@@ -68,16 +69,23 @@ export async function copyPaths(
   for (const path of paths) {
     const remote = path.remote.startsWith('/') ? path.remote : `${from}/${path.remote}`;
     copying.onBegin?.(path.remote);
-    const one = await copyPath({ ...path, remote }, shell, copying, context);
+    const onStaging = (staging: string) => copying.onCopied({ ...path, staging });
+    const one = await copyPath({ ...path, remote }, shell, { ...copying, onStaging }, context);
     // Names the path as it was given.
     const asGiven = (text: string) =>
       text.replace('Could not copy files out: ', '').replaceAll(`${from}/`, '');
     const failure = one.path.failure && asGiven(one.path.failure);
-    const copied = { ...one.path, remote: path.remote, failure };
+    const copied = { ...one.path, remote: path.remote, failure, staging: null };
     done.push(copied);
     same.push(...one.same);
     if (isLast && one.gap !== undefined) {
       context.err.warn('copy', `Could not compare all of ${path.remote} of ${name}: ${one.gap}`);
+    }
+    if (isLast && one.isGone === true) {
+      context.err.warn(
+        'copy',
+        `${path.remote} no longer exists on ${name}. Its earlier copy is kept in ${path.local}.`,
+      );
     }
     error = worse(error, one.error?.with(asGiven(one.error.message)));
     await copying.onCopied(copied);
@@ -124,13 +132,20 @@ interface One {
   readonly same: readonly Same[];
   /** Why not every file was compared. */
   readonly gap?: string | undefined;
+  /** Whether only an earlier copy exists, since the path was removed from the instance. */
+  readonly isGone?: boolean;
   readonly error: CliError | undefined;
+}
+
+interface CopyingPath extends Copying {
+  /** Stores where a copy is received. A killed process leaves it there. */
+  onStaging(staging: string): Promise<void>;
 }
 
 async function copyPath(
   before: RescuedPath,
   shell: RemoteShell,
-  copying: Copying,
+  copying: CopyingPath,
   context: Context,
 ): Promise<One> {
   const { signal, isLast } = copying;
@@ -138,7 +153,11 @@ async function copyPath(
   const progress = { path: { ...before, failure: null } as RescuedPath };
   let left = (isLast ? AGAIN : 0) + (hasCopy ? 0 : 1);
   try {
+    if (before.staging != null) await removeStaging(before.staging);
     let found = hasCopy ? await compare(before, { shell, signal }) : undefined;
+    if (found?.isGone === true) {
+      return { path: progress.path, same: [], isGone: true, error: undefined };
+    }
     let isNew = false;
     // Of a file that can't be compared, the copy of an earlier pass may be old.
     const isSame = () => found?.different.length === 0 && (found.gap === undefined || isNew);
@@ -169,7 +188,7 @@ function withCompared(path: RescuedPath, found: Compared | undefined): RescuedPa
 async function copyOnce(
   progress: { path: RescuedPath },
   shell: RemoteShell,
-  { signal, now, onProgress }: Copying,
+  { signal, now, onProgress, onStaging }: CopyingPath,
   context: Context,
 ): Promise<void> {
   const begun = now();
@@ -179,6 +198,7 @@ async function copyOnce(
     // The comparison finds changes.
     onChanged: () => undefined,
     onProgress: onProgress ?? (() => undefined),
+    onStaging,
     clock: context.clock,
     onBegin: () => undefined,
     onFetched: async () => undefined,

@@ -1,4 +1,4 @@
-import { nextStep, type Situation } from './state.ts';
+import { type Before, LAST_TRY, nextStep, type Situation } from './state.ts';
 
 /** What a pass can do to one instance. Each function stores what happened before it returns. */
 export interface Steps {
@@ -7,8 +7,8 @@ export interface Steps {
    * now.
    */
   situation(): Promise<Omit<Situation, 'copied'> | undefined>;
-  /** Whether each path was copied by an earlier pass. */
-  hasCopies(): boolean;
+  /** Returns what earlier passes did. */
+  before(): Before;
   /** Copies and compares all paths, until `until`. `isLast`: the instance ends afterwards. */
   copy(until: number, isLast: boolean): Promise<'early' | 'whole' | 'failed'>;
   pause(until: number): Promise<void>;
@@ -18,7 +18,7 @@ export interface Steps {
 
 /** Moves one instance on, until nothing is left for this pass. */
 export async function driveRescue(steps: Steps): Promise<'left' | 'kept' | 'ended'> {
-  let copied: Situation['copied'] = steps.hasCopies() ? 'early' : 'not yet';
+  let copied: Situation['copied'] = steps.before();
   for (;;) {
     const now = await steps.situation();
     if (now === undefined) return 'left';
@@ -30,11 +30,14 @@ export async function driveRescue(steps: Steps): Promise<'left' | 'kept' | 'ende
         return 'kept';
       case 'retry':
         await steps.pause(until);
-        copied = 'not yet';
+        copied = 'again';
         break;
-      case 'copy':
-        copied = await steps.copy(Math.max(until, now.deadline ?? until), now.due !== undefined);
+      case 'copy': {
+        const limit = Math.max(until, now.deadline ?? until);
+        const isPaid = limit > now.now;
+        copied = await steps.copy(isPaid ? limit : now.now + LAST_TRY, now.due !== undefined);
         break;
+      }
       case 'end':
         await steps.end(true);
         return 'ended';

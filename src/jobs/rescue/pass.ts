@@ -27,7 +27,7 @@ import { asItsJob } from '../verbs/sign-in-of.ts';
 import { copyPaths, type RescuedPath, type Result } from './copy.ts';
 import { driveRescue } from './drive.ts';
 import { saveHashes } from './hashes.ts';
-import { nextStep, paidTime } from './state.ts';
+import { type Before, nextStep, paidTime } from './state.ts';
 import { changingText, keptError, lostError, missingText, rescuedText } from './words.ts';
 
 /** An instance that ends by itself, and whose paths are copied first. */
@@ -244,7 +244,7 @@ async function rescueHeld(
       until = (dueAt ?? deadline ?? now) + paid;
       return { now, deadline, due: dueAt, early: rescue.early, paid, every };
     },
-    hasCopies: () => progress.paths.every(isCopied),
+    before: () => triedBefore(progress),
     async copy(limit, isLast) {
       if (await isOver(id, context)) return 'whole';
       const result = await copyUntil(limit - time.now(), isLast);
@@ -330,7 +330,7 @@ export async function foreseeRescue(
       early: rescue.early,
       paid: await paidFor(one, journal),
       every,
-      copied: progress.paths.every(isCopied) ? 'early' : 'not yet',
+      copied: triedBefore(progress),
     });
     return { step, isDue: due !== null };
   });
@@ -354,6 +354,12 @@ function failureOf({ failing, paths }: Progress): CliError | undefined {
 
 function isSame(one: RescuedPath, other: RescuedPath): boolean {
   return one.remote === other.remote && one.local === other.local;
+}
+
+/** Returns what earlier passes did. */
+function triedBefore({ paths, failing }: Progress): Before {
+  if (paths.every(isCopied)) return 'early';
+  return failing === null && paths.every(({ failure }) => failure === null) ? 'not yet' : 'partly';
 }
 
 function isCopied({ copied_at, failure }: RescuedPath): boolean {

@@ -16,11 +16,14 @@ export interface Situation {
   /** Milliseconds until the next pass. */
   readonly every: number;
   /**
-   * `early`: each path was copied before the instance was due. `failed` and `whole` are what this
-   * pass did: `whole` if each path is here and was compared after the instance was due.
+   * What this pass did: `failed`, `again` after the pause that follows a failure, or `whole` if each
+   * path is here and was compared after the instance was due.
    */
-  readonly copied: 'not yet' | 'early' | 'failed' | 'whole';
+  readonly copied: Before | 'failed' | 'again' | 'whole';
 }
+
+/** What earlier passes did: `early` if each path was copied, `partly` if a copy failed. */
+export type Before = 'not yet' | 'early' | 'partly';
 
 /**
  * `wait` and `keep` leave the instance to the next pass, `keep` although it is due. `retry` tries
@@ -31,17 +34,26 @@ export type Step = 'wait' | 'copy' | 'keep' | 'retry' | 'end' | 'give up';
 export function nextStep(situation: Situation): Step {
   const { now, deadline, due, early, paid, every, copied } = situation;
   if (due === undefined) {
-    if (copied !== 'not yet' || deadline === undefined) return 'wait';
+    const isMissing = copied === 'not yet' || copied === 'partly';
+    if (!isMissing || deadline === undefined) return 'wait';
     // The next pass would start too late.
     return now + every < deadline - early ? 'wait' : 'copy';
   }
   if (copied === 'whole') return 'end';
   // Before the deadline, one copy costs nothing of the budget.
   const isFree = copied !== 'failed' && deadline !== undefined && now < deadline;
-  if (now >= due + paid && !isFree) return 'give up';
+  if (now >= due + paid && !isFree) {
+    // A computer that slept tries once, although the budget is used up. Without a budget, the tries
+    // before the deadline are enough.
+    const isTried = copied === 'failed' || copied === 'again';
+    return isTried || (paid === 0 && copied !== 'not yet') ? 'give up' : 'copy';
+  }
   if (copied !== 'failed') return 'copy';
   return now + every < due + paid ? 'keep' : 'retry';
 }
+
+/** Milliseconds for the one try after the budget is used up, as for the results of a job. */
+export const LAST_TRY = 10 * 60_000;
 
 const HOUR = 3_600_000;
 

@@ -68,15 +68,15 @@ const SITUATIONS: readonly Situation[] = [
     copies: true,
   },
   {
-    is: '--rescue that failed until its budget was used up',
+    is: '--rescue that failed, and whose budget was used up while this computer slept',
     async begin() {
       await create('missing');
       world.advance(70 * MINUTE);
       expect((await reap(world)).rows).toMatchObject([{ outcome: 'kept' }]);
       world.advance(61 * MINUTE);
     },
-    action: 'terminate',
-    why: 'its --rescue budget is used up',
+    action: 'rescue',
+    why: 'its deadline has passed',
     outcomes: ['terminated'],
   },
   {
@@ -120,6 +120,13 @@ describe('reap --dry-run', needs('ssh'), () => {
     const real = await reap(world);
     expect(real.rows.map(({ outcome }: { outcome: string }) => outcome)).toEqual(outcomes);
     expect(got()).toBe(copies);
+  });
+
+  test('leaves out an instance that has ended', async () => {
+    await create();
+    const words = ['instances', 'terminate', 'box', '--yes'];
+    expect((await world.gpucloud(words)).code).toBe(0);
+    expect(await reap(world, '--dry-run')).toMatchObject({ code: 0, rows: [], stderr: '' });
   });
 
   test('leaves a job to the process that follows it', async () => {

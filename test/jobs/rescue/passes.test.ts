@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../../support/needs.ts';
@@ -46,6 +46,34 @@ describe('reap with --rescue', needs('ssh'), () => {
     expect(readFileSync(world.local('got/a'), 'utf8')).toBe('result\n');
   });
 
+  test.each([
+    ['a folder', 'out'],
+    ['a pattern', 'out/*'],
+  ])(
+    'keeps the earlier copy of %s that was removed before the deadline, and says so',
+    async (_what, path) => {
+      await createBox(world, path);
+      world.advance(56 * MINUTE);
+      expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
+      rmSync(join(world.there(NEW), 'out'), { recursive: true });
+      world.advance(5 * MINUTE);
+      const { code, rows, stderr } = await reap(world);
+      expect({ code, rows, stderr }).toMatchObject({
+        code: 0,
+        rows: [
+          {
+            outcome: 'terminated',
+            rescued: [{ remote: path, files: 1, bytes: 7, changing: [], failure: null }],
+          },
+        ],
+        stderr: expect.stringContaining(
+          `${path} no longer exists on box. Its earlier copy is kept in ${world.local('got')}`,
+        ),
+      });
+      expect(readFileSync(world.local('got/a'), 'utf8')).toBe('result\n');
+    },
+  );
+
   test('sends rescue_failed once, then rescued and the termination', async () => {
     await notifying(world);
     await createBox(world, 'late');
@@ -65,6 +93,17 @@ describe('reap with --rescue', needs('ssh'), () => {
       { event: 'rescued', message: expect.stringContaining('Copied from box: late to ') },
       { event: 'terminated_at_deadline', message: 'box was terminated at its deadline.' },
     ]);
+  });
+});
+
+test('instances rescue NAME none removes nothing and copies nothing, but says how', async () => {
+  const { code, stderr } = await world.gpucloud(['instances', 'rescue', 'box', 'none']);
+  expect({ code, stderr, requests: world.service.requests }).toEqual({
+    code: 2,
+    stderr:
+      'error: REMOTE "none": only "instances expire" removes the paths of --rescue\n' +
+      'hint: remove them: gpucloud instances expire box --rescue none; copy a file or folder named none: gpucloud instances rescue box ./none\n',
+    requests: [],
   });
 });
 
@@ -95,12 +134,30 @@ describe('create --rescue', needs('ssh'), () => {
     [
       'with a LOCAL below a file',
       [...AFTER, '--rescue', 'out:/dev/null/x'],
-      `error: --rescue "out": "/dev/null/" can't be written (ENOTDIR)\n`,
+      `error: --rescue "out": "/dev/null" is not a folder\n`,
     ],
   ])('exits with 2 and sends nothing %s', async (_how, words, message) => {
     world.renting.sshKeys = [addKey(world.local('.'))];
     const { code, stdout, stderr } = await world.gpucloud([...CREATE_BOX, ...words]);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: message });
+    expect(world.service.requests).toEqual([]);
+  });
+
+  test.each([
+    ['the home folder', '.', 'out'],
+    ['a folder above it', '..', 'out'],
+    ['the home folder, for a pattern', '.', 'out/*'],
+  ])('exits with 2 and sends nothing if LOCAL is %s', async (_what, above, remote) => {
+    const local = world.local(above);
+    const { code, stdout, stderr } = await world.gpucloud([
+      ...CREATE_BOX,
+      ...AFTER,
+      ...['--rescue', `${remote}:${local}`],
+    ]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(
+      /^error: --rescue "out.*": ".*" contains your home folder\nhint: name a folder for the files: --rescue 'REMOTE:LOCAL'\n$/,
+    );
     expect(world.service.requests).toEqual([]);
   });
 

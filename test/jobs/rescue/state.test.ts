@@ -23,6 +23,7 @@ describe('what happens next to an instance with --rescue', () => {
     [{ now: 85 }, 'copy'],
     [{ now: 99 }, 'copy'],
     [{ now: 90, copied: 'early' }, 'wait'],
+    [{ now: 90, copied: 'partly' }, 'copy'],
     [{ now: 90, copied: 'failed' }, 'wait'],
     [{ now: 90, copied: 'whole' }, 'wait'],
     // Only an idle rule.
@@ -36,13 +37,22 @@ describe('what happens next to an instance with --rescue', () => {
     [{ now: 154, due: 100, copied: 'failed' }, 'keep'],
     [{ now: 155, due: 100, copied: 'failed' }, 'retry'],
     [{ now: 160, due: 100, copied: 'failed' }, 'give up'],
-    [{ now: 160, due: 100, copied: 'not yet' }, 'give up'],
-    [{ now: 160, due: 100, copied: 'early' }, 'give up'],
+    [{ now: 155, due: 100, copied: 'again' }, 'copy'],
+    [{ now: 160, due: 100, copied: 'again' }, 'give up'],
     [{ now: 160, due: 100, copied: 'whole' }, 'end'],
     // This computer slept: the budget counts from the first pass.
     [{ now: 400, due: 400 }, 'copy'],
-    // Without a budget, only the early copy counts.
-    [{ now: 100, due: 100, paid: 0 }, 'give up'],
+    // It slept again, longer than the budget: one try.
+    [{ now: 400, due: 100, copied: 'not yet' }, 'copy'],
+    [{ now: 400, due: 100, copied: 'early' }, 'copy'],
+    [{ now: 400, due: 100, copied: 'partly' }, 'copy'],
+    [{ now: 400, due: 100, copied: 'failed' }, 'give up'],
+    [{ now: 400, due: 100, copied: 'whole' }, 'end'],
+    // Without a budget, the tries before the deadline count, or else one try.
+    [{ now: 100, due: 100, paid: 0 }, 'copy'],
+    [{ now: 100, due: 100, paid: 0, copied: 'early' }, 'give up'],
+    [{ now: 100, due: 100, paid: 0, copied: 'partly' }, 'give up'],
+    [{ now: 100, due: 100, paid: 0, copied: 'failed' }, 'give up'],
     // `run` and `mcp` end an instance before its deadline.
     [{ now: 95, due: 95, paid: 0 }, 'copy'],
     [{ now: 95, due: 95, paid: 0, copied: 'early' }, 'copy'],

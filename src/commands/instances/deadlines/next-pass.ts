@@ -27,7 +27,8 @@ type Foreseen = Pick<ReapPlan, 'action' | 'why'>;
 
 /**
  * Returns what a pass of `reap` would do now to each instance with a deadline, an idle rule or a
- * job, by the rules of the pass. Reads only, and stores nothing.
+ * job, by the rules of the pass, and the requests that it can't resolve. Reads only, and stores
+ * nothing.
  */
 export async function nextPass(every: Every, context: Context): Promise<Foresight> {
   const pass = await beginPass(context);
@@ -39,14 +40,27 @@ export async function nextPass(every: Every, context: Context): Promise<Foresigh
       : [{ id, name, deadline: null, status: undefined }],
   );
   const all = [...ruled, ...others].filter(
-    (one) => one.deadline !== null || one.if_idle !== undefined || jobsOf(one, open).length > 0,
+    (one) =>
+      jobsOf(one, open).length > 0 ||
+      (!hasEnded(one) && (one.deadline !== null || one.if_idle !== undefined)),
   );
   const rows = await eachBounded(all, SSH_AT_ONCE, async (one) => {
     const { id, name, deadline = null } = one;
     const foreseen = await foresee(one, { jobs: jobsOf(one, open), pass, every }, context);
     return { id, name, deadline, ...foreseen };
   });
-  return { rows, errors: [...(pass.unproven === undefined ? [] : [pass.unproven]), ...newer] };
+  const unknown = (await pass.journal.requests()).filter(({ isInFlight }) => !isInFlight);
+  const requests = unknown.map(({ name, deadline = null }) => {
+    return { id: null, name, deadline, ...nothing('the outcome of its request is unknown') };
+  });
+  return {
+    rows: [...requests, ...rows],
+    errors: [...(pass.unproven === undefined ? [] : [pass.unproven]), ...newer],
+  };
+}
+
+function hasEnded({ status }: Pick<Deadline, 'status'>): boolean {
+  return status !== undefined && !mayBill(status);
 }
 
 function jobsOf({ id }: Pick<Deadline, 'id'>, open: readonly JobRecord[]): JobRecord[] {
@@ -65,12 +79,12 @@ async function foresee(
   { jobs, pass, every }: Given,
   context: Context,
 ): Promise<Foreseen> {
-  if (one.status !== undefined && !mayBill(one.status)) return nothing('it has already ended');
-  if (one.deadline === undefined) return nothing('its deadline could not be read');
   const ofJobs: Foreseen[] = [];
   for (const job of jobs) ofJobs.push(await foreseeJob(job, every.job, context));
   const finished = ofJobs.find(({ action }) => action === 'finish_job');
   if (finished !== undefined) return finished;
+  if (hasEnded(one)) return nothing('it has already ended');
+  if (one.deadline === undefined) return nothing('its deadline could not be read');
   const overdue = one.deadline === null ? -1 : pass.time.now() - Date.parse(one.deadline);
   const isPast = overdue >= 0;
   const why = `its deadline passed ${spanText(Math.floor(overdue / 1000))} ago`;

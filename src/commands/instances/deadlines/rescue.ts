@@ -1,9 +1,11 @@
 import { verb } from '../../../command-line/verb.ts';
+import { usageError } from '../../../errors.ts';
 import { findInstance } from '../../../instances/resolve.ts';
 import { copyNow } from '../../../jobs/rescue/copy-now.ts';
 import { toRescue } from '../../../jobs/rescue/wanted.ts';
 import type { RescuedPath } from '../../../json-results/instances.ts';
 import { field, type View } from '../../../output/output.ts';
+import { gpucloud } from '../../../output/shell-line.ts';
 import { howToReach, withSignInFlags } from '../../../ssh/ssh-flags.ts';
 
 const rescuedView: View<RescuedPath> = {
@@ -42,6 +44,12 @@ export const rescue = verb({
         .argument('[remote...]', 'files, folders or patterns: REMOTE[:LOCAL]'),
     ),
   async run(context, typed, remotes, signIn) {
+    if (remotes.includes('none')) {
+      throw usageError(
+        'REMOTE "none": only "instances expire" removes the paths of --rescue',
+        `remove them: ${gpucloud('instances', 'expire', typed, '--rescue', 'none')}; copy a file or folder named none: ${gpucloud('instances', 'rescue', typed, './none')}`,
+      );
+    }
     const how = await howToReach(signIn, context);
     const given =
       remotes.length === 0 ? undefined : await toRescue({ rescue: remotes }, [typed], context);

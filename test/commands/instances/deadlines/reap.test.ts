@@ -343,6 +343,19 @@ describe('an overdue request with an unknown outcome', () => {
     expect(statusOf(ID)).toBe('ACTIVE');
   });
 
+  test('is shown by a dry run, which sends no request that rents or terminates', async () => {
+    await lose(true);
+    const deadline = world.at(4);
+    world.clock.advance(5 * HOUR);
+    const { code, stdout, requests } = await world.cli([...REAP, '--dry-run']);
+    const why = 'the outcome of its request is unknown';
+    expect({ code, rows: JSON.parse(stdout) }).toEqual({
+      code: 0,
+      rows: [{ id: null, name: 'trainer', deadline, action: 'nothing', why }],
+    });
+    expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
   test("exits with 7 if the request's instance is unknown", async () => {
     await lose(true);
     const deadline = world.at(4);
