@@ -5,9 +5,10 @@ import type { Level } from './tools.ts';
 export function instructionsFor(level: Level): string {
   const budget = `Prefer run: it rents, copies, runs one command and terminates.
 The session has a budget: read gpucloud://purse. What it rented is terminated when it ends.
+Set terminate_after: the budget reserves each hour until then, by default until the session ends.
 After exit code 7 the outcome is unknown: never rent again, and ask the user.`;
   return `gpucloud rents GPU instances, which bill by the hour until they are terminated.
-A parameter is a flag of the command: max_price is --max-price.
+A parameter is a flag of the command: max_price is --max-price. A command in a hint is a tool: gpucloud catalog list is catalog_list.
 ${level === 'read' ? 'These tools change nothing and rent nothing.' : budget}`;
 }
 

@@ -93,7 +93,8 @@ export async function serve(
       const ran = await done;
       return resultOf(tool, given, ran, allow === 'read' ? undefined : await purse());
     } catch (error) {
-      return asResult(messagesIn(runtime.report(error)), true);
+      const exit_code = error instanceof CliError ? error.exitCode : 1;
+      return asResult({ exit_code, ...messagesIn(runtime.report(error)) }, true);
     } finally {
       running.delete(call);
       ended.abort();

@@ -45,7 +45,7 @@ const FLAGS: readonly string[] = `
   --docker-image --docker-command --shm-size --port --env --env-file --any-env-key --volume
   --max-price --terminate-after --terminate-at --if-idle --count --min-count --if-not-exists
   --wait --wait-timeout --poll-interval --dry-run --on --sync --exclude --no-gitignore --fetch
-  --fetch-every --no-fetch --setup --keep-on-failure --grace --report --detach --user --default
+  --fetch-every --no-fetch --setup --grace --report --detach --user --default
   --interval --page --limit --since --until --type --for --format --tail --kind --markdown --by
   --fail-below
 `.split(/\s+/);
