@@ -11,6 +11,7 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { BUNDLE } from './bundle.mjs';
+import { mcpConstants } from './mcp.mjs';
 
 const SRC = join(BUNDLE.absWorkingDir, 'src');
 /** Excludes separate programs and declarations. */
@@ -51,6 +52,7 @@ export async function buildModules() {
     ...BUNDLE,
     entryPoints: files.map((file, number) => ({ in: file, out: String(number) })),
     plugins: [...BUNDLE.plugins, links],
+    define: { ...BUNDLE.define, ...(await mcpConstants()) },
     outdir: 'modules',
     minify: true,
     metafile: true,

@@ -1,13 +1,14 @@
-import type { Reference } from '../command-line/reference/index.ts';
+import { built } from './built.ts';
 import type { Level } from './tools.ts';
 
 /** Returns the rules that a client shows to its model. */
 export function instructionsFor(level: Level): string {
   const budget = `Prefer run: it rents, copies, runs one command and terminates.
 The session has a budget: read gpucloud://purse. What it rented is terminated when it ends.
+Set terminate_after: the budget reserves each hour until then, by default until the session ends.
 After exit code 7 the outcome is unknown: never rent again, and ask the user.`;
   return `gpucloud rents GPU instances, which bill by the hour until they are terminated.
-A parameter is a flag of the command: max_price is --max-price.
+A parameter is a flag of the command: max_price is --max-price. A command in a hint is a tool: gpucloud catalog list is catalog_list.
 ${level === 'read' ? 'These tools change nothing and rent nothing.' : budget}`;
 }
 
@@ -16,39 +17,35 @@ interface Resource {
   readonly name: string;
   readonly description: string;
   readonly mimeType: string;
-  /** The command that prints the text. */
+  /** The text, or the command that prints it. The purse has neither. */
+  readonly text?: string;
   readonly words?: readonly string[];
 }
 
-/** Returns the purse, the catalog, and the help of each command and topic. */
-export function resourcesOf(
-  { groups, commands, topics }: Pick<Reference, 'groups' | 'commands' | 'topics'>,
-  hasPurse: boolean,
-): Resource[] {
-  const json = (name: string, description: string, words?: readonly string[]): Resource => ({
-    uri: `gpucloud://${name}`,
+/** Returns the purse, the catalog, and the pages of docs/. */
+export function resourcesFor(hasPurse: boolean): Resource[] {
+  const json = { mimeType: 'application/json' };
+  const purse = {
+    uri: 'gpucloud://purse',
+    name: 'purse',
+    description: 'What the session has spent and may spend',
+    ...json,
+  };
+  const catalog = {
+    uri: 'gpucloud://catalog',
+    name: 'catalog',
+    description: 'Known offers and images, with their last prices',
+    ...json,
+    words: ['catalog', 'list', '--json', '--no-input'],
+  };
+  const pages = Object.entries(built.pages()).map(([name, text]) => ({
+    uri: `gpucloud://docs/${name}`,
     name,
-    description,
-    mimeType: 'application/json',
-    ...(words && { words }),
-  });
-  const pages = [
-    ...[...groups, ...topics].map(({ name, summary }) => ({ words: [name], summary })),
-    ...commands.filter(({ words }) => words.length > 1),
-  ];
-  return [
-    ...(hasPurse ? [json('purse', 'What the session has spent and may spend')] : []),
-    json('catalog', 'Known offers and images, with their last prices', [
-      ...['catalog', 'list', '--json', '--no-input'],
-    ]),
-    ...pages.map(({ words, summary }) => ({
-      uri: `gpucloud://docs/${words.join('/')}`,
-      name: words.join(' '),
-      description: summary,
-      mimeType: 'text/plain',
-      words: ['help', ...words],
-    })),
-  ];
+    description: text.slice('# '.length, text.indexOf('\n')),
+    mimeType: 'text/markdown',
+    text,
+  }));
+  return [...(hasPurse ? [purse] : []), catalog, ...pages];
 }
 
 export const PROMPTS = [

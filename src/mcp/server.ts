@@ -5,8 +5,9 @@ import { CliError, throwAll } from '../errors.ts';
 import type { KnownInstance } from '../journal/index.ts';
 import { durationWord } from '../rules/times.ts';
 import { argvOf, type Given } from './arguments.ts';
+import { built } from './built.ts';
 import { asResult, messagesIn, type Ran, resultOf, runCommand } from './call.ts';
-import { instructionsFor, PROMPTS, promptText, resourcesOf } from './guides.ts';
+import { instructionsFor, PROMPTS, promptText, resourcesFor } from './guides.ts';
 import { type CallToolResult, loadSdk } from './sdk.ts';
 import {
   endRented,
@@ -17,7 +18,7 @@ import {
   watchDeadlines,
   withJobs,
 } from './session.ts';
-import { type Tool, toolsOf } from './tools.ts';
+import { offered, type Tool, toolsIn } from './tools.ts';
 
 /** Milliseconds between two signs of progress: clients give up after a minute without one. */
 const PROGRESS_EVERY = 5_000;
@@ -43,11 +44,10 @@ export async function serve(
   const { profile, sandbox } = await context.settings({ key: false });
   const [renting, sdk] = await Promise.all([openSession(flags, context), loadSdk()]);
   const { Server, StdioServerTransport, types } = sdk;
-  const tree = runtime.wholeTree();
-  const reference = referenceOf(tree);
-  const offered = toolsOf(reference, flags.allow, sandbox === true);
-  const tools = new Map(offered.map((tool) => [tool.name, tool]));
-  const resources = resourcesOf(reference, renting !== undefined);
+  const all = built.tools() ?? toolsIn(referenceOf(runtime.wholeTree()));
+  const tools = new Map(
+    offered(all, flags.allow, sandbox === true).map((tool) => [tool.name, tool]),
+  );
   const running = new Map<number, { stop: AbortController; done: Promise<unknown> }>();
   /** Aborts what waits after a first interrupt. */
   const hurry = new AbortController();
@@ -93,7 +93,8 @@ export async function serve(
       const ran = await done;
       return resultOf(tool, given, ran, allow === 'read' ? undefined : await purse());
     } catch (error) {
-      return asResult(messagesIn(runtime.report(error)), true);
+      const exit_code = error instanceof CliError ? error.exitCode : 1;
+      return asResult({ exit_code, ...messagesIn(runtime.report(error)) }, true);
     } finally {
       running.delete(call);
       ended.abort();
@@ -152,7 +153,7 @@ export async function serve(
     },
   );
   server.setRequestHandler(types.ListToolsRequestSchema, async () => ({
-    tools: offered.map(({ definition }) => definition),
+    tools: [...tools.values()].map(({ definition }) => definition),
   }));
   server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, extra) => {
     const tool = tools.get(params.name);
@@ -166,14 +167,16 @@ export async function serve(
     });
   });
   server.setRequestHandler(types.ListResourcesRequestSchema, async () => ({
-    resources: resources.map(({ words: _words, ...resource }) => resource),
+    resources: resourcesFor(renting !== undefined).map(({ words, text, ...resource }) => resource),
   }));
   server.setRequestHandler(types.ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
-    const resource = resources.find((one) => one.uri === uri);
+    const resource = resourcesFor(renting !== undefined).find((one) => one.uri === uri);
     if (resource === undefined) throw unknown('Unknown resource');
-    const { mimeType, words } = resource;
+    const { mimeType, words, text } = resource;
     const printed = words && (await run(words, 0, extra.signal)).stdout.text;
-    return { contents: [{ uri, mimeType, text: printed ?? JSON.stringify(await purse()) }] };
+    return {
+      contents: [{ uri, mimeType, text: text ?? printed ?? JSON.stringify(await purse()) }],
+    };
   });
   server.setRequestHandler(types.ListPromptsRequestSchema, async () => ({ prompts: PROMPTS }));
   server.setRequestHandler(types.GetPromptRequestSchema, async ({ params }) => {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { AT_ONCE, createGate } from '../concurrency.ts';
 import type { Context, Session } from '../context.ts';
 import { type CliError, doubt, failuresOf, isOfOneReading, usageError } from '../errors.ts';
-import { endEach } from '../instances/change/ending.ts';
+import { endOne } from '../instances/change/ending.ts';
 import { ensureArmed } from '../instances/deadlines/armed.ts';
 import { readSandboxTime, serviceTime } from '../instances/deadlines/service-time.ts';
 import { warnUnenforced } from '../instances/deadlines/unenforced.ts';
 import { journalOfKey } from '../instances/recover/pending.ts';
 import { purseOf } from '../instances/rent/purse.ts';
-import type { Target } from '../instances/resolve.ts';
 import { rescueFirst } from '../jobs/rescue/pass.ts';
 import { openJobs } from '../jobs/verbs/finish.ts';
 import type { Journal, KnownInstance } from '../journal/index.ts';
@@ -79,46 +79,30 @@ interface Ending {
   readonly lost: readonly CliError[];
 }
 
-/** Terminates some of a session's instances. */
+/**
+ * Terminates some of a session's instances. Copies the paths of `--rescue` first, also after an
+ * interrupt. If that is impossible, leaves the instance to its deadline.
+ */
 export async function endRented(
   { limits, journal }: Renting,
   which: (instance: KnownInstance) => boolean,
   context: Context,
 ): Promise<Ending> {
   const { living } = await purseOf(limits, journal);
-  const targets = living.filter(which).map(({ last, ...one }) => ({ ...one, last: last?.status }));
-  const rescued = new Set(living.flatMap(({ id, rescue }) => (rescue === undefined ? [] : id)));
   const lost: CliError[] = [];
-  const doubts = await Promise.all([
-    endAll(
-      targets.filter(({ id }) => !rescued.has(id)),
-      context,
-    ),
-    ...targets.filter(({ id }) => rescued.has(id)).map((one) => endRescued(one, lost, context)),
-  ]);
-  return { doubts: doubts.flat(), lost };
-}
-
-/**
- * Copies the paths of `--rescue` first, also after an interrupt. If that is impossible, leaves the
- * instance to its deadline.
- */
-async function endRescued(target: Target, lost: CliError[], context: Context): Promise<CliError[]> {
-  const copied = context.shielded(async (own) => {
-    lost.push(...(await rescueFirst(target, own)));
-  });
-  const faults = await failuresOf(copied);
-  if (faults.length > 0) {
-    return faults.map((fault) =>
-      fault.with(fault.message, { resource: target.id, mayBeBilling: true }),
-    );
+  const gate = createGate(AT_ONCE);
+  async function endIt({ last, rescue, ...one }: KnownInstance): Promise<CliError[]> {
+    const copy = (own: Context) => rescueFirst(one, own).then((faults) => lost.push(...faults));
+    const faults = rescue && (await failuresOf(context.shielded(copy)));
+    const [fault] = faults ?? [];
+    if (fault !== undefined) {
+      return [fault.with(fault.message, { resource: one.id, mayBeBilling: true })];
+    }
+    const ending = await endOne({ ...one, last: last?.status }, context, gate);
+    return ending.kind === 'ended' ? [] : [ending.error];
   }
-  return endAll([target], context);
-}
-
-async function endAll(targets: readonly Target[], context: Context): Promise<CliError[]> {
-  const endings = await endEach(targets, context);
-  return endings.flatMap((ending) => (ending.kind === 'ended' ? [] : [ending.error]));
+  const doubts = await Promise.all(living.filter(which).map(endIt));
+  return { doubts: doubts.flat(), lost };
 }
 
 /** Returns some of a session's instances, those with a job that has not ended. */
@@ -151,11 +135,7 @@ export async function watchDeadlines(
 ): Promise<void> {
   const { clock, err, serviceClock } = context;
   const { limits, journal } = renting;
-  const copying = new Set<string>();
-  const report = ({ doubts, lost }: Ending) => {
-    for (const { message } of doubts) err.warn('deadline_passed', message);
-    for (const { message } of lost) err.warn('rescue_failed', message);
-  };
+  const ending = new Set<string>();
   for (;;) {
     const left = limits.endsAt - serviceClock.now();
     if (left <= 0) return;
@@ -163,18 +143,20 @@ export async function watchDeadlines(
     const { living } = await purseOf(limits, journal);
     if (living.length === 0) continue;
     await readClock(context);
-    const isDue = ({ deadline }: KnownInstance) => Date.parse(deadline ?? '') <= serviceClock.now();
+    const isDue = ({ id, deadline }: KnownInstance) =>
+      Date.parse(deadline ?? '') <= serviceClock.now() && !ending.has(id);
     // A copy can last as long as its budget. Other deadlines and the session's end don't wait for it.
-    for (const { id } of living.filter((one) => one.rescue !== undefined && isDue(one))) {
-      if (copying.has(id)) continue;
-      copying.add(id);
-      const ended = endRented(renting, (one) => one.id === id, context).then(report);
+    for (const { id } of living.filter(isDue)) {
+      ending.add(id);
+      const ended = endRented(renting, (one) => one.id === id, context).then(({ doubts, lost }) => {
+        for (const { message } of doubts) err.warn('deadline_passed', message);
+        for (const { message } of lost) err.warn('rescue_failed', message);
+      });
       void failuresOf(ended).then((faults) => {
-        report({ doubts: faults, lost: [] });
-        copying.delete(id);
+        for (const { message } of faults) err.warn('deadline_passed', message);
+        ending.delete(id);
       });
     }
-    report(await endRented(renting, (one) => one.rescue === undefined && isDue(one), context));
   }
 }
 

@@ -45,26 +45,32 @@ const FLAGS: readonly string[] = `
   --docker-image --docker-command --shm-size --port --env --env-file --any-env-key --volume
   --max-price --terminate-after --terminate-at --if-idle --count --min-count --if-not-exists
   --wait --wait-timeout --poll-interval --dry-run --on --sync --exclude --no-gitignore --fetch
-  --fetch-every --no-fetch --setup --keep-on-failure --grace --report --detach --user --default
+  --fetch-every --no-fetch --setup --grace --report --detach --user --default
   --interval --page --limit --since --until --type --for --format --tail --kind --markdown --by
   --fail-below
 `.split(/\s+/);
 
-/** Returns the tools of a level. Offers the sandbox's own commands only with its profile. */
-export function toolsOf(
-  { commands, global_flags }: Pick<Reference, 'commands' | 'global_flags'>,
-  level: Level,
-  isSandbox: boolean,
-): Tool[] {
+/** Returns the tools of every level. */
+export function toolsIn({
+  commands,
+  global_flags,
+}: Pick<Reference, 'commands' | 'global_flags'>): Tool[] {
   // The global flags that make a result smaller.
   const select = global_flags.filter(({ long }) => ['--query', '--columns'].includes(long));
   return commands.flatMap((command) => {
-    const { tool, words, result_schema, without_global_flags } = command;
-    const isOffered = tool !== null && LEVELS.indexOf(tool.allow) <= LEVELS.indexOf(level);
-    if (!isOffered || (words[0] === 'sandbox' && !isSandbox)) return [];
+    const { tool, result_schema, without_global_flags } = command;
+    if (tool === null) return [];
     const selects = select.filter(({ long }) => !without_global_flags.includes(long));
     return [toolOf(command, tool, result_schema === null ? [] : selects)];
   });
+}
+
+/** Returns the tools of a level. Offers the sandbox's own commands only with its profile. */
+export function offered(tools: readonly Tool[], level: Level, isSandbox: boolean): Tool[] {
+  return tools.filter(
+    ({ facts, words }) =>
+      LEVELS.indexOf(facts.allow) <= LEVELS.indexOf(level) && (words[0] !== 'sandbox' || isSandbox),
+  );
 }
 
 function toolOf(

@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { beforeEach, expect, test } from 'vitest';
+import { referenceOf } from '../../src/command-line/reference/index.ts';
+import { toolsIn } from '../../src/mcp/tools.ts';
+import { tree } from '../contract/tree.ts';
 import { needs } from '../support/needs.ts';
 import { type Computer, createComputer, PROGRAM, RUNNER } from '../support/program.ts';
 import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
@@ -45,6 +48,35 @@ async function statuses(): Promise<Record<string, string>> {
   const rows: { name: string; status: string }[] = JSON.parse(stdout);
   return Object.fromEntries(rows.map(({ name, status }) => [name, status]));
 }
+
+test('lists the tools of this source, which the build has packed', async () => {
+  const { client } = await connect(...BUDGET);
+  const { tools } = await client.listTools();
+  await client.close();
+  const made = toolsIn(referenceOf(tree)).map(({ definition }) => definition);
+  expect(tools).toEqual(JSON.parse(JSON.stringify(made)));
+});
+
+test('serves the pages of docs/', async () => {
+  const { client } = await connect();
+  const { resources } = await client.listResources();
+  const page = { uri: 'gpucloud://docs/run', name: 'run', description: 'Run a job' };
+  expect(resources).toContainEqual({ ...page, mimeType: 'text/markdown' });
+  const docs = new URL('../../docs/', import.meta.url);
+  const names = readdirSync(docs)
+    .filter((name) => name.endsWith('.md'))
+    .sort();
+  expect(resources.map(({ uri }) => uri)).toEqual([
+    'gpucloud://catalog',
+    ...names
+      .filter((name) => name !== 'README.md' && name !== 'architecture.md')
+      .map((name) => `gpucloud://docs/${name.replace('.md', '')}`),
+  ]);
+  const { contents } = await client.readResource({ uri: page.uri });
+  const text = readFileSync(new URL('run.md', docs), 'utf8');
+  expect(contents).toEqual([{ uri: page.uri, mimeType: 'text/markdown', text }]);
+  await client.close();
+});
 
 test('terminates on SIGTERM, with 143', async () => {
   const child = computer.start([...SANDBOX, 'mcp', ...BUDGET]);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import type { Handler } from '../support/service.ts';
@@ -44,6 +45,10 @@ describe('the flags', () => {
     ],
     [['--allow', 'all', ...budget(0)], '--max-cost "0": must be more than zero roubles'],
     [['--allow', 'all', ...budget(-5)], '--max-cost "-5": must be more than zero roubles'],
+    [
+      ['--allow', 'all', ...budget(1e30)],
+      '--max-cost "1e+30": must be a decimal number of roubles, such as 1500 or 99.90',
+    ],
     [
       ['--allow', 'all', '--max-instances', '0'],
       '--max-instances "0": must be a whole number from 1 to 1000',
@@ -131,6 +136,21 @@ describe('the budget', () => {
     const { code, stderr } = await agent.end();
     expect(code).toBe(7);
     expect(stderr).toContain("The outcome of the session's request for lost is unknown.");
+  });
+
+  test('reserves the whole price with a huge budget, and for a huge limit', async () => {
+    const huge = `1${'0'.repeat(30)}`;
+    const flags = ['--max-cost', huge, '--for', '4h', '--unenforced'];
+    const agent = await open('--allow', 'all', ...flags);
+    expect(await create(agent, 'one')).toMatchObject({ isError: false });
+    expect(await create(agent, 'two', { max_price: `${huge}0` })).toMatchObject({
+      error: { code: 'guard' },
+    });
+    expect(await agent.purse()).toMatchObject({
+      committed: '89.90',
+      left: `${'9'.repeat(28)}10.10`,
+    });
+    await agent.end();
   });
 
   test('rejects an unknown price, and accepts it with a limit', async () => {
@@ -292,7 +312,6 @@ describe('the end of a session', () => {
     const interrupts = { first: first.signal, second: second.signal };
     const agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], { interrupts });
     await create(agent, 'one');
-    const { CliError } = await import('../../src/errors.ts');
     first.abort(new CliError('terminated', 'Terminated.'));
     const { code, stderr } = await agent.ended;
     expect(code, stderr).toBe(143);
@@ -318,6 +337,35 @@ describe('the end of a session', () => {
     const { error } = await agent.call('instances_get', { instance: [text] });
     expect(error?.message).toBe('instances_get: the arguments are longer than 65536 characters');
     expect((await agent.end()).code).toBe(0);
+  });
+
+  test('rejects calls while it ends, and sends nothing', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const interrupts = { first: first.signal, second: second.signal };
+    const agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], { interrupts });
+    await create(agent, 'one');
+    let respond = () => {};
+    const responding = new Promise<void>((resolve) => {
+      respond = resolve;
+    });
+    change = (handler) => async (request) => {
+      if (request.path.endsWith('/terminate')) await responding;
+      return handler(request);
+    };
+    first.abort(new CliError('terminated', 'Terminated.'));
+    const sent = () => world.service.requests.map(({ path }) => path);
+    await expect.poll(() => sent().at(-1)).toMatch(/terminate$/);
+    for (const late of [create(agent, 'two'), agent.call('status')]) {
+      expect(await late).toMatchObject({
+        isError: true,
+        exit_code: 2,
+        error: { code: 'guard', message: 'The session has ended. Nothing was sent.' },
+      });
+    }
+    expect(sent().at(-1)).toMatch(/terminate$/);
+    respond();
+    expect(await agent.ended).toMatchObject({ code: 143 });
+    expect(await statuses()).toEqual({ first: 'PROVISIONING', one: 'TERMINATING' });
   });
 
   test('keeps instances with --keep', async () => {

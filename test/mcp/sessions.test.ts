@@ -70,19 +70,19 @@ describe('random sessions', () => {
    * terminate an instance later than the budget counts.
    */
   let timeLeft = 0;
-  beforeAll(async () => {
+  const change =
+    (handler: Handler): Handler =>
+    (request) => {
+      const rents =
+        request.method === 'POST' && /^\/instances(\/[^/]+\/reorder)?$/.test(request.path);
+      if (!rents || breaks === 'none') return handler(request);
+      if (breaks === 'refused') {
+        return { status: 409, body: { statusCode: 409, message: 'no', error: 'Conflict' } };
+      }
+      return 'hangUp';
+    };
+  async function openWorld(): Promise<void> {
     clock = waitingClock();
-    const change =
-      (handler: Handler): Handler =>
-      (request) => {
-        const rents =
-          request.method === 'POST' && /^\/instances(\/[^/]+\/reorder)?$/.test(request.path);
-        if (!rents || breaks === 'none') return handler(request);
-        if (breaks === 'refused') {
-          return { status: 409, body: { statusCode: 409, message: 'no', error: 'Conflict' } };
-        }
-        return 'hangUp';
-      };
     world = await createSandboxWorld(change, clock);
     await world.cli([
       'sandbox',
@@ -95,7 +95,8 @@ describe('random sessions', () => {
     ]);
     await world.cli(['instances', 'create', 'known', ...HARDWARE]);
     await world.cli(['instances', 'terminate', 'known', '-y', '--wait']);
-  });
+  }
+  beforeAll(openWorld);
   afterAll(() => world.close());
 
   async function take(agent: Agent, one: Step, at: string): Promise<void> {
@@ -148,6 +149,11 @@ describe('random sessions', () => {
     await fc.assert(
       fc.asyncProperty(session, async ({ cost, hours, most, steps, end }) => {
         sessions += 1;
+        // Each session reads the whole ledger, so that a long one would take most of the time.
+        if (sessions % 20 === 0) {
+          await world.close();
+          await openWorld();
+        }
         breaks = 'none';
         timeLeft = Math.min(hours * 60, ...steps.flat().map(minutesOf)) - 1;
         const before = await spent();
