@@ -20,180 +20,75 @@ const SHAPE_B: Answer = {
   body: { statusCode: 404, code: 'NOT_FOUND', message: 'a reason' },
 };
 
-interface Row {
-  readonly http: number;
-  readonly operation: string;
-  readonly condition: string;
-  readonly argv: readonly string[];
-  readonly answer: Answer;
-  /** The status that a later GET /instances/{id} returns. */
-  readonly state?: string;
-  readonly code: number;
-  readonly next: string;
-}
+type Row = [
+  ...[http: number, operation: string, condition: string, argv: readonly string[]],
+  ...[code: number, next: string, state?: string],
+];
 
-/** Copies the error table of the API document, with one row per condition. */
+const START = ['instances', 'start', ID];
+const STOP = ['instances', 'stop', ID];
+const END = ['instances', 'terminate', ID, '-y'];
+const PROMO = ['billing', 'promo', 'CODE'];
+const command = (words: string) => `gpucloud instances ${words}`;
+
+/**
+ * Copies the error table of the API document, with one row per condition. A later GET
+ * /instances/{id} returns the state.
+ */
 const ROWS: readonly Row[] = [
-  ...(
-    [
-      ['ACTIVE', `gpucloud instances get ${ID}`],
-      ['STOPPING', `gpucloud instances wait ${ID} --for stopped`],
-      ['TERMINATED', `gpucloud instances reorder ${ID} NEW-NAME`],
-      ['ERROR', `gpucloud instances events ${ID}`],
-      ['PROVISIONING', `gpucloud instances wait ${ID}`],
-      ['STOPPED', 'gpucloud billing balance'],
-    ] as const
-  ).map(([state, next]) => ({
-    http: 400,
-    operation: 'start instance',
-    condition: `runs already, is not STOPPED, or no funds: it is ${state}`,
-    argv: ['instances', 'start', ID],
-    answer: shapeA(400, 'Bad Request'),
-    state,
-    code: 5,
-    next,
-  })),
-  {
-    http: 409,
-    operation: 'start instance',
-    condition: 'balance insufficient for the next hour',
-    argv: ['instances', 'start', ID],
-    answer: shapeA(409, 'Conflict'),
-    state: 'STOPPED',
-    code: 5,
-    next: 'gpucloud billing balance',
-  },
-  {
-    http: 500,
-    operation: 'start instance',
-    condition: 'the provider could not process the start',
-    argv: ['instances', 'start', ID],
-    answer: shapeA(500, 'Internal Server Error'),
-    state: 'STOPPED',
-    code: 1,
-    next: `gpucloud instances start ${ID}`,
-  },
-  {
-    http: 400,
-    operation: 'stop instance',
-    // lifecycle.test.ts covers a stop while STOPPING, which succeeds.
-    condition: 'not ACTIVE',
-    argv: ['instances', 'stop', ID],
-    answer: shapeA(400, 'Bad Request'),
-    state: 'PROVISIONING',
-    code: 5,
-    next: `gpucloud instances wait ${ID}`,
-  },
-  {
-    http: 500,
-    operation: 'stop instance',
-    condition: 'the provider could not stop; ACTIVE again',
-    argv: ['instances', 'stop', ID],
-    answer: shapeA(500, 'Internal Server Error'),
-    state: 'ACTIVE',
-    code: 1,
-    next: `gpucloud instances stop ${ID}`,
-  },
-  {
-    http: 400,
-    operation: 'terminate instance',
-    // The document's only reason for this 400 is an instance that is already terminating, which
-    // counts as success.
-    condition: 'terminated or terminating already, and yet it is ACTIVE',
-    argv: ['instances', 'terminate', ID, '-y'],
-    answer: shapeA(400, 'Bad Request'),
-    state: 'ACTIVE',
-    code: 5,
-    next: `gpucloud instances terminate ${ID}`,
-  },
-  {
-    http: 500,
-    operation: 'terminate instance',
-    condition: 'provider error; rolled back',
-    argv: ['instances', 'terminate', ID, '-y'],
-    answer: shapeA(500, 'Internal Server Error'),
-    state: 'ACTIVE',
-    code: 1,
-    next: `gpucloud instances terminate ${ID}`,
-  },
-  {
-    http: 404,
-    operation: 'get instance',
-    condition: 'not found',
-    argv: ['instances', 'get', ID],
-    answer: shapeA(404, 'Not Found'),
-    code: 3,
-    next: 'gpucloud instances list --all',
-  },
-  {
-    http: 404,
-    operation: 'list events',
-    condition: 'not found',
-    argv: ['instances', 'events', ID],
-    answer: shapeA(404, 'Not Found'),
-    code: 3,
-    next: 'gpucloud instances list --all',
-  },
-  {
-    http: 400,
-    operation: 'activate promo',
-    condition: 'expired, exhausted, or activated before',
-    argv: ['billing', 'promo', 'CODE'],
-    answer: shapeA(400, 'Bad Request'),
-    code: 1,
-    next: 'gpucloud billing transactions --type bonus',
-  },
-  {
-    http: 404,
-    operation: 'activate promo',
-    condition: 'no such code',
-    argv: ['billing', 'promo', 'CODE'],
-    answer: shapeA(404, 'Not Found'),
-    code: 3,
-    next: 'gpucloud billing promo CODE',
-  },
-  {
-    http: 404,
-    operation: 'delete SSH key',
-    condition: 'no key with this id',
-    argv: ['ssh-keys', 'delete', KEY, '-y'],
-    answer: SHAPE_B,
-    code: 3,
-    next: 'gpucloud ssh-keys list',
-  },
+  [400, 'start', 'runs already', START, 5, command(`get ${ID}`), 'ACTIVE'],
+  [400, 'start', 'not STOPPED', START, 5, command(`wait ${ID} --for stopped`), 'STOPPING'],
+  [400, 'start', 'not STOPPED', START, 5, command(`reorder ${ID} NEW-NAME`), 'TERMINATED'],
+  [400, 'start', 'not STOPPED', START, 5, command(`events ${ID}`), 'ERROR'],
+  [400, 'start', 'not STOPPED', START, 5, command(`wait ${ID}`), 'PROVISIONING'],
+  [400, 'start', 'no funds', START, 5, 'gpucloud billing balance', 'STOPPED'],
+  [409, 'start', 'too low a balance', START, 5, 'gpucloud billing balance', 'STOPPED'],
+  [500, 'start', 'the provider could not start it', START, 1, command(`start ${ID}`), 'STOPPED'],
+  // lifecycle.test.ts covers a stop while STOPPING, which succeeds.
+  [400, 'stop', 'not ACTIVE', STOP, 5, command(`wait ${ID}`), 'PROVISIONING'],
+  [500, 'stop', 'the provider could not stop it', STOP, 1, command(`stop ${ID}`), 'ACTIVE'],
+  // The document's only reason for this 400 is an instance that is already terminating, which
+  // counts as success.
+  [400, 'terminate', 'ACTIVE all the same', END, 5, command(`terminate ${ID}`), 'ACTIVE'],
+  [500, 'terminate', 'rolled back', END, 1, command(`terminate ${ID}`), 'ACTIVE'],
+  [404, 'get', 'not found', ['instances', 'get', ID], 3, command('list --all')],
+  [404, 'events', 'not found', ['instances', 'events', ID], 3, command('list --all')],
+  [400, 'promo', 'expired or used', PROMO, 1, 'gpucloud billing transactions --type bonus'],
+  [404, 'promo', 'no such code', PROMO, 3, 'gpucloud billing promo CODE'],
+  [
+    404,
+    'delete SSH key',
+    'no such key',
+    ['ssh-keys', 'delete', KEY, '-y'],
+    3,
+    'gpucloud ssh-keys list',
+  ],
 ];
 
 /** Returns the row's error to its operation, and the row's data to other reads. */
-function serviceOf({ answer, state, operation }: Row): Handler {
+function serviceOf([http, operation, , , , , state = 'ACTIVE']: Row): Handler {
   return ({ method, path }) => {
     if (method === 'GET' && path === '/ssh-keys') {
       const key = { id: KEY, name: 'laptop', public_key: 'ssh-ed25519 AAAA', fingerprint: 'x' };
       return ok([key]);
     }
     const isReading = method === 'GET' && path === `/instances/${ID}`;
-    if (isReading && operation !== 'get instance') {
-      const data = { id: ID, name: 'box', status: state ?? 'ACTIVE' };
-      return ok(data);
-    }
-    return answer;
+    if (isReading && operation !== 'get') return ok({ id: ID, name: 'box', status: state });
+    return operation === 'delete SSH key' ? SHAPE_B : shapeA(http, 'Refused');
   };
 }
 
-describe('a documented error', () => {
-  test.each(ROWS)('maps $http $operation to its exit code and hint: $condition', async (row) => {
-    const one = await world(serviceOf(row));
-    const { code, stdout, stderr } = await one.cli([...row.argv, '--json']);
-    const { error } = JSON.parse(stderr);
-    expect({ code, http_status: error.http_status }).toEqual({
-      code: row.code,
-      http_status: row.http,
-    });
-    expect(error.hint).toContain(row.next);
-    expect(stdout.trim() === '' || stdout.trim() === '[]').toBe(true);
-    // In text output, the hint has its own line.
-    const told = await one.cli(row.argv);
-    expect(told.stderr).toMatch(/^error: .*\nhint: .*\n$/m);
-  });
+test.each(ROWS)('maps %i to %s to its exit code and hint: %s', async (...row) => {
+  const [http, , , argv, exit, next] = row;
+  const one = await world(serviceOf(row));
+  const { code, stdout, stderr } = await one.cli([...argv, '--json']);
+  const { error } = JSON.parse(stderr);
+  expect({ code, http_status: error.http_status }).toEqual({ code: exit, http_status: http });
+  expect(error.hint).toContain(next);
+  expect(stdout.trim() === '' || stdout.trim() === '[]').toBe(true);
+  // In text output, the hint has its own line.
+  const told = await one.cli(argv);
+  expect(told.stderr).toMatch(/^error: .*\nhint: .*\n$/m);
 });
 
 const UNFUNDED = `Instance ${ID} stays STOPPED: the balance does not cover the next hour.`;
