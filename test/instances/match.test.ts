@@ -23,6 +23,12 @@ const known = ({ id, name, over, read, untracked }: Row): KnownInstance => ({
 const one = { id: U1, name: 'one' };
 const face = { id: U3, name: 'face' };
 const uuid = { id: U3, name: U1 };
+const other = { id: U2, name: 'x' };
+const two = { id: U2, name: 'one' };
+const read = { ...two, read: true } as const;
+const untracked = { ...two, untracked: true } as const;
+const over = (row: Row): Row => ({ ...row, over: true });
+const ended = over(one);
 
 describe('matchInstance', () => {
   /** Instances, what is typed, and the IDs that a read and a change find. */
@@ -35,113 +41,28 @@ describe('matchInstance', () => {
     ['an instance that was never read', [{ id: U1, name: U1 }], U1, 'id', [U1], [U1]],
     ['the beginning of an ID', [one, { id: U3, name: 'x' }], 'FACE', 'beginning', [U1], [U1]],
     ['a beginning that is too short', [one], 'fac', 'nothing', [], []],
-    [
-      'the beginning of two IDs',
-      [one, { id: U2, name: 'x' }],
-      'face',
-      'beginning',
-      [U1, U2],
-      [U1, U2],
-    ],
-    [
-      'the beginning of two IDs, one TERMINATED',
-      [
-        { ...one, over: true },
-        { id: U2, name: 'x' },
-      ],
-      'face',
-      'beginning',
-      [U2],
-      [U2],
-    ],
+    ['the beginning of two IDs', [one, other], 'face', 'beginning', [U1, U2], [U1, U2]],
+    ['the beginning of two IDs, one TERMINATED', [ended, other], 'face', 'beginning', [U2], [U2]],
     ['a name that begins an ID', [one, face], 'face', 'name', [U3], [U3]],
-    [
-      'a TERMINATED name that begins an ID',
-      [one, { ...face, over: true }],
-      'Face',
-      'name',
-      [U3],
-      [U3],
-    ],
-    ['a name like an ID', [{ id: U2, name: 'x' }, uuid], U1, 'name', [U3], [U3]],
+    ['a TERMINATED name that begins an ID', [one, over(face)], 'Face', 'name', [U3], [U3]],
+    ['a name like an ID', [other, uuid], U1, 'name', [U3], [U3]],
     ["one's ID and another's name", [one, uuid], U1, 'both', [U1, U3], [U1, U3]],
-    [
-      "one's ID and a TERMINATED name",
-      [one, { ...uuid, over: true }],
-      U1,
-      'both',
-      [U1, U3],
-      [U1, U3],
-    ],
+    ["one's ID and a TERMINATED name", [one, over(uuid)], U1, 'both', [U1, U3], [U1, U3]],
     ['two living names', [one, { id: U2, name: 'One' }], 'one', 'name', [U1, U2], [U1, U2]],
-    [
-      'a living and a TERMINATED name',
-      [
-        { ...one, over: true },
-        { id: U2, name: 'one' },
-      ],
-      'one',
-      'name',
-      [U2],
-      [U2],
-    ],
-    [
-      'two TERMINATED names',
-      [
-        { ...one, over: true },
-        { id: U2, name: 'one', over: true },
-      ],
-      'one',
-      'name',
-      [U1, U2],
-      [U1, U2],
-    ],
-    [
-      'a tracked and an untracked name',
-      [one, { id: U2, name: 'one', untracked: true }],
-      'one',
-      'name',
-      [U1],
-      [U1],
-    ],
-    ['an untracked name', [{ ...one, untracked: true }], 'one', 'name', [U1], [U1]],
-    [
-      "this computer's TERMINATED name and a living one that was only read",
-      [
-        { ...one, over: true },
-        { id: U2, name: 'one', read: true },
-      ],
-      'one',
-      'name',
-      [U2],
-      [U1, U2],
-    ],
-    [
-      "this computer's TERMINATED name and a living untracked one",
-      [
-        { ...one, over: true },
-        { id: U2, name: 'one', untracked: true },
-      ],
-      'one',
-      'name',
-      [U2],
-      [U1, U2],
-    ],
-    [
-      "this computer's living name and one that was only read",
-      [one, { id: U2, name: 'one', read: true }],
-      'one',
-      'name',
-      [U1, U2],
-      [U1, U2],
-    ],
-  ])('finds %s', (_what, rows, typed, by, read, change) => {
+    ['a living and a TERMINATED name', [ended, two], 'one', 'name', [U2], [U2]],
+    ['two TERMINATED names', [ended, over(two)], 'one', 'name', [U1, U2], [U1, U2]],
+    ['a tracked and an untracked name', [one, untracked], 'one', 'name', [U1], [U1]],
+    ['an untracked name', [untracked], 'one', 'name', [U2], [U2]],
+    ['an ended own name and a living one only read', [ended, read], 'one', 'name', [U2], [U1, U2]],
+    ['an ended own name and an untracked one', [ended, untracked], 'one', 'name', [U2], [U1, U2]],
+    ['a living own name and one only read', [one, read], 'one', 'name', [U1, U2], [U1, U2]],
+  ])('finds %s', (_what, rows, typed, by, toRead, toChange) => {
     const found = (isChange: boolean) => {
       const { by: how, fitting } = matchInstance(typed, rows.map(known), isChange);
       return { by: how, ids: fitting.map(({ id }) => id) };
     };
-    expect(found(false)).toEqual({ by, ids: read });
-    expect(found(true)).toEqual({ by, ids: change });
+    expect(found(false)).toEqual({ by, ids: toRead });
+    expect(found(true)).toEqual({ by, ids: toChange });
   });
 });
 
