@@ -63,12 +63,10 @@ test('returns empty settings without flags, environment and file', () => {
   expect(line(settings({}))).toBe('- | - | - | -');
 });
 
+const AT_WORK = `profile:${WORK} | profile:${KEY} | u-1`;
+
 test.each<[string, Case, string]>([
-  [
-    'uses the active profile',
-    { current: 'work' },
-    `profile:work | profile:${WORK} | profile:${KEY} | u-1`,
-  ],
+  ['uses the active profile', { current: 'work' }, `profile:work | ${AT_WORK}`],
   [
     'prefers GPUCLOUD_PROFILE to the active profile',
     { current: 'work', env: { GPUCLOUD_PROFILE: 'home' } },
@@ -82,7 +80,7 @@ test.each<[string, Case, string]>([
   [
     'prefers --profile to an unknown GPUCLOUD_PROFILE',
     { env: { GPUCLOUD_PROFILE: 'nowhere' }, flags: { profile: 'work' } },
-    `flag:work | profile:${WORK} | profile:${KEY} | u-1`,
+    `flag:work | ${AT_WORK}`,
   ],
   [
     "uses the environment's key at the profile's base URL, with an unknown account",
@@ -143,7 +141,7 @@ test.each<[string, Case, string]>([
       current: 'work',
       env: { GPUCLOUD_PROFILE: '', GPUCLOUD_BASE_URL: '', GPUCLOUD_API_KEY: '' },
     },
-    `profile:work | profile:${WORK} | profile:${KEY} | u-1`,
+    `profile:work | ${AT_WORK}`,
   ],
   [
     'accepts an http base URL on loopback',
@@ -168,48 +166,28 @@ test.each(['svc_sk_env\n', 'svc_sk_env\r\n', ' svc_sk_env '])(
 const KEY_ENV = { GPUCLOUD_API_KEY: 'svc_sk_env' };
 const FLAG = { profile: 'sandbox' };
 const ENV = { GPUCLOUD_PROFILE: 'sandbox' };
+const BOTH = { ...URL_ENV, ...KEY_ENV };
+const WORK_ENV = { GPUCLOUD_PROFILE: 'work' };
+const BY_FLAG = 'flag:sandbox | sandbox | - | -';
+const BY_ENV = 'environment:sandbox | sandbox | - | -';
+const NO_URL = 'refused: GPUCLOUD_PROFILE GPUCLOUD_BASE_URL';
 test.each<[string, string, Case, string]>([
-  ['--profile', 'nothing', { flags: FLAG }, 'flag:sandbox | sandbox | - | -'],
-  ['--profile', 'key', { flags: FLAG, env: KEY_ENV }, 'flag:sandbox | sandbox | - | -'],
-  ['--profile', 'url', { flags: FLAG, env: URL_ENV }, 'flag:sandbox | sandbox | - | -'],
-  [
-    '--profile',
-    'url and key',
-    { flags: FLAG, env: { ...URL_ENV, ...KEY_ENV } },
-    'flag:sandbox | sandbox | - | -',
-  ],
-  [
-    '--profile',
-    'GPUCLOUD_PROFILE',
-    { flags: FLAG, env: { GPUCLOUD_PROFILE: 'work' } },
-    'flag:sandbox | sandbox | - | -',
-  ],
-  ['--profile', 'current', { flags: FLAG, current: 'work' }, 'flag:sandbox | sandbox | - | -'],
+  ['--profile', 'nothing', { flags: FLAG }, BY_FLAG],
+  ['--profile', 'key', { flags: FLAG, env: KEY_ENV }, BY_FLAG],
+  ['--profile', 'url', { flags: FLAG, env: URL_ENV }, BY_FLAG],
+  ['--profile', 'url and key', { flags: FLAG, env: BOTH }, BY_FLAG],
+  ['--profile', 'GPUCLOUD_PROFILE', { flags: FLAG, env: WORK_ENV }, BY_FLAG],
+  ['--profile', 'current', { flags: FLAG, current: 'work' }, BY_FLAG],
   [
     '--profile',
     '--base-url',
     { flags: { ...FLAG, baseUrl: OTHER } },
     'refused: --profile --base-url',
   ],
-  ['GPUCLOUD_PROFILE', 'nothing', { env: ENV }, 'environment:sandbox | sandbox | - | -'],
-  [
-    'GPUCLOUD_PROFILE',
-    'key',
-    { env: { ...ENV, ...KEY_ENV } },
-    'environment:sandbox | sandbox | - | -',
-  ],
-  [
-    'GPUCLOUD_PROFILE',
-    'url',
-    { env: { ...ENV, ...URL_ENV } },
-    'refused: GPUCLOUD_PROFILE GPUCLOUD_BASE_URL',
-  ],
-  [
-    'GPUCLOUD_PROFILE',
-    'url and key',
-    { env: { ...ENV, ...URL_ENV, ...KEY_ENV } },
-    'refused: GPUCLOUD_PROFILE GPUCLOUD_BASE_URL',
-  ],
+  ['GPUCLOUD_PROFILE', 'nothing', { env: ENV }, BY_ENV],
+  ['GPUCLOUD_PROFILE', 'key', { env: { ...ENV, ...KEY_ENV } }, BY_ENV],
+  ['GPUCLOUD_PROFILE', 'url', { env: { ...ENV, ...URL_ENV } }, NO_URL],
+  ['GPUCLOUD_PROFILE', 'url and key', { env: { ...ENV, ...BOTH } }, NO_URL],
   [
     'GPUCLOUD_PROFILE',
     '--base-url',
@@ -220,7 +198,7 @@ test.each<[string, string, Case, string]>([
     'GPUCLOUD_PROFILE',
     '--profile',
     { env: ENV, flags: { profile: 'work' } },
-    `flag:work | profile:${WORK} | profile:${KEY} | u-1`,
+    `flag:work | ${AT_WORK}`,
   ],
   ['current', 'nothing', { current: 'sandbox' }, 'profile:sandbox | sandbox | - | -'],
   ['current', 'key', { current: 'sandbox', env: KEY_ENV }, 'profile:sandbox | sandbox | - | -'],
@@ -228,7 +206,7 @@ test.each<[string, string, Case, string]>([
   [
     'current',
     'url and key',
-    { current: 'sandbox', env: { ...URL_ENV, ...KEY_ENV } },
+    { current: 'sandbox', env: BOTH },
     `- | environment:${OTHER} | environment:svc_sk_env | -`,
   ],
   [
@@ -246,8 +224,8 @@ test.each<[string, string, Case, string]>([
   [
     'current',
     'GPUCLOUD_PROFILE',
-    { current: 'sandbox', env: { GPUCLOUD_PROFILE: 'work' } },
-    `environment:work | profile:${WORK} | profile:${KEY} | u-1`,
+    { current: 'sandbox', env: WORK_ENV },
+    `environment:work | ${AT_WORK}`,
   ],
 ])('resolves the sandbox from %s beside %s', (_from, _beside, given, expected) => {
   if (!expected.startsWith('refused: ')) {

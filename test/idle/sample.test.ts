@@ -51,6 +51,7 @@ test('parses missing values of the GPU driver as null', () => {
 });
 
 /** Faults of each part, with the message in the sample. */
+const odd = (program: string) => `${program} printed unexpected output`;
 const FAULTS: readonly (readonly [
   string,
   keyof Sample,
@@ -73,70 +74,50 @@ const FAULTS: readonly (readonly [
         `nvidia-smi failed with exit code ${code}`,
       ] as const,
   ),
-  ['no card', 'cards', { cards1: '' }, 'nvidia-smi printed unexpected output'],
+  ['no card', 'cards', { cards1: '' }, odd('nvidia-smi')],
   [
     'decimals of another language',
     'cards',
     { cards1: '0, H100, 0, 5, 81559, 31, 69,95' },
-    'nvidia-smi printed unexpected output',
+    odd('nvidia-smi'),
   ],
   [
     'a message between the cards',
     'cards',
     { cards1: `${PARTS.cards1}\nUnable to determine the device handle` },
-    'nvidia-smi printed unexpected output',
+    odd('nvidia-smi'),
   ],
-  [
-    'half a line',
-    'cards',
-    { cards1: '0, NVIDIA H100 80GB HBM3, 0, 5' },
-    'nvidia-smi printed unexpected output',
-  ],
-  [
-    'a load above 100',
-    'cards',
-    { cards1: '0, H100, 101, 5, 81559, 31, 69.95' },
-    'nvidia-smi printed unexpected output',
-  ],
-  [
-    'a negative load',
-    'cards',
-    { cards1: '0, H100, -1, 5, 81559, 31, 69.95' },
-    'nvidia-smi printed unexpected output',
-  ],
+  ['half a line', 'cards', { cards1: '0, NVIDIA H100 80GB HBM3, 0, 5' }, odd('nvidia-smi')],
+  ['a load above 100', 'cards', { cards1: '0, H100, 101, 5, 81559, 31, 69.95' }, odd('nvidia-smi')],
+  ['a negative load', 'cards', { cards1: '0, H100, -1, 5, 81559, 31, 69.95' }, odd('nvidia-smi')],
   [
     'binary output',
     'cards',
     { cards1: '\u007fELF\u0002\u0001\u0000\u00ff, \u0000' },
-    'nvidia-smi printed unexpected output',
+    odd('nvidia-smi'),
   ],
   [
     'a control sequence as a name',
     'cards',
     { cards1: '0, \u001b[2J, 0, 5, 81559, 31, 69.95' },
-    'nvidia-smi printed unexpected output',
+    odd('nvidia-smi'),
   ],
   ['a missing file', 'cpu', { cpu1: { code: 1 } }, '/proc/stat failed with exit code 1'],
-  ['another file', 'cpu', { cpu2: 'cpu  all of it' }, '/proc/stat printed unexpected output'],
-  ['a short file', 'traffic', { net: 'Inter-|' }, '/proc/net/dev printed unexpected output'],
+  ['another file', 'cpu', { cpu2: 'cpu  all of it' }, odd('/proc/stat')],
+  ['a short file', 'traffic', { net: 'Inter-|' }, odd('/proc/net/dev')],
   [
     'a line in another format',
     'traffic',
     { net: `${PARTS.net}\n  eth1: many` },
-    '/proc/net/dev printed unexpected output',
+    odd('/proc/net/dev'),
   ],
-  [
-    'an uptime with a comma',
-    'uptime',
-    { uptime: '5000,25' },
-    '/proc/uptime printed unexpected output',
-  ],
+  ['an uptime with a comma', 'uptime', { uptime: '5000,25' }, odd('/proc/uptime')],
   ['a who without idle times', 'input', { terminals: { code: 1 } }, 'who failed with exit code 1'],
   [
     'a terminal of unknown age',
     'input',
     { terminals: 'root     pts/0        Jan 15 10:00   ?          1234 (10.0.0.1)' },
-    'who printed unexpected output',
+    odd('who'),
   ],
   ['no stat', 'input', { ptys: { code: 127 } }, 'stat of /dev/pts is missing'],
   [
@@ -151,21 +132,16 @@ const FAULTS: readonly (readonly [
         `a terminal with the times ${JSON.stringify(ptys)}`,
         'input',
         { ptys },
-        'stat of /dev/pts printed unexpected output',
+        odd('stat of /dev/pts'),
       ] as const,
   ),
   [
     'an unknown state',
     'job',
     { job: 'gpucloud-run paused\ngpucloud-run ready' },
-    'the state of the job printed unexpected output',
+    odd('the state of the job'),
   ],
-  [
-    'a truncated state',
-    'job',
-    { job: 'gpucloud-run exited' },
-    'the state of the job printed unexpected output',
-  ],
+  ['a truncated state', 'job', { job: 'gpucloud-run exited' }, odd('the state of the job')],
 ];
 
 test.each(FAULTS)('rejects a sample with %s', (_what, part, change, fault) => {
