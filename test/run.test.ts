@@ -163,7 +163,6 @@ describe('global flags', () => {
   ])('accepts --json in any position: %j', async (argv) => {
     const empty = await createWorld({ handler: () => ({ status: 200, body: { data: [] } }) });
     expect(await empty.cli(argv)).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
-    await empty.close();
   });
 
   test('reads --json as the value of --docker-command', async () => {
@@ -191,7 +190,6 @@ describe('global flags', () => {
     expect((await empty.cli(['instances', 'list'], { env: { GPUCLOUD_OUTPUT: 'xml' } })).code).toBe(
       2,
     );
-    await empty.close();
   });
 
   test.each([
@@ -217,7 +215,6 @@ describe('global flags', () => {
       expect(flag).toMatchObject(
         holdsAll ? { code: 0, stdout: expected } : { code: 2, stdout: '' },
       );
-      await one.close();
     },
   );
 

@@ -220,7 +220,6 @@ describe('names with unusual characters', () => {
     });
     await other.cli(['drives', 'list']);
     const lines = await offered('drives get', {}, { ...world, cli: other.cli });
-    await other.close();
     const ids = HOSTILE.map((_, at) => `drive-${at}`).sort();
     expect(lines).toEqual(ids.map((id) => `${id}:AVAILABLE`));
   });

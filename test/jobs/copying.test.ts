@@ -158,7 +158,6 @@ test('reads kept output from the first unprinted byte', async () => {
     'world\n',
     'rld\n',
   ]);
-  await own.close();
 });
 
 test('doubles the pause before reconnecting, up to 15 seconds', async () => {

@@ -311,7 +311,6 @@ describe('the deadline of a job', () => {
     expect(terminal.stderr()).toMatch(
       /^warning: job costs 89\.90 ₽ per hour, more than the 80\.00 ₽/m,
     );
-    await own.close();
   });
 
   test('rejects a --grace that equals --terminate-after', async () => {

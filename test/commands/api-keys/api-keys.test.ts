@@ -397,6 +397,5 @@ describe('list', () => {
     expect(list.stderr).toContain('Could not determine which key is in use');
     const json = await world.cli(['api-keys', 'list', '--json']);
     expect(json.stdout).not.toContain(SECRET);
-    await world.close();
   });
 });

@@ -113,7 +113,6 @@ test('adds a missing slash to the path', async () => {
     const { requests } = await world.cli(['api', 'GET', path, '--json']);
     expect(requests.map((request) => request.path)).toEqual([`/${path}`]);
   }
-  await world.close();
 });
 
 describe('api with bad input', () => {
@@ -315,11 +314,9 @@ describe('against a scripted service', () => {
     const failed = await world.cli(['api', 'GET', '/x', '--query', 'data.id']);
     expect(failed.code).toBe(3);
     expect(JSON.parse(failed.stdout)).toMatchObject({ message: 'why' });
-    await world.close();
     await scripted({ status: 204, body: '' });
     const empty = await world.cli(['api', 'DELETE', '/ssh-keys/k', '--query', 'data.id']);
     expect(empty).toMatchObject({ code: 0, stdout: '' });
-    await world.close();
     await scripted({ status: 200, body: 'a text' });
     const text = await world.cli(['api', 'GET', '/x', '--query', 'data.id']);
     expect(text).toMatchObject({ code: 10, stdout: '' });
@@ -332,7 +329,6 @@ describe('against a scripted service', () => {
     expect(text.stdout).toMatch(/\n\nline one\ntwo x\n$/);
     const piped = await world.cli(['api', 'GET', '/x']);
     expect(piped.stdout).toBe('line\u001b]52;c;x\u0007 one\r\ntwo \u202e\u009b2Jx');
-    await world.close();
     await scripted({ status: 200, body: '{"data":"\u009b2J\u202e\u007f"}' });
     const json = await world.cli(['api', 'GET', '/x', '-o', 'jsonl'], { terminal: true });
     expect(json.stdout).toBe('{"data":"\\u009b2J\\u202e\\u007f"}\n');

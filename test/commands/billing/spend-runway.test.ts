@@ -188,7 +188,6 @@ describe('billing spend', () => {
     const { code, stdout } = await slow.cli(['billing', 'spend'], {
       interrupts: { first: first.signal, second: new AbortController().signal },
     });
-    await slow.close();
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
     expect(asked).toBeLessThan(25);
   });

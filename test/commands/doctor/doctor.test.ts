@@ -53,7 +53,6 @@ async function worldOf(handler: Handler = well, signedIn = true): Promise<World>
 afterEach(async () => {
   for (const world of worlds.splice(0)) {
     await chmod(join(world.home, 'state'), 0o700).catch(() => undefined);
-    await world.close();
   }
 });
 

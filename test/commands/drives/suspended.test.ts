@@ -3,25 +3,21 @@ import { createSandboxWorld } from '../../support/run-cli.ts';
 
 it('lists a drive as SUSPENDED without funds, and resumes it after a promo code', async () => {
   const world = await createSandboxWorld();
-  try {
-    await world.sandbox.reset({ balance: '10.00' });
-    const created = await world.cli(['drives', 'create', 'data', '--size', '500GB']);
-    expect(created.code).toBe(0);
-    world.clock.advance(3 * 3_600_000);
+  await world.sandbox.reset({ balance: '10.00' });
+  const created = await world.cli(['drives', 'create', 'data', '--size', '500GB']);
+  expect(created.code).toBe(0);
+  world.clock.advance(3 * 3_600_000);
 
-    const listed = await world.cli(['drives', 'list', '--columns', 'name,status']);
-    expect(listed.stdout).toBe('NAME  STATUS\ndata  SUSPENDED\n');
-    expect(listed.stderr).toContain('deletes the drive within 7 days of');
+  const listed = await world.cli(['drives', 'list', '--columns', 'name,status']);
+  expect(listed.stdout).toBe('NAME  STATUS\ndata  SUSPENDED\n');
+  expect(listed.stderr).toContain('deletes the drive within 7 days of');
 
-    const early = await world.cli(['drives', 'resume', 'data']);
-    expect(early.code).toBe(5);
-    expect(early.stderr).toContain('Insufficient balance');
+  const early = await world.cli(['drives', 'resume', 'data']);
+  expect(early.code).toBe(5);
+  expect(early.stderr).toContain('Insufficient balance');
 
-    expect((await world.cli(['billing', 'promo', 'WELCOME500'])).code).toBe(0);
-    const resumed = await world.cli(['drives', 'resume', 'data']);
-    expect(resumed.code).toBe(0);
-    expect(resumed.stderr).toBe('Drive data is AVAILABLE and billing: 6.00 ₽ per hour.\n');
-  } finally {
-    await world.close();
-  }
+  expect((await world.cli(['billing', 'promo', 'WELCOME500'])).code).toBe(0);
+  const resumed = await world.cli(['drives', 'resume', 'data']);
+  expect(resumed.code).toBe(0);
+  expect(resumed.stderr).toBe('Drive data is AVAILABLE and billing: 6.00 ₽ per hour.\n');
 });

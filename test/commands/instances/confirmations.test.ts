@@ -66,7 +66,6 @@ describe('instances terminate', () => {
       terminal: true,
       stdin: 'y\n',
     });
-    await late.close();
     expect(code).toBe(0);
     expect(stderr).toContain('left of the paid');
     expect(stderr).toMatch(/trainer is TERMINATING\.\n$/);
@@ -105,7 +104,6 @@ describe('instances terminate', () => {
     for (const name of names) await other.cli(['instances', 'create', name, ...HARDWARE, '--wait']);
     const argv = ['instances', 'terminate', ...names, '--yes', '--wait'];
     const { code, stderr, requests } = await other.cli(argv);
-    await other.close();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     // Reads that were already in flight still count.
     expect(requests.filter(({ path }) => path.includes('/events')).length).toBeLessThan(5);
@@ -144,7 +142,6 @@ describe('instances terminate', () => {
       await other.cli(argv);
       other.clock.advance(2 * HOUR);
       const { code, stderr } = await other.cli(['instances', 'terminate', 'trainer', '--yes']);
-      await other.close();
       expect({ code, stderr }).toEqual({
         code: 0,
         stderr:
@@ -244,7 +241,6 @@ describe('instances start', () => {
             : { status: 400, body: { statusCode: 400, message: 'no', error: 'Bad Request' } },
       });
       const { code, stderr } = await ended.cli(['instances', 'start', id]);
-      await ended.close();
       expect(code).toBe(5);
       expect(stderr).not.toContain('reserves');
     },
@@ -256,7 +252,6 @@ describe('instances start', () => {
       handler: ({ method }) => ok({ id, status: method === 'GET' ? 'STOPPED' : 'STARTING' }),
     });
     const { stderr } = await untold.cli(['instances', 'start', id]);
-    await untold.close();
     expect(stderr).toContain('reserves the price of one hour, which is unknown.\n');
   });
 });
@@ -395,5 +390,4 @@ test.each([
   const screen = (await near.cli(['status'])).stdout;
   expect(screen.includes('trainer')).toBe(status !== 'TERMINATED');
   expect(screen.includes(paidTime)).toBe(isShown);
-  await near.close();
 });

@@ -17,7 +17,6 @@ test.each([['-q'], ['--json']])(
     const nowhere = await createSandboxWorld();
     const argv = ['instances', 'create', 'box', ...HARDWARE, flag];
     const { code, stdout, stderr } = await nowhere.cli(argv, { isStdoutNull: true });
-    await nowhere.close();
     expect(code).toBe(0);
     expect(stderr).toContain(
       `Instance ${/[0-9a-f-]{36}/.exec(stdout)?.[0]} was created; stdout is closed`,

@@ -70,5 +70,4 @@ test('matches names of offers, images, templates, drives and instances in any le
   const status = async (name: string) =>
     (await cli('instances', 'get', name, '--query', 'status', '-o', 'tsv')).stdout.trim();
   for (const name of ['Box', 'box', 'BOX']) expect(await status(name)).toBe('PROVISIONING');
-  await world.close();
 });

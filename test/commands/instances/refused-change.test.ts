@@ -229,7 +229,6 @@ describe('an interrupt after the request', () => {
     });
     const interrupts = { first: first.signal, second: new AbortController().signal };
     const result = await near.cli(['instances', verb, ID, '-y', '--json'], { interrupts });
-    await near.close();
     return result;
   }
 

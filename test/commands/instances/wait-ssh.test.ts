@@ -36,7 +36,6 @@ describe('instances wait --for ssh', () => {
       },
     });
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);
-    await near.close();
     expect(code).toBe(12);
     expect(stderr).toContain('is ERROR and will not become ACTIVE by itself: no power.');
   });
@@ -134,7 +133,6 @@ describe('a wait that stops early', () => {
   test('reports possible billing after a refused key', async () => {
     const near = await worldOf(['PROVISIONING', 401]);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
-    await near.close();
     expect(code).toBe(4);
     expect(errorOf(stderr)).toMatchObject({
       message: expect.stringContaining(
@@ -148,7 +146,6 @@ describe('a wait that stops early', () => {
   test('reports possible billing if a wait stops before the first read', async () => {
     const near = await worldOf([401]);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
-    await near.close();
     expect(code).toBe(4);
     expect(errorOf(stderr)).toMatchObject({ may_be_billing: true, resource: boxId(1) });
   });
@@ -156,7 +153,6 @@ describe('a wait that stops early', () => {
   test('suggests terminate if the status changes from TERMINATING to ACTIVE', async () => {
     const near = await worldOf(['TERMINATING', 'ACTIVE']);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'terminated']);
-    await near.close();
     expect(code).toBe(12);
     expect(stderr).toContain(
       'terminate it with "gpucloud instances terminate b0000000-0000-4000-8000-000000000001"',
@@ -207,7 +203,6 @@ describe('a wait that stops early', () => {
   ])('rejects instances wait %j before any request', async (words, unknown) => {
     const near = await worldOf(['ACTIVE']);
     const refused = await near.cli(['instances', ...words]);
-    await near.close();
     expect(refused).toEqual({
       code: 2,
       stdout: '',
@@ -220,7 +215,6 @@ describe('a wait that stops early', () => {
     const near = await worldOf(['HIBERNATING', 'HIBERNATING']);
     expect((await near.cli(['instances', 'track', boxId(1)])).code).toBe(0);
     const { code } = await near.cli(['instances', 'wait', boxId(1), '--for', 'hibernating']);
-    await near.close();
     expect(code).toBe(0);
   });
 });

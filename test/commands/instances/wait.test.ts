@@ -50,7 +50,6 @@ describe('instances wait', () => {
       if (!isOver) await near.cli(['instances', 'track', boxId(1)]);
       isOver = true;
       const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
-      await near.close();
       expect({ code, error: errorOf(stderr) }).toMatchObject({
         code: exit,
         error: { may_be_billing: billing },
@@ -116,7 +115,6 @@ describe('instances wait', () => {
     });
     const wait = ['instances', 'wait', boxId(1), '--timeout', '100ms', '--wait-timeout', '5m'];
     const { code, stderr } = await near.cli([...wait, '-q']);
-    await near.close();
     expect(code).toBe(0);
     expect(stderr).toContain('did not respond within 0.1 s');
   });
@@ -206,7 +204,6 @@ describe('instances wait during an outage', () => {
     const { code, stdout, stderr, requests } = await strict.cli([
       ...[...WAIT, '--wait-timeout', '1m', '-q'],
     ]);
-    await strict.close();
     expect({ code, stdout, requests: requests.length }).toEqual({
       code: 11,
       stdout: '',
@@ -229,7 +226,6 @@ describe('instances wait during an outage', () => {
           : { status: 429, headers: { 'retry-after': '9999' }, body: {} },
     });
     const { code, stderr } = await near.cli([...argv, '--json']);
-    await near.close();
     expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
       code: 11,
       error: { code: 'rate_limited', retryable },
@@ -240,7 +236,6 @@ describe('instances wait during an outage', () => {
     const strict = await strictWorld(120, 'CREATING');
     const argv = ['instances', 'wait', boxId(1), boxId(2), '--wait-timeout', '1m', '--json'];
     const { code, stderr } = await strict.cli(argv);
-    await strict.close();
     expect({ code, early: strict.early }).toEqual({ code: 11, early: [] });
     expect(errorOf(stderr).errors).toMatchObject([
       { code: 'rate_limited', http_status: 429, resource: boxId(1), may_be_billing: true },
@@ -262,7 +257,6 @@ describe('instances wait during an outage', () => {
       },
     });
     const waited = await near.cli(['instances', 'wait', ...ids, '--wait-timeout', '10s', '--json']);
-    await near.close();
     expect(waited.code).toBe(8);
     // The wait for the last instance is independent of the others.
     expect(JSON.parse(waited.stdout)).toMatchObject([{ id: boxId(19) }]);
@@ -293,7 +287,6 @@ describe('instances wait during an outage', () => {
     ];
     const people = await near.cli(wait, { interrupts });
     const scripts = await near.cli([...wait, '--json'], { interrupts });
-    await near.close();
     expect(people.code).toBe(130);
     expect(people.stderr).toBe(
       'Interrupted. Stopped waiting for b0000000-0000-4000-8000-00000000000a (b0000000-0000-4000-8000-00000000000a), b0000000-0000-4000-8000-00000000000b (b0000000-0000-4000-8000-00000000000b), b0000000-0000-4000-8000-00000000000c (b0000000-0000-4000-8000-00000000000c). May still be billing: b0000000-0000-4000-8000-00000000000a, b0000000-0000-4000-8000-00000000000b.\n' +

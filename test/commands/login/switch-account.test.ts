@@ -97,34 +97,26 @@ describe('a profile that leaves an account with living instances', () => {
           : accounts(request),
       signedIn: false,
     });
-    try {
-      // Boris's key comes from the environment, for another service.
-      const env = { GPUCLOUD_API_KEY: BORIS_KEY, GPUCLOUD_BASE_URL: other.service.url };
-      const argv = ['api-keys', 'create', 'ci', '--save-profile', 'a'];
-      const asked = await world.cli(argv, { env });
-      expect(asked).toMatchObject({ code: 2, stdout: '' });
-      expect(other.service.requests.filter(({ method }) => method === 'POST')).toEqual([]);
-      const forced = await world.cli([...argv, '--yes'], { env });
-      expect(forced.code, forced.stderr).toBe(0);
-      expect(forced.stderr).toContain(LEFT());
-      const config = JSON.parse(await readFile(join(world.home, 'config', 'config.json'), 'utf8'));
-      expect(config.profiles.a.account.id).toBe('user-boris');
-    } finally {
-      await other.close();
-    }
+    // Boris's key comes from the environment, for another service.
+    const env = { GPUCLOUD_API_KEY: BORIS_KEY, GPUCLOUD_BASE_URL: other.service.url };
+    const argv = ['api-keys', 'create', 'ci', '--save-profile', 'a'];
+    const asked = await world.cli(argv, { env });
+    expect(asked).toMatchObject({ code: 2, stdout: '' });
+    expect(other.service.requests.filter(({ method }) => method === 'POST')).toEqual([]);
+    const forced = await world.cli([...argv, '--yes'], { env });
+    expect(forced.code, forced.stderr).toBe(0);
+    expect(forced.stderr).toContain(LEFT());
+    const config = JSON.parse(await readFile(join(world.home, 'config', 'config.json'), 'utf8'));
+    expect(config.profiles.a.account.id).toBe('user-boris');
   });
 
   test('asks if the base URL changes', async () => {
     await annaRents();
     const other = await createWorld({ handler: accounts, signedIn: false });
-    try {
-      const argv = ['login', '--profile', 'a', '--base-url', other.service.url, '--key-stdin'];
-      const { code, stderr } = await world.cli([...argv, '--yes'], { stdin: ANNA_KEY });
-      expect(code, stderr).toBe(0);
-      expect(stderr).toContain(LEFT());
-    } finally {
-      await other.close();
-    }
+    const argv = ['login', '--profile', 'a', '--base-url', other.service.url, '--key-stdin'];
+    const { code, stderr } = await world.cli([...argv, '--yes'], { stdin: ANNA_KEY });
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain(LEFT());
   });
 
   test('counts a schedule no longer once its profile signs in to another account', async () => {

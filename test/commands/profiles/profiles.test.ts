@@ -27,7 +27,6 @@ afterEach(async () => {
   for (const world of worlds.splice(0)) {
     const requests = world.service.requests.map(({ path }) => path);
     expect(new Set([...requests, '/users/me']).size, 'profiles ask nothing of the service').toBe(1);
-    await world.close();
   }
 });
 

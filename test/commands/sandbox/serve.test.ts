@@ -19,7 +19,6 @@ async function newWorld(): Promise<World> {
 afterEach(async () => {
   for (const world of worlds.splice(0)) {
     expect(world.service.requests).toEqual([]);
-    await world.close();
   }
 });
 

@@ -318,7 +318,6 @@ describe('ssh-keys', () => {
     const deleted = await world.cli(['ssh-keys', 'delete', '0A058147-9', '-y', '-q']);
     expect(deleted).toMatchObject({ code: 0, stdout: '0a058147-9c00\n' });
     expect(sent(deleted.requests)).toContain('DELETE /ssh-keys/0a058147-9c00');
-    await world.close();
   });
 
   test('rejects an ambiguous name, and finds a key by fingerprint', async () => {
@@ -340,7 +339,6 @@ describe('ssh-keys', () => {
     });
     const there = await world.cli(['ssh-keys', 'add', '-', '--name', 'a', '-q'], { stdin: RSA });
     expect(there).toMatchObject({ code: 0, stdout: 'k1\n' });
-    await world.close();
   });
 
   test('deletes the remaining keys after one deletion fails', async () => {
@@ -355,6 +353,5 @@ describe('ssh-keys', () => {
     const result = await world.cli(['ssh-keys', 'delete', 'k1', 'k2', '--yes', '-q']);
     expect(result).toMatchObject({ code: 3, stdout: 'k2\n' });
     expect(result.stderr).toContain('SSH key k1 not found (404): gone');
-    await world.close();
   });
 });

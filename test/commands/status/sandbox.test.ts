@@ -14,5 +14,4 @@ test('suggests instances ssh for a sandbox instance', async () => {
     'stop paying',
     'costs',
   ]);
-  await world.close();
 });

@@ -456,19 +456,15 @@ describe('every other command', () => {
 
 test("terminates a sandbox instance by the sandbox's clock", async () => {
   const sandbox = await createSandboxWorld();
-  try {
-    const { stderr } = await sandbox.cli([...CREATE, ...IN_FOUR_HOURS]);
-    expect(stderr).toContain('in 4 h');
-    await sandbox.sandbox.advance(3 * HOUR);
-    expect((await sandbox.cli(REAP)).stdout).toBe('[]\n');
-    await sandbox.sandbox.advance(2 * HOUR);
-    const { code, stdout } = await sandbox.cli(REAP);
-    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
-      code: 0,
-      rows: [{ outcome: 'terminated' }],
-    });
-    expect(await listed(sandbox)).toMatchObject([{ status: expect.stringMatching(/^TERMINAT/) }]);
-  } finally {
-    await sandbox.close();
-  }
+  const { stderr } = await sandbox.cli([...CREATE, ...IN_FOUR_HOURS]);
+  expect(stderr).toContain('in 4 h');
+  await sandbox.sandbox.advance(3 * HOUR);
+  expect((await sandbox.cli(REAP)).stdout).toBe('[]\n');
+  await sandbox.sandbox.advance(2 * HOUR);
+  const { code, stdout } = await sandbox.cli(REAP);
+  expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
+    code: 0,
+    rows: [{ outcome: 'terminated' }],
+  });
+  expect(await listed(sandbox)).toMatchObject([{ status: expect.stringMatching(/^TERMINAT/) }]);
 });
