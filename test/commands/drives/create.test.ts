@@ -1,18 +1,16 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createDrive } from '../../../src/commands/drives/create.ts';
 import { CliError } from '../../../src/errors.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
-import { createWorld } from '../../support/run-cli.ts';
+import { createSandboxWorld, createWorld } from '../../support/run-cli.ts';
 import type { Answer } from '../../support/service.ts';
 import { no, ok } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
-import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf, worlds } from './world.ts';
-
-afterEach(closeWorlds);
+import { calls, DRIVE, ID, worldOf } from './world.ts';
 
 describe('drives create', () => {
   it("warns that a drive can't be deleted, and prints its price as JSON", async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli([
       ...['drives', 'create', 'datasets', '--size', '2TB', '--json'],
     ]);
@@ -39,7 +37,7 @@ describe('drives create', () => {
   });
 
   it('shows people the ID and the price', async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const { code, stdout, stderr } = await world.cli(['drives', 'create', 'data', '--size', '5']);
     expect(code).toBe(0);
     const id = /ID: +(.*)/.exec(stdout)?.[1];
@@ -56,7 +54,6 @@ describe('drives create', () => {
     const world = await createWorld({
       handler: ({ method }) => (method === 'GET' ? ok([]) : 'hangUp'),
     });
-    worlds.push(world);
     const { code, stdout, stderr, requests } = await world.cli([
       ...['drives', 'create', 'data', '--size', '5'],
     ]);
@@ -71,7 +68,7 @@ describe('drives create', () => {
   });
 
   it("exits with 5 for an existing name when not interactive, and prints the drive's ID", async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const first = await world.cli(['drives', 'create', 'ds2', '--size', '2', '-q']);
     const id = first.stdout.trim();
     const again = await world.cli(['drives', 'create', 'ds2', '--size', '2']);
@@ -93,7 +90,7 @@ describe('drives create', () => {
   });
 
   it('asks whether to create a second drive with the same name', async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const first = await world.cli(['drives', 'create', 'd1', '--size', '2', '-q']);
     const person = atTerminal(world, ['no']);
     await createDrive({ name: 'd1', size: 10 }, person.context).catch((error) => error);
@@ -114,7 +111,6 @@ describe('drives create', () => {
             ])
           : ok(DRIVE, 201),
     });
-    worlds.push(world);
     const { code, stderr } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
     expect(code).toBe(0);
     expect(stderr).not.toContain('already exists');
@@ -128,7 +124,6 @@ describe('drives create', () => {
     const world = await createWorld({
       handler: ({ method }) => (method === 'GET' ? answer : ok(DRIVE, 201)),
     });
-    worlds.push(world);
     const { code, stdout, requests } = await world.cli([
       ...['drives', 'create', 'datasets', '--size', '500'],
     ]);
@@ -146,7 +141,6 @@ describe('drives create', () => {
         return new Promise(() => undefined);
       },
     });
-    worlds.push(world);
     const { code, stderr } = await world.cli(['drives', 'create', 'data', '--size', '5'], {
       interrupts: { first: first.signal, second: second.signal },
     });
@@ -159,7 +153,6 @@ describe('drives create', () => {
 
   it('sends no POST if the key is refused', async () => {
     const world = await createWorld({ handler: () => no(401, 'no') });
-    worlds.push(world);
     const { code, requests } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
     expect(code).toBe(4);
     expect(requests.map(({ method }) => method)).toEqual(['GET']);
@@ -173,7 +166,6 @@ describe('drives create', () => {
         return new Promise(() => undefined);
       },
     });
-    worlds.push(world);
     const { code, stderr, requests } = await world.cli(
       ['drives', 'create', 'datasets', '--size', '500'],
       { interrupts: { first: first.signal, second: new AbortController().signal } },
@@ -205,7 +197,7 @@ describe('drives create', () => {
   });
 
   it('prompts for missing values, then for confirmation', async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const person = atTerminal(world, ['', 'data', 'big', '500GB', 'yes']);
     await createDrive({ name: undefined, size: undefined }, person.context);
     await person.context.close();
@@ -220,7 +212,7 @@ describe('drives create', () => {
   });
 
   it('sends nothing unless the user confirms the new drive', async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const person = atTerminal(world, ['no']);
     const failure = await createDrive({ name: 'data', size: 5 }, person.context).catch(
       (error) => error,
@@ -235,7 +227,7 @@ describe('drives create', () => {
   });
 
   it('skips the prompt and the list of drives with --yes', async () => {
-    const world = await sandboxWorld();
+    const world = await createSandboxWorld();
     const person = atTerminal(world, [], { yes: true });
     await createDrive({ name: 'data', size: 5 }, person.context);
     await person.context.close();
@@ -252,7 +244,6 @@ describe('drives create', () => {
     const world = await createWorld({
       handler: ({ method }) => (method === 'GET' ? ok([]) : ok({ ...DRIVE, price_per_hour }, 201)),
     });
-    worlds.push(world);
     const { stderr } = await world.cli(['drives', 'create', 'datasets', '--size', '500']);
     expect(stderr).toContain(`(${ID}): ${words}, billing`);
   });

@@ -1,8 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
-import { calls, closeWorlds, DRIVE, ID, worldOf } from './world.ts';
-
-afterEach(closeWorlds);
+import { calls, DRIVE, ID, worldOf } from './world.ts';
 
 describe('drives list', () => {
   it('prints a plain table to a pipe', async () => {

@@ -1,9 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { update } from '../../../src/commands/drives/index.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
-import { calls, closeWorlds, DRIVE, ID, worldOf } from './world.ts';
-
-afterEach(closeWorlds);
+import { calls, DRIVE, ID, worldOf } from './world.ts';
 
 describe('drives update', () => {
   it('reads the drive, sends its name and size, and prints both prices', async () => {

@@ -1,23 +1,6 @@
-import {
-  createSandboxWorld,
-  createWorld,
-  type SandboxWorld,
-  type World,
-} from '../../support/run-cli.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
 import type { RecordedRequest } from '../../support/service.ts';
 import { no, ok } from '../../support/service.ts';
-
-export const worlds: World[] = [];
-
-export async function closeWorlds(): Promise<void> {
-  await Promise.all(worlds.splice(0).map((world) => world.close()));
-}
-
-export async function sandboxWorld(): Promise<SandboxWorld> {
-  const world = await createSandboxWorld();
-  worlds.push(world);
-  return world;
-}
 
 export type Drive = Record<string, unknown>;
 
@@ -40,7 +23,7 @@ export const DRIVE: Drive = {
 
 /** Creates a service with these drives, which refuses undocumented requests. */
 export async function worldOf(...drives: Drive[]): Promise<World> {
-  const world = await createWorld({
+  return createWorld({
     handler: ({ method, path, body }: RecordedRequest) => {
       const [, id, verb] = /^\/storage\/drives(?:\/([^/]+)(\/resume)?)?$/.exec(path) ?? [];
       const drive = drives.find((one) => one.id === id);
@@ -63,8 +46,6 @@ export async function worldOf(...drives: Drive[]): Promise<World> {
       return no(400, 'not here');
     },
   });
-  worlds.push(world);
-  return world;
 }
 
 export function calls(requests: readonly RecordedRequest[]): string[] {

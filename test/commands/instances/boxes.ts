@@ -1,4 +1,4 @@
-import { afterEach, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 
@@ -12,7 +12,6 @@ export function openSandbox(): void {
   beforeEach(async () => {
     world = await createSandboxWorld();
   });
-  afterEach(() => world.close());
 }
 
 export async function rent(name: string): Promise<string> {

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
 import type { Answer } from '../../support/service.ts';
 import { event, logOf } from '../../watch/pages.ts';
-import { endShow, follow, ID, OTHER, type Show, scratch, show } from './show.ts';
-
-afterEach(endShow);
+import { follow, ID, OTHER, type Show, scratch, show } from './show.ts';
 
 describe('instances events --follow during an outage', () => {
   // Failed requests are retried three times; unreadable responses are not.

@@ -1,9 +1,7 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
 import { event, logOf } from '../../watch/pages.ts';
-import { endShow, follow, ID, idsOf, missing, OTHER, refused, show } from './show.ts';
-
-afterEach(endShow);
+import { follow, ID, idsOf, missing, OTHER, refused, show } from './show.ts';
 
 describe('instances events --follow', () => {
   test('prints the log oldest first, then each new event, and exits with 130 on Ctrl-C', async () => {

@@ -9,7 +9,6 @@ export const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
 
 export let world: World;
 export let service: RentingService;
-export const closeLost = () => world.close();
 
 export async function begin(options: Partial<WorldOptions> = {}): Promise<void> {
   service = new RentingService();

@@ -1,26 +1,13 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { NEW } from '../../support/renting-service.ts';
 import { journalOf, TEST_KEY } from '../../support/run-cli.ts';
 import { OFFER } from '../../support/sandbox-ids.ts';
 import { envelope } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
-import {
-  begin,
-  CREATE,
-  closeLost,
-  ID,
-  listed,
-  lose,
-  posts,
-  service,
-  WARNING,
-  world,
-} from './lost.ts';
-
-afterEach(closeLost);
+import { begin, CREATE, ID, listed, lose, posts, service, WARNING, world } from './lost.ts';
 
 /** Returns what follows the questions. */
 function errorIn(stderr: string): string {

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CliError } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../support/afterwards.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import type { Answer, RecordedRequest } from '../../support/service.ts';
 import { envelope, ok } from '../../support/service.ts';
@@ -31,12 +30,6 @@ export interface Show {
 }
 
 export let world: World | undefined;
-export const folders: string[] = [];
-export async function endShow(): Promise<void> {
-  await world?.close();
-  world = undefined;
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
-}
 
 export async function show(
   log: Turn,
@@ -87,9 +80,7 @@ export const follow = ({ world, interrupts }: Show, ...more: string[]) =>
   world.cli(['instances', 'events', ID, '--follow', ...more], { interrupts });
 
 export async function scratch(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-follow-'));
-  folders.push(folder);
-  return join(folder, 'events.json');
+  return join(await temporaryFolder(), 'events.json');
 }
 
 export const idsOf = (stdout: string) =>

@@ -1,12 +1,10 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { NEW } from '../../support/renting-service.ts';
 import { ok } from '../../support/service.ts';
-import { begin, CREATE, closeLost, ID, listed, lose, posts, service, world } from './lost.ts';
-
-afterEach(closeLost);
+import { begin, CREATE, ID, listed, lose, posts, service, world } from './lost.ts';
 
 describe('instances track or untrack', () => {
   test('tracks an instance, and resolves its request if the user agrees', async () => {

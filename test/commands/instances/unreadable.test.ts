@@ -1,11 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { NEW } from '../../support/renting-service.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
-import { begin, CREATE, closeLost, ID, lose, posts, service, world } from './lost.ts';
-
-afterEach(closeLost);
+import { begin, CREATE, ID, lose, posts, service, world } from './lost.ts';
 
 describe('recover and list with unreadable data', () => {
   test("resolves requests even if the drives can't be read", async () => {
