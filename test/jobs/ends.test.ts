@@ -317,7 +317,8 @@ describe('the deadline of a job', () => {
     const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
     const ends = { terminateAfter: 60 * MINUTE, unenforced: true } as const;
     const offers = [{ id: 'a-1', known: undefined }];
-    const job = { names: ['job'], how: {}, grace: 60 * MINUTE };
+    const given = { from: (flag: string) => `--${flag}` };
+    const job = { names: ['job'], how: {}, grace: 60 * MINUTE, given };
     const plan = { request, offers, ends, ...job } as unknown as JobPlan;
     await expect(rentFor(await jobOf(context), plan, context)).rejects.toMatchObject({
       failure: 'usage',
