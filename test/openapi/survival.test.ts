@@ -240,10 +240,12 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
   const at = READINGS.findIndex(({ argv }) => argv === reading.argv);
 
   test('prints the response if a field is missing or null', async () => {
-    for (const name of some(fields)) {
+    for (const [number, name] of some(fields).entries()) {
       const { [name]: _gone, ...rest } = reading.sample;
-      await survives(reading, rest, QUICK);
-      await survives(reading, { ...reading.sample, [name]: null }, QUICK);
+      const bent = [rest, { ...reading.sample, [name]: null }];
+      // `npm test` tries one of both for each field.
+      const tried = runs(2, 1) === 2 ? bent : [bent[number % 2]];
+      for (const value of tried) await survives(reading, value, QUICK);
     }
   });
 
