@@ -59,7 +59,10 @@ function holdTimers(): void {
 }
 
 async function until(fits: () => boolean): Promise<void> {
-  while (!fits()) await new Promise((resolve) => setImmediate(resolve));
+  for (let turns = 0; !fits(); turns += 1) {
+    if (turns > 1_000_000) throw new Error('what was waited for did not come');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 describe('the deadline', () => {

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
-import { pause } from '../support/terminal.ts';
+import { until } from '../support/until.ts';
 
 let world: JobWorld;
 
@@ -73,9 +73,9 @@ describe('values of passed variables', needs('ssh'), () => {
     const child = world.computer.start(argv, { env: env() });
     await heard(child, 'stderr', /Starting/);
     const jobs = join(world.computer.home, 'state', 'jobs');
-    while (!(await readdir(jobs).catch(() => [])).some((name) => name.endsWith('.json'))) {
-      await pause(50);
-    }
+    await until(async () =>
+      (await readdir(jobs).catch(() => [])).some((name) => name.endsWith('.json')),
+    );
     child.kill('SIGKILL');
     await once(child, 'close');
     await world.startSshd();

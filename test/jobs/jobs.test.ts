@@ -133,7 +133,7 @@ test('terminates the instance if the terminal closes and nothing enforces the de
   const [first, second] = [new AbortController(), new AbortController()];
   const interrupts = { first: first.signal, second: second.signal };
   const ended = world.run('touch up; exec sleep 60', [], { interrupts });
-  while (!existsSync(join(world.job, 'work', 'up'))) await pause(20);
+  await until(() => existsSync(join(world.job, 'work', 'up')));
   // Gives the run time to notice that its command has started.
   await pause(300);
   first.abort(new CliError('hungUp', 'The terminal closed.'));

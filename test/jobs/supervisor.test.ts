@@ -17,6 +17,7 @@ import {
 import type { EnvironmentVariable } from '../../src/rules/container.ts';
 import { needs } from '../support/needs.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
+import { until } from '../support/until.ts';
 import { endCommand } from './end-command.ts';
 import { localShell, SHELLS } from './local-shell.ts';
 import { followed, started as supervise } from './supervised.ts';
@@ -219,10 +220,3 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     expect((await followed(shell)).exitCode).toBeUndefined();
   });
 });
-
-async function until(fits: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await fits()); tries += 1) {
-    if (tries > 500) throw new Error('what was waited for did not come');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -4,18 +4,11 @@ import { gpucloud } from '../../src/output/shell-line.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { manualClock } from '../support/clock.ts';
 import { stderrLines } from '../support/stderr-lines.ts';
+import { until } from '../support/until.ts';
 import { clock, Page, Screen } from './world.ts';
 
 function messagesOn(stderr: Page, options: Partial<MessagesOptions> = {}) {
   return createMessages({ stderr, clock, colour: false, env: {}, ...options });
-}
-
-/** Waits for a condition, since the spinner loads ora and runs on timers. */
-async function until(so: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !so(); tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  expect(so()).toBe(true);
 }
 
 describe('createMessages', () => {

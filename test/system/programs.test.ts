@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { access, chmod, copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -12,6 +13,7 @@ import {
 } from '../../src/system/programs.ts';
 import { needs } from '../support/needs.ts';
 import { outcomeOf } from '../support/program.ts';
+import { until } from '../support/until.ts';
 
 // Runs real programs. A wait that never finishes fails at the test's time limit.
 
@@ -59,16 +61,6 @@ async function hear(script: string, timeout?: number): Promise<Heard> {
   };
 }
 
-async function appears(path: string): Promise<void> {
-  for (;;) {
-    try {
-      return await access(path);
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
-}
-
 const DEAF = "trap '' INT TERM HUP; echo ready; while :; do sleep 0.05; done";
 
 describe('a program with a background child', () => {
@@ -90,7 +82,7 @@ describe('a program with a background child', () => {
     expect(await running.ended).toBe(0);
     const then = said();
     // The child creates this file once its output pipe is closed.
-    await appears(join(folder, 'unheard'));
+    await until(() => existsSync(join(folder, 'unheard')));
     expect(said()).toBe(then);
   });
 
@@ -143,7 +135,7 @@ describe('a program that ignores signals', () => {
       ],
       env: process.env,
     });
-    await appears(join(folder, 'ready'));
+    await until(() => existsSync(join(folder, 'ready')));
     const again = setInterval(() => running.kill('SIGINT'), 150);
     expect(await running.ended).toBe(7);
     clearInterval(again);

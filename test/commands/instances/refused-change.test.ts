@@ -6,8 +6,8 @@ import { CliError } from '../../../src/errors.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import type { Answer } from '../../support/service.ts';
 import { ok } from '../../support/service.ts';
-import { until } from '../../support/ssh-world.ts';
 import { errorOf, warningsOf } from '../../support/stderr-lines.ts';
+import { until } from '../../support/until.ts';
 import { openSandbox, rent, world } from './boxes.ts';
 
 openSandbox();

@@ -4,8 +4,8 @@ import { manualClock } from '../../support/clock.ts';
 import { createWorld } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import { ok } from '../../support/service.ts';
-import { until } from '../../support/ssh-world.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
+import { until } from '../../support/until.ts';
 import { boxId, openSandbox, rent, world } from './boxes.ts';
 
 openSandbox();

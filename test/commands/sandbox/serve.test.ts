@@ -7,6 +7,7 @@ import { openSandbox } from '../../../src/sandbox/index.ts';
 import { freePort } from '../../support/ports.ts';
 import { type CliResult, createWorld, type World } from '../../support/run-cli.ts';
 import { IMAGE, OFFER } from '../../support/sandbox-ids.ts';
+import { until } from '../../support/until.ts';
 
 const worlds: World[] = [];
 
@@ -59,15 +60,13 @@ async function answering(url: string, result: Promise<CliResult>): Promise<void>
   void result.then((outcome) => {
     ended = outcome;
   });
-  for (;;) {
+  await until(() => {
     if (ended !== undefined) throw new Error(`serve ended: ${ended.stderr}`);
-    try {
-      await fetch(`${url}/ready`);
-      return;
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  }
+    return fetch(`${url}/ready`).then(
+      () => true,
+      () => false,
+    );
+  });
 }
 
 interface Shown {
