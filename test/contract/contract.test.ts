@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { resultSchemaOf } from '../../src/json-results/index.ts';
 import { strict } from '../golden/schemas.ts';
@@ -56,9 +56,14 @@ test('finds one recipe per command', () => {
 });
 
 describe('every command', () => {
+  let offline: World;
+  beforeAll(async () => {
+    offline = await createWorld({ handler: () => 'hangUp', signedIn: false });
+  });
+  afterAll(() => offline.close());
+
   test.each(COMMANDS)('prints help with an example for %s', async (command) => {
-    world = await createWorld({ handler: () => 'hangUp', signedIn: false });
-    const { code, stdout, stderr, requests } = await world.cli([...command.split(' '), '--help']);
+    const { code, stdout, stderr, requests } = await offline.cli([...command.split(' '), '--help']);
     expect({ code, stderr, requests }).toEqual({ code: 0, stderr: '', requests: [] });
     // Matches the command's own usage, since the group's help has a usage line too.
     expect(stdout).toMatch(new RegExp(`^Usage: gpucloud ${command}(\\|\\S+)? `));
@@ -69,27 +74,25 @@ describe('every command', () => {
     expect(stdout.endsWith('\nAll of them: gpucloud help options\n')).toBe(true);
     expect(stdout).not.toContain('--base-url <url>');
     const argv = [...command.split(' '), '--help', '--no-color'];
-    const narrow = await world.cli(argv, { terminal: true, columns: 80 });
+    const narrow = await offline.cli(argv, { terminal: true, columns: 80 });
     expect(narrow.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
   test.each(GROUPS)('prints help with examples for the group %s', async (group) => {
-    world = await createWorld({ handler: () => 'hangUp', signedIn: false });
-    const { code, stdout } = await world.cli([group, '--help']);
+    const { code, stdout } = await offline.cli([group, '--help']);
     expect(code).toBe(0);
     const examples = stdout.slice(stdout.indexOf('\nExamples:\n')).split('\n').slice(2, -4);
     expect(examples.length).toBeGreaterThan(1);
     for (const line of examples) expect(line).toMatch(new RegExp(`gpucloud .*\\b${group}\\b`));
-    expect((await world.cli(['help', group])).stdout).toBe(stdout);
+    expect((await offline.cli(['help', group])).stdout).toBe(stdout);
   });
 
   test.each(COMMANDS)('rejects an unknown flag of %s and suggests the nearest', async (command) => {
-    world = await createWorld({ handler: () => 'hangUp', signedIn: false });
-    const { code, stdout, stderr, requests } = await world.cli([...command.split(' '), '--jsn']);
+    const { code, stdout, stderr, requests } = await offline.cli([...command.split(' '), '--jsn']);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr).toMatch(/^error: .+\n(hint: .+\n)?$/);
     if (recipe(command).guarded !== true) expect(stderr).toContain('--json');
-    const json = await world.cli([...command.split(' '), '--json', '--jsn']);
+    const json = await offline.cli([...command.split(' '), '--json', '--jsn']);
     expect(errorOf(json.stderr)).toMatchObject({ code: 'usage', may_be_billing: false });
   });
 

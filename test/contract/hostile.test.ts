@@ -185,7 +185,7 @@ describe('hostile text in every field, error and argument', () => {
             // The first two changes leave most commands working.
             const isWorking = manner < 2;
             undo();
-            for (const format of isWorking ? FORMATS : FORMATS.slice(0, 2)) {
+            for (const format of isWorking ? some(FORMATS, list) : FORMATS.slice(0, 2)) {
               // A pipe gets the body unchanged.
               if (isExact && format !== 'json') continue;
               const words = [...argv, '-o', format];

@@ -5,7 +5,7 @@ import { HARDWARE, OFFERED } from '../support/sandbox-ids.ts';
 import { type Handler, ok, type Service, startService } from '../support/service.ts';
 
 /** The number of processes that create the same name at once. */
-const RACERS = 4;
+const RACERS = 3;
 
 let computer: Computer;
 let service: Service;
@@ -52,7 +52,7 @@ test('creates one drive when several processes create the same name', async () =
     Array.from({ length: RACERS }, () => computer.gpucloud(argv, { env: env() })),
   );
   expect(posts()).toBe(1);
-  expect(ended.map(({ code }) => code).sort()).toEqual([0, 5, 5, 5]);
+  expect(ended.map(({ code }) => code).sort()).toEqual([0, 5, 5]);
   for (const { stderr } of ended.filter(({ code }) => code === 5)) {
     expect(stderr).toContain('A drive named "race" already exists (d1');
   }
@@ -61,7 +61,7 @@ test('creates one drive when several processes create the same name', async () =
 test('sends one request when several processes create the same instance, in any spelling', async () => {
   handler = together('/ssh-keys', RACERS);
   const ended = await Promise.all(
-    ['race', 'Race', 'RACE', 'race'].map((name) =>
+    ['race', 'Race', 'RACE'].map((name) =>
       computer.gpucloud(['instances', 'create', name, ...OFFERED, '--ssh-key', 'laptop'], {
         env: env(),
       }),
@@ -122,5 +122,5 @@ test('sends only two requests when several processes create under --max-instance
     ),
   );
   expect(posts()).toBe(2);
-  expect(ended.map(({ code }) => code).sort()).toEqual([0, 0, 2, 2]);
+  expect(ended.map(({ code }) => code).sort()).toEqual([0, 0, 2]);
 });
