@@ -8,5 +8,5 @@ export function draw(options: {
   only: string;
   seed: number;
   count: number;
-  rejects: (faults: readonly Fault[]) => Promise<Set<Fault>>;
+  rejects: (fault: Fault) => Promise<boolean>;
 }): Promise<{ lines: number; drawn: Fault[] }>;

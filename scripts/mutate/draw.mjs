@@ -44,54 +44,38 @@ export function sourceFiles(root, only = 'src') {
 }
 
 /**
- * Draws lines that can have a fault, and one fault for each. `rejects` takes faults in different
- * files and returns those that the type check or the linter would find. A line whose faults are all
- * rejected is not drawn.
+ * Draws lines that can have a fault, and one fault for each. `rejects` says whether the type check or
+ * the linter would find a fault. A line whose faults are all rejected is not drawn. `only` can name
+ * one line: `src/a.ts:7`.
  */
-export async function draw({ root, only, seed, count, rejects }) {
+export async function draw({ root, only = 'src', seed, count, rejects }) {
   const random = randomOf(seed);
-  const lines = sourceFiles(root, only).flatMap((file) => {
+  const [folder, one] = only.split(':');
+  const lines = sourceFiles(root, folder).flatMap((file) => {
     const source = readFileSync(join(root, file), 'utf8');
     const byLine = new Map();
     for (const fault of faultsOf(source)) {
       const line = source.slice(0, fault.start).split('\n').length;
       byLine.set(line, [...(byLine.get(line) ?? []), fault]);
     }
-    return [...byLine.values()].map((faults) => ({ file, source, faults }));
+    return [...byLine]
+      .filter(([line]) => one === undefined || line === Number(one))
+      .map(([, faults]) => ({ file, source, faults }));
   });
   const order = shuffled(lines, random).map((each) => ({ ...each, order: random() }));
   const drawn = [];
-  let at = 0;
-  while (drawn.length < count && at < order.length) {
-    // Each check takes seconds, so this checks more lines at once than it may need.
-    const some = order.slice(at, at + Math.ceil(1.5 * (count - drawn.length)));
-    at += some.length;
-    drawn.push(...(await checked(some, rejects)));
+  for (const line of order) {
+    if (drawn.length === count) break;
+    const fault = await firstAccepted(line, rejects);
+    if (fault !== undefined) drawn.push(fault);
   }
-  return { lines: lines.length, drawn: drawn.slice(0, count) };
+  return { lines: lines.length, drawn };
 }
 
-/** Returns the first fault of each line that is not rejected, in the order of the lines. */
-async function checked(lines, rejects) {
-  const open = lines.map(({ file, source, faults, order }) => ({
-    file,
-    faults: inTurn(faults, randomOf(order * 2 ** 32))
-      .slice(0, TRIES)
-      .map((fault) => ({ file, ...asLines(source, fault) })),
-    found: undefined,
-  }));
-  for (;;) {
-    // The check names files, so it takes one fault of each file at a time.
-    const batch = new Map();
-    for (const line of open)
-      if (line.found === undefined && line.faults.length > 0 && !batch.has(line.file))
-        batch.set(line.file, line);
-    if (batch.size === 0) return open.flatMap(({ found }) => found ?? []);
-    const faults = [...batch.values()].map((line) => line.faults[0]);
-    const rejected = await rejects(faults);
-    for (const line of batch.values()) {
-      const fault = line.faults.shift();
-      if (!rejected.has(fault)) line.found = fault;
-    }
+async function firstAccepted({ file, source, faults, order }, rejects) {
+  for (const fault of inTurn(faults, randomOf(order * 2 ** 32)).slice(0, TRIES)) {
+    const whole = { file, ...asLines(source, fault) };
+    if (!(await rejects(whole))) return whole;
   }
+  return undefined;
 }

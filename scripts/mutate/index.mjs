@@ -1,7 +1,7 @@
 // Draws lines of the source, makes one plausible fault in each, and expects `npm test` to fail.
-// npm run mutate -- --seed 41128 --lines 60 [--only src/money] [--jobs 2]
+// npm run mutate -- --seed 41128 --lines 60 [--only src/money|src/money/spend.ts:42] [--jobs 2]
 // --near: runs only the tests nearest to each fault, which takes minutes instead of an hour
-// --again: judges the survivors of the last run once more
+// --again: judges the survivors of the last run, or those of --only, once more
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,8 +36,8 @@ function options() {
       throw new Error(`--${name} must be a whole number from ${least}: ${values[name]}`);
     return value;
   };
-  if (sourceFiles(ROOT, values.only).length === 0)
-    throw new Error(`--only must be a file or folder of src: ${values.only}`);
+  if (sourceFiles(ROOT, values.only.replace(/:\d+$/, '')).length === 0)
+    throw new Error(`--only must be a file or folder of src, or FILE:LINE: ${values.only}`);
   if (values.again && !existsSync(RESULTS))
     throw new Error('--again needs the results of an earlier run');
   return {
@@ -89,11 +89,11 @@ process.on('exit', () => {
 
 let faults;
 if (again) {
-  const last = JSON.parse(readFileSync(RESULTS, 'utf8'));
-  faults = last.filter(({ outcome }) => outcome === 'SURVIVED');
+  faults = JSON.parse(readFileSync(RESULTS, 'utf8'));
 } else {
-  const rejects = checkIn(copies[0]);
+  const { rejects, close } = checkIn(copies[0]);
   const { lines: all, drawn } = await draw({ root: ROOT, only, seed, count: lines, rejects });
+  close();
   console.log(`seed ${seed}: ${drawn.length} of ${all} lines that can have a fault`);
   faults = drawn;
 }
@@ -104,17 +104,25 @@ for (const fault of faults) {
 }
 
 const judge = judgeIn(copies, nearestTests(ROOT));
-function note(fault, by, without) {
-  Object.assign(fault, { outcome: by === undefined ? without : 'killed', by });
-  console.log(describe(fault));
+function save() {
   mkdirSync(join(ROOT, 'coverage'), { recursive: true });
   writeFileSync(RESULTS, JSON.stringify(faults, undefined, 2));
 }
-const open = () => faults.filter(({ outcome }) => !['killed', 'equivalent'].includes(outcome));
-await judge.near(open(), (fault, by) => note(fault, by, 'SURVIVED'));
+save();
+function note(fault, by) {
+  Object.assign(fault, { outcome: by === undefined ? 'SURVIVED' : 'killed', by });
+  console.log(describe(fault));
+  save();
+}
+const open = () =>
+  faults.filter(
+    ({ outcome, file, line }) =>
+      !['killed', 'equivalent'].includes(outcome) && `${file}:${line}`.startsWith(only),
+  );
+await judge.near(open(), note);
 if (!near) {
   console.log(`\n${open().length} of ${faults.length} left for all of \`npm test\``);
-  await judge.whole(open(), (fault, by) => note(fault, by, 'SURVIVED'));
+  await judge.whole(open(), note);
 }
 
 const count = (outcome) => faults.filter((each) => each.outcome === outcome).length;

@@ -8,20 +8,25 @@ const VITEST = 'node_modules/vitest/vitest.mjs';
 /** Ends a run in which a fault made an endless loop. */
 const NEAR_MS = 10 * 60_000;
 const WHOLE_MS = 40 * 60_000;
-/** The nearest tests of a fault. */
-const NEAR_FILES = 20;
+const SLOW_MS = 1000;
+/** The nearest tests of a fault run in two steps, since the first few find most faults. */
+const NEAR_FILES = [3, 20];
 /** Faults that share one run of all tests. */
 const GROUP = 10;
+
+/** Returns the words that choose one test of a file. */
+const named = (test) =>
+  test === undefined ? [] : [`--testNamePattern=^${test.replace(/[^\w ]/g, '.')}$`];
 
 /**
  * Judges faults in copies of the tree. Each verdict comes from a new process with one fault. Tests
  * that fail without a fault don't count.
  */
 export function judgeIn(copies, nearest) {
-  /** Whether test files pass without a fault. */
+  /** Whether tests pass without a fault, by the words that choose them. */
   const passes = new Map();
 
-  async function vitest(copy, words, limitMs) {
+  async function vitest(copy, words, limitMs, workers = 1) {
     const scratch = scratchOf(copy);
     const report = join(copy, 'coverage/mutate.json');
     rmSync(report, { force: true });
@@ -29,17 +34,18 @@ export function judgeIn(copies, nearest) {
     const { code, late, output } = await runIn(
       copy,
       [
-        ...['env', `TMPDIR=${scratch}`, 'GPUCLOUD_SEED=1', process.execPath, VITEST, 'run'],
-        ...['--passWithNoTests', '--reporter=json', `--outputFile.json=${report}`, ...words],
+        ...['env', `TMPDIR=${scratch}`, 'GPUCLOUD_SEED=1', `VITEST_MAX_WORKERS=${workers}`],
+        ...[process.execPath, VITEST, 'run'],
+        ...['--passWithNoTests', '--experimental.fsModuleCache', '--reporter=json'],
+        ...[`--outputFile.json=${report}`, ...words],
       ],
       limitMs,
     );
     removeFolder(scratch);
-    if (late) return { failed: [{ file: undefined, test: 'no end' }], late };
-    if (code === 0) return { failed: [] };
+    if (late) return { failed: [{ what: 'no end', isSlow: true }], late };
     const failed = failuresOf(copy, report);
-    if (failed.length === 0)
-      failed.push({ file: undefined, test: output.replace(/JSON report .*/, '').trim() });
+    if (failed.length === 0 && code !== 0)
+      failed.push({ what: output.replace(/JSON report .*/, '').trim(), isSlow: true });
     return { failed };
   }
 
@@ -51,44 +57,52 @@ export function judgeIn(copies, nearest) {
       // Vitest itself failed; the caller shows its output.
       return [];
     }
+    // A file that passes with a fault is not one that always fails.
+    for (const { name, assertionResults: tests } of results.testResults)
+      if (tests.length > 0 && tests.every(({ status }) => status === 'passed'))
+        passes.set(relative(copy, name), true);
     return results.testResults
       .filter(({ status }) => status === 'failed')
       .map(({ name, message, assertionResults }) => {
-        const test = assertionResults.find((each) => each.status === 'failed');
-        return { file: relative(copy, name), test: test?.fullName ?? message.split('\n')[0] };
+        const failed = assertionResults.find((each) => each.status === 'failed');
+        const test = failed?.fullName;
+        return {
+          file: relative(copy, name),
+          test,
+          what: test ?? message.split('\n')[0],
+          isSlow: failed?.duration > SLOW_MS,
+        };
       });
   }
 
-  /** Returns whether the files pass in the copy as it is, which has no fault. */
-  function passWithout(copy, files) {
-    const name = files.join(' ');
-    if (!passes.has(name))
-      passes.set(
-        name,
-        vitest(copy, [...PROJECTS, '--maxWorkers=1', ...files], NEAR_MS).then(
-          ({ failed }) => failed.length === 0,
-        ),
-      );
+  /** Returns whether the tests pass in the copy as it is, which has no fault. */
+  async function passWithout(copy, words) {
+    const name = words.join(' ');
+    if (!passes.has(name)) {
+      const { failed } = await vitest(copy, [...PROJECTS, ...words], NEAR_MS);
+      passes.set(name, failed.length === 0);
+    }
     return passes.get(name);
+  }
+
+  function vitestWith(fault, copy, words) {
+    const restore = putIn(copy, [fault]);
+    return vitest(copy, words, NEAR_MS).finally(restore);
   }
 
   /** Returns the first test that fails with the fault, if any. */
   async function failing(copy, fault, files, projects) {
     let left = files;
     while (left.length > 0) {
-      const words = [...projects, '--bail=1', '--maxWorkers=1', ...left];
-      let restore = putIn(copy, [fault]);
-      const { failed } = await vitest(copy, words, NEAR_MS);
-      restore();
+      const { failed } = await vitestWith(fault, copy, [...projects, '--bail=1', ...left]);
       if (failed.length === 0) return undefined;
-      const [{ file, test }] = failed;
-      const suspects = file === undefined ? left : [file];
-      if (await passWithout(copy, suspects)) {
-        // A test can also fail because the computer is busy, so it must fail twice.
-        restore = putIn(copy, [fault]);
-        const second = await vitest(copy, [...projects, '--maxWorkers=1', ...suspects], NEAR_MS);
-        restore();
-        if (second.failed.length > 0) return `${file ?? 'the run'}: ${test}`;
+      const [{ file, test, what, isSlow }] = failed;
+      const suspects = file === undefined ? left : [file, ...named(test)];
+      if (passes.get(file) || (await passWithout(copy, suspects))) {
+        // A slow test can also fail because the computer is busy, so it must fail twice.
+        const isSure =
+          !isSlow || (await vitestWith(fault, copy, [...projects, ...suspects])).failed.length > 0;
+        if (isSure) return `${file ?? 'the run'}: ${what}`;
       }
       if (file === undefined) return undefined;
       left = left.filter((each) => each !== file);
@@ -111,8 +125,7 @@ export function judgeIn(copies, nearest) {
   async function group(faults, found) {
     const [copy] = copies;
     const restore = putIn(copy, faults);
-    const words = [...PROJECTS, `--maxWorkers=${copies.length}`];
-    const { failed, late } = await vitest(copy, words, WHOLE_MS);
+    const { failed, late } = await vitest(copy, PROJECTS, WHOLE_MS, copies.length);
     restore();
     if (late && faults.length > 1) {
       const half = Math.ceil(faults.length / 2);
@@ -123,7 +136,7 @@ export function judgeIn(copies, nearest) {
     if (late) return found(faults[0], 'no end');
     const files = failed.flatMap(({ file }) => file ?? []);
     if (files.length < failed.length)
-      console.error(`failed outside of tests, and counts for no fault: ${failed[0].test}`);
+      console.error(`failed outside of tests, and counts for no fault: ${failed[0].what}`);
     await inCopies(faults, async (own, fault) => {
       const by = files.length === 0 ? undefined : await failing(own, fault, files, PROJECTS);
       found(fault, by);
@@ -134,8 +147,13 @@ export function judgeIn(copies, nearest) {
     /** Runs the nearest tests; `found` gets the test that failed, or undefined. */
     near: (faults, found) =>
       inCopies(faults, async (copy, fault) => {
-        const files = nearest(fault.file).slice(0, NEAR_FILES);
-        found(fault, await failing(copy, fault, files, ['--project', 'code']));
+        const files = nearest(fault.file);
+        let by;
+        for (const [at, to] of NEAR_FILES.entries()) {
+          const some = files.slice(NEAR_FILES[at - 1] ?? 0, to);
+          by ??= await failing(copy, fault, some, ['--project', 'code']);
+        }
+        found(fault, by);
       }),
     /** Runs all tests of `npm test`. */
     async whole(faults, found) {

@@ -4,7 +4,7 @@ import { dirname, join, posix } from 'node:path';
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*'(\.[^']+)'/g;
 
 /** Returns the files that each file under src/ and test/ imports. */
-export function importsOf(root) {
+function importsOf(root) {
   const graph = new Map();
   for (const folder of ['src', 'test']) {
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
@@ -24,6 +24,14 @@ export function importsOf(root) {
   return graph;
 }
 
+/** Returns the files that import each file. */
+export function importersOf(root) {
+  const importers = new Map();
+  for (const [file, found] of importsOf(root))
+    for (const to of found) importers.set(to, [...(importers.get(to) ?? []), file]);
+  return importers;
+}
+
 /** Returns the folders and the name in a path, without `src` or `test`. */
 function wordsOf(file) {
   return file
@@ -37,9 +45,7 @@ function wordsOf(file) {
  * Those with the most folders and names in common come first, then those with the fewest steps.
  */
 export function nearestTests(root) {
-  const importers = new Map();
-  for (const [file, found] of importsOf(root))
-    for (const to of found) importers.set(to, [...(importers.get(to) ?? []), file]);
+  const importers = importersOf(root);
 
   return (source) => {
     const seen = new Set([source]);

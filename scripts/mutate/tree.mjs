@@ -1,19 +1,32 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
 /** Left out of a copy: its own packages, history and results. */
 const LEFT_OUT = ['node_modules', '.git', 'coverage'];
+const CACHES = ['.vite', '.vite-temp', '.vitest', '.experimental-vitest-cache'];
 
-/** Makes a copy of the tree that shares the installed packages. */
+/** Makes a copy of the tree that shares the installed packages, but not Vitest's cache there. */
 export function copyTree(root) {
   const copy = mkdtempSync(join(tmpdir(), 'gpucloud-mutate-'));
   cpSync(root, copy, {
     recursive: true,
     filter: (path) => !LEFT_OUT.includes(relative(root, path)),
   });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  const packages = join(copy, 'node_modules');
+  mkdirSync(packages);
+  for (const name of readdirSync(join(root, 'node_modules')))
+    if (!CACHES.includes(name)) symlinkSync(join(root, 'node_modules', name), join(packages, name));
   return copy;
 }
 

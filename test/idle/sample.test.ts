@@ -191,12 +191,16 @@ test.each([
   expect(parse(probeOutput({ terminals, ptys })).input).toEqual({ value: seconds });
 });
 
+const NO_STATE = { fault: 'the state of the job printed unexpected output' };
 test.each([
-  ['gpucloud-run running\ngpucloud-run ready', true],
-  ['gpucloud-run exited 0\ngpucloud-run rsync\ngpucloud-run ready', false],
-  ['gpucloud-run lost\ngpucloud-run ready', false],
-])('reads the state of the job from %j', (job, value) => {
-  expect(parse(probeOutput({ job })).job).toEqual({ value });
+  ['gpucloud-run running\ngpucloud-run ready', { value: true }],
+  ['gpucloud-run exited 0\ngpucloud-run rsync\ngpucloud-run ready', { value: false }],
+  ['gpucloud-run lost\ngpucloud-run ready', { value: false }],
+  ['gpucloud-run running', NO_STATE],
+  ['gpucloud-run exited 0', NO_STATE],
+  ['', NO_STATE],
+])('reads the state of the job from %j', (job, state) => {
+  expect(parse(probeOutput({ job })).job).toEqual(state);
 });
 
 describe('the probe script', () => {

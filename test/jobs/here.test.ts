@@ -98,6 +98,8 @@ describe('gpucloud run --here', () => {
       statuses: ['TERMINATING'],
     });
     expect(stderr).toMatch(/^warning: Could not rent job-\d: .*out of stock/m);
+    // An instance that was not rented costs nothing.
+    expect(report()).toMatchObject({ terminated: true, cost: null, cost_at_most: '89.90' });
   });
 
   test('terminates an instance at its deadline while others are still to be rented', async () => {

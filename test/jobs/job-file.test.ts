@@ -334,10 +334,16 @@ describe('run --init', () => {
   const init = (...argv: string[]) => world.cli(['run', '--init', ...argv]);
 
   test('writes an example that runs, with the flags given', needs('ssh'), async () => {
-    const { code, stdout, stderr } = await init(...OFFERED, '--ssh-key', 'laptop', '--detach');
+    const ofThisRun = [
+      ...['--any-env-key', '--detach', '--identity', 'id', '--poll-interval', '3s'],
+      ...['--report', 'report.json', '--setup-again', '--ssh-arg=-4', '--ssh-option', 'Port=1'],
+      ...['--unenforced', '--user', 'me', '--wait-timeout', '3m'],
+    ];
+    const { code, stdout, stderr } = await init(...OFFERED, '--ssh-key', 'laptop', ...ofThisRun);
+    const names = ofThisRun.flatMap((word) => /^--[a-z-]+/.exec(word) ?? []).join(', ');
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'Not in the file, so add them to the command: --detach\n',
+      stderr: `Not in the file, so add them to the command: ${names}\n`,
     });
     expect(stdout).toContain('# yaml-language-server: $schema=job.schema.json\n');
     expect(stdout).toContain(

@@ -353,9 +353,16 @@ describe('a time limit', () => {
     });
   const limit = { time: 1_000, late: () => new Error('late'), signal: never };
 
-  test('rejects only work that exceeds the time limit', async () => {
+  test('rejects only work that exceeds the time limit, and then stops the clock', async () => {
     await expect(within(limit, clock(true), work)).rejects.toThrow('late');
-    expect(await within(limit, clock(false), work)).toBe('done');
+    let isOver = false;
+    const one = clock(false);
+    const sleep: Clock['sleep'] = (time, signal) =>
+      one.sleep(time, signal).finally(() => {
+        isOver = true;
+      });
+    expect(await within(limit, { ...one, sleep }, work)).toBe('done');
+    expect(isOver).toBe(true);
     const stopped = { ...limit, signal: AbortSignal.abort(over) };
     await expect(
       within(stopped, clock(false), async (signal) => signal.throwIfAborted()),

@@ -88,3 +88,10 @@ export function hanging(): Piped {
   };
   return { stdin, stdout, stderr, ended, kill };
 }
+
+/** Returns what `run` printed without the measured times. */
+export const withoutTimes = (stderr: string) =>
+  stderr
+    .replace(/after \d+ s/, 'after N s')
+    .replace(/₽: .*\./, '₽.')
+    .replace(/Deadline: [-\d]+ [:\d]+ [+-][:\d]+/, 'Deadline: TIME');

@@ -6,6 +6,7 @@ import {
   valueOfFlag,
 } from '../../src/command-line/reference/completion-values.ts';
 import { referenceOf } from '../../src/command-line/reference/index.ts';
+import { PROMPTS, promptText } from '../../src/mcp/guides.ts';
 import { type Level, offered, toolsIn } from '../../src/mcp/tools.ts';
 import { COMMANDS, tree } from '../contract/tree.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
@@ -276,13 +277,16 @@ describe('in the sandbox', () => {
   });
 
   test('offers its prompts', async () => {
-    const { prompts } = await agent.client.listPrompts();
-    expect(prompts.map(({ name }) => name)).toEqual(['run_folder', 'billing']);
-    const { messages } = await agent.client.getPrompt({
-      name: 'run_folder',
-      arguments: { command: 'python train.py' },
+    expect(await agent.client.listPrompts()).toEqual({ prompts: PROMPTS });
+    const given = { name: 'run_folder', arguments: { command: 'python train.py' } };
+    expect(await agent.client.getPrompt(given)).toEqual({
+      messages: [
+        {
+          role: 'user',
+          content: { type: 'text', text: promptText(given.name, given.arguments) },
+        },
+      ],
     });
-    expect(JSON.stringify(messages)).toContain('python train.py');
   });
 
   test('rejects an unknown tool and arguments that are no object', async () => {

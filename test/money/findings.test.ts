@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AccountDrive, AccountInstance } from '../../src/json-results/money.ts';
 import type { AccountReading } from '../../src/money/account.ts';
-import { findingsOf, lookAt } from '../../src/money/findings.ts';
+import { findingsOf, type Look, lookAt } from '../../src/money/findings.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00.000Z');
 const reading: AccountReading = {
@@ -28,6 +28,9 @@ const instance = (fields: Partial<AccountInstance>) =>
     failure_reason: null,
     ends_at: null,
     age_seconds: null,
+    if_idle_seconds: null,
+    rescue: null,
+    rescue_failing: null,
     ...fields,
   }) as AccountInstance;
 
@@ -66,4 +69,171 @@ test('omits unknown facts about a request or an instance in ERROR', () => {
   expect(messages('instance_error', { instances: [instance({ status: 'ERROR' })] })).toEqual([
     'trainer is in ERROR and may be billing',
   ]);
+});
+
+const HOUR = 3600;
+const job = (fields: Partial<Look['jobs'][number]>) =>
+  ({ id: 'i-1', name: 'trainer', exit_code: null, kept: null, lost_at: null, ...fields }) as const;
+const drive = (status: string, name: string | null = 'data') =>
+  ({ id: 'd-1', name, status, deleted_at_earliest: null, deleted_at_latest: null }) as AccountDrive;
+const accountOf = (user: Partial<NonNullable<AccountReading['user']>>) => ({
+  reading: { ...reading, user: { id: 'user-1', balance: '100.00', ...user } },
+});
+const overdue = (seconds: number) => instance({ paid_until: hoursOn(-seconds / HOUR) });
+
+/** Each row is what differs from an account without findings, and `CODE RESOURCE: MESSAGE > NEXT`. */
+test.each<[string, Partial<Look>, ...found: string[]]>([
+  ['nothing', {}],
+  ['a running instance', { instances: [instance({})] }],
+  [
+    'an unknown request',
+    {
+      instances: [instance({ id: null, name: 'lost', status: 'UNKNOWN', created_at: hoursOn(-1) })],
+    },
+    'unknown_request lost: The outcome of lost, requested 1 h ago, is unknown: it may be billing > instances recover',
+  ],
+  ['a second before a deadline', { instances: [instance({ ends_at: hoursOn(1 / HOUR) })] }],
+  [
+    'the time of a deadline',
+    { instances: [instance({ ends_at: hoursOn(0) })] },
+    'deadline_passed i-1: trainer is 0 s past its deadline > instances reap',
+  ],
+  [
+    'a passed deadline',
+    { instances: [instance({ ends_at: hoursOn(-3) })] },
+    'deadline_passed i-1: trainer is 3 h past its deadline > instances reap',
+  ],
+  [
+    'a passed deadline of a terminated instance',
+    { instances: [instance({ ends_at: hoursOn(-3), bills: false })] },
+  ],
+  [
+    'another account',
+    {
+      others: [
+        { scope: { service: 'https://a/v1', account: 'acc' }, names: ['x', 'y', 'z'] },
+      ] as unknown as Look['others'],
+    },
+    'signed_out_account acc: x and 2 more may be billing on the account acc of https://a/v1, which no profile signs in to. Sign in with "gpucloud login --profile NAME --base-url https://a/v1"',
+  ],
+  [
+    'a failing copy',
+    { instances: [instance({ rescue_failing: 'disk full' })] },
+    'rescue_failing i-1: Could not copy the --rescue paths of trainer (disk full). To copy them > instances rescue trainer',
+  ],
+  ['a job that runs', { instances: [instance({})], jobs: [job({})] }],
+  [
+    'a finished job',
+    { instances: [instance({})], jobs: [job({ exit_code: 0 })] },
+    'job_results i-1: The results of trainer are still on the instance. To fetch them > jobs attach trainer',
+  ],
+  [
+    'a job kept for a person',
+    { instances: [instance({})], jobs: [job({ exit_code: 1, kept: 'command' })] },
+  ],
+  [
+    'a job kept for its results',
+    { instances: [instance({})], jobs: [job({ kept: 'results' })] },
+    'job_results i-1: The results of trainer are still on the instance. To fetch them > jobs attach trainer',
+  ],
+  [
+    'a finished job of a terminated instance',
+    { instances: [instance({ bills: false })], jobs: [job({ exit_code: 0 })] },
+  ],
+  [
+    'a lost job',
+    { instances: [instance({})], jobs: [job({ lost_at: hoursOn(-1) })] },
+    'job_lost i-1: The command on trainer disappeared without an exit code, and trainer bills > jobs stop trainer',
+  ],
+  [
+    'a refused sign-in',
+    { instances: [instance({})], jobs: [job({ sign_in_refused: 'no key' })] },
+    'job_sign_in i-1: "instances reap" can\'t finish the job of trainer (no key). To finish it > jobs attach trainer',
+  ],
+  ['almost a day', { instances: [instance({ age_seconds: 24 * HOUR - 1 })] }],
+  [
+    'a day',
+    { instances: [instance({ age_seconds: 24 * HOUR })] },
+    'running_long i-1: trainer was rented 1 day ago and has no deadline > instances expire trainer --if-idle 45m',
+  ],
+  [
+    'a day with a deadline',
+    { instances: [instance({ age_seconds: 24 * HOUR, ends_at: hoursOn(1) })] },
+  ],
+  [
+    'a day with an idle rule',
+    { instances: [instance({ age_seconds: 24 * HOUR, if_idle_seconds: 60 })] },
+  ],
+  ['a day of an unknown request', { instances: [instance({ age_seconds: 24 * HOUR, id: null })] }],
+  [
+    'a blocked account',
+    accountOf({ is_active: false }),
+    'account_inactive user-1: The account is not active (blocked)',
+  ],
+  ['an active account', accountOf({ is_active: true })],
+  [
+    'no balance',
+    accountOf({ balance: null as unknown as string }),
+    'balance_unknown null: The service returned no readable balance',
+  ],
+  [
+    'a negative balance',
+    accountOf({ balance: '-0.01' }),
+    'balance_negative null: The balance is negative: -0.01 ₽',
+  ],
+  ['an empty balance', accountOf({ balance: '0.00' })],
+  [
+    'a suspended drive',
+    { drives: [drive('SUSPENDED')] },
+    'drive_suspended d-1: Drive data is SUSPENDED because the balance ran out. Its debt grows, and the service deletes it 7 days after the suspension. Top up the balance, then > drives resume data',
+  ],
+  [
+    'a drive in ERROR',
+    { drives: [drive('ERROR'), drive('AVAILABLE')] },
+    'drive_error d-1: Drive data is in ERROR and still billing > drives get d-1',
+  ],
+  [
+    'a drive without a name',
+    { drives: [drive('ERROR', null)] },
+    'drive_error d-1: Drive d-1 is in ERROR and still billing > drives get d-1',
+  ],
+  [
+    'a missing instance',
+    { instances: [instance({ status: 'GONE' })] },
+    'instance_gone i-1: The service does not find trainer: check in the web console whether it is billing > instances untrack i-1',
+  ],
+  [
+    'a failed instance',
+    { instances: [instance({ status: 'ERROR', failure_reason: 'no hardware' })] },
+    'instance_error i-1: trainer is in ERROR (no hardware) and may be billing > instances terminate trainer',
+  ],
+  [
+    'an unknown price',
+    { instances: [instance({ price_per_hour_snapshot: null })] },
+    'price_not_told i-1: The price of trainer is unknown and not part of the burn rate',
+  ],
+  [
+    'an unknown price of an instance that may bill',
+    { instances: [instance({ price_per_hour_snapshot: null, bills: null })] },
+  ],
+  ['a late charge', { instances: [overdue(600)] }],
+  [
+    'an overdue charge',
+    { instances: [overdue(601)] },
+    'instance_overdue i-1: trainer is ACTIVE and was paid until 10 min ago > instances events trainer',
+  ],
+  [
+    'an overdue charge without a price',
+    { instances: [instance({ ...overdue(601), price_per_hour_snapshot: null })] },
+    'price_not_told i-1: The price of trainer is unknown and not part of the burn rate',
+  ],
+])('reports %s', (_what, more, ...found) => {
+  const look = { ...lookAt(more.reading ?? reading), ...more };
+  // Charges have tests of their own.
+  const others = findingsOf(look).filter(({ code }) => code !== 'charges_unchecked');
+  const lines = others.map(
+    ({ code, resource, message, next }) =>
+      `${code} ${resource}: ${message}${next === null ? '' : ` > ${next.join(' ')}`}`,
+  );
+  expect(lines).toEqual(found);
 });

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkIn } from '../../scripts/mutate/check.mjs';
 import { draw, type Fault } from '../../scripts/mutate/draw.mjs';
 import { asLines, faultsOf } from '../../scripts/mutate/faults.mjs';
 import { judgeIn } from '../../scripts/mutate/judge.mjs';
@@ -104,7 +105,7 @@ test('draws the same lines for the same seed, without those whose faults are all
       only,
       seed,
       count: 9,
-      rejects: async (faults) => new Set(faults.filter(rejects)),
+      rejects: async (fault) => rejects(fault),
     });
     return result.drawn.map(({ file, line, after }) => `${file}:${line} ${after}`);
   };
@@ -121,6 +122,9 @@ test('draws the same lines for the same seed, without those whose faults are all
   expect(new Set(seeds.map(String)).size).toBeGreaterThan(1);
 
   expect((await drawn(7, 'src/b', none)).length).toBe(2);
+  expect(await drawn(7, 'src/b/c.ts:3', none)).toEqual([
+    expect.stringMatching(/^src\/b\/c\.ts:3 /),
+  ]);
   expect(await drawn(7, 'src/a.ts', ({ line }) => line === 1)).toEqual([
     expect.stringMatching(/^src\/a\.ts:2 /),
   ]);
@@ -128,6 +132,43 @@ test('draws the same lines for the same seed, without those whose faults are all
   const kept = await drawn(7, 'src/a.ts', ({ line, after }) => line === 2 && after !== 'b < 3;');
   expect(kept).toContain('src/a.ts:2 b < 3;');
 });
+
+test('rejects what the type check or the linter finds, in the file or in one that imports it', async () => {
+  write({
+    'tsconfig.json': JSON.stringify({
+      compilerOptions: { ...{ strict: true, noEmit: true }, allowImportingTsExtensions: true },
+      include: ['src', 'test'],
+    }),
+    'biome.json': '{}',
+    'src/a.ts': 'export const of = (a: string, b: string, c: number) => (c > 1 ? a : b);\n',
+    'src/b.ts': "import { of } from './a.ts';\nexport const b: string = of('', '', 2);\n",
+    'test/b.test.ts': '',
+  });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const source = readFileSync(join(folder, 'src/a.ts'), 'utf8');
+  const { rejects, close } = checkIn(folder);
+  const verdicts: Record<string, boolean> = {};
+  for (const [from, to] of [
+    ['c > 1', 'c > 2'],
+    ['c > 1', 'a > 1'],
+    ['c > 1', 'c == 1'],
+    ['a : b', 'a : c'],
+  ] as const) {
+    const start = source.indexOf(from);
+    const edit = { rule: 'any', start, end: start + from.length, text: to };
+    verdicts[to] = await rejects({ file: 'src/a.ts', ...asLines(source, edit) });
+  }
+  close();
+  expect(verdicts).toEqual({
+    'c > 2': false,
+    'a > 1': true,
+    // Only the linter finds this.
+    'c == 1': true,
+    // Only the file that imports the function has a wrong type.
+    'a : c': true,
+  });
+  expect(readFileSync(join(folder, 'src/a.ts'), 'utf8')).toBe(source);
+}, 120_000);
 
 test('lists the tests that import a file, by common names and then by steps', () => {
   write({
@@ -167,7 +208,7 @@ test('judges by the nearest tests, then by all tests, without tests that fail an
     'src/a.ts':
       'export const one = () => 1;\nexport const two = () => 2;\nexport const three = () => 3;\n',
     // Runs first, since it has the shortest name.
-    'test/code/a.test.ts': checked('three', 'expect(three()).toBe(4);'),
+    'test/code/a.test.ts': checked('three', 'expect(three()).toBe(9);'),
     'test/code/one.test.ts': checked('one', 'expect(one()).toBe(1);'),
     'test/quick/two.test.ts': checked('two', 'expect(two()).toBe(2);'),
   });

@@ -84,7 +84,6 @@ const FIELDS = {
   setupFile: ['setup_files'],
   sync: ['sync'],
   exclude: ['exclude'],
-  gitignore: ['gitignore'],
   fetch: ['fetch'],
   fetchEvery: ['fetch_every'],
   passEnv: ['pass_env'],

@@ -184,7 +184,8 @@ export function fold(line: string, columns: number): string[] {
 function shortened(lines: readonly string[], room: number, columns: number): string[] {
   const kept = lines.slice(0, Math.max(0, room - 1));
   const hidden = lines.length - kept.length;
-  const count = `… ${hidden} more ${hidden === 1 ? 'line' : 'lines'} below the screen`;
+  // At least two: the last line of the room shows the count.
+  const count = `… ${hidden} more lines below the screen`;
   return [...kept, clamp(count, columns)];
 }
 

@@ -60,6 +60,20 @@ describe('the check of terminated instances', () => {
     });
   });
 
+  test('counts from the time an instance was first seen terminated if the service gives none', async () => {
+    const instance = await ended(null);
+    world.clock.advance(30 * HOUR);
+    instance.last_billed_at = service.ago(-26 * HOUR);
+    expect(await check()).toMatchObject({
+      result: 'finding',
+      evidence: [
+        expect.stringContaining(
+          'was terminated at 2026-01-15T12:00:00.000Z and charged at 2026-01-16T14:00:00.000Z',
+        ),
+      ],
+    });
+  });
+
   test('passes a terminated instance that the service no longer finds', async () => {
     const { id } = await ended();
     service.instances.delete(String(id));

@@ -141,7 +141,10 @@ Service
     const { code, of } = await examine(world, {}, '--profile', 'sandbox');
     expect(code).toBe(0);
     expect(of('profile')?.message).toBe('sandbox, from --profile');
-    expect(of('account')?.message).toMatch(/^the key belongs to .*@/);
+    expect(of('base_url')?.message).toBe('not needed: the sandbox uses its built-in service');
+    expect(of('api_key')?.message).toBe('not needed');
+    expect(of('proxy')?.message).toBe('not needed: the sandbox runs on this computer');
+    expect(of('account')?.message).toBe('the key belongs to sandbox@example.com');
     expect(of('clock')?.status).toBe('pass');
   });
 

@@ -166,6 +166,7 @@ describe('instances ssh', () => {
     const world = await worldWith({ status });
     for (const argv of [
       ['ssh', ID],
+      ['ssh', ID, '--port', '2222'],
       ['scp', `${ID}:a`, '.'],
       ['tunnel', ID, '8888'],
     ]) {

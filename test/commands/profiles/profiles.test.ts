@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type CliOptions, createWorld, journalOf, type World } from '../../support/run-cli.ts';
@@ -322,5 +322,35 @@ describe('profiles remove', () => {
     const { code, stderr } = await (await newWorld()).cli(['profiles', 'rm', 'sandbox', '--yes']);
     expect(code).toBe(2);
     expect(stderr).toContain('gpucloud sandbox reset');
+  });
+});
+
+describe('profiles move', () => {
+  const move = (world: World) => world.cli(['profiles', 'move', 'home', '--to', 'file']);
+
+  test("moves a command's key to the config file, and keeps the account", async () => {
+    const world = await newWorld();
+    const argv = ['login', '--profile', 'home', '--base-url', world.service.url];
+    const key = join(world.home, 'key');
+    await writeFile(key, ANNA_KEY, { mode: 0o600 });
+    const login = await world.cli([...argv, '--key-command', `cat ${key}`]);
+    expect(login.code, login.stderr).toBe(0);
+    const { key_command, ...rest } = (await stored(world)).profiles.home;
+    expect(key_command).toEqual(['cat', key]);
+    expect(await move(world)).toMatchObject({
+      code: 0,
+      stderr: `Key saved to ${configFile(world)} (mode 0600).\n`,
+    });
+    expect((await stored(world)).profiles.home).toEqual({ ...rest, api_key: ANNA_KEY });
+  });
+
+  test('changes nothing if the key is already there', async () => {
+    const world = await twoProfiles();
+    const before = await stored(world);
+    expect(await move(world)).toMatchObject({
+      code: 0,
+      stderr: 'The key of profile "home" is already in the config file.\n',
+    });
+    expect(await stored(world)).toEqual(before);
   });
 });

@@ -95,18 +95,30 @@ windows-server-2022  Windows Server 2022  12.4  551.61     no
 
   test('lists offers and images together in row formats', async () => {
     const world = await newWorld();
-    const ids = (await world.cli(['sandbox', 'catalog', '-q'])).stdout.trimEnd().split('\n');
-    expect(ids).toHaveLength(8);
-    expect(ids).toContain(OFFER);
+    const csv = `kind,id,name,price_per_hour,gpu,gpu_count,vram_gb,in_stock,region,cuda_version
+offer,${OFFER},RTX 4090,89.90,NVIDIA RTX 4090,1,24,true,ru-1,
+offer,a100a100-0000-4000-8000-000000000002,A100 80GB,189.50,NVIDIA A100 80GB,1,80,true,ru-1,
+offer,01000100-0000-4000-8000-000000000003,H100 80GB,299.95,NVIDIA H100 80GB,1,80,true,ru-2,
+offer,81008100-0000-4000-8000-000000000004,8x H100 80GB SXM5,2359.60,NVIDIA H100 80GB,8,640,true,ru-2,
+offer,30903090-0000-4000-8000-000000000005,RTX 3090,54.00,NVIDIA RTX 3090,1,24,false,ru-1,
+image,${IMAGE},Ubuntu 22.04,,,,,,,12.4
+image,24042404-0000-4000-8000-000000000012,Ubuntu 24.04,,,,,,,12.8
+image,20222022-0000-4000-8000-000000000013,Windows Server 2022,,,,,,,12.4
+`;
+    expect((await world.cli(['sandbox', 'catalog', '-o', 'csv'])).stdout).toBe(csv);
+    const ids = csv.split('\n').flatMap((line) => line.split(',')[1] ?? []);
+    expect((await world.cli(['sandbox', 'catalog', '-q'])).stdout).toBe(
+      ids
+        .slice(1)
+        .map((id) => `${id}\n`)
+        .join(''),
+    );
     const chosen = ['--columns', 'kind,name', '--sort', '-name', '--no-header'];
     const { stdout } = await world.cli(['sandbox', 'catalog', '-o', 'csv', ...chosen]);
     expect(stdout.split('\n').slice(0, 2)).toEqual([
       'image,Windows Server 2022',
       'image,Ubuntu 24.04',
     ]);
-    expect((await world.cli(['sandbox', 'catalog', '--columns', 'gpu'])).stdout).toContain(
-      'NVIDIA',
-    );
   });
 
   test('suggests serve with the given state file', async () => {
@@ -134,15 +146,56 @@ describe('sandbox status', () => {
     expect((await stat(builtIn(world))).mode & 0o777).toBe(0o600);
   });
 
-  test('lists instances with their prices and paid times', async () => {
+  test('lists instances, drives and pending failures', async () => {
     const world = await newWorld();
+    await world.cli(['drives', 'create', 'data', '--size', '10', '--yes', '--profile', 'sandbox']);
     await rent(world, 'trainer');
     await world.cli(['sandbox', 'fault', 'fail-stop']);
     const { stdout } = await world.cli(['sandbox', 'status']);
-    expect(stdout).toContain('Reserved:      89.90\n');
-    expect(stdout).toContain('Instances:     1 PROVISIONING\n');
-    expect(stdout).toMatch(/\nInstances\n {2}trainer: +PROVISIONING, 89\.90 ₽\/h/);
-    expect(stdout).toMatch(/\nPending failures\n {2}fail-stop: +pending\n/);
+    expect(stdout.slice(stdout.indexOf('\n'))).toBe(`
+Speed:         1× real time
+Balance:       10500.00
+Available:     10410.10
+Reserved:      89.90
+Instances:     1 PROVISIONING
+Drives:        1 AVAILABLE
+
+Instances
+  trainer:     PROVISIONING, 89.90 ₽/h
+
+Drives
+  data:        AVAILABLE, 10 GB, 0.12 ₽/h
+
+Pending failures
+  fail-stop:   pending
+`);
+    expect(await json(world, 'status')).toEqual({
+      account: expect.any(String),
+      now: expect.any(String),
+      speed: 1,
+      balance: '10500.00',
+      available: '10410.10',
+      reserved: '89.90',
+      debt: '0.00',
+      counts: {
+        instances: { PROVISIONING: 1 },
+        drives: { AVAILABLE: 1 },
+        ...{ ssh_keys: 0, api_keys: 1, transactions: 2 },
+      },
+      instances: [
+        {
+          ...{ id: expect.any(String), name: 'trainer', status: 'PROVISIONING' },
+          ...{ price_per_hour: '89.90', reserved: '89.90', paid_until: null },
+        },
+      ],
+      drives: [
+        {
+          ...{ id: expect.any(String), name: 'data', status: 'AVAILABLE', size_gb: 10 },
+          ...{ price_per_hour: '0.12', debt: '0.00', current_instance_id: null },
+        },
+      ],
+      faults: ['fail-stop'],
+    });
   });
 
   test.each([

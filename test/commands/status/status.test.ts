@@ -217,10 +217,24 @@ describe('status', () => {
     const { stdout } = await world.cli(['status'], { terminal: true, env });
     expect(stdout).toContain('Instances known to this computer: 50\n');
     // The total is the sum of the prices from 88.50 down to 51.50.
-    expect(stdout).toContain('and 38 more, 2,660.00 ₽ per hour: gpucloud instances list');
+    expect(stdout).toContain(
+      '\nand 38 more, 2,660.00 ₽ per hour: gpucloud instances list, or status --all\n',
+    );
     const piped = await world.cli(['status']);
     expect(piped.stdout.match(/^box-\d+/gm)).toHaveLength(50);
     expect((await status()).doc.instances).toHaveLength(50);
+  });
+
+  test.each([
+    [13, 13, undefined],
+    [14, 12, 'and 2 more: gpucloud drives list, or status --all'],
+  ])('of %d drives shows %d in a terminal, those in trouble first', async (count, shown, more) => {
+    for (let at = 0; at < count; at += 1)
+      service.drive(`data-${at}`, { status: at === count - 1 ? 'ERROR' : 'AVAILABLE' });
+    const { stdout } = await world.cli(['status'], { terminal: true, env: { NO_COLOR: '1' } });
+    const rows = stdout.match(/^data-\d+/gm) ?? [];
+    expect([rows[0], rows.length]).toEqual([`data-${count - 1}`, shown]);
+    expect(stdout.match(/^and .*/m)?.[0]).toBe(more);
   });
 
   test('adds the selected profile to suggested commands', async () => {

@@ -1,0 +1,72 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import type { Question } from '../../src/prompts/inquirer.ts';
+import { lineAsker } from '../../src/prompts/lines.ts';
+
+/** Asks one question, and returns the result and everything printed. */
+async function asked(question: Question, typed: string) {
+  const [stdin, stderr] = [new PassThrough(), new PassThrough()];
+  const { signal } = new AbortController();
+  const answer = lineAsker({ stdin, stderr, signal })(question);
+  stdin.write(typed);
+  return { answer: await answer, printed: String(stderr.read() ?? '') };
+}
+
+const short = (text: string) => (text.length < 3 ? 'too short' : undefined);
+const CARDS = [
+  { value: 'a', short: 'RTX 4090', name: 'RTX 4090', about: ['24 GB', ' '] },
+  ...['A100 80GB', 'A100 40GB'].map((name) => ({ value: name, short: name, name })),
+];
+const LIST = `Offer
+  1. RTX 4090, 24 GB
+  2. A100 80GB
+  3. A100 40GB
+`;
+const NUMBER = (at: number) => `Number, or a part of the name [${at}] `;
+const NUMBERS = (now: string) => `Numbers separated by spaces, or none [${now}] `;
+
+const text = (more: { initial?: string; check?: typeof short }) =>
+  ({ form: 'text', message: 'Name', initial: undefined, check: undefined, ...more }) as const;
+const confirm = (initial: boolean) => ({ form: 'confirm', message: 'Go?', initial }) as const;
+const choose = (initial?: number) =>
+  ({ form: 'choose', message: 'Offer', choices: CARDS, initial }) as const;
+const several = (least: number, ...checked: number[]) =>
+  ({
+    form: 'several',
+    message: 'Offer',
+    least,
+    choices: CARDS.map((one, at) => ({ ...one, checked: checked.includes(at) })),
+  }) as const;
+const KEY = { form: 'secret', message: 'Key', check: undefined } as const;
+
+/** Each row is a question, what a person types, the answer, and all that is printed. */
+test.each<[Question, typed: string, answer: unknown, printed: string]>([
+  [text({}), 'box\n', 'box', 'Name '],
+  [text({ initial: 'old' }), '\r', 'old', 'Name [old] '],
+  [text({ check: short }), 'ab\r\nabc\n', 'abc', 'Name   too short\nName '],
+  // Ctrl-U removes the line, and DEL a character.
+  [KEY, 'xy\u0015abd\u007fc\r', 'abc', 'Key (input hidden) \n'],
+  [confirm(true), '\n', true, 'Go? yes or no [yes] '],
+  [confirm(false), '\n', false, 'Go? yes or no [no] '],
+  [confirm(true), 'no\n', false, 'Go? yes or no [yes] '],
+  [confirm(false), 'a\n Y \n', true, 'Go? yes or no [no]   type yes or no\nGo? yes or no [no] '],
+  [choose(), '\n', 0, `${LIST}${NUMBER(1)}`],
+  [choose(2), '\n', 2, `${LIST}${NUMBER(3)}`],
+  [choose(), '3\n', 2, `${LIST}${NUMBER(1)}`],
+  [
+    choose(),
+    'h100\nA100\na100 4\n',
+    2,
+    `${LIST}${NUMBER(1)}  no choice matches\n${NUMBER(1)}  2. A100 80GB\n  3. A100 40GB\n${NUMBER(1)}`,
+  ],
+  [several(0), '\n', [], `${LIST}${NUMBERS('none')}`],
+  [several(1, 1, 2), '\n', [1, 2], `${LIST}${NUMBERS('2 3')}`],
+  [
+    several(1, 1, 2),
+    'none\n4\n3, 1 3\n',
+    [0, 2],
+    `${LIST}${NUMBERS('2 3')}  choose at least one\n${NUMBERS('2 3')}  4 is not a number from the list\n${NUMBERS('2 3')}`,
+  ],
+])('asks %j, and %j answers %j', async (question, typed, answer, printed) => {
+  expect(await asked(question, typed)).toEqual({ answer, printed });
+});
