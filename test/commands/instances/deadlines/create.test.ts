@@ -35,7 +35,7 @@ describe('a deadline', () => {
       const { code, stderr, requests } = await world.cli([...argv, ...flag]);
       expect({ code, requests }).toEqual({ code: 2, requests: [] });
       expect(stderr).toBe(
-        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: schedule it: gpucloud instances reap --install; or add --unenforced to skip this check\n',
+        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: schedule it: while :; do gpucloud instances reap --every 5m; sleep 300; done; or add --unenforced to skip this check\n',
       );
     }
   });
@@ -131,7 +131,7 @@ describe('create with a deadline', () => {
     const { code, stderr } = await world.cli([...CREATE, ...IN_FOUR_HOURS]);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled\. The instance bills until you terminate it\. To schedule it: gpucloud instances reap --install\n/,
+      /^warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled\. The instance bills until you terminate it\. To schedule it: while :; do gpucloud instances reap --every 5m; sleep 300; done\n/,
     );
     await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     await world.arm();
@@ -289,7 +289,7 @@ describe('expire', () => {
       ends_at: world.at(8),
     });
     expect(warningsOf(stderr)).toEqual([
-      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: gpucloud instances reap --install',
+      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: while :; do gpucloud instances reap --every 5m; sleep 300; done',
     ]);
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(8) }]);
   });
