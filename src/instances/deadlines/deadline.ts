@@ -353,6 +353,15 @@ export function noteEnds(
   }
 }
 
+/** Prints when instances just rented will be terminated, or how to set a deadline. */
+export function noteNewEnds(typed: readonly string[], ends: WantedEnds, context: Context): void {
+  if (ends.deadline !== undefined || ends.if_idle !== undefined) {
+    return noteEnds(typed, ends, context);
+  }
+  const expire = gpucloud('instances', 'expire', ...typed, '--after', '4h');
+  context.err.note(`Deadline:    none. To set one: ${expire}`);
+}
+
 function rescueLine(typed: readonly string[]): string {
   return gpucloud('instances', 'rescue', ...typed.slice(0, 1));
 }
