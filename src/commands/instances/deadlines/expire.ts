@@ -170,7 +170,9 @@ function movedText(
 ): string {
   const now = serviceClock.now();
   const [end, from] = [Date.parse(deadline), Math.max(now, Date.parse(old ?? '') || now)];
-  const instead = old == null ? '' : `, instead of ${minuteText(Date.parse(old))}`;
+  const [before, after] = [old == null ? '' : minuteText(Date.parse(old)), minuteText(end)];
+  const text = `Deadline of ${name}: ${deadlineText(deadline, now)}`;
+  if (before === after) return `${text}, as before.`;
   // The API document does not say what other statuses cost.
   const bills = instanceStatus(instance.status).bills === 'yes';
   const price = bills ? priceIn(instance.price_per_hour_snapshot) : undefined;
@@ -179,8 +181,9 @@ function movedText(
     .div(HOUR)
     .round(2);
   const more = old == null ? 'until then' : end < from ? 'less' : 'more';
-  const text = cost?.gt(0) ? ` That costs about ${inRoubles(cost)} ${more}.` : '';
-  return `Deadline of ${name}: ${deadlineText(deadline, now)}${instead}.${text}`;
+  const instead = before === '' ? '' : `, instead of ${before}`;
+  const money = cost?.gt(0) ? ` That costs about ${inRoubles(cost)} ${more}.` : '';
+  return `${text}${instead}.${money}`;
 }
 
 async function expiryOf(
