@@ -31,15 +31,22 @@ export async function choose(
   return { typed, instances, left: [] };
 }
 
+/** Throws a usage error before any request if nobody can confirm to terminate all instances. */
+export async function ensureConfirmable(context: Context): Promise<void> {
+  if (context.flags.yes === true || (await context.prompts()) !== undefined) return;
+  throw usageError('not interactive: add --yes to confirm (Terminate all known instances?)');
+}
+
 /**
- * Returns every instance of `instances list` that may bill, except those that are GONE. Throws a
- * usage error before any request if nobody can confirm.
+ * Returns every instance of `instances list` that may bill, except those that are GONE. `leftOut`
+ * completes the error for an instance without an ID.
  */
-export async function chooseAll(typed: readonly string[], context: Context): Promise<Chosen> {
+export async function chooseAll(
+  typed: readonly string[],
+  leftOut: string,
+  context: Context,
+): Promise<Chosen> {
   if (typed.length > 0) throw usageError("--all can't be used with INSTANCE");
-  if (context.flags.yes !== true && (await context.prompts()) === undefined) {
-    throw usageError('not interactive: add --yes to confirm (Terminate all known instances?)');
-  }
   const nothingSent = (interrupt: CliError) =>
     interrupt.with(`${interrupt.message} Nothing was sent.`, { mayBeBilling: true });
   const { rows, driveFault } = await runPreflight(context, nothingSent, async () => {
@@ -55,14 +62,14 @@ export async function chooseAll(typed: readonly string[], context: Context): Pro
     context.err.warn('may_be_billing', otherAccountText(other));
   }
   const left = [
-    ...rows.filter(({ id }) => id === null).map(({ name }) => withoutId(name)),
+    ...rows.filter(({ id }) => id === null).map(({ name }) => withoutId(name, leftOut)),
     ...(driveFault === undefined ? [] : [driveFault.with(drivesUnread(driveFault))]),
   ];
   return { typed, instances, left };
 }
 
-function withoutId(name: string): CliError {
-  return doubt(`The ID of "${name}" is unknown, so it was not terminated. It may be billing.`, {
+function withoutId(name: string, leftOut: string): CliError {
+  return doubt(`The ID of "${name}" is unknown, so it ${leftOut}. It may be billing.`, {
     hint: `recover the request: ${gpucloud('instances', 'recover')}`,
     resource: name,
   });

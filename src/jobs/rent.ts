@@ -2,14 +2,13 @@ import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, doubt, unforeseen, usageError } from '../errors.ts';
 import { endOne, hasTriedToEnd } from '../instances/change/ending.ts';
-import { readEnforcement } from '../instances/deadlines/armed.ts';
+import { armCommand, readEnforcement } from '../instances/deadlines/armed.ts';
 import { deadlineField } from '../instances/deadlines/deadline.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
 import { type Gates, obtain } from '../instances/rent/capacity.ts';
 import { type Chosen, warnIfDearer } from '../instances/rent/hardware.ts';
 import { OverMaxPrice, rentWithin } from '../instances/rent/max-price.ts';
 import { nothingCreated, runPreflight } from '../instances/rent/preflight.ts';
-import { gpucloud } from '../output/shell-line.ts';
 import { minuteText } from '../output/time.ts';
 import { isSameName } from '../rules/names.ts';
 import { costAtMost } from './end/cost.ts';
@@ -122,7 +121,7 @@ export function warnIfUnarmed({ names, ends }: JobPlan, context: Context): Promi
     const its = names.length === 1 ? 'its deadline' : 'their deadlines';
     context.err.warn(
       'deadline_unenforced',
-      `If this run is killed, nothing terminates ${namesText(names)} at ${its}. Schedule termination: ${gpucloud('instances', 'reap', '--install')}`,
+      `If this run is killed, nothing terminates ${namesText(names)} at ${its}. To schedule termination: ${await armCommand(context)}`,
     );
   });
 }

@@ -171,6 +171,7 @@ const accountDrive = lazy(() => {
     bills: maybeFlag,
     price_per_hour: maybeText,
     size_gb: maybeNumber,
+    used_bytes: maybeText,
     current_instance_id: maybeText,
     paid_until: maybeText,
     /** Earliest and latest time at which a suspended drive is deleted for good. */

@@ -98,6 +98,9 @@ const LATE = 10 * 60_000;
 /** Age in seconds at which an instance without a deadline may have been forgotten. */
 const LONG = 24 * 3600;
 
+/** Share of a drive's size from which it counts as full: it then grows by itself. */
+const FULL = 0.95;
+
 /** All kinds of findings, most serious first. */
 const KINDS: readonly ((look: Look) => Finding[])[] = [
   unreadParts,
@@ -214,6 +217,13 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
     test: ({ status }) => status === 'ERROR',
     message: (row) => `Drive ${title(row)} is in ERROR and still billing`,
     next: ({ id }) => ['drives', 'get', id],
+  }),
+  ofDrives({
+    code: 'drive_full',
+    test: (row) => row.bills === true && row.status !== 'SUSPENDED' && usedShare(row) >= FULL,
+    message: (row) =>
+      `Drive ${title(row)} uses ${Math.floor(usedShare(row) * 100)} % of its ${row.size_gb} GB. The service raises its size and price when more data is stored`,
+    next: ({ name, id }) => ['drives', 'get', typedName(name, id)],
   }),
   ofInstances({
     code: 'instance_gone',
@@ -365,6 +375,11 @@ function lateText(row: AccountInstance, look: Look): string {
 
 function ageText({ age_seconds: age }: AccountInstance): string {
   return `rented ${spanText(age ?? 0)} ago`;
+}
+
+/** The API document doesn't define GB. The bigger unit, GiB, never reports too early. */
+function usedShare({ used_bytes: used, size_gb: size }: AccountDrive): number {
+  return used === null || size === null || size <= 0 ? 0 : Number(used) / (size * 2 ** 30) || 0;
 }
 
 /** Formats a range, since no field shows when the drive was suspended. */

@@ -48,6 +48,7 @@ export function driveRow(drive: Drive): AccountDrive {
     bills: billsFlag(driveItem(drive)),
     price_per_hour: drive.price_per_hour ?? null,
     size_gb: drive.size_gb ?? null,
+    used_bytes: drive.used_bytes ?? null,
     current_instance_id: drive.current_instance_id ?? null,
     paid_until: drive.paid_until ?? null,
     deleted_at_earliest: isoOrNull(deletion?.earliest),

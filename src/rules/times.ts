@@ -85,18 +85,27 @@ export const since: Rule<Moment> = (text) => momentOf(text, 0);
 export const until: Rule<Moment> = (text) => momentOf(text, 1);
 
 const MOMENT =
-  'must be a time of day, such as 18:00, or a date with a time of day, such as 2026-01-31T18:00, with Z or +03:00 for a zone';
+  'must be a time of day, such as 18:00 or "fri 18:00", or a date with a time of day, such as 2026-01-31T18:00, with Z or +03:00 for a zone';
+
+/** In the order of `Date.getDay`. */
+const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
 /**
- * Milliseconds since 1970, or a time of day, which means its next occurrence in this computer's
- * time zone.
+ * Milliseconds since 1970, or a time of day, perhaps of a weekday, which means its next occurrence
+ * in this computer's time zone.
  */
-export type ComingTime = number | { readonly hour: number; readonly minute: number };
+export type ComingTime =
+  | number
+  | { readonly hour: number; readonly minute: number; readonly weekday?: number };
 
 /** Rejects a date without a time, since its hour is ambiguous. */
 export const moment: Rule<ComingTime> = (text) => {
-  const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
-  if (hour !== undefined) return kept({ hour: Number(hour), minute: Number(minute) });
+  const [, day, hour, minute] = /^(?:([a-z]{3,}) +)?([01]?\d|2[0-3]):([0-5]\d)$/i.exec(text) ?? [];
+  const weekday = DAYS.findIndex((name) => name.startsWith(day?.toLowerCase() ?? ' '));
+  if (hour !== undefined && (day === undefined || weekday !== -1)) {
+    const time = { hour: Number(hour), minute: Number(minute) };
+    return kept(day === undefined ? time : { ...time, weekday });
+  }
   const verdict = momentOf(text, 0);
   const isExact = verdict.ok && 'at' in verdict.value && text.includes(':');
   return isExact ? kept(verdict.value.at) : broken(MOMENT);
@@ -114,14 +123,18 @@ export function comingAt(time: ComingTime, now: number): number {
       time.hour,
       time.minute,
     ).getTime();
-  return at(0) > now ? at(0) : at(1);
+  const { weekday } = time;
+  const first = weekday === undefined ? 0 : (weekday - day.getDay() + 7) % 7;
+  const next = first + (weekday === undefined ? 1 : 7);
+  return at(first) > now ? at(first) : at(next);
 }
 
-/** Formats a time as `18:00`, or in ISO 8601. */
+/** Formats a time as `18:00` or `fri 18:00`, or in ISO 8601. */
 export function comingWord(time: ComingTime): string {
   if (typeof time === 'number') return new Date(time).toISOString();
   const two = (number: number) => String(number).padStart(2, '0');
-  return `${two(time.hour)}:${two(time.minute)}`;
+  const day = time.weekday === undefined ? '' : `${DAYS[time.weekday]?.slice(0, 3)} `;
+  return `${day}${two(time.hour)}:${two(time.minute)}`;
 }
 
 /** Returns milliseconds since 1970. */

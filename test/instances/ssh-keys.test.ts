@@ -39,6 +39,7 @@ const CREATE = ['instances', 'create', 'trainer', ...OFFERED];
 const RUN = ['run', ...OFFERED, '--terminate-after', '1h', '--', 'true'];
 const PRICE = 'Price per hour: unknown until created; --max-price sets a limit.\n';
 const NEXT = `Rented trainer (3f0c5d9e-1111-4222-8333-444455557777).
+Deadline:    none. To set one: gpucloud instances expire trainer --after 4h
 See it:      gpucloud instances get trainer
 Stop paying: gpucloud instances terminate trainer
 `;

@@ -379,7 +379,7 @@ describe('gpucloud run before renting', () => {
     const words = ['run', ...ids, '--terminate-after', '1h', '--if-idle', '45m', '--', 'true'];
     const { code, stderr } = await world.cli(words, { env: { PATH: folder } });
     expect(code, stderr).toBe(2);
-    expect(stderr).toContain('gpucloud instances reap --install');
+    expect(stderr).toContain('while :; do gpucloud instances reap --every 5m; sleep 300; done');
   });
 
   test(

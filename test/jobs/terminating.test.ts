@@ -254,15 +254,15 @@ describe('reap', () => {
 });
 
 describe('the warning about an unenforced deadline', () => {
-  test('reports the instance with an unenforced deadline, and suggests reap --install', async () => {
+  test('reports the instance with an unenforced deadline, and suggests reap', async () => {
     const { stderr } = await world.run('true', []);
     expect(stderr).toMatch(
-      /killed, nothing terminates job at its deadline\..*gpucloud instances reap --install/s,
+      /killed, nothing terminates job at its deadline\..*gpucloud instances reap --(install|every 5m; sleep 300; done)/s,
     );
   });
 
   test('omits the warning about an unenforced deadline with --unenforced', async () => {
     const { stderr } = await world.run('true', ['--unenforced']);
-    expect(stderr).not.toContain('reap --install');
+    expect(stderr).not.toContain('instances reap');
   });
 });

@@ -41,6 +41,29 @@ function messages(code: string, more: { instances?: AccountInstance[]; drives?: 
   return findingsOf(look, code).map(({ message }) => message);
 }
 
+const GIB = 2 ** 30;
+const FULL = 'of its 100 GB. The service raises its size and price when more data is stored';
+
+test.each([
+  ['IN_USE', `${96.9 * GIB}`, 100, [`Drive data uses 96 % ${FULL}`]],
+  ['AVAILABLE', `${95 * GIB}`, 100, [`Drive data uses 95 % ${FULL}`]],
+  ['IN_USE', `${120 * GIB}`, 100, [`Drive data uses 120 % ${FULL}`]],
+  ['IN_USE', `${94.9 * GIB}`, 100, []],
+  ['SUSPENDED', `${96 * GIB}`, 100, []],
+  ['DELETED', `${96 * GIB}`, 100, []],
+  ['IN_USE', null, 100, []],
+  ['IN_USE', 'many', 100, []],
+  ['IN_USE', `${96 * GIB}`, null, []],
+  ['IN_USE', `${96 * GIB}`, 0, []],
+])(
+  'reports a drive that is about to grow: %s with %s bytes of %s GB',
+  (status, used_bytes, size_gb, expected) => {
+    const bills = status !== 'DELETED';
+    const drive = { id: 'd-1', name: 'data', status, bills, used_bytes, size_gb };
+    expect(messages('drive_full', { drives: [drive as AccountDrive] })).toEqual(expected);
+  },
+);
+
 test.each([
   [null, null, 'Drive d-1 is SUSPENDED', 'the service deletes it 7 days after the suspension'],
   [hoursOn(48), hoursOn(48), 'Drive d-1 is SUSPENDED', 'in about 2 days'],

@@ -68,6 +68,8 @@ export const SELF: Self = {
   args: ['/usr/lib/node_modules/gpucloud/bin/gpucloud.js'],
 };
 
+const SCHEDULERS: ReadonlySet<string> = new Set(['systemctl', 'crontab', 'launchctl', 'schtasks']);
+
 /** Methods of tty.WriteStream that a spinner calls if a slow computer lets it start. */
 const CURSOR = { cursorTo: () => true, moveCursor: () => true, clearLine: () => true };
 
@@ -232,7 +234,12 @@ async function runCli(
     self: () => options.self ?? SELF,
     // Writes the output of programs that inherit the streams to the run's stdout.
     startPiped,
-    start: (program) => startProgram({ hear: (text) => stdout.write(text), ...program }),
+    start(program) {
+      // Without a PATH, the system would find the schedulers of the computer that runs the tests.
+      const isHidden = SCHEDULERS.has(program.file) && program.env.PATH === undefined;
+      const file = isHidden ? '/no/such/program' : program.file;
+      return startProgram({ hear: (text) => stdout.write(text), ...program, file });
+    },
   };
   const code = await run(argv, host);
   stdout.close();

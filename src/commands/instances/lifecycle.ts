@@ -5,7 +5,7 @@ import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, failuresOf, throwAll } from '../../errors.ts';
 import { outcomeOf, withBill } from '../../instances/change/outcome.ts';
-import { asking, choose, chooseAll } from '../../instances/choose.ts';
+import { asking, choose, chooseAll, ensureConfirmable } from '../../instances/choose.ts';
 import { knownHere, reservationNote, runPreflight } from '../../instances/rent/preflight.ts';
 import { findInstances, type Target } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
@@ -105,7 +105,10 @@ export const terminate = verb({
       .addOption(pollIntervalOption()),
   async run(context, typed, { wait, all = false, rescue, ...times }) {
     const own = asking(typed, context);
-    const chosen = all ? await chooseAll(typed, own) : await choose('terminate', typed, own);
+    if (all && typed.length === 0) await ensureConfirmable(own);
+    const chosen = all
+      ? await chooseAll(typed, 'was not terminated', own)
+      : await choose('terminate', typed, own);
     const { question, findDrives, readLogs, onAccepted, refunds } = termination(own);
     await change(
       {

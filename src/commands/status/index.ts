@@ -1,18 +1,18 @@
 import type { CallOptions } from '../../api/index.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
-import { type Enforcement, readEnforcement } from '../../instances/deadlines/armed.ts';
+import { armCommand, type Enforcement, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { otherAccounts } from '../../instances/other-accounts.ts';
 import { payingAccount } from '../../instances/rent/account.ts';
 import { isRented, readJobs } from '../../jobs/record/record.ts';
 import type { Overview } from '../../json-results/money.ts';
 import { type AccountReading, assertWhole, readAccount } from '../../money/account.ts';
-import { lookAt } from '../../money/findings.ts';
+import { findingsOf, lookAt } from '../../money/findings.ts';
 import type { Output } from '../../output/output.ts';
-import { gpucloudLine } from '../../output/shell-line.ts';
+import { gpucloudLine, withProfile } from '../../output/shell-line.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
-import { mayBillIn, overviewOf, type Typed } from './overview.ts';
+import { mayBillIn, overviewOf, type Typed, UNENFORCED } from './overview.ts';
 import { idView, statusBlocks, statusView } from './view.ts';
 
 export const status = verb({
@@ -61,7 +61,9 @@ async function screenOf(reading: AccountReading, context: Context): Promise<Scre
     .filter(isRented);
   const others = await otherAccounts(context);
   const look = lookAt(reading, { enforcement, jobs, others });
-  return { overview: overviewOf(look, { typed: typedIn(context) }), enforcement };
+  const isUnenforced = findingsOf(look, UNENFORCED).length > 0;
+  const arm = isUnenforced ? withProfile(await armCommand(context), context.flags.profile) : '';
+  return { overview: overviewOf(look, { typed: typedIn(context), armCommand: arm }), enforcement };
 }
 
 /** Redraws the status. The screen lists unread parts, and the next refresh tries them again. */

@@ -14,8 +14,17 @@ interface NextStep {
   readonly purpose: string;
 }
 
+/** The finding that no schedule enforces a deadline. */
+export const UNENFORCED = 'deadline_unenforced';
+
+interface How {
+  readonly typed: Typed;
+  /** The command that makes this computer enforce deadlines; '' if none is needed. */
+  readonly armCommand: string;
+}
+
 /** Builds the JSON of `status`: the service's names and amounts, and a few of gpucloud's. */
-export function overviewOf(look: Look, { typed }: { readonly typed: Typed }): Overview {
+export function overviewOf(look: Look, { typed, armCommand }: How): Overview {
   const { reading, facts, instances, drives } = look;
   const { now, user, faults } = reading;
   const isFunded = facts.balance?.gt(0) !== false;
@@ -36,7 +45,7 @@ export function overviewOf(look: Look, { typed }: { readonly typed: Typed }): Ov
       code,
       resource,
       message,
-      command: next && typed(next),
+      command: code === UNENFORCED ? armCommand : next && typed(next),
     })),
     next: nextSteps(mayBillIn(instances), drives, { canRent }).map(({ words, purpose }) => ({
       command: typed(words),

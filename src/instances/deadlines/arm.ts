@@ -16,7 +16,7 @@ import {
   schedulersIn,
   schedulersWith,
 } from '../scheduler/index.ts';
-import { FEATURES, judge, profileOf } from './armed.ts';
+import { FEATURES, judge, profileOf, reapLoop } from './armed.ts';
 
 /** Milliseconds to wait for a scheduled run, since its requests may time out. */
 const LONGEST_RUN = 120_000;
@@ -73,9 +73,10 @@ export async function arm(every: number, context: Context): Promise<void> {
     const isWindows = context.host.platform === 'win32';
     const { [ENTRY]: _own, ...env } = job.env;
     const line = isWindows ? shellLine(job.command, 'win32') : commandLine({ ...job, env });
+    const loop = isWindows ? '' : `\nor keep this loop running in a shell:\n${reapLoop(every)}`;
     throw usageError(
       'No scheduler that you can use is running (systemd, launchd, cron, schtasks).',
-      `run this with another scheduler every ${spanText(every / 1000)}:\n${line}`,
+      `run this with another scheduler every ${spanText(every / 1000)}:\n${line}${loop}`,
     );
   }
   const { state } = await context.folders();

@@ -11,11 +11,18 @@ import {
 } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
+import { durationWord } from '../../rules/times.ts';
 import { CLOCKS } from '../../system/clock.ts';
 import { faultOf } from '../../system/error-code.ts';
 import { ownJournal } from '../recover/pending.ts';
 import { serviceName } from '../rent/account.ts';
-import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/index.ts';
+import {
+  ENTRY,
+  entryName,
+  schedulerHere,
+  schedulersIn,
+  schedulersWith,
+} from '../scheduler/index.ts';
 
 /** Milliseconds between scheduled runs, unless --every sets them. */
 export const DEFAULT_EVERY = 5 * 60_000;
@@ -235,6 +242,19 @@ export function endsNeed(ends: {
   ];
 }
 
+/** Returns the command that makes this computer enforce deadlines: a loop without a scheduler. */
+export async function armCommand(context: Context): Promise<string> {
+  const isWindows = context.host.platform === 'win32';
+  const hasScheduler = isWindows || (await schedulerHere(schedulersIn(context))) !== undefined;
+  return hasScheduler ? gpucloud('instances', 'reap', '--install') : reapLoop(DEFAULT_EVERY);
+}
+
+/** Returns a loop for a POSIX shell that stays open. */
+export function reapLoop(every: number): string {
+  const reap = gpucloud('instances', 'reap', '--every', durationWord(every));
+  return `while :; do ${reap}; sleep ${every / 1000}; done`;
+}
+
 /**
  * Throws a usage error if nothing on this computer does all of this. Runs before any request that
  * rents.
@@ -244,7 +264,7 @@ export async function ensureArmed(needed: readonly Feature[], context: Context):
   if (reason === undefined) return;
   throw usageError(
     `${reason}. Nothing was sent.`,
-    `schedule it: ${gpucloud('instances', 'reap', '--install')}; or add --unenforced to skip this check`,
+    `schedule it: ${await armCommand(context)}; or add --unenforced to skip this check`,
   );
 }
 
@@ -254,7 +274,7 @@ export async function warnUnarmed(needed: readonly Feature[], context: Context):
   if (reason === undefined) return;
   context.err.warn(
     'deadline_unenforced',
-    `${reason}. The instance bills until you terminate it. To schedule it: ${gpucloud('instances', 'reap', '--install')}`,
+    `${reason}. The instance bills until you terminate it. To schedule it: ${await armCommand(context)}`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Instance } from '../../api/index.ts';
 import { Option } from '../../command-line/command.ts';
 import { each, ruled } from '../../command-line/parse.ts';
 import type { Context } from '../../context.ts';
@@ -37,7 +38,7 @@ export function terminateAfterOption() {
 export function terminateAtOption() {
   return new Option(
     '--terminate-at <time>',
-    'terminate the instance at this time, such as 18:00 or 2026-01-31T18:00',
+    'terminate the instance at this time, such as 18:00, "fri 18:00" or 2026-01-31T18:00',
   ).argParser(ruled('--terminate-at', moment));
 }
 
@@ -224,6 +225,13 @@ export type Expiry =
     })
   | 'never';
 
+/** An instance before its deadline changed. */
+export interface Before {
+  /** null for none, and undefined if it could not be read. */
+  readonly deadline: string | null | undefined;
+  readonly instance: Instance;
+}
+
 /**
  * Sets or removes an instance's deadline and idle rule. Holds `reap`'s lock while reading the
  * instance, so that the printed status stays true. Throws CliError('wrongState') for a
@@ -234,7 +242,7 @@ export function setDeadline(
   expiry: Expiry,
   journal: Journal,
   context: Context,
-): Promise<Changed> {
+): Promise<Changed & { readonly before: Before }> {
   return journal.withDeadline(id, async (held) => {
     const instance = instanceIn(await readInstance(id, await context.api()));
     const { status, paid_until } = instance;
@@ -287,7 +295,8 @@ export function setDeadline(
     }
     const idle = rule === undefined ? {} : { if_idle_seconds: rule.after / 1000 };
     const copied = rescue === undefined ? {} : { rescue: rescue.paths.map(({ remote }) => remote) };
-    return { id, name: shown, status, paid_until, ends_at: deadline, ...idle, ...copied };
+    const before = { deadline: held.deadline, instance };
+    return { id, name: shown, status, paid_until, ends_at: deadline, before, ...idle, ...copied };
   });
 }
 
@@ -342,6 +351,15 @@ export function noteEnds(
   if (rescue !== undefined) {
     err.note(`Rescue:      ${rescueText(rescue)}. To copy now: ${rescueLine(typed)}`);
   }
+}
+
+/** Prints when instances just rented will be terminated, or how to set a deadline. */
+export function noteNewEnds(typed: readonly string[], ends: WantedEnds, context: Context): void {
+  if (ends.deadline !== undefined || ends.if_idle !== undefined) {
+    return noteEnds(typed, ends, context);
+  }
+  const expire = gpucloud('instances', 'expire', ...typed, '--after', '4h');
+  context.err.note(`Deadline:    none. To set one: ${expire}`);
 }
 
 function rescueLine(typed: readonly string[]): string {

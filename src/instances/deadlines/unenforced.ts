@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { heartbeatOf, type Journal, type Scope } from '../../journal/index.ts';
-import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText } from '../../output/time.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { serviceName } from '../rent/account.ts';
 import {
+  armCommand,
   endsNeed,
   type Feature,
   noteFault,
@@ -23,10 +23,7 @@ export async function warnUnenforced(
   const account = await journal.account();
   const text = unenforcedText(needed, await readEnforcement({ account }, context));
   if (text === undefined) return;
-  context.err.warn(
-    'deadline_unenforced',
-    `${text}. To enforce them: ${gpucloud('instances', 'reap', '--install')}`,
-  );
+  context.err.warn('deadline_unenforced', `${text}. To enforce them: ${await armCommand(context)}`);
 }
 
 /**

@@ -113,7 +113,8 @@ export const FIELDS: Readonly<Record<string, About>> = {
   },
   terminate_after: duration('Terminate the instance after this time, such as 4h.', '4h'),
   terminate_at: {
-    description: 'Terminate the instance at this time, such as 18:00 or 2026-01-31T18:00.',
+    description:
+      'Terminate the instance at this time, such as 18:00, "fri 18:00" or 2026-01-31T18:00.',
     example: '18:00',
   },
   if_idle: duration('Terminate the instance after this time without use, at least 10m.', '45m'),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { since, timeOf, until } from '../../../src/rules/times.ts';
+import { comingAt, comingWord, moment, since, timeOf, until } from '../../../src/rules/times.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00.000Z');
 
@@ -63,5 +63,40 @@ describe('moments', () => {
     ' 7d',
   ])('rejects the time %j and lists the valid forms', (text) => {
     expect(at(since, text)).toMatch(/^must be a date \(2026-01-31\), a time .* or an age \(7d\)$/);
+  });
+});
+
+describe('coming times', () => {
+  // A Thursday, in this computer's time zone.
+  const now = new Date(2026, 0, 15, 12, 30).getTime();
+
+  it.each([
+    ['18:00', here(2026, 1, 15, 18), '18:00'],
+    ['9:05', here(2026, 1, 16, 9, 5), '09:05'],
+    ['12:30', here(2026, 1, 16, 12, 30), '12:30'],
+    ['fri 18:00', here(2026, 1, 16, 18), 'fri 18:00'],
+    ['Friday 18:00', here(2026, 1, 16, 18), 'fri 18:00'],
+    ['thu 18:00', here(2026, 1, 15, 18), 'thu 18:00'],
+    ['THURSDAY 12:30', here(2026, 1, 22, 12, 30), 'thu 12:30'],
+    ['wednes 00:00', here(2026, 1, 21), 'wed 00:00'],
+    ['sun 8:00', here(2026, 1, 18, 8), 'sun 08:00'],
+  ])('reads %s as its next occurrence', (text, time, word) => {
+    const verdict = moment(text);
+    if (!verdict.ok) throw new Error(verdict.rule);
+    expect(new Date(comingAt(verdict.value, now)).toISOString()).toBe(time);
+    expect(comingWord(verdict.value)).toBe(word);
+    expect(moment(word)).toEqual(verdict);
+  });
+
+  it.each([
+    'fr 18:00',
+    'frida y 18:00',
+    'fri',
+    'fri18:00',
+    'fri 24:00',
+    'xyz 18:00',
+    'fridays 18:00',
+  ])('rejects %s', (text) => {
+    expect(moment(text).ok).toBe(false);
   });
 });

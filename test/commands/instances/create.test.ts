@@ -41,7 +41,7 @@ describe('instances create', () => {
       /^Name: {12}trainer\nStatus: {10}ACTIVE\nPrice per hour: {2}89\.90\nPaid until: {6}\S+.*\n$/,
     );
     expect(stderr).toMatch(
-      /^Price per hour: unknown until created; --max-price sets a limit\.\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
+      /^Price per hour: unknown until created; --max-price sets a limit\.\nRented trainer \([0-9a-f-]{36}\)\.\nDeadline: {4}none\. To set one: gpucloud instances expire trainer --after 4h\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
     );
   });
 

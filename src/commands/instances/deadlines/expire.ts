@@ -5,10 +5,13 @@ import { verb } from '../../../command-line/verb.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import type { Changed } from '../../../instances/change/outcome.ts';
+import { choose, chooseAll } from '../../../instances/choose.ts';
 import { endsNeed } from '../../../instances/deadlines/armed.ts';
 import {
+  type Before,
   type DeadlineFlags,
   deadlineFrom,
+  deadlineText,
   type Expiry,
   rescueBudgetOption,
   rescueOption,
@@ -22,7 +25,16 @@ import { ownJournal } from '../../../instances/recover/pending.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
 import { ensureRescueSignIn, toRescue } from '../../../jobs/rescue/wanted.ts';
 import { field, type View } from '../../../output/output.ts';
-import { type ComingTime, idleTime, moment, positiveDuration } from '../../../rules/times.ts';
+import { minuteText } from '../../../output/time.ts';
+import { inRoubles, priceIn } from '../../../rules/money.ts';
+import { instanceStatus } from '../../../rules/statuses.ts';
+import {
+  type ComingTime,
+  comingWord,
+  idleTime,
+  moment,
+  positiveDuration,
+} from '../../../rules/times.ts';
 import { changedView, paidUntil } from '../view.ts';
 
 const expiringView: View<Changed> = {
@@ -55,13 +67,15 @@ export const expire = verb({
   examples: [
     'gpucloud instances expire trainer --after 4h',
     'gpucloud instances expire trainer lab --at 2026-01-31T18:00',
+    "gpucloud instances expire --all --at 'fri 18:00'",
     'gpucloud instances expire trainer --if-idle 45m',
     'gpucloud instances expire trainer --after 4h --rescue results',
     'gpucloud instances expire trainer --never',
   ],
   takes: (command) =>
     command
-      .argument('<instance...>', `names or IDs${OR_STDIN}`)
+      .argument('[instance...]', `names or IDs${OR_STDIN}`)
+      .option('-a, --all', 'all instances known to this computer that may bill')
       .option(
         '--after <duration>',
         'terminate after this time, such as 4h',
@@ -69,7 +83,7 @@ export const expire = verb({
       )
       .option(
         '--at <time>',
-        'terminate at this time, such as 18:00 or 2026-01-31T18:00',
+        'terminate at this time, such as 18:00, "fri 18:00" or 2026-01-31T18:00',
         ruled('--at', moment),
       )
       .option(
@@ -82,7 +96,12 @@ export const expire = verb({
       .option('--never', 'remove the deadline, the idle rule and the rescue'),
   async run(context, typed, flags) {
     const wanted = wantedOf(flags);
+    const { all = false } = flags;
+    if (all && flags.rescue !== undefined) throw usageError("--all and --rescue can't be combined");
     const rescue = await rescueOf(flags, typed, context);
+    const { instances, left } = all
+      ? await chooseAll(typed, 'has no new deadline', context)
+      : await choose('change', typed, context);
     const journal = await ownJournal(context);
     const expiry = await expiryOf(wanted, { ifIdle: flags.ifIdle, rescue }, context);
     const find = instanceFinder(context);
@@ -92,14 +111,18 @@ export const expire = verb({
         const instance = instanceIn(await readInstance(target.id, await context.api()));
         await ensureRescueSignIn(instance, context);
       }
-      return setDeadline(target, expiry, journal, context);
+      const { before, ...changed } = await setDeadline(target, expiry, journal, context);
+      if (expiry !== 'never' && expiry.deadline !== undefined) {
+        context.err.note(movedText(changed.name, expiry.deadline, before, context));
+      }
+      return changed;
     };
-    const { done, failed } = await forEach('INSTANCE', typed, work, context);
+    const { done, failed } = await forEach('INSTANCE', instances, work, context);
     if (done.length > 0 && expiry !== 'never') {
       const { rescue: _none, ...others } = expiry;
       await warnUnenforced(endsNeed(rescue === 'none' ? others : expiry), journal, context);
     }
-    await showDone({ typed, done, failed }, expiringView, context);
+    await showDone({ typed, done, failed: [...failed, ...left] }, expiringView, context);
   },
 });
 
@@ -136,6 +159,33 @@ async function rescueOf(
   return rescue ?? (flags.rescue === undefined ? undefined : 'none');
 }
 
+const HOUR = 3_600_000;
+
+/** Formats the new deadline, the one before, and what the difference costs. */
+function movedText(
+  name: string,
+  deadline: string,
+  { deadline: old, instance }: Before,
+  { serviceClock }: Context,
+): string {
+  const now = serviceClock.now();
+  const [end, from] = [Date.parse(deadline), Math.max(now, Date.parse(old ?? '') || now)];
+  const [before, after] = [old == null ? '' : minuteText(Date.parse(old)), minuteText(end)];
+  const text = `Deadline of ${name}: ${deadlineText(deadline, now)}`;
+  if (before === after) return `${text}, as before.`;
+  // The API document does not say what other statuses cost.
+  const bills = instanceStatus(instance.status).bills === 'yes';
+  const price = bills ? priceIn(instance.price_per_hour_snapshot) : undefined;
+  const cost = price
+    ?.times(Math.abs(end - from))
+    .div(HOUR)
+    .round(2);
+  const more = old == null ? 'until then' : end < from ? 'less' : 'more';
+  const instead = before === '' ? '' : `, instead of ${before}`;
+  const money = cost?.gt(0) ? ` That costs about ${inRoubles(cost)} ${more}.` : '';
+  return `${text}${instead}.${money}`;
+}
+
 async function expiryOf(
   wanted: Wanted,
   { ifIdle, rescue }: { ifIdle: number | undefined; rescue: ToRescue | 'none' | undefined },
@@ -143,9 +193,17 @@ async function expiryOf(
 ): Promise<Expiry> {
   if (wanted === 'never') return wanted;
   const deadline = wanted && (await deadlineFrom(wanted, context));
+  if (deadline !== undefined && wanted && 'at' in wanted) notePassed(wanted.at, deadline, context);
   return {
     ...(deadline === undefined ? {} : { deadline }),
     ...(ifIdle === undefined ? {} : { if_idle: ifIdle }),
     ...(rescue === undefined ? {} : { rescue }),
   };
+}
+
+/** Notes that a time of day is not today's, which a person may mean. */
+function notePassed(at: ComingTime, deadline: string, { err, serviceClock }: Context): void {
+  if (typeof at === 'number' || at.weekday !== undefined) return;
+  const isToday = new Date(deadline).toDateString() === new Date(serviceClock.now()).toDateString();
+  if (!isToday) err.note(`${comingWord(at)} has passed today, so the deadline is tomorrow.`);
 }

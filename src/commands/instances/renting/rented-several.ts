@@ -11,7 +11,7 @@ import {
   throwAll,
   unforeseen,
 } from '../../../errors.ts';
-import { noteEnds, type WantedEnds } from '../../../instances/deadlines/deadline.ts';
+import { noteNewEnds, type WantedEnds } from '../../../instances/deadlines/deadline.ts';
 import type { OneOfSeveral } from '../../../instances/rent/several.ts';
 import { gpucloud } from '../../../output/shell-line.ts';
 import { typedName } from '../../../rules/names.ts';
@@ -61,7 +61,7 @@ function noteNext(
   // Prints the earliest deadline, since all instances were rented with the same flags.
   const rented = living.filter(({ isExisting }) => isExisting !== true);
   const [soonest] = rented.flatMap(({ name }) => ends.get(name) ?? []).sort(byDeadline);
-  if (soonest !== undefined) noteEnds(typedNames(rented), soonest, context);
+  if (rented.length > 0) noteNewEnds(typedNames(rented), soonest ?? {}, context);
   const isReachable = living.some(({ instance }) => hasSsh(instance.status));
   err.note(
     isReachable

@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts';
 import { CliError, unforeseen } from '../../../errors.ts';
 import {
   noteEnds,
+  noteNewEnds,
   type WantedEnds,
   wantedDeadline,
 } from '../../../instances/deadlines/deadline.ts';
@@ -54,7 +55,7 @@ export async function showRented(
 
 export function noteRented(rented: Instance, ends: WantedEnds, context: Context): void {
   context.err.note(`Rented ${rented.name ?? rented.id} (${rented.id}).`);
-  noteEnds([typedName(rented.name, rented.id)], ends, context);
+  noteNewEnds([typedName(rented.name, rented.id)], ends, context);
 }
 
 /** Prints an instance rented in one of several attempts, after their wait. */

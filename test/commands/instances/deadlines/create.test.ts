@@ -1,7 +1,9 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { minuteText, spanText } from '../../../../src/output/time.ts';
 import { inZone } from '../../../support/in-zone.ts';
+import { HARDWARE } from '../../../support/sandbox-ids.ts';
 import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
 import {
   CREATE,
@@ -35,7 +37,7 @@ describe('a deadline', () => {
       const { code, stderr, requests } = await world.cli([...argv, ...flag]);
       expect({ code, requests }).toEqual({ code: 2, requests: [] });
       expect(stderr).toBe(
-        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: schedule it: gpucloud instances reap --install; or add --unenforced to skip this check\n',
+        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: schedule it: while :; do gpucloud instances reap --every 5m; sleep 300; done; or add --unenforced to skip this check\n',
       );
     }
   });
@@ -131,7 +133,7 @@ describe('create with a deadline', () => {
     const { code, stderr } = await world.cli([...CREATE, ...IN_FOUR_HOURS]);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled\. The instance bills until you terminate it\. To schedule it: gpucloud instances reap --install\n/,
+      /^warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled\. The instance bills until you terminate it\. To schedule it: while :; do gpucloud instances reap --every 5m; sleep 300; done\n/,
     );
     await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     await world.arm();
@@ -289,7 +291,7 @@ describe('expire', () => {
       ends_at: world.at(8),
     });
     expect(warningsOf(stderr)).toEqual([
-      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: gpucloud instances reap --install',
+      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: while :; do gpucloud instances reap --every 5m; sleep 300; done',
     ]);
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(8) }]);
   });
@@ -297,9 +299,102 @@ describe('expire', () => {
   test('omits the warning about enforcement while a schedule runs', async () => {
     await world.arm();
     const { stderr } = await world.cli([
-      ...['instances', 'expire', 'trainer', '--at', '2026-01-16T00:00Z'],
+      ...['instances', 'expire', 'trainer', '--at', '2026-01-16T00:00Z', '-q'],
     ]);
     expect(stderr).toBe('');
+  });
+
+  const moved = (hours: number, more: string, before = 4) =>
+    `Deadline of trainer: ${minuteText(Date.parse(world.at(hours)))}, in ${spanText(hours * 3600)}${before === 0 ? '' : `, instead of ${minuteText(Date.parse(world.at(before)))}`}.${more}\n`;
+
+  test.each([
+    ['ACTIVE', '89.90', 8, ' That costs about 359.60 ₽ more.'],
+    ['ACTIVE', '89.90', 1, ' That costs about 269.70 ₽ less.'],
+    ['STOPPED', '89.90', 8, ''],
+    ['ACTIVE', undefined, 8, ''],
+  ])(
+    'shows the old and the new deadline and the cost: %s, %s, %i h',
+    async (status, price, hours, more) => {
+      await world.arm();
+      world.rented.rent(ID, 'trainer', {
+        status,
+        ...(price && { price_per_hour_snapshot: price }),
+      });
+      const argv = ['instances', 'expire', 'trainer', '--at', world.at(hours)];
+      expect((await world.cli(argv)).stderr).toBe(moved(hours, more));
+      await world.cli(['instances', 'expire', 'trainer', '--never']);
+      const first =
+        more === '' ? '' : ` That costs about ${hours === 8 ? '719.20' : '89.90'} ₽ until then.`;
+      expect((await world.cli(argv)).stderr).toBe(moved(hours, first, 0));
+      const again = moved(hours, '', 0).replace(/\.\n$/, ', as before.\n');
+      expect((await world.cli(argv)).stderr).toBe(again);
+    },
+  );
+
+  test('notes that a time of day has passed today, but not with a weekday', async () => {
+    await world.arm();
+    const now = new Date(world.clock.now());
+    const past = `${now.getHours()}:00`;
+    const day = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][now.getDay()];
+    const expire = async (at: string) => {
+      const { stderr } = await world.cli(['instances', 'expire', 'trainer', '--at', at]);
+      return stderr;
+    };
+    expect(await expire(past)).toBe(
+      `${past.padStart(5, '0')} has passed today, so the deadline is tomorrow.\n${moved(24, '')}`,
+    );
+    expect(await expire(`${day} ${past}`)).toBe(moved(7 * 24, '', 24));
+  });
+
+  test('sets the deadline of all instances that may bill', async () => {
+    await world.arm();
+    const [OTHER, GONE] = [ID.replace(/6$/, '7'), ID.replace(/6$/, '8')];
+    world.rented.rent(OTHER, 'other', { status: 'ACTIVE' });
+    world.rented.rent(GONE, 'gone', { status: 'TERMINATED' });
+    await world.cli(['instances', 'track', OTHER, GONE]);
+    const argv = ['instances', 'expire', '--all', '--after', '8h', '--json'];
+    const { code, stdout, stderr } = await world.cli(argv);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const rows = JSON.parse(stdout).map(({ name, ends_at }: Record<string, string>) => [
+      name,
+      ends_at,
+    ]);
+    expect(rows.sort()).toEqual([
+      ['other', world.at(8)],
+      ['trainer', world.at(8)],
+    ]);
+  });
+
+  test('reports an instance without an ID, which gets no deadline', async () => {
+    await world.arm();
+    world.rented.posts = [() => 'hangUp'];
+    await world.cli(['instances', 'create', 'lost', ...HARDWARE]);
+    const { code, stderr } = await world.cli([
+      'instances',
+      'expire',
+      '--all',
+      '--after',
+      '8h',
+      '-q',
+    ]);
+    expect(code).toBe(7);
+    expect(stderr).toContain(
+      'error: The ID of "lost" is unknown, so it has no new deadline. It may be billing.\n',
+    );
+  });
+
+  test.each([
+    [['--after', '8h'], 'INSTANCE is missing: give names or IDs'],
+    [['trainer', '--all', '--after', '8h'], "--all can't be used with INSTANCE"],
+    [['--all', '--after', '8h', '--rescue', 'out'], "--all and --rescue can't be combined"],
+    [
+      ['trainer', '--at', 'frx 18:00'],
+      '--at "frx 18:00": must be a time of day, such as 18:00 or "fri 18:00",',
+    ],
+  ])('rejects %j before any request', async (flags, message) => {
+    const { code, stderr, requests } = await world.cli(['instances', 'expire', ...flags]);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain(`error: ${message}`);
   });
 
   test('removes a deadline with expire --never', async () => {

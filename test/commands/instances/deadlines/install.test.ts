@@ -241,11 +241,29 @@ describe('reap --install', () => {
 
   test('prints the command on one line of a terminal, to paste it', async () => {
     const { stderr } = await cli([...REAP, '--install'], { terminal: true, columns: 80 });
-    expect(stripVTControlCharacters(stderr).split('\n').slice(-3)).toEqual([
+    expect(stripVTControlCharacters(stderr).split('\n').slice(-5)).toEqual([
       'hint: run this with another scheduler every 5 min:',
       expect.stringMatching(/^\/usr\/bin\/env .+ --profile work instances reap --every 5m$/),
+      'or keep this loop running in a shell:',
+      'while :; do gpucloud instances reap --every 5m; sleep 300; done',
       '',
     ]);
+  });
+
+  test.each([
+    ['exit 0', 'gpucloud instances reap --install'],
+    ['exit 1', 'while :; do gpucloud instances reap --every 5m; sleep 300; done'],
+  ])('suggests what works on this computer, if systemctl says %s', async (script, command) => {
+    program('systemctl', script);
+    await cli([...CREATE, '--terminate-after', '4h', '--unenforced']);
+    const { stdout } = await cli(['status', '--json']);
+    const code = 'deadline_unenforced';
+    const commands = (text: string) =>
+      JSON.parse(text).attention.filter((one: { code: string }) => one.code === code);
+    expect(commands(stdout)).toMatchObject([{ command }]);
+    const other = await cli(['--profile', 'work', 'status', '--json']);
+    const own = command.replace('gpucloud', 'gpucloud --profile work');
+    expect(commands(other.stdout)).toMatchObject([{ command: own }]);
   });
 
   test('rejects reap --install with a key from the environment', async () => {

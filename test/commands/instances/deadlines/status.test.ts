@@ -21,7 +21,7 @@ test('reports an unenforced deadline, with the command that enforces it', async 
   await rentForFourHours(world);
   const message =
     'Nothing on this computer enforces the deadline of trainer: "instances reap" is not scheduled';
-  const command = 'gpucloud instances reap --install';
+  const command = 'while :; do gpucloud instances reap --every 5m; sleep 300; done';
   expect(await attention()).toEqual([
     { code: 'deadline_unenforced', resource: ID, message, command },
   ]);
@@ -82,7 +82,7 @@ test('get warns of a deadline that nothing enforces', async () => {
   await rentForFourHours(world);
   const get = (...flags: string[]) => world.cli(['instances', 'get', 'trainer', ...flags]);
   expect((await get()).stderr).toBe(
-    'warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: gpucloud instances reap --install\n',
+    'warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: while :; do gpucloud instances reap --every 5m; sleep 300; done\n',
   );
   expect((await get('--json')).stderr).toBe('');
   await world.arm();
