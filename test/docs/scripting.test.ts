@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -119,7 +119,12 @@ async function start(
 ) {
   const path = join(computer.home, 'snippet');
   await writeFile(path, text);
-  return spawn(interpreter, [path, ...argv], { env: { ...env(), ...more }, cwd: computer.home });
+  return spawn(interpreter, [path, ...argv], {
+    // A process group of its own, as a shell gives it, so that a test can press Ctrl-C.
+    detached: interpreter === 'python3',
+    env: { ...env(), ...more },
+    cwd: computer.home,
+  });
 }
 
 async function gpucloud(...argv: string[]): Promise<string> {
@@ -258,6 +263,26 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
       await expect.poll(() => callsOf('ssh').catch(() => []), { timeout: 20_000 }).not.toEqual([]);
       child.kill(signal);
       expect((await ended).code).toBe(exit);
+      expect(await statuses()).toEqual({ 'py-N': ENDED });
+    });
+
+    test('terminates the instance if Ctrl-C comes while it is created', async () => {
+      const sent = join(computer.home, 'sent');
+      execFileSync('mkfifo', [join(computer.home, 'response')]);
+      await script(
+        'gpucloud',
+        [
+          `if [ "$2" = create ]; then touch '${sent}'; read -r _ < response; fi`,
+          `exec "${RUNNER}" "${PROGRAM}" "$@"`,
+        ].join('\n'),
+      );
+      const child = await startJob('true');
+      const ended = outcomeOf(child);
+      await expect.poll(() => existsSync(sent), { timeout: 20_000 }).toBe(true);
+      process.kill(-(child.pid ?? 0), 'SIGINT');
+      await writeFile(join(computer.home, 'response'), '\n');
+      const { code, stderr } = await ended;
+      expect({ code, stderr }).toEqual({ code: 130, stderr: expect.not.stringContaining('error') });
       expect(await statuses()).toEqual({ 'py-N': ENDED });
     });
   });
