@@ -138,6 +138,23 @@ async function gpucloud(...argv: string[]): Promise<string> {
 const rent = (name: string) =>
   gpucloud('instances', 'create', name, '--offer', OFFER, '--image', IMAGE, '--wait', '-q');
 
+/** Makes `gpucloud instances create` wait until the test lets it continue. */
+async function holdCreate() {
+  const [sent, response] = ['sent', 'response'].map((name) => join(computer.home, name)) as [
+    string,
+    string,
+  ];
+  execFileSync('mkfifo', [response]);
+  await script(
+    'gpucloud',
+    [
+      `if [ "$2" = create ]; then touch '${sent}'; read -r _ < '${response}'; fi`,
+      `exec "${RUNNER}" "${PROGRAM}" "$@"`,
+    ].join('\n'),
+  );
+  return { isSent: () => existsSync(sent), now: () => writeFile(response, '\n') };
+}
+
 /** Adds the key that SSH_KEY names. */
 async function addKey(): Promise<void> {
   await computer.gpucloud(['ssh-keys', 'add', '-', '--name', 'laptop'], {
@@ -224,6 +241,20 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
         expect(await statuses()).toEqual({ 'job-N': ENDED });
       },
     );
+
+    test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+      'terminates the instance if %s comes while it is created',
+      async (signal) => {
+        const respond = await holdCreate();
+        const child = await start(job(), ['true', 'model.bin']);
+        const ended = outcomeOf(child);
+        await expect.poll(respond.isSent, { timeout: 20_000 }).toBe(true);
+        child.kill(signal);
+        await respond.now();
+        expect((await ended).code).toBe(1);
+        expect(await statuses()).toEqual({ 'job-N': ENDED });
+      },
+    );
   });
 
   describe('rent from Python', needs('python3'), () => {
@@ -267,20 +298,12 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
     });
 
     test('terminates the instance if Ctrl-C comes while it is created', async () => {
-      const sent = join(computer.home, 'sent');
-      execFileSync('mkfifo', [join(computer.home, 'response')]);
-      await script(
-        'gpucloud',
-        [
-          `if [ "$2" = create ]; then touch '${sent}'; read -r _ < response; fi`,
-          `exec "${RUNNER}" "${PROGRAM}" "$@"`,
-        ].join('\n'),
-      );
+      const respond = await holdCreate();
       const child = await startJob('true');
       const ended = outcomeOf(child);
-      await expect.poll(() => existsSync(sent), { timeout: 20_000 }).toBe(true);
+      await expect.poll(respond.isSent, { timeout: 20_000 }).toBe(true);
       process.kill(-(child.pid ?? 0), 'SIGINT');
-      await writeFile(join(computer.home, 'response'), '\n');
+      await respond.now();
       const { code, stderr } = await ended;
       expect({ code, stderr }).toEqual({ code: 130, stderr: expect.not.stringContaining('error') });
       expect(await statuses()).toEqual({ 'py-N': ENDED });
