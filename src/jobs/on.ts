@@ -38,12 +38,13 @@ export function severalOn(names: readonly string[], command: readonly string[]):
   );
 }
 
-/** Refuses `--on A B -- COMMAND`, which would run `B -- COMMAND` on A. */
+/** Refuses `--on A,B`, and `--on A B -- COMMAND`, which would run `B -- COMMAND` on A. */
 export async function refuseSeveralOn(
   first: string,
   words: readonly string[],
   context: Context,
 ): Promise<void> {
+  if (first.includes(',')) throw severalOn(first.split(','), words);
   if (words.indexOf('--') < 1) return;
   const { instances } = await (await context.journal()).read({ archived: true });
   const others = instancesBefore(words, instances);

@@ -105,8 +105,8 @@ async function holdOnce(
         opening.catch(() => child.close());
       },
       say(line) {
-        // After an interrupt, ssh's output only reports that ssh was stopped.
-        if (context.signal.aborted) return;
+        // After an interrupt, ssh's output only reports that ssh was stopped. It may arrive first.
+        if (context.signal.aborted || /^Killed by signal \d+\.\s*$/.test(line)) return;
         if (opening === undefined) waiting.push(line);
         else print(line);
       },

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -119,7 +119,12 @@ async function start(
 ) {
   const path = join(computer.home, 'snippet');
   await writeFile(path, text);
-  return spawn(interpreter, [path, ...argv], { env: { ...env(), ...more }, cwd: computer.home });
+  return spawn(interpreter, [path, ...argv], {
+    // A process group of its own, as a shell gives it, so that a test can press Ctrl-C.
+    detached: interpreter === 'python3',
+    env: { ...env(), ...more },
+    cwd: computer.home,
+  });
 }
 
 async function gpucloud(...argv: string[]): Promise<string> {
@@ -132,6 +137,23 @@ async function gpucloud(...argv: string[]): Promise<string> {
 
 const rent = (name: string) =>
   gpucloud('instances', 'create', name, '--offer', OFFER, '--image', IMAGE, '--wait', '-q');
+
+/** Makes `gpucloud instances create` wait until the test lets it continue. */
+async function holdCreate() {
+  const [sent, response] = ['sent', 'response'].map((name) => join(computer.home, name)) as [
+    string,
+    string,
+  ];
+  execFileSync('mkfifo', [response]);
+  await script(
+    'gpucloud',
+    [
+      `if [ "$2" = create ]; then touch '${sent}'; read -r _ < '${response}'; fi`,
+      `exec "${RUNNER}" "${PROGRAM}" "$@"`,
+    ].join('\n'),
+  );
+  return { isSent: () => existsSync(sent), now: () => writeFile(response, '\n') };
+}
 
 /** Adds the key that SSH_KEY names. */
 async function addKey(): Promise<void> {
@@ -219,6 +241,20 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
         expect(await statuses()).toEqual({ 'job-N': ENDED });
       },
     );
+
+    test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+      'terminates the instance if %s comes while it is created',
+      async (signal) => {
+        const respond = await holdCreate();
+        const child = await start(job(), ['true', 'model.bin']);
+        const ended = outcomeOf(child);
+        await expect.poll(respond.isSent, { timeout: 20_000 }).toBe(true);
+        child.kill(signal);
+        await respond.now();
+        expect((await ended).code).toBe(1);
+        expect(await statuses()).toEqual({ 'job-N': ENDED });
+      },
+    );
   });
 
   describe('rent from Python', needs('python3'), () => {
@@ -258,6 +294,18 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
       await expect.poll(() => callsOf('ssh').catch(() => []), { timeout: 20_000 }).not.toEqual([]);
       child.kill(signal);
       expect((await ended).code).toBe(exit);
+      expect(await statuses()).toEqual({ 'py-N': ENDED });
+    });
+
+    test('terminates the instance if Ctrl-C comes while it is created', async () => {
+      const respond = await holdCreate();
+      const child = await startJob('true');
+      const ended = outcomeOf(child);
+      await expect.poll(respond.isSent, { timeout: 20_000 }).toBe(true);
+      process.kill(-(child.pid ?? 0), 'SIGINT');
+      await respond.now();
+      const { code, stderr } = await ended;
+      expect({ code, stderr }).toEqual({ code: 130, stderr: expect.not.stringContaining('error') });
       expect(await statuses()).toEqual({ 'py-N': ENDED });
     });
   });

@@ -59,6 +59,23 @@ describe('instances tunnel', needs('ssh'), () => {
     await expect(fetch(`http://${address}/hello`)).rejects.toThrow();
   });
 
+  test("omits ssh's line about Ctrl-C, which a terminal sends to ssh too", async () => {
+    const tunnel = ['instances', 'tunnel', ...world.own, ID, `0:${appPort}`].join(' ');
+    const { code, stdout } = await world.computer.bash(
+      [
+        'set -m; mkfifo opened',
+        // Bash itself prints to stderr when the job ends.
+        `gpucloud ${tunnel} > opened 2> errors & read -r _ < opened`,
+        'kill -INT -- "-$!"; wait "$!"; code=$?; cat errors; exit "$code"',
+      ].join('\n'),
+      { env: world.service.env },
+    );
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/ until Ctrl-C:\nClosed the tunnel\.\n$/),
+    });
+  });
+
   test("finds an endpoint in any case, and masks its link's token unless --show-secrets is set", async () => {
     world.service.instances.set(
       ID,
@@ -100,7 +117,14 @@ describe('instances tunnel', needs('ssh'), () => {
       new RegExp(`^http://127\\.0\\.0\\.1:\\d+/\\?token=${TOKEN}\n$`),
     );
     main.kill('SIGINT');
-    await mainEnded;
+    const note = 'The token in the link is masked: --show-secrets shows it';
+    expect((await mainEnded).stderr).not.toContain(note);
+
+    const masked = start(ID);
+    const maskedEnded = outcomeOf(masked);
+    await heard(masked, 'stderr', /opens the link\.\n/);
+    masked.kill('SIGINT');
+    expect((await maskedEnded).stderr).toContain(`${note}, --open opens the link.\n`);
     const udp = await world.instances('tunnel', ID, 'Metrics');
     expect(udp).toMatchObject({
       code: 3,

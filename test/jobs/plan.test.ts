@@ -310,6 +310,7 @@ describe('gpucloud run before renting', () => {
     [['--on', 'one', '--on=two', '--on', 'my box', '--', 'sh', '-c', 'a b'], " -- sh -c 'a b'"],
     [['--on=one', '--sync', '.', '--on', 'two', '--on', 'my box', 'make'], ' -- make'],
     [['--on', 'one', '--on', 'two', '--on', 'my box', '-f', 'job.yaml'], ''],
+    [['--on', 'one,two,my box', '--', 'make'], ' -- make'],
   ])('prints the line that runs on each of several instances: %j', async (words, command) => {
     const { code, stderr, requests } = await world.cli(['run', ...words]);
     expect({ code, requests, stderr }).toEqual({

@@ -152,7 +152,8 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   warnOfEnvironment(name, kept.file, context);
   // Omits the other fields for people, since the notes already show them.
   if (out.people && out.terminal) {
-    err.note(`Active profile: ${name}`);
+    // The environment may select another one; a warning says so.
+    if ((context.env.GPUCLOUD_PROFILE || name) === name) err.note(`Active profile: ${name}`);
     err.note(`Rent an instance: ${gpucloud('instances', 'create')}`);
   } else await out.item(shownProfile(kept.file, name, context), profileView);
 }

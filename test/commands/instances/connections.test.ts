@@ -110,6 +110,11 @@ describe('instances endpoints', () => {
     const people = await world.cli(['instances', 'endpoints', ID]);
     expect(people.stdout).toContain('?token=********');
     expect(people.stdout).not.toContain(TOKEN);
+    expect(people.stderr).toBe(
+      'Secrets in links are masked: --show-secrets shows them, gpucloud instances open opens a link.\n',
+    );
+    const whole = await world.cli(['instances', 'endpoints', ID, '--show-secrets']);
+    expect(whole.stderr).toBe('');
   });
 
   test('prints an IPv6 address in brackets', async () => {

@@ -47,6 +47,19 @@ describe('login with all values', () => {
     );
   });
 
+  test('calls no profile active that GPUCLOUD_PROFILE overrides', async () => {
+    const world = await newWorld();
+    const file = join(world.home, 'key.txt');
+    await writeFile(file, `${ANNA_KEY}\n`, { mode: 0o600 });
+    const { stderr } = await world.cli(
+      ['login', '--profile', 'work', '--base-url', world.service.url, '--key-file', file],
+      { terminal: true, columns: 300, env: { GPUCLOUD_PROFILE: 'sandbox' } },
+    );
+    expect(stderr).toContain('GPUCLOUD_PROFILE selects the profile "sandbox" until you unset it.');
+    expect(stderr).toContain('Rent an instance: gpucloud --profile work instances create\n');
+    expect(stderr).not.toContain('Active profile: ');
+  });
+
   test('checks and stores the key, and prints its account and location', async () => {
     const world = await newWorld();
     const { code, stdout, stderr, requests } = await login(world, ANNA_KEY);

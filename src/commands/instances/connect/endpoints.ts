@@ -6,6 +6,7 @@ import { CliError } from '../../../errors.ts';
 import { instanceIn, readInstance } from '../../../instances/read.ts';
 import { findInstance, instanceFinder } from '../../../instances/resolve.ts';
 import type { Link } from '../../../json-results/instances.ts';
+import { mask } from '../../../output/index.ts';
 import { type Column, field, type View } from '../../../output/output.ts';
 import { gpucloud } from '../../../output/shell-line.ts';
 import { openInBrowser } from '../../../ssh/browser.ts';
@@ -58,10 +59,15 @@ export const endpoints = verb({
     const find = instanceFinder(context);
     const api = await context.api();
     let hasAddress = false;
+    let isMasked = false;
     const read = async (text: string) => {
       const instance = instanceIn(await readInstance((await find(text)).id, api));
       hasAddress ||= instance.ip_address != null;
-      return connectionsOf(instance, context);
+      const connections = await connectionsOf(instance, context);
+      isMasked ||=
+        context.flags.showSecrets !== true &&
+        connections.some((one) => mask(one, ['secrets'], false).url !== one.url);
+      return connections;
     };
     const only = onlyTyped(typed);
     if (only === undefined) {
@@ -69,6 +75,11 @@ export const endpoints = verb({
       await showDone({ done: done.flat(), failed }, ofSeveral, context);
     } else {
       await context.out.list(await read(only), connectionView);
+    }
+    if (isMasked && context.out.people) {
+      context.err.note(
+        `Secrets in links are masked: --show-secrets shows them, ${gpucloud('instances', 'open')} opens a link.`,
+      );
     }
     if (hasAddress) await noteNowhere(context);
   },

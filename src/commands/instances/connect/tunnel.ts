@@ -105,6 +105,9 @@ async function show(tunnel: Tunnel, { out, err, flags }: Context): Promise<void>
   } else if (out.format === 'table') {
     err.note(`Forwarding port ${tunnel.remote_port} of ${tunnel.name} until Ctrl-C:`);
     await out.text(`${shown.url ?? shown.address}\n`);
+    if (shown.url !== tunnel.url) {
+      err.note('The token in the link is masked: --show-secrets shows it, --open opens the link.');
+    }
   } else {
     await out.item(tunnel, tunnelView);
   }
