@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { CliError, failuresOf } from '../errors.ts';
 import { faultOf } from '../system/error-code.ts';
 import { privateFolder, takeFolderOwner } from '../system/files.ts';
 import {
@@ -211,11 +211,18 @@ export async function* keptOutput(
 /** Lines of a failed setup to show, and their characters at most. */
 const [LINES, LONGEST] = [10, 2_000];
 
-/** Returns the last lines of a failed setup; null without them. Throws CliError('storage'). */
+/**
+ * Returns the last lines of a failed setup; null if they are not on this computer. Throws
+ * CliError('storage').
+ */
 export async function setupOutput(job: JobRecord, context: Context): Promise<string | null> {
   if (!hasFailedSetup(job)) return null;
   const chunks: Uint8Array[] = [];
-  for await (const chunk of keptOutput(job, 'err', { lines: LINES }, context)) chunks.push(chunk);
+  const read = async () => {
+    for await (const chunk of keptOutput(job, 'err', { lines: LINES }, context)) chunks.push(chunk);
+  };
+  const [fault] = await failuresOf(read());
+  if (fault !== undefined && fault.failure !== 'notFound') throw fault;
   return Buffer.concat(chunks).toString().slice(-LONGEST) || null;
 }
 
