@@ -16,7 +16,7 @@ import {
 // segment has the offset of its first byte.
 
 type From = 'out' | 'err';
-type JobFiles = Pick<JobRecord, 'uid' | 'name' | 'cut'>;
+type JobFiles = Pick<JobRecord, 'uid' | 'name'>;
 
 const MB = 1024 * 1024;
 const SEGMENT = 32 * MB;
@@ -155,7 +155,7 @@ async function openStream(job: JobFiles, from: From, at: number, context: Contex
 
 /** Returns the last segments of an output without a gap. */
 async function segmentsOf(job: JobFiles, from: From, context: Context): Promise<Segment[]> {
-  const files = await outputFiles(job, from, context);
+  const files = await outputFiles(job.uid, from, context);
   let segments: Segment[] = [];
   for (const { path, start } of files) {
     const last = segments.at(-1);

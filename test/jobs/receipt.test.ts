@@ -10,7 +10,8 @@ const record = {
     { remote: 'a', local: '/a', fetched_at: at(205) },
     { remote: 'b', local: '/b', fetched_at: at(206) },
   ],
-  started_at: at(0),
+  setup: null,
+  setup_exit_code: null,
   requested_at: at(2),
   signed_in_at: at(14),
   copied_at: at(18),
@@ -49,7 +50,6 @@ test.each([
     { signed_in_at: null, copied_at: null, command_started_at: null, exited_at: null },
     none,
   ],
-  ['a record of version 1', { requested_at: null }, { renting: 14 }],
   ['a clock that was set back', { exited_at: at(3) }, { running: 0 }],
 ] as const)('measures the phases of %s', (_what, change, phases) => {
   expect(phasesOf({ ...record, ...change })).toMatchObject(phases);

@@ -80,7 +80,7 @@ async function rowOf({ job, isAlive }: Found, context: Context): Promise<JobRow>
     fetched: [...(report?.fetched ?? fetched)],
     on,
     phase: phaseOf(job),
-    gpu: job.gpu ?? null,
+    gpu: job.gpu,
   };
   if (ended_at !== null) {
     return {
