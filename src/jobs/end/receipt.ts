@@ -49,24 +49,8 @@ export async function costOf(
   return found[0] ?? null;
 }
 
-type Times = Pick<
-  JobRecord,
-  | 'on'
-  | 'took'
-  | 'setup'
-  | 'setup_exit_code'
-  | 'sync'
-  | 'fetch'
-  | 'requested_at'
-  | 'signed_in_at'
-  | 'copied_at'
-  | 'command_started_at'
-  | 'exited_at'
-  | 'output_kept_at'
->;
-
 /** Returns how long each phase of a job took. A phase that did not end has no length. */
-export function phasesOf(record: Times): JobPhases {
+export function phasesOf(record: JobRecord): JobPhases {
   const { on, sync, fetch, requested_at, signed_in_at, exited_at } = record;
   const { took, setup } = record;
   // The record's own times include the setup.
