@@ -23,6 +23,7 @@ export {
   type output,
   partial,
   positive,
+  readonly,
   record,
   refine,
   regex,

@@ -155,7 +155,7 @@ export async function setupOf(
  * Returns the recorded command, for a process other than its `run`. Throws CliError('runFailed') if the
  * command needs variables, since their values are not stored.
  */
-export function recordedCommand({ command: words, variables = [], setup }: JobRecord): Command {
+export function recordedCommand({ command: words, variables, setup }: JobRecord): Command {
   if (variables.length === 0) return { words, variables: [], setup: setup ?? undefined };
   throw new CliError(
     'runFailed',

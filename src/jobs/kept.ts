@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { CliError, failuresOf } from '../errors.ts';
 import { faultOf } from '../system/error-code.ts';
 import { privateFolder, takeFolderOwner } from '../system/files.ts';
 import {
@@ -16,7 +16,7 @@ import {
 // segment has the offset of its first byte.
 
 type From = 'out' | 'err';
-type JobFiles = Pick<JobRecord, 'uid' | 'name' | 'cut'>;
+type JobFiles = Pick<JobRecord, 'uid' | 'name'>;
 
 const MB = 1024 * 1024;
 const SEGMENT = 32 * MB;
@@ -155,7 +155,7 @@ async function openStream(job: JobFiles, from: From, at: number, context: Contex
 
 /** Returns the last segments of an output without a gap. */
 async function segmentsOf(job: JobFiles, from: From, context: Context): Promise<Segment[]> {
-  const files = await outputFiles(job, from, context);
+  const files = await outputFiles(job.uid, from, context);
   let segments: Segment[] = [];
   for (const { path, start } of files) {
     const last = segments.at(-1);
@@ -211,11 +211,18 @@ export async function* keptOutput(
 /** Lines of a failed setup to show, and their characters at most. */
 const [LINES, LONGEST] = [10, 2_000];
 
-/** Returns the last lines of a failed setup; null without them. Throws CliError('storage'). */
+/**
+ * Returns the last lines of a failed setup; null if they are not on this computer. Throws
+ * CliError('storage').
+ */
 export async function setupOutput(job: JobRecord, context: Context): Promise<string | null> {
   if (!hasFailedSetup(job)) return null;
   const chunks: Uint8Array[] = [];
-  for await (const chunk of keptOutput(job, 'err', { lines: LINES }, context)) chunks.push(chunk);
+  const read = async () => {
+    for await (const chunk of keptOutput(job, 'err', { lines: LINES }, context)) chunks.push(chunk);
+  };
+  const [fault] = await failuresOf(read());
+  if (fault !== undefined && fault.failure !== 'notFound') throw fault;
   return Buffer.concat(chunks).toString().slice(-LONGEST) || null;
 }
 

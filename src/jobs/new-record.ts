@@ -53,7 +53,6 @@ export async function newRecord(given: Given, start: Start, context: Context): P
     ssh_words: how.words,
     home: null,
     printed: { out: 0, err: 0 },
-    cut: { out: 0, err: 0 },
     started_at,
     requested_at: null,
     rented_at: null,
@@ -72,6 +71,7 @@ export async function newRecord(given: Given, start: Start, context: Context): P
     setup_exit_code: null,
     gpu: null,
     kept: null,
+    sign_in_refused: null,
     report: null,
   };
 }

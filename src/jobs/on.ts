@@ -124,14 +124,8 @@ async function replaceJobs(
   const open = all.filter((job) => job.id === id && job.ended_at === null && !job.here);
   for (const job of open) ensureReplaceable(job, id, seen);
   for (const record of open.filter(({ on }) => on)) {
-    const work = () =>
-      note(
-        { record, isUnsaved: false },
-        { ended_at: timeNow(context), reason: 'Another job replaced it.' },
-        context,
-      );
-    // A job of version 1 has the lock of its instance.
-    await (record.uid === id ? work() : withJob(record, context, work));
+    const change = { ended_at: timeNow(context), reason: 'Another job replaced it.' };
+    await withJob(record, context, () => note({ record, isUnsaved: false }, change, context));
   }
 }
 

@@ -254,7 +254,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       let seen = first;
       await noteExit(seen);
       try {
-        if (seen.kind === 'running' && job.record.setup != null) {
+        if (seen.kind === 'running' && job.record.setup !== null) {
           seen = await killSetup(seen);
           await noteExit(seen);
         }

@@ -2,9 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type AnyCommand, about } from '../../src/command-line/command.ts';
+import type { JobRecord } from '../../src/jobs/record/record.ts';
 import { buildProgram } from '../../src/program.ts';
 import { SOAK } from '../faults/tools.ts';
 import { manualClock } from '../support/clock.ts';
+import { jobRecord } from '../support/job-record.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import type { Handler } from '../support/service.ts';
 import { RECIPES, type Recipe } from './recipes.ts';
@@ -122,49 +124,29 @@ export async function prepare(
 
 /** Stores a job, which has ended unless `more` differs. */
 export async function putJob(
-  { GPUCLOUD_STATE_DIR: state = '' }: SandboxWorld['env'],
+  { GPUCLOUD_STATE_DIR: state = '', GPUCLOUD_BASE_URL: service = '' }: SandboxWorld['env'],
   { id, name }: { readonly id: string; readonly name: string },
-  more: object = {},
+  more: Partial<JobRecord> = {},
 ): Promise<void> {
   const time = '2026-01-15T12:00:00.000Z';
   const report = {
     command_exit_code: 3,
-    stage: 'done',
+    stage: 'done' as const,
     instance: { id, name },
     terminated: true,
     fetched: ['/home/somebody/results'],
     seconds: 60,
+    cost: null,
     cost_at_most: '89.90',
+    phases: null,
+    gpu: null,
     exit_code: 3,
     error: null,
   };
-  const record = {
-    version: 1,
-    id,
-    name,
-    command: ['python', 'train.py'],
-    sync: null,
-    exclude: [],
-    fetch: [],
-    fetch_every: null,
-    keep_on_failure: null,
-    grace: 0,
-    report_file: null,
-    identity: null,
-    user: null,
-    ssh_options: [],
-    ssh_words: [],
-    started_at: time,
-    printed: { out: 0, err: 0 },
-    cut: { out: 0, err: 0 },
-    exit_code: 3,
-    on: false,
-    kept: null,
-    lost_at: null,
-    ended_at: time,
-    report,
-    ...more,
-  };
+  const record = jobRecord(
+    { id, name, service },
+    { exit_code: 3, ended_at: time, report, ...more },
+  );
   await mkdir(join(state, 'jobs'), { recursive: true });
   await writeFile(join(state, 'jobs', `${id}.json`), JSON.stringify(record));
 }

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -9,7 +8,6 @@ import { heard } from '../support/program.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
-import { until } from '../support/ssh-world.ts';
 
 const OTHER_OFFER = '11111111-1111-4111-8111-222222222222';
 
@@ -33,7 +31,6 @@ function start(more: readonly string[], command: string, env: object = {}) {
   return { child, ended };
 }
 
-const hasExited = () => until(() => existsSync(join(world.there, 'gpucloud-run', 'exit')));
 const sent = () => world.service.requests.filter(({ path }) => path.endsWith('/terminate')).length;
 
 describe('the money and the results of gpucloud run', needs('ssh'), () => {
@@ -103,29 +100,6 @@ describe('the money and the results of gpucloud run', needs('ssh'), () => {
     });
   });
 
-  test('finishes a job of an older gpucloud', async () => {
-    await world.arm();
-    const { code } = await world.run(
-      ['--detach', '--fetch', 'x'],
-      ['sh', '-c', 'echo 1 >x; exit 3'],
-    );
-    expect(code).toBe(0);
-    await hasExited();
-    const [name = ''] = (await readdir(at('state', 'jobs'))).filter((one) => one.endsWith('.json'));
-    const now = JSON.parse(await readFile(at('state', 'jobs', name), 'utf8'));
-    const old = {
-      version: 1,
-      id: NEW,
-      ...Object.fromEntries(OF_VERSION_1.map((field) => [field, now[field]])),
-      fetch: [{ remote: 'x', local: at('x') }],
-    };
-    await rm(at('state', 'jobs', name));
-    await writeFile(at('state', 'jobs', `${NEW}.json`), JSON.stringify(old), { mode: 0o600 });
-    expect(await reap()).toMatchObject({ rows: [{ outcome: 'terminated', exit_code: 3 }] });
-    expect(await readFile(at('x'), 'utf8')).toBe('1\n');
-    expect(world.status()).toBe('TERMINATING');
-  });
-
   const STAGES: readonly [string, RegExp][] = [
     ['connecting', /Connecting/],
     ['copying', /Copying/],
@@ -156,9 +130,3 @@ describe('the money and the results of gpucloud run', needs('ssh'), () => {
     expect(sent()).toBe(1);
   });
 });
-
-const OF_VERSION_1 = [
-  ...['name', 'on', 'command', 'sync', 'exclude', 'fetch_every', 'keep_on_failure', 'grace'],
-  ...['report_file', 'identity', 'user', 'ssh_options', 'ssh_words', 'printed', 'cut'],
-  ...['started_at', 'ended_at', 'lost_at', 'exit_code', 'kept', 'report'],
-];

@@ -10,6 +10,7 @@ import {
   recordsIn,
 } from '../commands/instances/deadlines/world.ts';
 import { addKey } from '../jobs/rescue/rented.ts';
+import { jobRecord } from '../support/job-record.ts';
 import { needs } from '../support/needs.ts';
 import { errorOf, warningsOf } from '../support/stderr-lines.ts';
 import { PARTS } from './probe-output.ts';
@@ -302,18 +303,13 @@ describe('a job that has exited', () => {
     ssh.write(PORT, 'home/gpucloud-run/started/x/y', '');
     ssh.write(PORT, 'home/gpucloud-run/work/result', 'x');
     ssh.write(PORT, 'home/gpucloud-run/exit', '000\n');
-    const none = { sync: null, exclude: [], fetch_every: null, grace: 0, report_file: null };
-    const signIn = { identity: null, user: null, ssh_options: [], ssh_words: [] };
-    const bytes = { printed: { out: 0, err: 0 }, cut: { out: 0, err: 0 } };
-    const ended = { exit_code: null, kept: null, lost_at: null, ended_at: null, report: null };
-    const job = {
-      ...{ version: 1, id: ID, name: 'trainer', on: false, command: ['true'] },
-      ...{ ...none, ...signIn, ...bytes, ...ended },
-      fetch: [{ remote: 'result', local: join(world.home, 'taken', 'result') }],
-      keep_on_failure: null,
-      started_at: new Date(world.clock.now()).toISOString(),
-      ...more,
-    };
+    const service = world.service.url;
+    const fetch = [
+      { remote: 'result', local: join(world.home, 'taken', 'result'), fetched_at: null },
+    ];
+    const started_at = new Date(world.clock.now()).toISOString();
+    const given = { id: ID, name: 'trainer', service };
+    const job = jobRecord(given, { fetch, started_at, ...more });
     writeFileSync(join(world.home, 'taken'), '');
     const jobs = join(world.home, 'state', 'jobs');
     mkdirSync(jobs, { recursive: true, mode: 0o700 });

@@ -146,8 +146,8 @@ test('reads kept output from the first unprinted byte', async () => {
   const own = await createWorld({ handler: () => 'hangUp' });
   const { context } = atTerminal(own, []);
   await mkdir(join(own.home, 'state', 'jobs'), { recursive: true });
-  writeFileSync(join(own.home, 'state', 'jobs', `${NEW}.out`), 'world\n');
-  const job = { uid: NEW, name: 'job', cut: { out: 6, err: 0 } };
+  writeFileSync(join(own.home, 'state', 'jobs', `${NEW}.out.6`), 'world\n');
+  const job = { uid: NEW, name: 'job' };
   const printed = async (after: number) => {
     let text = '';
     for await (const chunk of keptOutput(job as never, 'out', { after }, context)) text += chunk;

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
 import { afterwards } from '../support/afterwards.ts';
-import { type Computer, createComputer, type Outcome } from '../support/program.ts';
-import { RentingService } from '../support/renting-service.ts';
-import { type Handler, ok, type Service, startService } from '../support/service.ts';
-import { makeKey, type Sshd, startSshd, USER } from '../support/sshd.ts';
-import { IMAGE, KEY_ID, OFFER } from './job-world.ts';
+import type { Computer, Outcome } from '../support/program.ts';
+import type { RentingService } from '../support/renting-service.ts';
+import type { Service } from '../support/service.ts';
+import type { Sshd } from '../support/sshd.ts';
+import { createRig } from './job-world.ts';
 
 /** A computer, a service that rents several instances, and an SSH server for each. */
 export interface HereWorld {
@@ -37,59 +35,17 @@ export interface HereWorld {
 }
 
 export async function createHereWorld(count: number): Promise<HereWorld> {
-  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-here-'));
-  const clientKey = makeKey(folder, 'client');
-  const hostKey = makeKey(folder, 'host');
-  const homes = Array.from({ length: count }, (_, at) => join(folder, `home-${at + 1}`));
-  const makeHomes = () => Promise.all(homes.map((home) => mkdir(home)));
-  await makeHomes();
-  const sshds = await Promise.all(
-    homes.map((home) => startSshd({ folder, hostKey, clientKey: `${clientKey}.pub`, home })),
-  );
-  const renting = new RentingService();
+  const rig = await createRig(count);
+  const { computer, renting, service, sshds, homes } = rig;
   /** Instance IDs from earlier tests. */
   const before = new Set<string>();
   let ahead = 0;
-  renting.clock = { now: () => Date.now() + ahead };
   renting.newId = randomUUID;
-  const rent = renting.rent.bind(renting);
-  renting.rent = (id, name, more) =>
-    rent(id, name, {
-      status: 'ACTIVE',
-      price_per_hour_snapshot: '89.90',
-      ip_address: '127.0.0.1',
-      ssh_username: USER,
-      ssh_port: sshds[Number(/\d+$/.exec(name)?.[0] ?? 1) - 1]?.port,
-      offer: { id: OFFER, name: 'A100' },
-      ...more,
-    } as object);
-  const keys = [{ id: KEY_ID, name: 'laptop', public_key: 'ssh-ed25519 AAAA' }];
-  const handler: Handler = (request) =>
-    request.path === '/ssh-keys' ? ok(keys) : renting.handler(request);
-  const service = await startService(handler, renting.clock);
-  const computer = await createComputer();
-  const env = {
-    GPUCLOUD_BASE_URL: service.url,
-    GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
-    TMPDIR: computer.home,
+  const env = { ...rig.env, TMPDIR: computer.home };
+  const words = (...more: string[]) => {
+    const own = more.includes('--count') ? [] : ['--count', `${count}`];
+    return rig.words(['--here', ...own], more);
   };
-  const flags = {
-    identity: clientKey,
-    name: 'job',
-    count: String(count),
-    offer: OFFER,
-    image: IMAGE,
-    'ssh-key': KEY_ID,
-    'terminate-after': '1h',
-  };
-  const words = (...more: string[]) => [
-    ...['run', '--here'],
-    // Omits a default that `more` overrides, since a flag may be given only once.
-    ...Object.entries(flags).flatMap(([flag, value]) =>
-      more.includes(`--${flag}`) ? [] : [`--${flag}`, value],
-    ),
-    ...more,
-  ];
   return {
     computer,
     env,
@@ -109,8 +65,10 @@ export async function createHereWorld(count: number): Promise<HereWorld> {
       readdirSync(computer.home).filter((name) => name.startsWith('gpucloud-here-')),
     advance(milliseconds) {
       ahead += milliseconds;
+      rig.advance(milliseconds);
     },
     async reset() {
+      rig.advance(-ahead);
       ahead = 0;
       renting.posts = [];
       renting.terminations = [];
@@ -119,13 +77,8 @@ export async function createHereWorld(count: number): Promise<HereWorld> {
         before.add(id);
       }
       await Promise.all(homes.map((home) => rm(home, { recursive: true })));
-      await makeHomes();
+      await Promise.all(homes.map((home) => mkdir(home)));
     },
-    close: afterwards(async () => {
-      await service.close();
-      await Promise.all(sshds.map((sshd) => sshd.stop()));
-      await computer.remove();
-      await rm(folder, { recursive: true, force: true });
-    }),
+    close: afterwards(rig.close),
   };
 }

@@ -56,15 +56,15 @@ export interface JobWorld {
   close(): Promise<void>;
 }
 
-export async function createJobWorld(): Promise<JobWorld> {
+/** The parts of {@link JobWorld}, with an SSH server for each of several instances. */
+export async function createRig(count: number) {
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-job-'));
-  const there = join(folder, 'home');
-  await mkdir(there);
+  const homes = Array.from({ length: count }, (_, at) => join(folder, `home-${at + 1}`));
+  await Promise.all(homes.map((home) => mkdir(home)));
   const hostKey = makeKey(folder, 'host');
   const clientKey = makeKey(folder, 'client');
-  const how = { folder, hostKey, clientKey: `${clientKey}.pub`, home: there };
-  const sshd = await startSshd(how);
-  let again: Sshd | undefined;
+  const how = { folder, hostKey, clientKey: `${clientKey}.pub` };
+  const sshds = await Promise.all(homes.map((home) => startSshd({ ...how, home })));
   const renting = new RentingService();
   let ahead = 0;
   renting.clock = { now: () => Date.now() + ahead };
@@ -75,18 +75,18 @@ export async function createJobWorld(): Promise<JobWorld> {
       price_per_hour_snapshot: '89.90',
       ip_address: '127.0.0.1',
       ssh_username: USER,
-      ssh_port: sshd.port,
+      // NAME-2 has the second server.
+      ssh_port: (sshds[Number(/-(\d)$/.exec(name ?? '')?.[1] ?? 1) - 1] ?? sshds[0])?.port,
+      offer: { id: OFFER, name: 'A100' },
       ...more,
     } as object);
-  const keys = [{ id: KEY_ID, name: 'ci', public_key: 'ssh-ed25519 AAAA' }];
+  const keys = [{ id: KEY_ID, name: 'laptop', public_key: 'ssh-ed25519 AAAA' }];
   const handler: Handler = (request) => {
     if (request.path === '/ssh-keys') return ok(keys);
     return request.path === '/templates' ? ok([]) : renting.handler(request);
   };
   const service = await startService(handler, renting.clock);
   const computer = await createComputer();
-  const env = { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' };
-  const signIn = ['--identity', clientKey, '--ssh-arg=-F/dev/null'];
   const flags = {
     identity: clientKey,
     name: 'job',
@@ -95,23 +95,48 @@ export async function createJobWorld(): Promise<JobWorld> {
     'ssh-key': KEY_ID,
     'terminate-after': '1h',
   };
-  const words = (...more: string[]) => [
-    ...['run', '--ssh-arg=-F/dev/null'],
-    // Omits a default that `more` overrides, since a flag may be given only once.
-    ...Object.entries(flags).flatMap(([flag, value]) =>
-      more.includes(`--${flag}`) ? [] : [`--${flag}`, value],
-    ),
-    ...more,
-  ];
-  async function removeThere(...programs: string[]): Promise<string> {
+  return {
+    ...{ folder, homes, how, sshds, renting, keys, service, computer, clientKey },
+    env: { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' },
+    words: (own: readonly string[], more: readonly string[]) => [
+      ...['run', ...own],
+      // Omits a default that `more` overrides, since a flag may be given only once.
+      ...Object.entries(flags).flatMap(([flag, value]) =>
+        [...own, ...more].includes(`--${flag}`) ? [] : [`--${flag}`, value],
+      ),
+      ...more,
+    ],
+    /** Moves the service's clock. */
+    advance(milliseconds: number) {
+      ahead += milliseconds;
+    },
+    async close() {
+      await service.close();
+      await Promise.all(sshds.map((sshd) => sshd.stop()));
+      await computer.remove();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function createJobWorld(): Promise<JobWorld> {
+  const rig = await createRig(1);
+  const { folder, how, renting, service, computer, clientKey, env } = rig;
+  const [sshd] = rig.sshds;
+  const [there] = rig.homes;
+  if (sshd === undefined || there === undefined) throw new Error('the rig has one instance');
+  let again: Sshd | undefined;
+  const signIn = ['--identity', clientKey, '--ssh-arg=-F/dev/null'];
+  const words = (...more: string[]) => rig.words(['--ssh-arg=-F/dev/null'], more);
+  const removeThere = async (...programs: string[]) => {
     const path = await pathWithout(folder, programs);
     await writeFile(join(there, '.path'), path);
     return path;
-  }
+  };
   return {
     computer,
     renting,
-    keys,
+    keys: rig.keys,
     service,
     sshd,
     there,
@@ -139,21 +164,16 @@ export async function createJobWorld(): Promise<JobWorld> {
     rentals: () =>
       service.requests.filter(({ method, path }) => method === 'POST' && path === '/instances')
         .length,
-    advance(milliseconds) {
-      ahead += milliseconds;
-    },
+    advance: rig.advance,
     async startSshd(more = {}) {
       await again?.stop();
-      again = await startSshd({ ...how, port: sshd.port, ...more });
+      again = await startSshd({ ...how, home: there, port: sshd.port, ...more });
     },
     close: afterwards(async () => {
-      await service.close();
       await again?.stop();
-      await sshd.stop();
       // A real service would stop the command with the instance.
       endCommand(join(there, 'gpucloud-run', 'pid'));
-      await computer.remove();
-      await rm(folder, { recursive: true, force: true });
+      await rig.close();
     }),
   };
 }

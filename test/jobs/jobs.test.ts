@@ -206,8 +206,8 @@ test('keeps an end that another process recorded, and terminates nothing', async
   const path = world.jobFile('json');
   const record = JSON.parse(readFileSync(path, 'utf8'));
   const own = { command_exit_code: 0, stage: 'done', instance: { id: NEW, name: 'job' } };
-  const rest = { terminated: true, fetched: ['/r'], seconds: 9, cost_at_most: null };
-  const end = { ...own, ...rest, exit_code: 0, error: null };
+  const rest = { terminated: true, fetched: ['/r'], seconds: 9, cost: null, cost_at_most: null };
+  const end = { ...own, ...rest, phases: null, gpu: null, exit_code: 0, error: null };
   writeFileSync(path, JSON.stringify({ ...record, ended_at: record.started_at, report: end }));
   writeFileSync(join(world.job, 'work', 'go'), '');
   expect(await ended).toMatchObject({ code: 0 });

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +10,7 @@ import { fc, runs } from '../support/random.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const MB = 1024 * 1024;
-const job = { uid: ID, name: 'job', cut: { out: 0, err: 0 } };
+const job = { uid: ID, name: 'job' };
 const never = new AbortController().signal;
 
 let state: string;
@@ -82,19 +81,6 @@ describe('kept output', () => {
     expect(kept.end.out).toBe(2);
     expect(await names()).toEqual([`${ID}.out.2`]);
     kept.close();
-  });
-
-  test('of an older gpucloud is one file, whose offset is in the record', async () => {
-    await mkdir(join(state, 'jobs'));
-    await writeFile(join(state, 'jobs', `${ID}.out`), bytesAt(8, 8));
-    const old = { ...job, cut: { out: 8, err: 0 } };
-    const printed = { out: 16, err: 0 };
-    expect(await missingOf({ ...old, printed }, 'out', context)).toEqual({ first: 8, last: 0 });
-    const kept = await openKept(old, { out: 16, err: 0 }, context);
-    expect(kept.end.out).toBe(16);
-    kept.append('out', bytesAt(16, 4));
-    kept.close();
-    expect(readFileSync(join(state, 'jobs', `${ID}.out`)).equals(bytesAt(8, 12))).toBe(true);
   });
 
   test('is missing if it was never kept, and empty if the command printed nothing', async () => {

@@ -1,23 +1,25 @@
 import { expect, test } from 'vitest';
 import { phasesOf, receiptText } from '../../src/jobs/end/receipt.ts';
+import { jobRecord } from '../support/job-record.ts';
 
 const at = (second: number) => new Date(Date.UTC(2026, 2, 1) + second * 1000).toISOString();
 
-const record = {
-  on: false,
-  sync: '/in',
-  fetch: [
-    { remote: 'a', local: '/a', fetched_at: at(205) },
-    { remote: 'b', local: '/b', fetched_at: at(206) },
-  ],
-  started_at: at(0),
-  requested_at: at(2),
-  signed_in_at: at(14),
-  copied_at: at(18),
-  command_started_at: at(19),
-  exited_at: at(204),
-  output_kept_at: at(204),
-};
+const record = jobRecord(
+  { id: 'a', name: 'train-1', service: '' },
+  {
+    sync: '/in',
+    fetch: [
+      { remote: 'a', local: '/a', fetched_at: at(205) },
+      { remote: 'b', local: '/b', fetched_at: at(206) },
+    ],
+    requested_at: at(2),
+    signed_in_at: at(14),
+    copied_at: at(18),
+    command_started_at: at(19),
+    exited_at: at(204),
+    output_kept_at: at(204),
+  },
+);
 const none = { renting: null, copying: null, setup: null, running: null, fetching: null };
 const setup = { text: 'pip install x', mark: 'm', again: false };
 
@@ -49,7 +51,6 @@ test.each([
     { signed_in_at: null, copied_at: null, command_started_at: null, exited_at: null },
     none,
   ],
-  ['a record of version 1', { requested_at: null }, { renting: 14 }],
   ['a clock that was set back', { exited_at: at(3) }, { running: 0 }],
 ] as const)('measures the phases of %s', (_what, change, phases) => {
   expect(phasesOf({ ...record, ...change })).toMatchObject(phases);

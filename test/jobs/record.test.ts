@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -22,7 +22,6 @@ import {
   writeJob,
 } from '../../src/jobs/record/record.ts';
 import { jobRows } from '../../src/jobs/verbs/rows.ts';
-import { recordOfVersion1 } from '../support/job-record.ts';
 
 const START = Date.UTC(2026, 0, 15);
 const uidOf = (at: number) => `3f0c5d9e-1111-4222-8333-${String(at).padStart(12, '0')}`;
@@ -40,10 +39,7 @@ beforeEach(async () => {
   context = {
     folders: async () => ({ state }),
     settings: async () => ({ baseUrl: { value: SERVICE } }),
-    journal: async () => ({
-      account: async () => account,
-      instance: async (id: string) => ({ kind: id === 'stranger' ? 'none' : 'known' }),
-    }),
+    journal: async () => ({ account: async () => account }),
     err: { warn: (_code: string, text: string) => warnings.push(text) },
     clock: { now: () => START },
   } as unknown as Context;
@@ -56,6 +52,7 @@ async function job(at: number, change: Partial<JobRecord> = {}): Promise<JobReco
     command: ['true'],
     toStart: { words: ['true'], variables: [{ key: 'TOKEN', value: 'secret' }] },
     exclude: [],
+    gitignore: true,
     fetch: [{ remote: 'out', local: '/out/' }],
     report_file: null,
     how: { identity: undefined, user: 'root', options: [], words: ['-4'] },
@@ -136,43 +133,6 @@ test('names a record of a newer gpucloud, and lists the others', async () => {
   await expect(readJob(uidOf(2), context)).rejects.toMatchObject({ failure: 'storage' });
 });
 
-/** A record as version 1 wrote it, in a file with its instance's ID. */
-const OLD = { ...recordOfVersion1(uidOf(7), 'old'), fetch: [{ remote: 'out', local: '/out' }] };
-const REPORT = {
-  command_exit_code: null,
-  stage: 'copying',
-  instance: { id: uidOf(7), name: 'old' },
-  terminated: false,
-  fetched: [],
-  seconds: 1,
-  cost_at_most: null,
-  exit_code: 125,
-  error: 'No space.',
-};
-
-test.each([
-  ['a running job', {}, { command_started_at: OLD.started_at, printed: { out: 5, err: 0 } }],
-  ['a job that failed before its command', { report: REPORT }, { command_started_at: null }],
-  ['a failed job', { report: { ...REPORT, stage: 'running' } }, { reason: 'No space.' }],
-  ['a job with copied results', { fetched: true }, { fetch: [{ fetched_at: OLD.started_at }] }],
-  ['a job without copied results', { fetched: false }, { fetch: [{ fetched_at: null }] }],
-])('reads a record of version 1: %s', async (_what, change, expected) => {
-  await writeFile(path(7), JSON.stringify({ ...OLD, ...change }));
-  const found = await readJob(uidOf(7), context);
-  expect(found).toMatchObject({ version: 2, uid: uidOf(7), id: uidOf(7), ...expected });
-  // The next change stores it as version 2, in the same file.
-  await note({ record: found, isUnsaved: false }, { exit_code: 3 }, context);
-  expect(JSON.parse(await readFile(path(7), 'utf8'))).toMatchObject({ version: 2, exit_code: 3 });
-  expect(await readdir(join(state, 'jobs'))).toHaveLength(1);
-});
-
-test("lists a job of version 1 only if the account's journal has its instance", async () => {
-  await writeFile(path(7), JSON.stringify(OLD));
-  expect(await names()).toEqual(['old']);
-  await writeFile(path(7), JSON.stringify({ ...OLD, id: 'stranger' }));
-  expect(await names()).toEqual([]);
-});
-
 test('writes nothing over a job that another process has ended', async () => {
   const ended_at = new Date(START).toISOString();
   const held = { record: await job(1), isUnsaved: false };
@@ -211,7 +171,7 @@ test('keeps the last 100 ended jobs and every open job', async () => {
   for (let at = 0; at < 103; at += 1) {
     const ended_at = at === 1 ? null : new Date(START).toISOString();
     await writeFile(path(at), JSON.stringify(await job(at, { ended_at })));
-    await writeFile(path(at, 'out'), '');
+    await writeFile(path(at, 'out.0'), '');
   }
   await removeOldJobs(context);
   const left = (await names()).length;
@@ -239,7 +199,7 @@ test('reads the last lines of kept output across 64 KiB blocks', async () => {
   ];
   const record = await job(1);
   for (const text of texts) {
-    await writeFile(path(1, 'out'), text);
+    await writeFile(path(1, 'out.0'), text);
     const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
     for (const count of [1, 2, 3, 30_000]) {
       let read = '';

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
@@ -130,8 +130,12 @@ describe('the end of a setup', needs('POSIX'), () => {
     expect(world.record().report).toMatchObject({ stage: 'setup', exit_code: 130 });
     const [row] = JSON.parse((await world.gpucloud(['jobs', 'list', '--json'])).stdout);
     expect(row).toMatchObject({ status: 'EXITED', exit_code: 130, phase: 'setup' });
-    const got = JSON.parse((await world.gpucloud(['jobs', 'get', 'job', '--json'])).stdout);
-    expect(got).toMatchObject({ exit_code: 130, setup_output: 'up\n', report: { exit_code: 130 } });
+    const get = async () =>
+      JSON.parse((await world.gpucloud(['jobs', 'get', 'job', '--json'])).stdout);
+    const report = { exit_code: 130 };
+    expect(await get()).toMatchObject({ exit_code: 130, setup_output: 'up\n', report });
+    for (const from of ['out.0', 'err.0']) rmSync(world.jobFile(from));
+    expect(await get()).toMatchObject({ exit_code: 130, setup_output: null, report });
   });
 
   test('says that jobs stop stopped a setup', async () => {

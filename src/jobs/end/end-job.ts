@@ -248,7 +248,7 @@ function progressOf({ record, fetched, isOutputWhole }: Job) {
     cost: null,
     cost_at_most: null,
     phases: phasesOf(record),
-    gpu: record.gpu ?? null,
+    gpu: record.gpu,
     kept: null,
   };
 }

@@ -49,33 +49,16 @@ export async function costOf(
   return found[0] ?? null;
 }
 
-type Times = Pick<
-  JobRecord,
-  | 'on'
-  | 'took'
-  | 'setup'
-  | 'setup_exit_code'
-  | 'sync'
-  | 'fetch'
-  | 'started_at'
-  | 'requested_at'
-  | 'signed_in_at'
-  | 'copied_at'
-  | 'command_started_at'
-  | 'exited_at'
-  | 'output_kept_at'
->;
-
 /** Returns how long each phase of a job took. A phase that did not end has no length. */
-export function phasesOf(record: Times): JobPhases {
-  const { on, sync, fetch, started_at, requested_at, signed_in_at, exited_at } = record;
-  const { took, setup = null } = record;
+export function phasesOf(record: JobRecord): JobPhases {
+  const { on, sync, fetch, requested_at, signed_in_at, exited_at } = record;
+  const { took, setup } = record;
   // The record's own times include the setup.
   const ran = setup === null ? secondsBetween(record.command_started_at, exited_at) : null;
   const fetched = fetch.map(({ fetched_at }) => fetched_at);
   const last = [...fetched, record.output_kept_at].reduce(later, exited_at);
   return {
-    renting: on ? null : secondsBetween(requested_at ?? started_at, signed_in_at),
+    renting: on ? null : secondsBetween(requested_at, signed_in_at),
     copying: sync === null ? null : secondsBetween(signed_in_at, record.copied_at),
     setup: setup === null ? null : (took?.setup ?? null),
     running: hasFailedSetup(record) ? null : (took?.command ?? ran),

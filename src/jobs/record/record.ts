@@ -1,117 +1,148 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Infer } from '../../api/schemas/fields.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
 import { serviceName } from '../../instances/rent/account.ts';
-import { type JobGpu, type JobReport, jobGpu, jobReport } from '../../json-results/jobs.ts';
+import { jobGpu, jobReport } from '../../json-results/jobs.ts';
 import { lazy } from '../../lazy.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
 import { privateFolder, readOwn, replaceFile, takeFolderOwner } from '../../system/files.ts';
 import * as z from '../../zod.ts';
-import type { Took } from '../remote/frames.ts';
 import type { Happened } from '../state.ts';
+
+const VERSION = 2;
 
 /**
  * A stored job: what was asked, what happened, and how it ended. Only the process that holds the
  * job's lock writes it. A time is by this computer's clock (ISO 8601), and null until it happens.
  */
-export interface JobRecord {
-  readonly version: 2;
-  /** The name of the file. A record of version 1 has its instance's ID. */
-  readonly uid: string;
-  /** Where the instance belongs; null in a record of version 1. */
-  readonly service: string | null;
-  readonly account: string | null;
-  /** The instance's ID; null until it is rented. */
-  readonly id: string | null;
-  readonly name: string;
-  /** `--on`: the job uses an existing instance, and does not terminate it. */
-  readonly on: boolean;
-  /** `--here`: the command runs on this computer. */
-  readonly here: boolean;
-  /** The command's words, with the values of variables masked. */
-  readonly command: readonly string[];
-  /** Variable names from `--pass-env` and `--env-file`. Their values are not stored. */
-  readonly variables?: readonly string[] | undefined;
-  /** The setup, with the values of variables masked. Missing in a record of an earlier version. */
-  readonly setup?: Setup | null | undefined;
-  /** `--sync` folder, as an absolute path. */
-  readonly sync: string | null;
-  readonly exclude: readonly string[];
-  /** `--no-gitignore`: false. Missing in a record of an earlier version. */
-  readonly gitignore?: boolean | undefined;
-  readonly fetch: readonly StoredFetch[];
-  /** Milliseconds; `--fetch-every`. */
-  readonly fetch_every: number | null;
-  /** Milliseconds; `--keep-on-failure`. */
-  readonly keep_on_failure: number | null;
-  /** Milliseconds before the deadline at which the command is interrupted. */
-  readonly grace: number;
-  /** `--report` file, as an absolute path. */
-  readonly report_file: string | null;
-  /** Private key file: from `--identity`, or found by gpucloud. */
-  readonly identity: string | null;
-  /** `--user`, and additional arguments for ssh. */
-  readonly user: string | null;
-  readonly ssh_options: readonly string[];
-  readonly ssh_words: readonly string[];
-  /** The folder in which the job's folder is, as an absolute path on the instance. */
-  readonly home: string | null;
-  /** Bytes of each output printed so far. */
-  readonly printed: Bytes;
-  /** Bytes dropped from the start of each output. */
-  readonly cut: Bytes;
-  /** When the job began. */
-  readonly started_at: string;
-  /** When the last request for the instance was about to be sent. */
-  readonly requested_at: string | null;
-  readonly rented_at: string | null;
-  readonly signed_in_at: string | null;
-  readonly copied_at: string | null;
-  /** When the command was about to be started. It must never start twice. */
-  readonly command_started_at: string | null;
-  /**
-   * When the instance first showed that the command was started. Missing in an older record, which
-   * counts as shown.
-   */
-  readonly shown_at?: string | null | undefined;
-  readonly exited_at: string | null;
-  readonly output_kept_at: string | null;
-  /** When gpucloud found that the command disappeared without an exit code. */
-  readonly lost_at: string | null;
-  /** When the end was begun. From then on, nothing is fetched. */
-  readonly ending_at: string | null;
-  /** When the job completed. Unless `--on`, its instance is terminated by then. */
-  readonly ended_at: string | null;
-  /** Why the job ended without an exit code of its command. */
-  readonly reason: string | null;
-  /** The command's exit code, or 125 after a failed setup; null until it is known. */
-  readonly exit_code: number | null;
-  /** The exit code of a failed setup, after which the command was not started. */
-  readonly setup_exit_code?: number | null | undefined;
-  /** How the command used the cards; null without a sample. Missing in a record of an earlier version. */
-  readonly gpu?: JobGpu | null | undefined;
-  /** How long the setup and the command ran on the instance. Missing until it is known. */
-  readonly took?: Took | undefined;
-  /**
-   * Why the instance was kept after the command exited: `results` if the instance still has
-   * uncopied results.
-   */
-  readonly kept: 'command' | 'results' | null;
-  /** Why the instance refused the last sign-in of `reap`; null after a successful one. */
-  readonly sign_in_refused?: string | null | undefined;
-  readonly report: JobReport | null;
-}
+export type JobRecord = Readonly<Infer<typeof schema>>;
 
-/** What prepares the instance for the command, in the synced folder. */
-export interface Setup {
-  /** For `sh -ec`. */
-  readonly text: string;
-  /** Changes with the text and its files. An instance skips a setup with the same mark. */
-  readonly mark: string;
-  /** Whether to run it although it has succeeded on the instance. */
-  readonly again: boolean;
-}
+const schema = lazy(() => {
+  const text = z.string();
+  const texts = z.readonly(z.array(text));
+  const maybeText = z.nullable(text);
+  const count = z.number().check(z.nonnegative());
+  const maybeNumber = z.nullable(z.number());
+  const bytes = z.readonly(z.object({ out: count, err: count }));
+  return z.object({
+    version: z.literal(VERSION),
+    /** The name of the file. */
+    uid: text,
+    /** Where the instance belongs. */
+    service: text,
+    /** null if unknown. */
+    account: maybeText,
+    /** The instance's ID; null until it is rented. */
+    id: maybeText,
+    name: text,
+    /** `--on`: the job uses an existing instance, and does not terminate it. */
+    on: z.boolean(),
+    /** `--here`: the command runs on this computer. */
+    here: z.boolean(),
+    /** The command's words, with the values of variables masked. */
+    command: z.readonly(z.array(text).check(z.minLength(1))),
+    /** Variable names from `--pass-env` and `--env-file`. Their values are not stored. */
+    variables: texts,
+    /** What prepares the instance for the command, in the synced folder. */
+    setup: z.nullable(
+      z.readonly(
+        z.object({
+          /** For `sh -ec`, with the values of variables masked. */
+          text,
+          /** Changes with the text and its files. An instance skips a setup with the same mark. */
+          mark: text,
+          /** Whether to run it although it has succeeded on the instance. */
+          again: z.boolean(),
+        }),
+      ),
+    ),
+    /** `--sync` folder, as an absolute path. */
+    sync: maybeText,
+    exclude: texts,
+    /** `--no-gitignore`: false. */
+    gitignore: z.boolean(),
+    fetch: z.readonly(
+      z.array(
+        z.readonly(
+          z.object({
+            remote: text,
+            /** An absolute path. */
+            local: text,
+            /** When it was completely copied after the command. */
+            fetched_at: maybeText,
+            /** Received files that could not be moved to `local` yet. */
+            unplaced: z.nullish(z.object({ staging: text, isWhole: z.boolean() })),
+          }),
+        ),
+      ),
+    ),
+    /** Milliseconds; `--fetch-every`. */
+    fetch_every: maybeNumber,
+    /** Milliseconds; `--keep-on-failure`. */
+    keep_on_failure: maybeNumber,
+    /** Milliseconds before the deadline at which the command is interrupted. */
+    grace: z.number(),
+    /** `--report` file, as an absolute path. */
+    report_file: maybeText,
+    /** Private key file: from `--identity`, or found by gpucloud. */
+    identity: maybeText,
+    /** `--user`, and additional arguments for ssh. */
+    user: maybeText,
+    ssh_options: texts,
+    ssh_words: texts,
+    /** The folder in which the job's folder is, as an absolute path on the instance. */
+    home: maybeText,
+    /** Bytes of each output printed so far. */
+    printed: bytes,
+    /** When the job began. */
+    started_at: text,
+    /** When the last request for the instance was about to be sent. */
+    requested_at: maybeText,
+    rented_at: maybeText,
+    signed_in_at: maybeText,
+    copied_at: maybeText,
+    /** When the command was about to be started. It must never start twice. */
+    command_started_at: maybeText,
+    /** When the instance first showed that the command was started. */
+    shown_at: maybeText,
+    exited_at: maybeText,
+    output_kept_at: maybeText,
+    /** When gpucloud found that the command disappeared without an exit code. */
+    lost_at: maybeText,
+    /** When the end was begun. From then on, nothing is fetched. */
+    ending_at: maybeText,
+    /** When the job completed. Unless `--on`, its instance is terminated by then. */
+    ended_at: maybeText,
+    /** Why the job ended without an exit code of its command. */
+    reason: maybeText,
+    /** The command's exit code, or 125 after a failed setup; null until it is known. */
+    exit_code: maybeNumber,
+    /** The exit code of a failed setup, after which the command was not started. */
+    setup_exit_code: maybeNumber,
+    /** How the command used the cards; null without a sample. */
+    gpu: z.nullable(jobGpu()),
+    /** How long the setup and the command ran on the instance. Missing until it is known. */
+    took: z.optional(z.object({ setup: count, command: count })),
+    /**
+     * Why the instance was kept after the command exited: `results` if the instance still has
+     * uncopied results.
+     */
+    kept: z.nullable(z.enum(['command', 'results'])),
+    /** Why the instance refused the last sign-in of `reap`; null after a successful one. */
+    sign_in_refused: maybeText,
+    report: z.nullable(jobReport()),
+  });
+});
+
+export type Setup = NonNullable<JobRecord['setup']>;
+
+/** A path of `--fetch`. */
+export type StoredFetch = JobRecord['fetch'][number];
+
+/** Bytes of the command's stdout and stderr. */
+export type Bytes = JobRecord['printed'];
 
 /**
  * Whether results or output of a job may be only on its instance, also on one that existed before.
@@ -130,129 +161,6 @@ export function isRented(job: JobRecord): job is RentedRecord {
   return job.id !== null;
 }
 
-/** A path of `--fetch`. `local` is an absolute path. */
-export interface StoredFetch {
-  readonly remote: string;
-  readonly local: string;
-  /** When it was completely copied after the command. */
-  readonly fetched_at: string | null;
-  /** Received files that could not be moved to `local` yet. */
-  readonly unplaced?: { readonly staging: string; readonly isWhole: boolean } | null | undefined;
-}
-
-/** Bytes of the command's stdout and stderr. */
-export interface Bytes {
-  readonly out: number;
-  readonly err: number;
-}
-
-const VERSION = 2;
-
-const schema = lazy(() => {
-  const text = z.string();
-  const maybeText = z.nullable(text);
-  const count = z.number().check(z.nonnegative());
-  const maybeNumber = z.nullable(z.number());
-  const bytes = z.object({ out: count, err: count });
-  return z.looseObject({
-    version: z.literal(VERSION),
-    uid: text,
-    service: maybeText,
-    account: maybeText,
-    id: maybeText,
-    name: text,
-    on: z.boolean(),
-    here: z.boolean(),
-    command: z.array(text).check(z.minLength(1)),
-    variables: z.optional(z.array(text)),
-    setup: z.nullish(z.object({ text, mark: text, again: z.boolean() })),
-    sync: maybeText,
-    exclude: z.array(text),
-    gitignore: z.optional(z.boolean()),
-    fetch: z.array(
-      z.object({
-        remote: text,
-        local: text,
-        fetched_at: maybeText,
-        unplaced: z.optional(z.nullable(z.object({ staging: text, isWhole: z.boolean() }))),
-      }),
-    ),
-    fetch_every: maybeNumber,
-    keep_on_failure: maybeNumber,
-    grace: z.number(),
-    report_file: maybeText,
-    identity: maybeText,
-    user: maybeText,
-    ssh_options: z.array(text),
-    ssh_words: z.array(text),
-    home: maybeText,
-    printed: bytes,
-    cut: bytes,
-    started_at: text,
-    requested_at: maybeText,
-    rented_at: maybeText,
-    signed_in_at: maybeText,
-    copied_at: maybeText,
-    command_started_at: maybeText,
-    shown_at: z.optional(maybeText),
-    exited_at: maybeText,
-    output_kept_at: maybeText,
-    lost_at: maybeText,
-    ending_at: maybeText,
-    ended_at: maybeText,
-    reason: maybeText,
-    exit_code: maybeNumber,
-    setup_exit_code: z.nullish(z.number()),
-    gpu: z.nullish(jobGpu()),
-    took: z.optional(z.object({ setup: count, command: count })),
-    kept: z.nullable(z.enum(['command', 'results'])),
-    sign_in_refused: z.optional(maybeText),
-    report: z.nullable(jobReport()),
-  });
-});
-
-/** The phases of version 1 in which no command was started. */
-const BEFORE_COMMAND = ['renting', 'starting', 'connecting', 'copying'];
-
-/**
- * Converts a record of version 1, whose instance existed before it. Its command counts as started
- * unless its report says otherwise, since it must not start twice.
- */
-function upgraded(old: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { id, started_at, ended_at, fetched, fetch } = old;
-  const report = old.report as Partial<JobReport> | null;
-  const isStarted = !BEFORE_COMMAND.includes(String(report?.stage));
-  const fetched_at = fetched === true ? (ended_at ?? started_at) : null;
-  return {
-    ...old,
-    version: VERSION,
-    uid: id,
-    service: null,
-    account: null,
-    here: false,
-    fetch: Array.isArray(fetch) ? fetch.map((one) => ({ ...one, fetched_at })) : fetch,
-    home: old.home ?? null,
-    requested_at: started_at,
-    rented_at: started_at,
-    signed_in_at: null,
-    copied_at: null,
-    command_started_at: isStarted ? started_at : null,
-    exited_at: null,
-    output_kept_at: ended_at,
-    ending_at: null,
-    reason: report?.error ?? null,
-  };
-}
-
-/** Adds the receipt to a report of an earlier gpucloud, which had none. */
-function withReceipt({ report, ...record }: Readonly<Record<string, unknown>>) {
-  const isReport = typeof report === 'object' && report !== null;
-  return {
-    ...record,
-    report: isReport ? { cost: null, phases: null, gpu: null, ...report } : report,
-  };
-}
-
 /**
  * Whether the instance has shown that the command was started. It never shows the command of
  * `--here`, which runs on this computer.
@@ -263,7 +171,7 @@ export function isShown({ shown_at, here }: Pick<JobRecord, 'shown_at' | 'here'>
 
 /** Whether a failed setup has kept the command from starting, so that there are no results. */
 export function hasFailedSetup({ setup_exit_code }: Pick<JobRecord, 'setup_exit_code'>): boolean {
-  return setup_exit_code != null;
+  return setup_exit_code !== null;
 }
 
 /** Whether all results and the whole output of a job are on this computer. */
@@ -302,27 +210,25 @@ export async function writeJob(job: JobRecord, context: Context): Promise<void> 
 }
 
 /**
- * Reads a record, also of version 1. Throws CliError('storage') if the file is missing, can't be
- * read, or was written by a newer gpucloud.
+ * Reads a record. Throws CliError('storage') if the file is missing, can't be read, or was written
+ * by a newer gpucloud.
  */
 export async function readJob(uid: string, context: Context): Promise<JobRecord> {
   const path = await jobPath(uid, 'json', context);
-  let found: Record<string, unknown>;
   try {
-    const text = readOwn(path)?.toString('utf8') ?? '';
-    found = z.record(z.string(), z.unknown()).parse(JSON.parse(text));
-    const record = found.version === 1 ? upgraded(found) : found;
-    if (record.version === VERSION) return { ...schema().parse(withReceipt(record)), uid };
+    const found: unknown = JSON.parse(readOwn(path)?.toString('utf8') ?? '');
+    const { version } = z.looseObject({ version: z.number() }).parse(found);
+    if (version > VERSION) throw new NewerRecord(path, version);
+    return { ...schema().parse(found), uid };
   } catch (error) {
-    throw unusable('read', path, error);
+    throw error instanceof NewerRecord ? error : unusable('read', path, error);
   }
-  throw new NewerRecord(path, found.version);
 }
 
 /** A record of a gpucloud that is newer than this one. */
 export class NewerRecord extends CliError {
-  constructor(path: string, version: unknown) {
-    super('storage', `A newer gpucloud wrote the job ${path} (version ${String(version)}).`, {
+  constructor(path: string, version: number) {
+    super('storage', `A newer gpucloud wrote the job ${path} (version ${version}).`, {
       hint: 'update gpucloud on this computer',
       mayBeBilling: true,
     });
@@ -368,12 +274,8 @@ export async function readJobs(context: Context): Promise<JobRecord[]> {
   return [...jobs];
 }
 
-async function isOwn({ id, service, account }: JobRecord, context: Context): Promise<boolean> {
-  const journal = await context.journal();
-  if (service === null) {
-    return id !== null && (await journal.instance(id)).kind !== 'none';
-  }
-  const own = await journal.account();
+async function isOwn({ service, account }: JobRecord, context: Context): Promise<boolean> {
+  const own = await (await context.journal()).account();
   return service === (await serviceName(context)) && (own === undefined || own === account);
 }
 
@@ -452,19 +354,15 @@ export interface OutputFile {
   readonly start: number;
 }
 
-/**
- * Returns the files with an output of a job, in their order. Each name ends with the offset, except
- * for the only file of an older gpucloud, whose offset is in the record.
- */
+/** Returns the files with an output of a job, in their order. Each name ends with the offset. */
 export async function outputFiles(
-  { uid, cut }: Pick<JobRecord, 'uid' | 'cut'>,
+  uid: string,
   from: 'out' | 'err',
   context: Context,
 ): Promise<OutputFile[]> {
   const path = await jobPath(uid, from, context);
   const found = namesIn(dirname(path)).flatMap((name): OutputFile[] => {
     const file = join(dirname(path), name);
-    if (file === path) return [{ path, start: cut[from] }];
     const [, offset] = /\.(\d{1,15})$/.exec(name) ?? [];
     return file === `${path}.${offset}` ? [{ path: file, start: Number(offset) }] : [];
   });
@@ -473,9 +371,8 @@ export async function outputFiles(
 
 /** Removes a job with its output. */
 export async function removeJob(uid: string, context: Context): Promise<void> {
-  const none = { out: 0, err: 0 };
   for (const from of ['out', 'err'] as const) {
-    const files = await outputFiles({ uid, cut: none }, from, context);
+    const files = await outputFiles(uid, from, context);
     for (const { path } of files) rmSync(path, { force: true });
   }
   for (const kind of ['stop', 'json'] as const) {

@@ -19,7 +19,7 @@ export async function copyFiles(
   { shell, hasRsync }: Connected,
   context: Context,
 ): Promise<void> {
-  const { sync, exclude, gitignore = true, on: isAgain } = job.record;
+  const { sync, exclude, gitignore, on: isAgain } = job.record;
   if (sync === null) return;
   // Lists the files again, since they may have changed while the instance started.
   const files = await listFiles(sync, { exclude, gitignore });

@@ -27,13 +27,13 @@ export async function start(job: Job, context: Context): Promise<Failed> {
     const { record } = job;
     const shown = clamp(shellLine(record.command, 'linux'), 50);
     const { setup } = record;
-    const isSetUp = setup != null && setup.mark === job.there.setUp && !setup.again;
+    const isSetUp = setup !== null && setup.mark === job.there.setUp && !setup.again;
     if (isSetUp) {
       context.err.note(
         `Skipped the setup: it has succeeded on ${record.name}. --setup-again repeats it.`,
       );
     }
-    phases.begin('running', setup == null || isSetUp ? shown : `the setup, then ${shown}`);
+    phases.begin('running', setup === null || isSetUp ? shown : `the setup, then ${shown}`);
     const command = job.command ?? recordedCommand(record);
     stops.any.throwIfAborted();
     // Stored before the request, since another process must not start the command again.

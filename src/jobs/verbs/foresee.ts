@@ -1,12 +1,11 @@
 import type { Context } from '../../context.ts';
-import { CliError, isInterrupt } from '../../errors.ts';
+import { failuresOf, isInterrupt } from '../../errors.ts';
 import type { ReapPlan } from '../../json-results/instances.ts';
 import { isFollowed } from '../record/lock.ts';
-import { happenedIn, isRented, type JobRecord } from '../record/record.ts';
-import { observed } from '../remote/probe.ts';
+import { happenedIn, isRented, type JobRecord, type RentedRecord } from '../record/record.ts';
 import { next, type Observation, type Step, stateOf } from '../state.ts';
 import { timeOf } from './finish.ts';
-import { look } from './look.ts';
+import { look, observationOf, type Seen } from './look.ts';
 import { sameSignIn } from './sign-in-of.ts';
 
 /** Milliseconds to look at one job. */
@@ -59,15 +58,10 @@ const WHY = {
   ended: 'its job has ended',
 } as const;
 
-async function lookAt(
-  record: Parameters<typeof look>[0] & JobRecord,
-  context: Context,
-): Promise<Observation> {
-  try {
-    const seen = await look(record, sameSignIn(record), LOOK, context);
-    return seen.isOver ? { kind: 'gone', isOver: true } : observed(seen);
-  } catch (error) {
-    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
-    return { kind: 'unreachable' };
-  }
+async function lookAt(record: RentedRecord, context: Context): Promise<Observation> {
+  const seen: Seen[] = [];
+  const work = look(record, sameSignIn(record), LOOK, context).then((one) => seen.push(one));
+  const [fault] = await failuresOf(work);
+  if (fault !== undefined && isInterrupt(fault)) throw fault;
+  return observationOf(seen[0]);
 }

@@ -8,13 +8,20 @@ import { type HowToReach, sshOptions } from '../../ssh/reach.ts';
 import { signInFinder } from '../../ssh/sign-in.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
 import { ensureSameHost, ensureUser, isKeyRefused, SignInRefused } from '../remote/failed-ssh.ts';
-import { type SignedIn, signIn } from '../remote/probe.ts';
+import { observed, type SignedIn, signIn } from '../remote/probe.ts';
 import { within } from '../remote/within.ts';
+import type { Observation } from '../state.ts';
 
 /** An instance that responded over SSH, or is terminating or terminated. */
 export type Seen =
   | { readonly isOver: true; readonly instance: Instance }
   | (SignedIn & { readonly isOver: false; readonly instance: Instance });
+
+/** Returns what a look showed of a job; undefined if the instance did not respond. */
+export function observationOf(seen: Seen | undefined): Observation {
+  if (seen === undefined) return { kind: 'unreachable' };
+  return seen.isOver ? { kind: 'gone', isOver: true } : observed(seen);
+}
 
 /** Checks a job once, with a time limit in milliseconds. Throws CliError if the check fails. */
 export async function look(

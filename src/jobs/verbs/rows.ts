@@ -15,11 +15,10 @@ import {
   readAllJobs,
   readJob,
 } from '../record/record.ts';
-import { observed } from '../remote/probe.ts';
 import { exitOf } from '../remote/supervisor.ts';
-import { type Observation, stateOf } from '../state.ts';
+import { stateOf } from '../state.ts';
 import { adopt } from './adopt.ts';
-import { look, type Seen } from './look.ts';
+import { look, observationOf, type Seen } from './look.ts';
 import { sameSignIn } from './sign-in-of.ts';
 
 /** Timeout for one instance, in milliseconds. */
@@ -80,7 +79,7 @@ async function rowOf({ job, isAlive }: Found, context: Context): Promise<JobRow>
     fetched: [...(report?.fetched ?? fetched)],
     on,
     phase: phaseOf(job),
-    gpu: job.gpu ?? null,
+    gpu: job.gpu,
   };
   if (ended_at !== null) {
     return {
@@ -167,9 +166,4 @@ function stateNow(job: JobRecord, isAlive: boolean, seen: Seen | undefined): Sta
     default:
       return { status: 'RUNNING', exit_code };
   }
-}
-
-function observationOf(seen: Seen | undefined): Observation {
-  if (seen === undefined) return { kind: 'unreachable' };
-  return seen.isOver ? { kind: 'gone', isOver: true } : observed(seen);
 }

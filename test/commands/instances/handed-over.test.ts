@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { writeHeartbeat } from '../../../src/journal/index.ts';
-import { recordOfVersion1 } from '../../support/job-record.ts';
+import { jobRecord } from '../../support/job-record.ts';
 import { RentingService } from '../../support/renting-service.ts';
 import { createWorld, journalOf, TEST_KEY, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
@@ -41,9 +41,6 @@ async function rentBox(): Promise<void> {
   const { code, stderr } = await laptop.cli(['instances', 'create', 'box', ...HARDWARE, ...flags]);
   expect(code, stderr).toBe(0);
 }
-
-/** The record of an unfinished job on "box". */
-const JOB = recordOfVersion1(BOX, 'box');
 
 describe('instances list --json | instances track -', () => {
   test('hands over deadlines and idle rules, and warns if nothing enforces them', async () => {
@@ -131,7 +128,8 @@ describe('instances list --json | instances track -', () => {
     service.posts.push(() => 'hangUp');
     expect((await laptop.cli(['instances', 'create', 'lost', ...HARDWARE])).code).toBe(7);
     await mkdir(join(laptop.home, 'state', 'jobs'), { recursive: true });
-    await writeFile(join(laptop.home, 'state', 'jobs', `${BOX}.json`), JSON.stringify(JOB));
+    const job = jobRecord({ id: BOX, name: 'box', service: laptop.service.url });
+    await writeFile(join(laptop.home, 'state', 'jobs', `${BOX}.json`), JSON.stringify(job));
     const { code, stderr } = await track(await list());
     expect(code).toBe(0);
     expect(warningsOf(stderr)).toEqual(

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { JobRecord } from '../../../../src/jobs/record/record.ts';
 import { putJob } from '../../../contract/tree.ts';
 import { OFFERED } from '../../../support/sandbox-ids.ts';
 import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
@@ -54,13 +55,15 @@ test('reports an instance that has run for a day without a deadline', async () =
   expect(await attention()).toEqual([]);
 });
 
-test.each([
+const FINDINGS: readonly [Partial<JobRecord>, string?, string?][] = [
   [{ exit_code: 3, kept: null }, 'job_results', 'attach'],
   [{ exit_code: null, kept: 'results' }, 'job_results', 'attach'],
   [{ exit_code: null, lost_at: '2026-01-15T12:30:00.000Z' }, 'job_lost', 'stop'],
-  [{ exit_code: 3, kept: 'command' }, undefined, undefined],
-  [{ exit_code: null, kept: null }, undefined, undefined],
-])('reports a job only if it needs attention: %o', async (state, code, verb) => {
+  [{ exit_code: 3, kept: 'command' }],
+  [{ exit_code: null, kept: null }],
+];
+
+test.each(FINDINGS)('reports a job only if it needs attention: %o', async (state, code, verb) => {
   await rentForFourHours(world);
   await world.arm();
   await putJob(world.env, { id: ID, name: 'trainer' }, { ended_at: null, report: null, ...state });
