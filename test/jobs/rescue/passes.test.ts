@@ -156,7 +156,7 @@ describe('create --rescue', needs('ssh'), () => {
     ]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
-      /^error: --rescue "out.*": ".*" contains your home folder\nhint: name a folder for the files: --rescue 'REMOTE:LOCAL'\n$/,
+      /^error: --rescue "out.*": ".*" contains your home folder\nhint: name a folder for the files: 'REMOTE:LOCAL'\n$/,
     );
     expect(world.service.requests).toEqual([]);
   });
