@@ -8,8 +8,8 @@ import { hasSsh } from '../../rules/statuses.ts';
 import { sshOptions } from '../../ssh/reach.ts';
 import type { FindSignIn } from '../../ssh/sign-in.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
-import type { CopyingOut } from '../files/copy-out.ts';
-import { copyOutEach } from '../files/copy-out-each.ts';
+import type { CopyingOut, Unplaced } from '../files/copy-out.ts';
+import { copyOrPlace } from '../files/copy-out-each.ts';
 import { removeStaging } from '../files/merge.ts';
 import { isRented, type JobRecord } from '../record/record.ts';
 import { signIn } from '../remote/probe.ts';
@@ -235,21 +235,17 @@ async function copyOnce(
 ): Promise<void> {
   const begun = now();
   const warn = (what: string) => context.err.warn('copy', what);
-  const [result] = await copyOutEach([{ ...progress.path, fetched_at: null }], {
+  const each = {
     ...copyingFrom(shell, signal, warn, context),
     // The comparison finds changes.
     onChanged: () => undefined,
     onProgress: onProgress ?? (() => undefined),
     onStaging,
     ...(missingNames && { missingNames }),
-    clock: context.clock,
-    onBegin: () => undefined,
-    onFetched: async () => undefined,
-    async onUnplaced(_one, unplaced) {
+    async onUnplaced(_one: object, unplaced: Unplaced) {
       progress.path = { ...progress.path, unplaced };
     },
-    onCut: undefined,
-  });
-  if (result !== undefined && result.kind !== 'fetched') throw result.fault;
+  };
+  await repeated(() => copyOrPlace(progress.path, each), signal, context.clock);
   progress.path = { ...progress.path, copied_at: begun, unplaced: null };
 }
