@@ -75,7 +75,7 @@ test('a link that is cut five times sends a file again only if it was cut in the
   ];
   const made = await computer.gpucloud(words, { env });
   expect(made.code, made.stderr).toBe(0);
-  const link = await slowLink(sshd.port, TOTAL / 4.2);
+  const link = await slowLink(sshd.port, TOTAL / 6);
   const instance = renting.instances.get(NEW);
   Object.assign(instance ?? {}, { ssh_keys: [key], ssh_port: link.port });
   mkdirSync(join(there, 'out', 'deep'), { recursive: true });
