@@ -86,7 +86,7 @@ export async function checkInput(
   // A generated name is new, so no folder with this name exists.
   const names = namesOf(read.flags.name ?? 'new-run', here);
   const targets = here === undefined ? fetch : names.flatMap((name) => fetchInto(fetch, name));
-  await ensureTargets(targets, (at) => read.from('fetch', at % fetch.length), context);
+  await ensureTargets(targets, (at) => read.from('fetch', at % fetch.length), context.host);
   if (sync !== undefined) await ensureNotHome(read.from('sync'), resolve(sync), context);
   const files =
     sync === undefined

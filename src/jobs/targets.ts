@@ -1,7 +1,6 @@
 import { constants, existsSync, statSync } from 'node:fs';
 import { access, realpath, truncate } from 'node:fs/promises';
 import { basename, dirname, join, posix, resolve, sep } from 'node:path';
-import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../system/error-code.ts';
 import type { Fetch } from './files/copy-out.ts';
@@ -15,6 +14,7 @@ export function fetchInto(fetch: readonly Fetch[], name: string): Fetch[] {
 }
 
 interface Checking {
+  readonly home: string | undefined;
   /** Whether nobody sees a path fail that is a folder, and would be merged into the home folder. */
   readonly isUnattended?: boolean;
 }
@@ -23,27 +23,18 @@ interface Checking {
 export async function ensureTargets(
   fetch: readonly Fetch[],
   from: (at: number) => string,
-  { host: { home } }: Pick<Context, 'host'>,
-  { isUnattended = false }: Checking = {},
+  { home, isUnattended = false }: Checking,
 ): Promise<void> {
-  const ensureApartFromHome = async (path: string, what: string) => {
-    if (!(await containsHome(path, home))) return;
-    throw usageError(
-      `${what}: "${path}" contains your home folder`,
-      "name a folder for the files: 'REMOTE:LOCAL'",
-    );
-  };
   const taken = new Map<string, string>();
   const patterns: Merged[] = [];
   for (const [at, { remote, local }] of fetch.entries()) {
     const what = `${from(at)} "${remote}"`;
     if (isPattern(remote)) {
-      const folder = await ensureFolder(absolute(local), what, ensureApartFromHome);
-      patterns.push({ what, remote, folder });
+      patterns.push({ what, remote, folder: await ensureFolder(absolute(local), what, home) });
       continue;
     }
     if (isUnattended && (await isFolder(local)) && existsSync(local)) {
-      await ensureApartFromHome(local, what);
+      await ensureApartFromHome(local, { what, path: local, home });
     }
     const { path, kind } = await placeOf(absolute(local), basename(remote));
     if (kind === 'dangling link')
@@ -96,18 +87,25 @@ function bothInto(what: string, path: string, other: string): CliError {
   );
 }
 
+async function ensureApartFromHome(
+  folder: string,
+  { what, path, home }: { readonly what: string; readonly path: string } & Checking,
+): Promise<void> {
+  if (!(await containsHome(folder, home))) return;
+  throw usageError(
+    `${what}: "${path}" contains your home folder`,
+    "name a folder for the files: 'REMOTE:LOCAL'",
+  );
+}
+
 /** Checks the folder for a pattern's matches, and returns its path without symlinks. */
-async function ensureFolder(
-  path: string,
-  what: string,
-  ensureApartFromHome: (path: string, what: string) => Promise<void>,
-): Promise<string> {
+async function ensureFolder(path: string, what: string, home: string | undefined): Promise<string> {
   const found = await realpath(path).catch(() => undefined);
   if (found === undefined) {
     await ensureWritable(path, what);
     return resolve(path);
   }
-  await ensureApartFromHome(path, what);
+  await ensureApartFromHome(found, { what, path, home });
   await ensureWritable(`${found}${sep}`, what);
   return found;
 }

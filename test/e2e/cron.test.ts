@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createJobWorld, IMAGE, OFFER } from '../jobs/job-world.ts';
+import { createJobWorld, IMAGE, KEY_ID, OFFER } from '../jobs/job-world.ts';
 import { needs, programAt } from '../support/needs.ts';
 import {
   type Computer,
@@ -113,7 +113,7 @@ test('terminates an instance at its deadline through cron', CRON, async () => {
 const RENT_WITH_RESCUE = `
 gpucloud instances reap --install --every 1m --json
 (echo "HOME=$HOME"; crontab -l) | crontab -
-gpucloud instances create box --offer ${OFFER} --image ${IMAGE} --ssh-key laptop --terminate-after 1h --rescue "out:$HOME/got" --json
+gpucloud instances create box --offer ${OFFER} --image ${IMAGE} --ssh-key ${KEY_ID} --terminate-after 1h --rescue "out:$HOME/got" --json
 for second in $(seq 240); do
   status=$(gpucloud instances list --all --json --query '[0].status')
   case $status in *TERMINAT*) break ;; esac
@@ -125,34 +125,30 @@ gpucloud instances reap --uninstall --json
 describe('with --rescue', needs('ssh'), () => {
   test('copies the files over sshd before cron terminates the instance', CRON, async () => {
     const world = await createJobWorld();
-    try {
-      const { service, keys, renting, clientKey, there } = world;
-      await login(service.url, world.env.GPUCLOUD_API_KEY ?? '');
-      mkdirSync(join(computer.home, '.ssh'), { mode: 0o700 });
-      const own = join(computer.home, '.ssh', 'id_ed25519');
-      copyFileSync(clientKey, own);
-      copyFileSync(`${clientKey}.pub`, `${own}.pub`);
-      const [key] = keys;
-      if (key === undefined) throw new Error('the account has a key');
-      key.public_key = readFileSync(`${own}.pub`, 'utf8');
-      const bytes = randomBytes(20_000_000);
-      mkdirSync(join(there, 'out'));
-      writeFileSync(join(there, 'out', 'model'), bytes);
-      const ended = withCron(RENT_WITH_RESCUE);
-      const instance = () => renting.instances.get(NEW);
-      await expect.poll(instance, { timeout: 180_000 }).toBeDefined();
-      Object.assign(instance() ?? {}, { ssh_keys: [key] });
-      world.advance(70 * 60_000);
-      const { code, stderr } = await ended;
-      expect(code, stderr).toBe(0);
-      expect(world.status()).toBe('TERMINATING');
-      expect(readFileSync(join(computer.home, 'got', 'model')).equals(bytes)).toBe(true);
-      const list = join(computer.home, 'state', 'rescues', `${NEW}.sha256`);
-      expect(readFileSync(list, 'utf8')).toBe(
-        `${createHash('sha256').update(bytes).digest('hex')}  ${join(computer.home, 'got', 'model')}\n`,
-      );
-    } finally {
-      await world.close();
-    }
+    const { service, keys, renting, clientKey, there } = world;
+    await login(service.url, world.env.GPUCLOUD_API_KEY ?? '');
+    mkdirSync(join(computer.home, '.ssh'), { mode: 0o700 });
+    const own = join(computer.home, '.ssh', 'id_ed25519');
+    copyFileSync(clientKey, own);
+    copyFileSync(`${clientKey}.pub`, `${own}.pub`);
+    const [key] = keys;
+    if (key === undefined) throw new Error('the account has a key');
+    key.public_key = readFileSync(`${own}.pub`, 'utf8');
+    const bytes = randomBytes(20_000_000);
+    mkdirSync(join(there, 'out'));
+    writeFileSync(join(there, 'out', 'model'), bytes);
+    const ended = withCron(RENT_WITH_RESCUE);
+    const instance = () => renting.instances.get(NEW);
+    await expect.poll(instance, { timeout: 180_000 }).toBeDefined();
+    Object.assign(instance() ?? {}, { ssh_keys: [key] });
+    world.advance(70 * 60_000);
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(0);
+    expect(world.status()).toBe('TERMINATING');
+    expect(readFileSync(join(computer.home, 'got', 'model')).equals(bytes)).toBe(true);
+    const list = join(computer.home, 'state', 'rescues', `${NEW}.sha256`);
+    expect(readFileSync(list, 'utf8')).toBe(
+      `${createHash('sha256').update(bytes).digest('hex')}  ${join(computer.home, 'got', 'model')}\n`,
+    );
   });
 });

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { fakeSsh } from '../idle/usage-world.ts';
-import { createJobWorld, IMAGE, type JobWorld, OFFER } from '../jobs/job-world.ts';
+import { createJobWorld, IMAGE, type JobWorld, KEY_ID, OFFER } from '../jobs/job-world.ts';
 import { addKey } from '../jobs/rescue/rented.ts';
 import { needs } from '../support/needs.ts';
-import { type Computer, createComputer } from '../support/program.ts';
+import { createComputer } from '../support/program.ts';
 import { NEW } from '../support/renting-service.ts';
 import { IMAGE as PLAY_IMAGE, OFFER as PLAY_OFFER } from '../support/sandbox-ids.ts';
 import { until } from '../support/ssh-world.ts';
@@ -69,8 +69,6 @@ function expectHashes(): void {
 }
 
 describe('an instance with --rescue', { timeout: 120_000, ...needs('ssh') }, () => {
-  afterEach(() => world.close());
-
   test('whose deadline at 02:00 passes while its computer sleeps from 01:00 to 07:00 is rescued at 07:00', async () => {
     await begin();
     await done('profiles', 'add', 'work', '--base-url', world.service.url);
@@ -78,7 +76,7 @@ describe('an instance with --rescue', { timeout: 120_000, ...needs('ssh') }, () 
     const events = join(world.computer.home, 'events');
     await done('profiles', 'set', 'work', '--notify', `sh -c "cat >>${events}"`);
     const ends = ['--terminate-after', '3h', '--unenforced'];
-    await done(...CREATE, '--ssh-key', 'laptop', ...ends, '--rescue', `out:${here('')}`);
+    await done(...CREATE, '--ssh-key', KEY_ID, ...ends, '--rescue', `out:${here('')}`);
     // The last pass before the computer sleeps: nothing to do yet.
     world.advance(2 * HOUR);
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
@@ -110,7 +108,7 @@ describe('an instance with --rescue', { timeout: 120_000, ...needs('ssh') }, () 
   test('whose computer sleeps longer than the budget after a failed copy is copied once more', async () => {
     await begin();
     const ends = ['--terminate-after', '1h', '--unenforced', '--rescue-budget', '20'];
-    await done(...CREATE, '--ssh-key', 'laptop', ...ends, '--rescue', `out:${here('')}`);
+    await done(...CREATE, '--ssh-key', KEY_ID, ...ends, '--rescue', `out:${here('')}`);
     world.advance(1.1 * HOUR);
     expect(await reap()).toMatchObject({ code: 125, rows: [{ outcome: 'kept' }] });
     const bytes = results(join(world.there, 'out'));
@@ -128,7 +126,7 @@ describe('an instance with --rescue', { timeout: 120_000, ...needs('ssh') }, () 
     const key = addKey(world.computer.home);
     world.keys.splice(0, 1, key);
     const rule = ['--if-idle', '10m', '--unenforced', '--rescue', `out:${here('')}`];
-    await done(...CREATE, '--ssh-key', 'laptop', ...rule);
+    await done(...CREATE, '--ssh-key', KEY_ID, ...rule);
     const at = { ip_address: '192.168.5.6', ssh_username: 'root', ssh_port: 1, ssh_keys: [key] };
     world.renting.rent(NEW, 'box', { status: 'ACTIVE', ...at } as object);
     const bytes = results(join(ssh.path(1, 'home'), 'out'));
@@ -169,11 +167,8 @@ describe('an instance with --rescue', { timeout: 120_000, ...needs('ssh') }, () 
 });
 
 describe('an instance of mcp with --rescue', { timeout: 120_000, ...needs('ssh') }, () => {
-  let computer: Computer;
-  afterEach(() => computer.remove());
-
   test('is rescued at the end of the session', async () => {
-    computer = await createComputer();
+    const computer = await createComputer();
     const play = (...argv: string[]) => computer.gpucloud(['--profile', 'sandbox', ...argv]);
     mkdirSync(join(computer.home, '.ssh'), { mode: 0o700 });
     const key = makeKey(join(computer.home, '.ssh'), 'id_ed25519');

@@ -18,13 +18,16 @@ export type Fetched =
   | { readonly kind: 'fetched' }
   | { readonly kind: Exclude<Failed, 'none' | 'start' | 'stop'>; readonly fault: CliError };
 
-interface CopyingEach extends Omit<CopyingOut, 'onUnplaced'> {
+interface CopyingOne extends Omit<CopyingOut, 'onUnplaced'> {
+  /** Stores what this attempt has left, so that the next one does not receive it again. */
+  onUnplaced(one: Wanted, left: Unplaced): Promise<void>;
+}
+
+interface CopyingEach extends CopyingOne {
   readonly clock: Clock;
   onBegin(one: Wanted): void;
   /** Stores that a path is complete, before the next one is copied. */
   onFetched(one: Wanted): Promise<void>;
-  /** Stores what this attempt has left, so that the next one does not receive it again. */
-  onUnplaced(one: Wanted, left: Unplaced): Promise<void>;
   /** Allows further attempts after a lost connection, or throws. */
   readonly onCut: ((error: CliError) => Promise<void>) | undefined;
 }
@@ -62,7 +65,7 @@ export async function copyOutEach(
  * Copies a path, unless an earlier attempt has received all of it: then only moves the files. At
  * most one attempt leaves files beside the path.
  */
-async function copyOrPlace(one: Wanted, copying: CopyingEach): Promise<void> {
+export async function copyOrPlace(one: Wanted, copying: CopyingOne): Promise<void> {
   const { unplaced } = one;
   if (unplaced?.isWhole === true && (await placeAgain(unplaced.staging, copying.home))) return;
   let left: Unplaced | undefined;

@@ -16,6 +16,7 @@ import {
   SEND_FILE,
   SEND_FOLDER,
   SEND_MATCHES,
+  SEND_NAMED,
 } from './send-scripts.ts';
 import { type Unpacking, unpack } from './unpack.ts';
 
@@ -59,6 +60,8 @@ export interface CopyingOut extends Copying {
   onUnplaced(received: Unplaced): void;
   /** Stores the folder into which the copy is received, before it begins. */
   onStaging?(staging: string): Promise<void>;
+  /** Returns the files of a folder that are not here yet, such as `a/b`. By default, all are sent. */
+  missingNames?(): Promise<readonly string[] | undefined>;
 }
 
 /** Received files of a path that could not be moved to their place. */
@@ -84,9 +87,15 @@ export async function copyOut({ remote, local }: Fetch, copying: CopyingOut): Pr
   const path = remote.startsWith('/') ? remote : `./${remote}`;
   const isOfMany = isPattern(remote);
   const { kind, size } = await kindOf(isOfMany ? KIND_OF_MATCHES : KIND, path, copying);
-  const onProgress = (bytes: number) => copying.onProgress(bytes, size);
+  let total: number | undefined = size;
+  const onProgress = (bytes: number) => copying.onProgress(bytes, total);
   if (kind === 'folder') {
-    const from = { script: SEND_FOLDER, path, size };
+    const names = await copying.missingNames?.();
+    if (names !== undefined) total = undefined;
+    const from =
+      names === undefined
+        ? { script: SEND_FOLDER, path, size }
+        : { script: SEND_NAMED, path, size: 0, input: names.map((name) => `./${name}\n`).join('') };
     return receiveFolder(from, local, { ...copying, onProgress });
   }
   if (kind === 'matches') {
@@ -149,7 +158,10 @@ function leftText({ named, count }: Left): string {
 interface Folder {
   readonly script: string;
   readonly path: string;
+  /** 0 if it is not known. */
   readonly size: number;
+  /** What the script reads from stdin. */
+  readonly input?: string;
   /** Whether the archive may contain this name. */
   readonly mayBe?: (name: string) => boolean;
 }
@@ -167,7 +179,7 @@ interface Missing {
 }
 
 async function receiveFolder(
-  { script, path, size, mayBe }: Folder,
+  { script, path, size, mayBe, input }: Folder,
   local: string,
   copying: CopyingOut,
 ): Promise<void> {
@@ -194,7 +206,7 @@ async function receiveFolder(
       await copying.onStaging?.(folder);
       const take: Take = (bytes) => unpack(bytes, Object.assign(into, { folder }));
       try {
-        missing.cut = await receive(script, path, take, copying);
+        missing.cut = await receive({ script, path, input }, take, copying);
       } catch (error) {
         // After an interrupt, still place the files that have arrived.
         if (!signal.aborted) throw error;
@@ -285,19 +297,22 @@ async function receiveFile(
 type Take = (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
 
 async function receiveWhole(path: string, take: Take, copying: Copying): Promise<void> {
-  const fault = await receive(SEND_FILE, path, take, copying);
+  const fault = await receive({ script: SEND_FILE, path }, take, copying);
   if (fault !== undefined) throw fault;
 }
 
 /** Returns a fault if not everything arrived. Throws CliError if this computer can't store it. */
 async function receive(
-  script: string,
-  path: string,
+  {
+    script,
+    path,
+    input = '',
+  }: Pick<Folder, 'script' | 'path'> & { readonly input?: string | undefined },
   take: Take,
   { shell, signal, onProgress, onChanged }: Copying,
 ): Promise<CliError | undefined> {
   const running = await shell.start(script, [path], signal);
-  running.stdin.end();
+  running.stdin.end(input);
   const printed = lastOf(running.stderr);
   // Reads at once: when a program exits, Node drops its output if nothing reads the stream yet.
   const received = running.stdout.pipe(new PassThrough());

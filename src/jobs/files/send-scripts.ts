@@ -84,3 +84,15 @@ echo '${BEGIN}' && exec cat "$1"`;
 export const SEND_FOLDER = `LC_ALL=C; export LC_ALL
 ${ENTER}
 cd "$1" && echo '${BEGIN}' && exec tar -cf - .`;
+
+/**
+ * Sends the files of a folder whose names are on stdin, one per line, and all links and empty
+ * folders. Leaves out files that were removed meanwhile.
+ */
+export const SEND_NAMED = `LC_ALL=C; export LC_ALL
+${ENTER}
+cd "$1" && echo '${BEGIN}' && {
+  while IFS= read -r name; do [ ! -f "$name" ] || printf '%s\\n' "$name"; done
+  find . -name '*
+*' -prune -o \\( -type l -o -type d -empty \\) -print
+} | tar -cf - -T -`;

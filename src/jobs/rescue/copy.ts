@@ -8,7 +8,8 @@ import { hasSsh } from '../../rules/statuses.ts';
 import { sshOptions } from '../../ssh/reach.ts';
 import type { FindSignIn } from '../../ssh/sign-in.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
-import { copyOutEach } from '../files/copy-out-each.ts';
+import type { CopyingOut, Unplaced } from '../files/copy-out.ts';
+import { copyOrPlace } from '../files/copy-out-each.ts';
 import { removeStaging } from '../files/merge.ts';
 import { isRented, type JobRecord } from '../record/record.ts';
 import { signIn } from '../remote/probe.ts';
@@ -16,6 +17,7 @@ import type { RemoteShell } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
 import { within } from '../remote/within.ts';
 import { copyingFrom } from '../stages/copies.ts';
+import { repeated } from '../stages/repeated.ts';
 import { type Compared, compare, type Same } from './compare.ts';
 
 export type RescuedPath = RescueRecord['paths'][number];
@@ -140,6 +142,7 @@ interface One {
 interface CopyingPath extends Copying {
   /** Stores where a copy is received. A killed process leaves it there. */
   onStaging(staging: string): Promise<void>;
+  readonly missingNames?: CopyingOut['missingNames'];
 }
 
 async function copyPath(
@@ -152,9 +155,33 @@ async function copyPath(
   const hasCopy = before.copied_at !== null;
   const progress = { path: { ...before, failure: null } as RescuedPath };
   let left = (isLast ? AGAIN : 0) + (hasCopy ? 0 : 1);
+  const look = () => compareAgain(before, shell, copying, context);
+  /** Sends all at first. After a cut connection or an earlier copy, only what has not arrived. */
+  async function sendMissing(seen: Compared | undefined): Promise<void> {
+    let known = seen;
+    let hasPart = before.failure !== null;
+    let isPart = false;
+    const missingNames = async () => {
+      const list = known ?? (hasPart ? await look() : undefined);
+      [known, hasPart] = [undefined, true];
+      const names = list?.gap === undefined ? list?.different : undefined;
+      // tar reads a backslash in a list as an escape.
+      isPart = names !== undefined && !names.some((name) => name.includes('\\'));
+      return isPart ? names : undefined;
+    };
+    try {
+      await copyOnce(progress, shell, { ...copying, missingNames }, context);
+    } catch (error) {
+      // A listed file was removed before tar read it.
+      const isOfList =
+        isPart && error instanceof CliError && error.failure === 'refused' && !error.retryable;
+      if (!isOfList || signal.aborted) throw error;
+      await copyOnce(progress, shell, copying, context);
+    }
+  }
   try {
     if (before.staging != null) await removeStaging(before.staging);
-    let found = hasCopy ? await compare(before, { shell, signal }) : undefined;
+    let found = hasCopy ? await look() : undefined;
     if (found?.isGone === true) {
       return { path: progress.path, same: [], isGone: true, error: undefined };
     }
@@ -163,9 +190,9 @@ async function copyPath(
     const isSame = () => found?.different.length === 0 && (found.gap === undefined || isNew);
     while (left > 0 && !isSame()) {
       left -= 1;
-      await copyOnce(progress, shell, copying, context);
+      await sendMissing(found);
       isNew = true;
-      found = await compare(before, { shell, signal });
+      found = await look();
     }
     const { same = [], gap } = found ?? {};
     return { path: withCompared(progress.path, found), same, gap, error: undefined };
@@ -173,6 +200,21 @@ async function copyPath(
     if (!(error instanceof CliError) || signal.aborted) throw error;
     return { path: { ...progress.path, failure: error.message }, same: [], error };
   }
+}
+
+/** Compares both sides, also after a cut connection. */
+async function compareAgain(
+  path: RescuedPath,
+  shell: RemoteShell,
+  { signal }: Copying,
+  { clock }: Context,
+): Promise<Compared | undefined> {
+  let found: Compared | undefined;
+  const work = async () => {
+    found = await compare(path, { shell, signal });
+  };
+  await repeated(work, signal, clock);
+  return found;
 }
 
 /** Maximum number of changing files to name. */
@@ -188,25 +230,22 @@ function withCompared(path: RescuedPath, found: Compared | undefined): RescuedPa
 async function copyOnce(
   progress: { path: RescuedPath },
   shell: RemoteShell,
-  { signal, now, onProgress, onStaging }: CopyingPath,
+  { signal, now, onProgress, onStaging, missingNames }: CopyingPath,
   context: Context,
 ): Promise<void> {
   const begun = now();
   const warn = (what: string) => context.err.warn('copy', what);
-  const [result] = await copyOutEach([{ ...progress.path, fetched_at: null }], {
+  const each = {
     ...copyingFrom(shell, signal, warn, context),
     // The comparison finds changes.
     onChanged: () => undefined,
     onProgress: onProgress ?? (() => undefined),
     onStaging,
-    clock: context.clock,
-    onBegin: () => undefined,
-    onFetched: async () => undefined,
-    async onUnplaced(_one, unplaced) {
+    ...(missingNames && { missingNames }),
+    async onUnplaced(_one: object, unplaced: Unplaced) {
       progress.path = { ...progress.path, unplaced };
     },
-    onCut: undefined,
-  });
-  if (result !== undefined && result.kind !== 'fetched') throw result.fault;
+  };
+  await repeated(() => copyOrPlace(progress.path, each), signal, context.clock);
   progress.path = { ...progress.path, copied_at: begun, unplaced: null };
 }

@@ -70,7 +70,8 @@ export async function toRescue(
   const paths = rescue.map((text, at) => parsePath(text, source, at, names.length > 1));
   const pathsFor = (name: string) => paths.map((one) => one(name));
   const all = names.flatMap(pathsFor);
-  await ensureTargets(all, (at) => source.from(at % rescue.length), context, {
+  await ensureTargets(all, (at) => source.from(at % rescue.length), {
+    home: context.host.home,
     isUnattended: true,
   });
   return { pathsFor, budget: rescueBudget === undefined ? null : kopecksText(rescueBudget) };

@@ -1,11 +1,21 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { needs } from '../../support/needs.ts';
+import { needs, programAt } from '../../support/needs.ts';
 import { NEW } from '../../support/renting-service.ts';
 import { warningsOf } from '../../support/stderr-lines.ts';
 import { KEY_ID, pathWithout } from '../job-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from '../loopback-world.ts';
+import { rawTar } from '../raw-tar.ts';
 import { heard, notifying, reap } from '../stories.ts';
 import { addKey, CREATE_BOX, createBox } from './rented.ts';
 
@@ -44,6 +54,103 @@ describe('reap with --rescue', needs('ssh'), () => {
       ],
     });
     expect(readFileSync(world.local('got/a'), 'utf8')).toBe('result\n');
+  });
+
+  test.each([
+    [
+      'a hostile archive',
+      async () => {
+        const path = await pathWithout(world.there(NEW), ['tar']);
+        const archive = join(path, 'archive');
+        writeFileSync(archive, rawTar([{ name: '../evil', content: 'foreign' }]));
+        writeFileSync(join(path, 'tar'), `#!/bin/sh\nexec cat ${archive}\n`, { mode: 0o755 });
+        world.ssh.path = path;
+      },
+      'the instance sent \\"../evil\\", which is not a path in the folder',
+    ],
+    [
+      'a refused key',
+      async () => {
+        world.ssh.refuse = () => 'Permission denied (publickey).';
+      },
+      'Permission denied (publickey)',
+    ],
+  ])(
+    'keeps the instance after %s until its budget is used up, then terminates it once',
+    async (_fault, begin, why) => {
+      await createBox(world, 'out');
+      await begin();
+      // Nothing beside LOCAL changes.
+      const around = () => readdirSync(world.local('.')).filter((name) => name !== 'got');
+      const before = around();
+      world.advance(70 * MINUTE);
+      for (let pass = 0; pass < 2; pass += 1) {
+        const kept = await reap(world);
+        expect(kept).toMatchObject({ code: 125, rows: [{ outcome: 'kept' }] });
+        expect(kept.stderr).toContain(why);
+        expect(world.terminations()).toBe(0);
+        world.advance(25 * MINUTE);
+      }
+      world.advance(15 * MINUTE);
+      const ended = await reap(world);
+      expect(ended).toMatchObject({ code: 125, rows: [{ outcome: 'terminated' }] });
+      expect(ended.stderr).toContain('(not copied: out)');
+      expect(world.terminations()).toBe(1);
+      expect(around()).toEqual(before);
+      expect(existsSync(world.local('got/a'))).toBe(false);
+    },
+  );
+
+  test('sends only what has changed since the copy before the deadline', async () => {
+    await createBox(world, 'out');
+    const there = (name: string) => join(world.there(NEW), 'out', name);
+    for (const name of ['same', 'changed', 'back\\slash']) writeFileSync(there(name), '1');
+    world.advance(56 * MINUTE);
+    expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
+    const placeOf = (name: string) => statSync(world.local(join('got', name))).ino;
+    const before = ['a', 'same', 'back\\slash'].map(placeOf);
+    writeFileSync(there('changed'), '2');
+    writeFileSync(there('-new'), 'new');
+    mkdirSync(there('empty'));
+    symlinkSync('same', there('link'));
+    world.advance(5 * MINUTE);
+    expect(await reap(world)).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
+    expect(readFileSync(world.local('got/changed'), 'utf8')).toBe('2');
+    expect(readFileSync(world.local('got/-new'), 'utf8')).toBe('new');
+    expect(readFileSync(world.local('got/link'), 'utf8')).toBe('1');
+    expect(readdirSync(world.local('got/empty'))).toEqual([]);
+    expect(['a', 'same', 'back\\slash'].map(placeOf)).toEqual(before);
+  });
+
+  test.each([
+    ['a name with a backslash, which tar would read as an escape', 'back\\nslash'],
+    ['a name that begins with a hyphen', '--files-from=x'],
+    ['a name with a quote and spaces', ` it's "a" `],
+  ])('copies a change of %s', async (_what, name) => {
+    await createBox(world, 'out');
+    const there = join(world.there(NEW), 'out', name);
+    writeFileSync(there, '1');
+    world.advance(56 * MINUTE);
+    await reap(world);
+    writeFileSync(there, '2');
+    world.advance(5 * MINUTE);
+    expect(await reap(world)).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
+    expect(readFileSync(world.local(join('got', name)), 'utf8')).toBe('2');
+  });
+
+  test('sends all if a listed file is removed before it is sent', async () => {
+    await createBox(world, 'out');
+    world.advance(56 * MINUTE);
+    await reap(world);
+    const path = await pathWithout(world.there(NEW), ['tar']);
+    // As tar does with a list that names a missing file.
+    const tar = `#!/bin/sh\ncase $* in *-T*) cat >/dev/null; echo 'tar: ./b: Cannot stat' >&2; exit 2;; esac\nexec ${programAt('tar')} "$@"\n`;
+    writeFileSync(join(path, 'tar'), tar, { mode: 0o755 });
+    world.ssh.path = path;
+    writeFileSync(join(world.there(NEW), 'out', 'a'), 'new\n');
+    world.advance(5 * MINUTE);
+    expect(await reap(world)).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
+    expect(readFileSync(world.local('got/a'), 'utf8')).toBe('new\n');
   });
 
   test.each([
