@@ -94,6 +94,18 @@ describe('what an agent may touch', () => {
       '"env" must be KEY=VALUE',
     ],
     [
+      'a rescued path without LOCAL',
+      'instances_create',
+      { name: 'x-1', rescue: ['out'] },
+      '"rescue" must be REMOTE:LOCAL',
+    ],
+    [
+      'a rescued path outside',
+      'instances_create',
+      { name: 'x-1', rescue: ['out:/tmp/x'] },
+      /^rescue "\/tmp\/x": must be below /,
+    ],
+    [
       'a missing argument',
       'instances_reorder',
       { new_name: 'x-1' },
