@@ -210,6 +210,33 @@ describe('in the sandbox', () => {
     expect(agent.pipes.written.length).toBeGreaterThan(10_000);
   });
 
+  test('writes no secret of an instance', async () => {
+    const container = ['--docker-image', 'nginx', '--env', 'TOKEN=hidden-value'];
+    for (const words of [
+      ['lab', '--template', 'jupyterlab'],
+      ['box', ...container],
+    ]) {
+      const { stderr } = await world.cli(['instances', 'create', ...words, ...HARDWARE, '--wait']);
+      expect(stderr).not.toContain('error');
+    }
+    const { stdout } = await world.cli(['instances', 'secrets', 'lab', '--json']);
+    const secrets = Object.values(JSON.parse(stdout)).map(String);
+    expect(secrets.length).toBeGreaterThan(0);
+    for (const name of ['instances_list', 'status', 'audit', 'instances_inventory', 'doctor']) {
+      await agent.call(name);
+    }
+    for (const name of ['instances_get', 'instances_wait']) {
+      await agent.call(name, { instance: ['lab', 'box'] });
+    }
+    for (const name of ['instances_events', 'instances_endpoints', 'instances_secrets']) {
+      await agent.call(name, { instance: 'lab' }).catch(() => undefined);
+    }
+    expect(agent.pipes.written).toContain('"lab');
+    for (const secret of [...secrets, 'hidden-value']) {
+      expect(agent.pipes.written).not.toContain(secret);
+    }
+  });
+
   test('answers a hundred calls at once', async () => {
     // instances_top finds no ssh here.
     const slow = [...MISSING, 'doctor', 'instances_top'];
