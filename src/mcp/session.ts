@@ -82,18 +82,21 @@ interface Ending {
 }
 
 /**
- * Terminates some of a session's instances. Copies the paths of `--rescue` first, also after an
+ * Terminates some of a session's instances. First stops their jobs with `stopJob`, which returns
+ * whether it has terminated the instance, and copies the paths of `--rescue`, also after an
  * interrupt. If that is impossible, leaves the instance to its deadline.
  */
 export async function endRented(
   { limits, journal }: Renting,
   which: (instance: KnownInstance) => boolean,
   context: Context,
+  stopJob: (instance: Pick<KnownInstance, 'id' | 'name'>) => Promise<boolean> = async () => false,
 ): Promise<Ending> {
   const { living } = await purseOf(limits, journal);
   const lost: CliError[] = [];
   const gate = createGate(AT_ONCE);
   async function endIt({ last, rescue, ...one }: KnownInstance): Promise<CliError[]> {
+    if (await stopJob(one)) return [];
     const copy = (own: Context) => rescueFirst(one, own).then((faults) => lost.push(...faults));
     const faults = rescue && (await failuresOf(context.shielded(copy)));
     const [fault] = faults ?? [];
@@ -105,17 +108,6 @@ export async function endRented(
   }
   const doubts = await Promise.all(living.filter(which).map(endIt));
   return { doubts: doubts.flat(), lost };
-}
-
-/** Returns some of a session's instances, those with a job that has not ended. */
-export async function withJobs(
-  { limits, journal }: Renting,
-  which: (instance: KnownInstance) => boolean,
-  context: Context,
-): Promise<KnownInstance[]> {
-  const { living } = await purseOf(limits, journal);
-  const { open } = await openJobs(context);
-  return living.filter((one) => which(one) && open.some(({ id }) => id === one.id));
 }
 
 /** Returns an error for each request of the session whose outcome is unknown. */
