@@ -46,7 +46,7 @@ const FLAGS: readonly string[] = `
   --max-price --terminate-after --terminate-at --if-idle --rescue --rescue-budget --count --min-count --if-not-exists
   --wait --wait-timeout --poll-interval --dry-run --on --sync --exclude --no-gitignore --fetch
   --fetch-every --no-fetch --setup --grace --report --detach --user --default
-  --interval --page --limit --since --until --type --for --format --tail --kind --markdown --by
+  --page --limit --since --until --type --for --format --tail --kind --markdown --by
   --fail-below
 `.split(/\s+/);
 

@@ -98,10 +98,11 @@ test('names every instance that a tool changes', () => {
   expect(names).toContain('instance');
 });
 
-test('never takes a decision of the person who starts the server', () => {
+test('never takes a decision of the person who starts the server, or holds a call', () => {
   const decisions = [
     ...['yes', 'profile', 'base_url', 'debug', 'show_secrets', 'json', 'output', 'no_input'],
     ...['unenforced', 'here', 'pass_env', 'identity', 'ssh_option', 'ssh_arg', 'follow'],
+    ...['watch', 'interval', 'keep_on_failure'],
   ];
   const found = all.flatMap(({ name, parameters }) =>
     parameters.filter((one) => decisions.includes(one.name)).map((one) => `${name} ${one.name}`),
@@ -128,7 +129,9 @@ test('knows every value that names an instance or a local file', () => {
         const of = value?.kind === 'names' ? value.of : [];
         const isInstance = of.includes('instance') || of.includes('job');
         const isPath = value?.kind === 'file' || value?.kind === 'path';
-        return (isInstance && holds !== 'instance') || (isPath && holds !== 'path');
+        return (
+          (isInstance && holds !== 'instance') || (isPath && !['path', 'rescue'].includes(holds))
+        );
       })
       .map((one) => `${name} ${one.name}`);
   });
