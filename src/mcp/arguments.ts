@@ -87,6 +87,11 @@ async function checkedValue(
   switch (holds) {
     case 'path':
     case 'fetch':
+    case 'rescue':
+      // LOCAL would default to a folder with the name of the instance.
+      if (holds === 'rescue' && !/^[^:]+:./.test(text)) {
+        throw usageError(`"${name}" must be REMOTE:LOCAL`);
+      }
       checked(name, holds === 'path' ? text : parseFetch(text).local, await localPath(context));
       return text;
     case 'variable':

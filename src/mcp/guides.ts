@@ -8,7 +8,7 @@ The session has a budget: read gpucloud://purse. What it rented is terminated wh
 Set terminate_after: the budget reserves each hour until then, by default until the session ends.
 After exit code 7 the outcome is unknown: never rent again, and ask the user.`;
   return `gpucloud rents GPU instances, which bill by the hour until they are terminated.
-A parameter is a flag of the command: max_price is --max-price. A command in a hint is a tool: gpucloud catalog list is catalog_list.
+A parameter is a flag of the command: max_price is --max-price. Hints name commands: "catalog list" is the tool catalog_list.
 ${level === 'read' ? 'These tools change nothing and rent nothing.' : budget}`;
 }
 

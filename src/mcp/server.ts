@@ -2,6 +2,7 @@ import { referenceOf } from '../command-line/reference/index.ts';
 import type { Runtime } from '../command-line/verb.ts';
 import type { Context } from '../context.ts';
 import { CliError, throwAll } from '../errors.ts';
+import { openJobs } from '../jobs/verbs/finish.ts';
 import type { KnownInstance } from '../journal/index.ts';
 import { durationWord } from '../rules/times.ts';
 import { argvOf, type Given } from './arguments.ts';
@@ -16,7 +17,6 @@ import {
   type SessionFlags,
   unresolved,
   watchDeadlines,
-  withJobs,
 } from './session.ts';
 import { offered, type Tool, toolsIn } from './tools.ts';
 
@@ -128,11 +128,17 @@ export async function serve(
     }
   }
 
-  /** Stops a detached job and copies its results. */
-  async function copyResults({ id, name }: KnownInstance): Promise<void> {
+  /** Stops the detached job of an instance, if any, copies its results and terminates it. */
+  async function stopJob({ id, name }: Pick<KnownInstance, 'id' | 'name'>): Promise<boolean> {
+    const { open } = await openJobs(context).catch((error) => {
+      faults.push(error);
+      return { open: [] };
+    });
+    if (!open.some((job) => job.id === id)) return false;
     const words = ['jobs', 'stop', '--json', '--no-input', '--', id];
     const { code } = await run(words, 0, second);
     if (code !== 0) err.warn('copy', `Not all results of the job on ${name} were copied.`);
+    return code === 0;
   }
 
   /** Never throws, since the result of a rental matters more. */
@@ -186,17 +192,13 @@ export async function serve(
   });
 
   const faults: unknown[] = [];
-  const noteFault = (error: unknown) => {
-    faults.push(error);
-    return [];
-  };
   const ended = new AbortController();
   const over = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());
     host.stdout.on('error', () => resolve());
     // Only a message that is too long closes the connection from this side before the end.
     server.onclose = () => {
-      if (!isOver) noteFault(new CliError('usage', TOO_LONG));
+      if (!isOver) faults.push(new CliError('usage', TOO_LONG));
       resolve();
     };
     if (interrupts.first.aborted) resolve();
@@ -209,25 +211,20 @@ export async function serve(
   await server.connect(new StdioServerTransport(stdin, host.stdout, LIMITS));
   err.note(`Serving ${tools.size} tools over stdio (--allow ${flags.allow}).`);
   const time = renting ? watchDeadlines(renting, ended.signal, context) : over;
-  await Promise.race([over, time]).catch(noteFault);
+  await Promise.race([over, time]).catch((error) => faults.push(error));
 
   isOver = true;
   const reason = interrupts.first.reason ?? new CliError('interrupted', 'The session ended.');
   for (const { stop } of running.values()) stop.abort(reason);
   const settled = Promise.allSettled([...running.values()].map(({ done }) => done));
-  const isLeft = renting !== undefined && !flags.keep;
+  const rented = flags.keep ? undefined : renting;
   // First what no call ends, since the client may kill this process within seconds.
   const isIdle = ({ session }: KnownInstance) => !running.has(session?.call ?? 0);
-  const jobs = isLeft ? await withJobs(renting, isIdle, context).catch(noteFault) : [];
-  const copied = jobs.map(copyResults);
-  const busy = new Set(jobs.map(({ id }) => id));
-  const none = { doubts: [], lost: [] };
-  const isFree = (one: KnownInstance) => isIdle(one) && !busy.has(one.id);
+  const first = rented && (await endRented(rented, isIdle, context, stopJob));
+  await settled;
   // The second time reports what may still be billing.
-  const { lost } = isLeft ? await endRented(renting, isFree, context) : none;
-  await Promise.allSettled([settled, ...copied]);
-  const last = isLeft ? await endRented(renting, () => true, context) : none;
-  const doubts = [...last.doubts, ...lost, ...last.lost];
+  const last = rented && (await endRented(rented, () => true, context));
+  const doubts = [...(last?.doubts ?? []), ...(first?.lost ?? []), ...(last?.lost ?? [])];
   if (renting) doubts.push(...(await unresolved(renting)));
   ended.abort();
   await server.close();

@@ -8,8 +8,10 @@ import { readSandboxTime, serviceTime } from '../instances/deadlines/service-tim
 import { warnUnenforced } from '../instances/deadlines/unenforced.ts';
 import { journalOfKey } from '../instances/recover/pending.ts';
 import { purseOf } from '../instances/rent/purse.ts';
+import type { JobRecord } from '../jobs/record/record.ts';
 import { rescueFirst } from '../jobs/rescue/pass.ts';
-import { openJobs } from '../jobs/verbs/finish.ts';
+import { finishJobs, openJobs } from '../jobs/verbs/finish.ts';
+import { LAST_TRY } from '../jobs/verbs/hand-over.ts';
 import type { Journal, KnownInstance } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { kopecksText, type Money } from '../rules/money.ts';
@@ -80,18 +82,21 @@ interface Ending {
 }
 
 /**
- * Terminates some of a session's instances. Copies the paths of `--rescue` first, also after an
+ * Terminates some of a session's instances. First stops their jobs with `stopJob`, which returns
+ * whether it has terminated the instance, and copies the paths of `--rescue`, also after an
  * interrupt. If that is impossible, leaves the instance to its deadline.
  */
 export async function endRented(
   { limits, journal }: Renting,
   which: (instance: KnownInstance) => boolean,
   context: Context,
+  stopJob: (instance: Pick<KnownInstance, 'id' | 'name'>) => Promise<boolean> = async () => false,
 ): Promise<Ending> {
   const { living } = await purseOf(limits, journal);
   const lost: CliError[] = [];
   const gate = createGate(AT_ONCE);
   async function endIt({ last, rescue, ...one }: KnownInstance): Promise<CliError[]> {
+    if (await stopJob(one)) return [];
     const copy = (own: Context) => rescueFirst(one, own).then((faults) => lost.push(...faults));
     const faults = rescue && (await failuresOf(context.shielded(copy)));
     const [fault] = faults ?? [];
@@ -105,17 +110,6 @@ export async function endRented(
   return { doubts: doubts.flat(), lost };
 }
 
-/** Returns some of a session's instances, those with a job that has not ended. */
-export async function withJobs(
-  { limits, journal }: Renting,
-  which: (instance: KnownInstance) => boolean,
-  context: Context,
-): Promise<KnownInstance[]> {
-  const { living } = await purseOf(limits, journal);
-  const { open } = await openJobs(context);
-  return living.filter((one) => which(one) && open.some(({ id }) => id === one.id));
-}
-
 /** Returns an error for each request of the session whose outcome is unknown. */
 export async function unresolved({ limits, journal }: Renting): Promise<CliError[]> {
   const { open } = await purseOf(limits, journal);
@@ -127,7 +121,10 @@ export async function unresolved({ limits, journal }: Renting): Promise<CliError
   );
 }
 
-/** Terminates instances at their deadlines, and returns when the session's time is over. */
+/**
+ * Finishes detached jobs and terminates instances at their deadlines, as `reap` does. Returns when the
+ * session's time is over.
+ */
 export async function watchDeadlines(
   renting: Renting,
   signal: AbortSignal,
@@ -135,7 +132,17 @@ export async function watchDeadlines(
 ): Promise<void> {
   const { clock, err, serviceClock } = context;
   const { limits, journal } = renting;
-  const ending = new Set<string>();
+  const lateness = ({ deadline }: KnownInstance) => serviceClock.now() - Date.parse(deadline ?? '');
+  async function endInTime({ id }: KnownInstance, jobs: readonly JobRecord[]): Promise<void> {
+    await finishJobs({ open: jobs, every: LOOK }, context, ({ error }) => {
+      if (error !== undefined) err.warn('job_unfinished', error.message);
+    });
+    const isDue = (one: KnownInstance) => one.id === id && lateness(one) >= 0;
+    const { doubts, lost } = await endRented(renting, isDue, context);
+    for (const { message } of doubts) err.warn('deadline_passed', message);
+    for (const { message } of lost) err.warn('rescue_failed', message);
+  }
+  const inHand = new Set<string>();
   for (;;) {
     const left = limits.endsAt - serviceClock.now();
     if (left <= 0) return;
@@ -143,18 +150,18 @@ export async function watchDeadlines(
     const { living } = await purseOf(limits, journal);
     if (living.length === 0) continue;
     await readClock(context);
-    const isDue = ({ id, deadline }: KnownInstance) =>
-      Date.parse(deadline ?? '') <= serviceClock.now() && !ending.has(id);
-    // A copy can last as long as its budget. Other deadlines and the session's end don't wait for it.
-    for (const { id } of living.filter(isDue)) {
-      ending.add(id);
-      const ended = endRented(renting, (one) => one.id === id, context).then(({ doubts, lost }) => {
-        for (const { message } of doubts) err.warn('deadline_passed', message);
-        for (const { message } of lost) err.warn('rescue_failed', message);
-      });
-      void failuresOf(ended).then((faults) => {
+    const { open } = await openJobs(context);
+    for (const one of living) {
+      // A job ends its last try by itself; this holds even if its connection hangs.
+      const isLate = lateness(one) > LAST_TRY;
+      const jobs = isLate ? [] : open.filter(({ id }) => id === one.id);
+      const task = `${one.id} ${isLate}`;
+      if (inHand.has(task) || (jobs.length === 0 && !(lateness(one) >= 0))) continue;
+      inHand.add(task);
+      // A copy can last long. Other deadlines and the session's end don't wait for it.
+      void failuresOf(endInTime(one, jobs)).then((faults) => {
         for (const { message } of faults) err.warn('deadline_passed', message);
-        ending.delete(id);
+        inHand.delete(task);
       });
     }
   }

@@ -30,7 +30,7 @@ export interface Parameter {
   /** `optional`: a flag with or without a value. */
   readonly takes: 'nothing' | 'optional' | 'one' | 'several';
   /** What the server checks or replaces before the command sees the value. */
-  readonly holds: 'path' | 'fetch' | 'variable' | 'instance' | 'text';
+  readonly holds: 'path' | 'fetch' | 'rescue' | 'variable' | 'instance' | 'text';
   readonly schema: Schema;
 }
 
@@ -43,10 +43,10 @@ type Schema = Readonly<Record<string, unknown>>;
 const FLAGS: readonly string[] = `
   --name --any-name --offer --retry-for --image --drive --ssh-key --no-ssh-key --template
   --docker-image --docker-command --shm-size --port --env --env-file --any-env-key --volume
-  --max-price --terminate-after --terminate-at --if-idle --count --min-count --if-not-exists
+  --max-price --terminate-after --terminate-at --if-idle --rescue --rescue-budget --count --min-count --if-not-exists
   --wait --wait-timeout --poll-interval --dry-run --on --sync --exclude --no-gitignore --fetch
   --fetch-every --no-fetch --setup --grace --report --detach --user --default
-  --interval --page --limit --since --until --type --for --format --tail --kind --markdown --by
+  --page --limit --since --until --type --for --format --tail --kind --markdown --by
   --fail-below
 `.split(/\s+/);
 
@@ -134,6 +134,7 @@ const HOLDS: Readonly<Record<string, Parameter['holds']>> = {
   '--sync': 'path',
   '--report': 'path',
   '--fetch': 'fetch',
+  '--rescue': 'rescue',
   '--env': 'variable',
 };
 

@@ -78,6 +78,16 @@ test('serves the pages of docs/', async () => {
   await client.close();
 });
 
+test('stops a query after a second', async () => {
+  const { client } = await connect(...BUDGET);
+  await rent(client, 'one');
+  const query = `@${'|[@,@][]'.repeat(30)}`;
+  const given = { name: 'instances_list', arguments: { query } };
+  const { structuredContent } = await client.callTool(given);
+  expect(Object(structuredContent).error.message).toMatch(/: it takes longer than 1 s$/);
+  await client.close();
+});
+
 test('terminates on SIGTERM, with 143', async () => {
   const child = computer.start([...SANDBOX, 'mcp', ...BUDGET]);
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type DeadlineWorld, deadlineWorld, ID } from '../commands/instances/deadlines/world.ts';
 import { type FakeSsh, fakeSsh, realSleeps } from '../idle/usage-world.ts';
 import { addKey } from '../jobs/rescue/rented.ts';
@@ -20,6 +20,7 @@ beforeEach(async () => {
   world = await deadlineWorld({ clock: realSleeps() });
 });
 afterEach(async () => {
+  vi.restoreAllMocks();
   await world.close();
   ssh.close();
 });
@@ -30,6 +31,17 @@ const got = (name: string) => join(world.home, 'got', name);
 
 /** Starts a session that rents an instance, for which a person sets `--rescue`. */
 async function begin(...more: string[]) {
+  const agent = await rent({});
+  const words = ['--after', '2h', '--rescue', `out:${got('')}`, ...more];
+  const { code, stderr } = await world.cli(['instances', 'expire', 'trainer', ...words], {
+    env: ssh.env,
+  });
+  expect(code, stderr).toBe(0);
+  return agent;
+}
+
+/** Begins a session that rents an instance. */
+async function rent(given: object) {
   const own = addKey(world.home);
   world.rented.sshKeys = [own];
   world.rented.shows = () => ({ price_per_hour_snapshot: '89.90' });
@@ -40,6 +52,7 @@ async function begin(...more: string[]) {
     image: IMAGE,
     terminate_after: '2h',
     max_price: '100',
+    ...given,
   });
   expect(made).toMatchObject({ isError: false });
   world.rented.rent(ID, 'trainer', {
@@ -47,11 +60,6 @@ async function begin(...more: string[]) {
     price_per_hour_snapshot: '89.90',
     ...{ ip_address: '192.168.5.6', ssh_username: 'root', ssh_port: PORT, ssh_keys: [own] },
   });
-  const words = ['--after', '2h', '--rescue', `out:${got('')}`, ...more];
-  const { code, stderr } = await world.cli(['instances', 'expire', 'trainer', ...words], {
-    env: ssh.env,
-  });
-  expect(code, stderr).toBe(0);
   return agent;
 }
 
@@ -59,6 +67,18 @@ describe('the end of a session', needs('ssh'), () => {
   test('copies the --rescue paths of its instance, then terminates it', async () => {
     const agent = await begin();
     ssh.write(PORT, 'home/out/a', 'result\n');
+    const { code, stderr } = await agent.end();
+    expect(code, stderr).toBe(0);
+    expect(readFileSync(got('a'), 'utf8')).toBe('result\n');
+    expect(terminations()).toBe(1);
+  });
+
+  test('copies what the agent asked for, and reserves its budget', async () => {
+    vi.spyOn(process, 'cwd').mockReturnValue(world.home);
+    const agent = await rent({ rescue: ['out:got'], rescue_budget: '50' });
+    ssh.write(PORT, 'home/out/a', 'result\n');
+    // 3 hours until 10 minutes after the deadline, the budget, and the hour that it may begin.
+    expect(await agent.purse()).toMatchObject({ committed: '450.00' });
     const { code, stderr } = await agent.end();
     expect(code, stderr).toBe(0);
     expect(readFileSync(got('a'), 'utf8')).toBe('result\n');

@@ -99,10 +99,11 @@ test('names every instance that a tool changes', () => {
   expect(names).toContain('instance');
 });
 
-test('never takes a decision of the person who starts the server', () => {
+test('never takes a decision of the person who starts the server, or holds a call', () => {
   const decisions = [
     ...['yes', 'profile', 'base_url', 'debug', 'show_secrets', 'json', 'output', 'no_input'],
     ...['unenforced', 'here', 'pass_env', 'identity', 'ssh_option', 'ssh_arg', 'follow'],
+    ...['watch', 'interval', 'keep_on_failure'],
   ];
   const found = all.flatMap(({ name, parameters }) =>
     parameters.filter((one) => decisions.includes(one.name)).map((one) => `${name} ${one.name}`),
@@ -129,7 +130,9 @@ test('knows every value that names an instance or a local file', () => {
         const of = value?.kind === 'names' ? value.of : [];
         const isInstance = of.includes('instance') || of.includes('job');
         const isPath = value?.kind === 'file' || value?.kind === 'path';
-        return (isInstance && holds !== 'instance') || (isPath && holds !== 'path');
+        return (
+          (isInstance && holds !== 'instance') || (isPath && !['path', 'rescue'].includes(holds))
+        );
       })
       .map((one) => `${name} ${one.name}`);
   });
@@ -209,6 +212,33 @@ describe('in the sandbox', () => {
     }
     expect(agent.pipes.written).not.toContain(world.env.GPUCLOUD_API_KEY ?? '');
     expect(agent.pipes.written.length).toBeGreaterThan(10_000);
+  });
+
+  test('writes no secret of an instance', async () => {
+    const container = ['--docker-image', 'nginx', '--env', 'TOKEN=hidden-value'];
+    for (const words of [
+      ['lab', '--template', 'jupyterlab'],
+      ['box', ...container],
+    ]) {
+      const { stderr } = await world.cli(['instances', 'create', ...words, ...HARDWARE, '--wait']);
+      expect(stderr).not.toContain('error');
+    }
+    const { stdout } = await world.cli(['instances', 'secrets', 'lab', '--json']);
+    const secrets = Object.values(JSON.parse(stdout)).map(String);
+    expect(secrets.length).toBeGreaterThan(0);
+    for (const name of ['instances_list', 'status', 'audit', 'instances_inventory', 'doctor']) {
+      await agent.call(name);
+    }
+    for (const name of ['instances_get', 'instances_wait']) {
+      await agent.call(name, { instance: ['lab', 'box'] });
+    }
+    for (const name of ['instances_events', 'instances_endpoints', 'instances_secrets']) {
+      await agent.call(name, { instance: 'lab' }).catch(() => undefined);
+    }
+    expect(agent.pipes.written).toContain('"lab');
+    for (const secret of [...secrets, 'hidden-value']) {
+      expect(agent.pipes.written).not.toContain(secret);
+    }
   });
 
   test('answers a hundred calls at once', async () => {

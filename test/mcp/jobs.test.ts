@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createLoopbackWorld, type LoopbackWorld } from '../jobs/loopback-world.ts';
+import { addKey } from '../jobs/rescue/rented.ts';
+import { exited, LASTS, started } from '../jobs/stories.ts';
+import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
+import { until } from '../support/ssh-world.ts';
+import { budget } from './agent.ts';
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+  vi.spyOn(process, 'cwd').mockReturnValue(world.local(''));
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await world.close();
+});
+
+/** Starts a session whose agent runs a detached job for an hour at most. */
+async function begin(script: string) {
+  world.renting.sshKeys = [addKey(world.local(''))];
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  let written = '';
+  stdout.setEncoding('utf8').on('data', (text: string) => {
+    written += text;
+  });
+  const ended = world.gpucloud(['mcp', '--allow', 'jobs', ...budget(1000)], { stdin, stdout });
+  const given = {
+    ...{ name: 'job', offer: [OFFER], image: IMAGE, max_price: '100', terminate_after: '1h' },
+    ...{ fetch: ['out'], detach: true, command: ['sh', '-c', script] },
+  };
+  const params = { name: 'run', arguments: given };
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+  stdin.write(`${JSON.stringify(call)}\n`);
+  await until(() => written.includes('"id":1'));
+  expect(written).toContain('"isError":false');
+  async function end() {
+    stdin.end();
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(0);
+    // stdout holds messages only.
+    for (const line of written.trim().split('\n')) {
+      expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+    }
+  }
+  return { end };
+}
+
+const fetched = () =>
+  existsSync(world.local('out')) ? readFileSync(world.local('out'), 'utf8') : undefined;
+
+test('copies the results of a detached job that has ended, and terminates its instance', async () => {
+  const { end } = await begin('echo done > out');
+  await exited(world);
+  expect(world.status()).toBe('ACTIVE');
+  world.advance(30_000);
+  await until(() => world.terminations() > 0);
+  expect(fetched()).toBe('done\n');
+  await end();
+  expect(world.terminations()).toBe(1);
+});
+
+test('terminates the instance of an unreachable job at its deadline', async () => {
+  const { end } = await begin(`echo partial > out; ${LASTS}`);
+  await started(world);
+  world.ssh.refuse = () => 'Connection refused';
+  world.ssh.cut();
+  world.advance(61 * 60_000);
+  await until(() => world.terminations() > 0);
+  expect(fetched()).toBeUndefined();
+  await end();
+});
+
+test('copies the results of a detached job before its deadline', async () => {
+  const { end } = await begin(`echo partial > out; ${LASTS}`);
+  await started(world);
+  world.advance(30_000);
+  expect(world.terminations()).toBe(0);
+  world.advance(58 * 60_000);
+  await until(() => world.terminations() > 0);
+  expect(fetched()).toBe('partial\n');
+  await end();
+});
