@@ -158,9 +158,9 @@ describe('copying out', () => {
       code: 125,
       stderr: `Price per hour: unknown until created; --max-price sets a limit.
 warning: If this run is killed, nothing terminates job at its deadline. \
-Schedule termination: gpucloud instances reap --install
-Deadline: TIME. The command is interrupted 6 min before the deadline (--grace).
+To schedule termination: while :; do gpucloud instances reap --every 5m; sleep 300; done
 Renting job
+Deadline: TIME. The command is interrupted 6 min before the deadline (--grace).
 Starting job
 Connecting to job
 Running sh -c 'mkdir out; echo x >out/a'

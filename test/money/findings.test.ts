@@ -95,8 +95,21 @@ test('omits unknown facts about a request or an instance in ERROR', () => {
 });
 
 const HOUR = 3600;
-const job = (fields: Partial<Look['jobs'][number]>) =>
-  ({ id: 'i-1', name: 'trainer', exit_code: null, kept: null, lost_at: null, ...fields }) as const;
+const job = (fields: Partial<Look['jobs'][number]>): Look['jobs'][number] => ({
+  id: 'i-1',
+  name: 'trainer',
+  exit_code: null,
+  kept: null,
+  lost_at: null,
+  sign_in_refused: null,
+  ...fields,
+});
+const other = (next: readonly string[] | undefined): Look['others'][number] => ({
+  scope: { service: 'https://a/v1', account: 'acc' },
+  names: ['x'],
+  message: 'x may be billing',
+  next,
+});
 const drive = (status: string, name: string | null = 'data') =>
   ({ id: 'd-1', name, status, deleted_at_earliest: null, deleted_at_latest: null }) as AccountDrive;
 const accountOf = (user: Partial<NonNullable<AccountReading['user']>>) => ({
@@ -131,13 +144,14 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
     { instances: [instance({ ends_at: hoursOn(-3), bills: false })] },
   ],
   [
-    'another account',
-    {
-      others: [
-        { scope: { service: 'https://a/v1', account: 'acc' }, names: ['x', 'y', 'z'] },
-      ] as unknown as Look['others'],
-    },
-    'signed_out_account acc: x and 2 more may be billing on the account acc of https://a/v1, which no profile signs in to. Sign in with "gpucloud login --profile NAME --base-url https://a/v1"',
+    'an account that a profile signs in to',
+    { others: [other(['--profile', 'b', 'status'])] },
+    'other_account acc: x may be billing > --profile b status',
+  ],
+  [
+    'an account that no profile signs in to',
+    { others: [other(undefined)] },
+    'signed_out_account acc: x may be billing',
   ],
   [
     'a failing copy',

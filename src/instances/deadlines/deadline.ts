@@ -355,9 +355,8 @@ export function noteEnds(
 
 /** Prints when instances just rented will be terminated, or how to set a deadline. */
 export function noteNewEnds(typed: readonly string[], ends: WantedEnds, context: Context): void {
-  if (ends.deadline !== undefined || ends.if_idle !== undefined) {
-    return noteEnds(typed, ends, context);
-  }
+  noteEnds(typed, ends, context);
+  if (ends.deadline !== undefined || ends.if_idle !== undefined) return;
   const expire = gpucloud('instances', 'expire', ...typed, '--after', '4h');
   context.err.note(`Deadline:    none. To set one: ${expire}`);
 }
