@@ -152,14 +152,15 @@ export async function watchDeadlines(
     await readClock(context);
     const { open } = await openJobs(context);
     for (const one of living) {
+      const jobs = open.filter(({ id }) => id === one.id);
+      if (jobs.length === 0 && !(lateness(one) >= 0)) continue;
       // A job ends its last try by itself; this holds even if its connection hangs.
-      const isLate = lateness(one) > LAST_TRY;
-      const jobs = isLate ? [] : open.filter(({ id }) => id === one.id);
+      const isLate = jobs.length > 0 && lateness(one) > LAST_TRY;
       const task = `${one.id} ${isLate}`;
-      if (inHand.has(task) || (jobs.length === 0 && !(lateness(one) >= 0))) continue;
+      if (inHand.has(task)) continue;
       inHand.add(task);
       // A copy can last long. Other deadlines and the session's end don't wait for it.
-      void failuresOf(endInTime(one, jobs)).then((faults) => {
+      void failuresOf(endInTime(one, isLate ? [] : jobs)).then((faults) => {
         for (const { message } of faults) err.warn('deadline_passed', message);
         inHand.delete(task);
       });
