@@ -24,7 +24,7 @@ test.each([
 
 const ALWAYS = `gpucloud rents GPU instances, which bill by the hour until they are terminated.
 A parameter is a flag of the command: max_price is --max-price. \
-A command in a hint is a tool: gpucloud catalog list is catalog_list.
+Hints name commands: "catalog list" is the tool catalog_list.
 `;
 const BUDGET = `Prefer run: it rents, copies, runs one command and terminates.
 The session has a budget: read gpucloud://purse. What it rented is terminated when it ends.
