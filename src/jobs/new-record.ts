@@ -71,7 +71,6 @@ export async function newRecord(given: Given, start: Start, context: Context): P
     setup_exit_code: null,
     gpu: null,
     kept: null,
-    sign_in_refused: null,
     report: null,
   };
 }

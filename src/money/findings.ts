@@ -39,7 +39,7 @@ interface OpenJob {
    */
   readonly lost_at: string | null;
   /** Why the instance refused the last sign-in of `reap`. */
-  readonly sign_in_refused: string | null;
+  readonly sign_in_refused?: string | null | undefined;
 }
 
 /** The facts behind all findings. */
@@ -143,7 +143,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   }),
   ofJobs({
     code: 'job_sign_in',
-    test: ({ sign_in_refused }) => sign_in_refused !== null,
+    test: ({ sign_in_refused }) => sign_in_refused != null,
     message: ({ name, sign_in_refused: why }) =>
       `"instances reap" can't finish the job of ${short(name)} (${clamp(why ?? '', 80)}). To finish it`,
     next: ({ name, id }) => ['jobs', 'attach', typedName(name, id)],

@@ -47,7 +47,6 @@ export const jobRecord = (
   setup_exit_code: null,
   gpu: null,
   kept: null,
-  sign_in_refused: null,
   report: null,
   ...more,
 });

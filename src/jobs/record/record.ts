@@ -131,7 +131,7 @@ const schema = lazy(() => {
      */
     kept: z.nullable(z.enum(['command', 'results'])),
     /** Why the instance refused the last sign-in of `reap`; null after a successful one. */
-    sign_in_refused: maybeText,
+    sign_in_refused: z.optional(maybeText),
     report: z.nullable(jobReport()),
   });
 });

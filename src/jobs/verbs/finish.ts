@@ -77,7 +77,7 @@ async function finishOne(found: JobRecord, every: number, context: Context): Pro
   if (job.failure instanceof SignInRefused) {
     await note(job, { sign_in_refused: job.failure.message }, context);
     if (end === undefined) return refusedBy(job, job.failure, context);
-  } else if (record.sign_in_refused !== null && job.there !== undefined) {
+  } else if (record.sign_in_refused != null && job.there !== undefined) {
     await note(job, { sign_in_refused: null }, context);
   }
   if (end === undefined) return {};
