@@ -50,7 +50,7 @@ export async function otherAccounts(context: Context): Promise<OtherAccount[]> {
   const { profiles } = await context.profiles();
   const service = await serviceName(context);
   const own = await (await context.journal()).account();
-  const hasOwnKey = (await context.settings({ key: false })).apiKey?.source === 'environment';
+  const hasOwnKey = Boolean(context.env.GPUCLOUD_API_KEY);
   const found: OtherAccount[] = [];
   for (const scope of await accountsHere(context)) {
     // Without a known account, any account of the service may be the active one.

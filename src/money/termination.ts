@@ -12,6 +12,7 @@ import { gpucloud } from '../output/shell-line.ts';
 import { instant, spanText } from '../output/time.ts';
 import { inRoubles, type Money, priceIn } from '../rules/money.ts';
 import { instanceStatus, isTerminated } from '../rules/statuses.ts';
+import { billsOf, driveItem } from './rows.ts';
 
 /** Asks before terminating, then finds the refunds. */
 export function termination(context: Context) {
@@ -109,6 +110,7 @@ export function termination(context: Context) {
     if (drive == null) return [];
     const driveId = textField(drive, 'id');
     const now = drives.find((one) => one.id === driveId);
+    if (now !== undefined && billsOf(driveItem(now)) === 'no') return [];
     const name = now?.name ?? textField(drive, 'name') ?? driveId;
     const price = priceIn(now?.price_per_hour);
     const cost = price === undefined ? 'keeps billing' : `bills ${inRoubles(price)} per hour`;

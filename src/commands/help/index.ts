@@ -121,9 +121,12 @@ const DEADLINES = `A deadline terminates an instance at a time that you choose.
 
 Once per computer and profile, let the scheduler enforce deadlines:
   gpucloud instances reap --install
+Without a scheduler, keep a loop running in a shell:
+  while :; do gpucloud instances reap --every 5m; sleep 300; done
 Then set a deadline:
   gpucloud instances create trainer --terminate-after 4h
   gpucloud instances expire trainer --at 18:00
+  gpucloud instances expire --all --at 'fri 18:00'
   gpucloud instances expire trainer --never
 Or set an idle rule for instances that nobody uses:
   gpucloud instances create lab --if-idle 45m

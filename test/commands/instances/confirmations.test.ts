@@ -131,6 +131,20 @@ describe('instances terminate', () => {
       expect(stderr.split('keeps').length + stderr.split('is kept').length).toBe(3);
     });
 
+    test('says nothing of a drive that is already deleted', async () => {
+      const other = await createSandboxWorld((handler) => async (request) => {
+        const answer = await handler(request);
+        if (answer === 'hangUp' || request.path !== '/storage/drives') return answer;
+        return JSON.parse(JSON.stringify(answer).replace(/IN_USE|SYNCING|AVAILABLE/, 'DELETED'));
+      });
+      await other.cli(['drives', 'create', 'datasets', '--size', '100GB', '--yes']);
+      const argv = ['instances', 'create', 'trainer', ...HARDWARE, '--drive', 'datasets', '--wait'];
+      await other.cli(argv);
+      const { code, stderr } = await other.cli(['instances', 'terminate', 'trainer', '--yes']);
+      await other.close();
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    });
+
     test('notes the drive without a price if the drives can not be read', async () => {
       const other = await createSandboxWorld((handler) => (request) => {
         const isLate = request.path === '/storage/drives' && other.clock.now() > LATER;
