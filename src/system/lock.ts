@@ -95,8 +95,9 @@ async function patiently<T>(
     try {
       return await acquire();
     } catch (error) {
-      const held = errorCode(error) === 'ELOCKED';
-      if (!held || performance.now() - started > patience) throw error;
+      // ENOENT: another process took the same abandoned lock over, and removed this process's new one.
+      const isTaken = ['ELOCKED', 'ENOENT'].includes(errorCode(error) ?? '');
+      if (!isTaken || performance.now() - started > patience) throw error;
       const { isNew, age } = refreshOf();
       if (isNew && yields) throw new HolderLives('The lock is held.', { cause: error });
       if (age >= ABANDONED) expire(lock);

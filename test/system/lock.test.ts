@@ -1,3 +1,4 @@
+import { existsSync, rmdirSync } from 'node:fs';
 import { mkdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
@@ -64,6 +65,14 @@ test.each([3, 26])('takes over a stale lock dated %i hours in the future', async
   } finally {
     vi.useRealTimers();
   }
+});
+
+test('tries again if another process removes the new lock', async () => {
+  const file = join(folder, 'state.json');
+  const taken = withLock(file, async () => existsSync(`${file}.lock`));
+  while (!existsSync(`${file}.lock`)) await new Promise((resolve) => setImmediate(resolve));
+  rmdirSync(`${file}.lock`);
+  expect(await taken).toBe(true);
 });
 
 test('waits while another process refreshes the lock', async () => {
