@@ -79,7 +79,7 @@ describe('the instance of gpucloud run', needs('ssh'), () => {
         ['sh', '-c', 'pwd -P; cat in'],
       );
       expect(done).toMatchObject({ code: 0 });
-      expect(done.stdout).toMatch(/\/home\/gpucloud-run\/work\nx$/);
+      expect(done.stdout).toMatch(/\/home-1\/gpucloud-run\/work\nx$/);
       expect(await readFile(join(world.computer.home, 'back'), 'utf8')).toBe('x');
     },
   );

@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openJournal } from '../../src/journal/index.ts';
-import { manualClock } from '../support/clock.ts';
+import { journalIn, RENTAL as request } from '../support/journal.ts';
 import { needs } from '../support/needs.ts';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 
@@ -16,21 +15,7 @@ afterAll(() => disk.remove());
 
 describe('a full disk', needs('the right to mount'), () => {
   test("rejects a request that can't be stored, and keeps earlier requests", async () => {
-    const journal = () =>
-      openJournal({
-        state: join(disk.path, 'state'),
-        scope: { service: 'https://api.example.com', account: 'user-1' },
-        clock: manualClock(),
-        pid: 1,
-        isAlive: () => false,
-        warn: () => undefined,
-      });
-    const request = {
-      operation: 'create',
-      name: 'trainer',
-      offer_id: null,
-      timeout_ms: 60_000,
-    } as const;
+    const journal = () => journalIn(join(disk.path, 'state'));
     const nobody = new Set<string>();
     const opened = await journal().open(request, nobody);
     await disk.fill();

@@ -3,14 +3,10 @@ import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { isAny } from '../../src/journal/files.ts';
-import {
-  type Journal,
-  type JournalSettings,
-  type OpenedRequest,
-  openJournal,
-} from '../../src/journal/index.ts';
+import type { Journal, JournalSettings, OpenedRequest } from '../../src/journal/index.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { manualClock } from '../support/clock.ts';
+import { journalIn, RENTAL as request } from '../support/journal.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const OTHER = '3f0c5d9e-1111-4222-8333-444455557777';
@@ -27,24 +23,11 @@ beforeEach(async () => {
 });
 
 function journal(settings: Partial<JournalSettings> = {}): Journal {
-  return openJournal({
-    state,
-    scope: { service: SERVICE, account: 'user-1' },
-    clock,
-    pid: 1,
-    isAlive: () => false,
-    warn: (text) => warnings.push(text),
-    ...settings,
-  });
+  const scope = { service: SERVICE, account: 'user-1' };
+  return journalIn(state, { scope, clock, warn: (text) => warnings.push(text), ...settings });
 }
 
 const NOBODY = new Set<string>();
-const request = {
-  operation: 'create',
-  name: 'trainer',
-  offer_id: 'offer-1',
-  timeout_ms: 60_000,
-} as const;
 const folder = (...names: string[]) =>
   join(state, 'journal', 'api.example.com', 'user-1', ...names);
 const files = () =>

@@ -5,20 +5,15 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { type Journal, type JournalSettings, openJournal } from '../../src/journal/index.ts';
+import type { JournalSettings } from '../../src/journal/index.ts';
 import { requestNamed } from '../../src/journal/requests.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { manualClock } from '../support/clock.ts';
+import { journalIn, RENTAL as request } from '../support/journal.ts';
 import { runs } from '../support/random.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const NOBODY = new Set<string>();
-const request = {
-  operation: 'create',
-  name: 'trainer',
-  offer_id: 'offer-1',
-  timeout_ms: 60_000,
-} as const;
 
 let state: string;
 let clock: ReturnType<typeof manualClock>;
@@ -27,16 +22,8 @@ beforeEach(async () => {
   clock = manualClock();
 });
 
-const journal = (settings: Partial<JournalSettings> = {}): Journal =>
-  openJournal({
-    state,
-    scope: { service: 'sandbox', account: 'user-1' },
-    clock,
-    pid: 1,
-    isAlive: () => false,
-    warn: () => undefined,
-    ...settings,
-  });
+const journal = (settings: Partial<JournalSettings> = {}) =>
+  journalIn(state, { clock, ...settings });
 
 const requestPath = (file: string) =>
   join(state, 'journal', '@sandbox', 'user-1', 'requests', `${file}.json`);

@@ -3,9 +3,9 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Journal, type OpenedRequest, openJournal } from '../../src/journal/index.ts';
+import type { OpenedRequest } from '../../src/journal/index.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
-import { manualClock } from '../support/clock.ts';
+import { journalIn, RENTAL as request } from '../support/journal.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 
@@ -14,22 +14,7 @@ beforeEach(async () => {
   state = await temporaryFolder();
 });
 
-const journal = (): Journal =>
-  openJournal({
-    state,
-    scope: { service: 'sandbox', account: 'user-1' },
-    clock: manualClock(),
-    pid: 1,
-    isAlive: () => false,
-    warn: () => undefined,
-  });
-
-const request = {
-  operation: 'create',
-  name: 'trainer',
-  offer_id: 'offer-1',
-  timeout_ms: 60_000,
-} as const;
+const journal = () => journalIn(state);
 
 async function opened(deadline?: string): Promise<OpenedRequest> {
   const ends = deadline === undefined ? {} : { deadline };

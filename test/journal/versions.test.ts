@@ -2,9 +2,9 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Instance } from '../../src/api/index.ts';
-import { openJournal } from '../../src/journal/index.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { manualClock } from '../support/clock.ts';
+import { journalIn } from '../support/journal.ts';
 
 const LIVING = 'aaaaaaaa-0000-4000-8000-000000000001';
 const TRACKED = 'bbbbbbbb-0000-4000-8000-000000000002';
@@ -20,15 +20,7 @@ beforeEach(async () => {
   clock = manualClock();
 });
 
-const journal = () =>
-  openJournal({
-    state,
-    scope: { service: 'sandbox', account: 'user-1' },
-    clock,
-    pid: 1,
-    isAlive: () => false,
-    warn: (text) => warnings.push(text),
-  });
+const journal = () => journalIn(state, { clock, warn: (text) => warnings.push(text) });
 const path = (file: string) => join(state, 'journal', '@sandbox', 'user-1', file);
 const stored = async (file: string) => JSON.parse(await readFile(path(file), 'utf8'));
 

@@ -2,55 +2,21 @@ import { expect, test } from 'vitest';
 import { chooseKey } from '../../src/ssh/sign-in.ts';
 
 const [A, B] = [{ id: 'a' }, { id: 'b' }];
-const isHeld = true;
-const isLocked = true;
+const held = { key: A, isHeld: true } as const;
+const file = { key: A, file: '/a' };
+const locked = { ...file, isLocked: true } as const;
+const byAgent = { key: A, file: undefined, needs: 'agent' };
 
 test.each([
   ['no key', [], undefined],
-  ['a file', [{ key: A, file: '/a' }], { key: A, file: '/a', needs: 'nothing' }],
-  [
-    'a file that the agent holds too',
-    [
-      { key: A, isHeld },
-      { key: A, file: '/a' },
-    ],
-    { key: A, file: '/a', needs: 'nothing' },
-  ],
-  [
-    'a file after a key in the agent',
-    [
-      { key: B, isHeld },
-      { key: A, file: '/a' },
-    ],
-    { key: A, file: '/a', needs: 'nothing' },
-  ],
-  ['a key in the agent', [{ key: A, isHeld }], { key: A, file: undefined, needs: 'agent' }],
-  [
-    'a locked file that the agent holds',
-    [
-      { key: A, isHeld },
-      { key: A, file: '/a', isLocked },
-    ],
-    { key: A, file: '/a', needs: 'agent' },
-  ],
-  [
-    'a locked file of another key',
-    [
-      { key: A, isHeld },
-      { key: B, file: '/b', isLocked },
-    ],
-    { key: A, file: undefined, needs: 'agent' },
-  ],
-  [
-    'a locked file',
-    [{ key: A, file: '/a', isLocked }],
-    { key: A, file: '/a', needs: 'passphrase' },
-  ],
-  [
-    'a hidden public key',
-    [{ key: B }, { key: A, file: '/a', isLocked }],
-    { key: B, needs: 'nothing' },
-  ],
+  ['a file', [file], { ...file, needs: 'nothing' }],
+  ['a file that the agent holds too', [held, file], { ...file, needs: 'nothing' }],
+  ['a file after a key in the agent', [{ ...held, key: B }, file], { ...file, needs: 'nothing' }],
+  ['a key in the agent', [held], byAgent],
+  ['a locked file that the agent holds', [held, locked], { ...file, needs: 'agent' }],
+  ['a locked file of another key', [held, { ...locked, key: B, file: '/b' }], byAgent],
+  ['a locked file', [locked], { ...file, needs: 'passphrase' }],
+  ['a hidden public key', [{ key: B }, locked], { key: B, needs: 'nothing' }],
 ] as const)('chooses among the private keys: %s', (_what, halves, choice) => {
   expect(chooseKey(halves)).toEqual(choice);
 });

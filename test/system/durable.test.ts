@@ -4,9 +4,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import os, { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openJournal } from '../../src/journal/index.ts';
 import { privateFolder, replaceFile } from '../../src/system/files.ts';
-import { manualClock } from '../support/clock.ts';
+import { journalIn, RENTAL as request } from '../support/journal.ts';
 
 // Checks the order of calls, which decides the state after a power cut. test/faults/order.test.ts
 // checks it with strace.
@@ -126,22 +125,8 @@ test('creates private folders, and syncs the parent of each', async () => {
 });
 
 describe('a rental request', () => {
-  const request = {
-    operation: 'create',
-    name: 'trainer',
-    offer_id: null,
-    timeout_ms: 60_000,
-  } as const;
-  const requests = 'journal/api.example.com/user-1/requests';
-  const journal = () =>
-    openJournal({
-      state: folder,
-      scope: { service: 'https://api.example.com', account: 'user-1' },
-      clock: manualClock(),
-      pid: 1,
-      isAlive: () => false,
-      warn: () => undefined,
-    });
+  const requests = 'journal/@sandbox/user-1/requests';
+  const journal = () => journalIn(folder);
 
   test("exits with 9 after a partial write, and removes the request's file", async () => {
     await journal().open({ ...request, name: 'other' }, new Set());

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AccountService } from '../../support/account-service.ts';
+import { RENTAL } from '../../support/journal.ts';
 import { journalOf, TEST_KEY, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import { no, ok } from '../../support/service.ts';
@@ -280,13 +281,7 @@ test("returns unknown if an instance attached to a drive can't be read", async (
 test('returns unknown while another process waits for the response to a create', async () => {
   const isAlive = (pid: number) => pid === process.pid;
   const scope = { service: world.service.url, account: 'user-1' };
-  const request = {
-    operation: 'create',
-    name: 'trainer',
-    offer_id: null,
-    timeout_ms: 60_000,
-  } as const;
-  await journalOf(world, scope, isAlive).open(request, new Set());
+  await journalOf(world, scope, isAlive).open(RENTAL, new Set());
   const { code, stdout } = await world.cli(['audit', '--json'], { isAlive });
   const rows: Row[] = JSON.parse(stdout);
   expect({ code, row: rows.find(({ check }) => check === 'open_requests') }).toMatchObject({

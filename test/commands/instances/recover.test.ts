@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { RENTAL } from '../../support/journal.ts';
 import { NEW } from '../../support/renting-service.ts';
 import { journalOf, TEST_KEY } from '../../support/run-cli.ts';
 import { OFFER } from '../../support/sandbox-ids.ts';
@@ -384,13 +385,7 @@ describe('a request whose process still runs', () => {
     await begin();
     const isAlive = (pid: number) => pid === process.pid;
     const journal = journalOf(world, { service: world.service.url, account: 'user-1' }, isAlive);
-    const request = {
-      operation: 'create',
-      name: 'trainer',
-      offer_id: null,
-      timeout_ms: 60_000,
-    } as const;
-    await journal.open(request, new Set());
+    await journal.open(RENTAL, new Set());
     const rows = async () => {
       const { stdout } = await world.cli(['instances', 'list', '--json'], { isAlive });
       return JSON.parse(stdout);

@@ -41,57 +41,23 @@ function blocksOf(readings: readonly (readonly [seconds: number, load: number | 
   return history.blocks({ instance, gpu: instance.gpus[0] });
 }
 
+type Reading = readonly [seconds: number, load: number | null];
+const idle = Array.from({ length: 13 }, (_, at): Reading => [130 + 10 * at, 0]);
+/** Reads a load at each of the seconds. */
+const loads = (text: string) =>
+  text.split(', ').map((one): Reading => {
+    const [seconds, load] = one.split(': ');
+    return [Number(seconds), load === 'unknown' ? null : Number(load)];
+  });
+
 test.each([
   ['draws nothing before the first reading', [], ''],
-  [
-    'draws one block for ten seconds',
-    [
-      [0, 100],
-      [5, 100],
-    ],
-    '█',
-  ],
-  [
-    'draws the lowest block for no load',
-    [
-      [0, 0],
-      [10, 0],
-    ],
-    '▁▁',
-  ],
-  [
-    'puts the newest block last',
-    [
-      [0, 0],
-      [10, 50],
-      [20, 100],
-    ],
-    '▁▅█',
-  ],
-  [
-    'averages the loads of ten seconds, counted back from the newest',
-    [
-      [0, 100],
-      [15, 0],
-      [20, 100],
-    ],
-    '██▅',
-  ],
-  [
-    'repeats a block for a missing reading',
-    [
-      [0, 100],
-      [10, null],
-      [20, null],
-      [30, 0],
-    ],
-    '███▁',
-  ],
-  [
-    'forgets what is older than two minutes',
-    [[0, 100], ...Array.from({ length: 13 }, (_, at) => [130 + 10 * at, 0] as const)],
-    '▁'.repeat(12),
-  ],
+  ['draws one block for ten seconds', loads('0: 100, 5: 100'), '█'],
+  ['draws the lowest block for no load', loads('0: 0, 10: 0'), '▁▁'],
+  ['puts the newest block last', loads('0: 0, 10: 50, 20: 100'), '▁▅█'],
+  ['averages ten seconds, counted back from the newest', loads('0: 100, 15: 0, 20: 100'), '██▅'],
+  ['repeats a missing reading', loads('0: 100, 10: unknown, 20: unknown, 30: 0'), '███▁'],
+  ['forgets what is older than two minutes', [[0, 100], ...idle], '▁'.repeat(12)],
 ] as const)('%s', (_what, readings, blocks) => {
   expect(blocksOf(readings)).toBe(blocks);
 });
