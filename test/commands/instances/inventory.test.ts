@@ -114,9 +114,12 @@ test('prints ssh-config host names without dots for MPI', async () => {
 });
 
 test('prints the same ssh configuration as instances ssh-config', async () => {
-  await open({ id: A }, { id: B, name: 'b.example' });
+  const stopped = { id: C, name: 'off', status: 'STOPPED' };
+  await open({ id: A }, { id: B, name: 'b.example' }, stopped);
   const { stdout } = await world.cli(['instances', 'ssh-config']);
-  expect(stdout).toContain('Host gpucloud-a100 ');
+  expect(stdout.match(/^Host \S+/gm)?.sort()).toEqual(
+    ['a100', 'b.example', 'off'].map((name) => `Host gpucloud-${name}`),
+  );
   expect(await text('--format', 'ssh-config')).toBe(stdout);
 });
 
