@@ -174,6 +174,8 @@ describe('completion SHELL --uninstall', () => {
       const again = await world.cli(uninstall, { env });
       expect(again.code).toBe(0);
       expect(JSON.parse(again.stdout)).toEqual({ shell, file, changed: false });
+      const noted = await world.cli(['completion', shell, '--uninstall'], { env });
+      expect(noted).toMatchObject({ code: 0, stderr: `Not installed: ${file}\n` });
     },
   );
 
