@@ -305,3 +305,25 @@ test.each([
   const instance = { id: ID, ip_address: '192.168.5.6', ssh_username: 'root', ssh_port: 22 };
   expect(sshCommand({ ...instance, ...fields })).toBe(command);
 });
+
+test.each([
+  [{ from: 'here', sources: ['a', '-b'], target: 'c' }, [], ['a', './-b', 'root@192.168.5.6:c']],
+  [
+    { from: 'instance', sources: ['a', '-b'], target: '-c' },
+    [],
+    ['root@192.168.5.6:a', 'root@192.168.5.6:-b', './-c'],
+  ],
+  [
+    { from: 'instance', sources: ['a'], target: 'c', recursive: true, preserve: true },
+    ['-r', '-p'],
+    ['root@192.168.5.6:a', 'c'],
+  ],
+] as const)('copies %j with scp', (copying, flags, paths) => {
+  const endpoint = { id: ID, user: 'root', host: '192.168.5.6', port: 22 };
+  const argv = scpArgv(endpoint, SSH, copying);
+  expect(argv.slice(argv.indexOf('CheckHostIP=no') + 1)).toEqual([
+    ...flags,
+    ...['-P', '22', '--'],
+    ...paths,
+  ]);
+});
