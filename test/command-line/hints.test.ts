@@ -63,3 +63,145 @@ test("keeps an extended error's request and hint", () => {
   );
   expect(printedHint(error)).toContain('gpucloud instances stop i-1');
 });
+
+const CASES: readonly (readonly [string, Failure, ErrorDetails])[] = [
+  ['unknown', 'outcomeUnknown', {}],
+  ['404', 'notFound', { httpStatus: 404 }],
+  ['409', 'wrongState', { httpStatus: 409 }],
+  ['422', 'refused', { httpStatus: 422 }],
+  ['503', 'refused', { httpStatus: 503 }],
+];
+
+/** The hints of every operation that changes something, by the outcome. */
+test.each<[operation: string, hints: Readonly<Record<string, string>>]>([
+  [
+    'POST /instances',
+    {
+      503: 'Try again later.',
+      unknown:
+        'Recover the request before you use the name again on any computer: gpucloud instances recover i-1; list known instances: gpucloud instances list',
+    },
+  ],
+  [
+    'POST /instances/{id}/reorder',
+    {
+      404: 'List known instances: gpucloud instances list --all',
+      409: 'Only a TERMINATED instance can be reordered. Check the status: gpucloud instances get i-1',
+      503: 'Try again later.',
+      unknown:
+        'Recover the request before you use the name again on any computer: gpucloud instances recover; list known instances: gpucloud instances list',
+    },
+  ],
+  [
+    'POST /instances/{id}/start',
+    {
+      404: 'List known instances: gpucloud instances list --all',
+      409: 'Only a STOPPED instance can be started, and the balance must cover one hour. Check the status: gpucloud instances get i-1',
+      503: 'Try again later: gpucloud instances start i-1; see its status: gpucloud instances get i-1',
+      unknown: 'Check the status: gpucloud instances get i-1',
+    },
+  ],
+  [
+    'POST /instances/{id}/stop',
+    {
+      404: 'List known instances: gpucloud instances list --all',
+      409: 'Only an ACTIVE instance can be stopped. Check the status: gpucloud instances get i-1',
+      503: 'Try again later: gpucloud instances stop i-1; see why it failed: gpucloud instances events i-1',
+      unknown:
+        'Check the status with gpucloud instances get i-1; you can repeat gpucloud instances stop i-1.',
+    },
+  ],
+  [
+    'POST /instances/{id}/terminate',
+    {
+      404: 'List known instances: gpucloud instances list --all',
+      409: 'Check whether the instance is already terminated: gpucloud instances get i-1',
+      503: 'Try again later: gpucloud instances terminate i-1; see why it failed: gpucloud instances events i-1',
+      unknown:
+        'Check the status with gpucloud instances get i-1; you can repeat gpucloud instances terminate i-1.',
+    },
+  ],
+  [
+    'POST /storage/drives',
+    {
+      404: 'The base URL may be wrong, such as a missing /v1: gpucloud profiles get',
+      503: 'Try again later.',
+      unknown: 'Check whether the drive exists: gpucloud drives list',
+    },
+  ],
+  [
+    'PATCH /storage/drives/{id}',
+    {
+      404: 'List your drives: gpucloud drives list',
+      503: 'Try again later.',
+      unknown: 'Check the drive with gpucloud drives get i-1; you can repeat the update.',
+    },
+  ],
+  [
+    'POST /storage/drives/{id}/resume',
+    {
+      404: 'List your drives: gpucloud drives list',
+      409: 'Only a SUSPENDED drive can be resumed. Check the status: gpucloud drives get i-1',
+      503: 'Try again later.',
+      unknown:
+        'Check the status with gpucloud drives get i-1; you can repeat gpucloud drives resume i-1.',
+    },
+  ],
+  [
+    'POST /ssh-keys',
+    {
+      404: 'The base URL may be wrong, such as a missing /v1: gpucloud profiles get',
+      503: 'Try again later.',
+      unknown: 'Check whether the key exists: gpucloud ssh-keys list',
+    },
+  ],
+  [
+    'DELETE /ssh-keys/{id}',
+    {
+      404: 'List your SSH keys: gpucloud ssh-keys list',
+      503: 'Try again later.',
+      unknown: 'Check whether the key exists: gpucloud ssh-keys list',
+    },
+  ],
+  [
+    'POST /api-keys',
+    {
+      404: 'The base URL may be wrong, such as a missing /v1: gpucloud profiles get',
+      503: 'Try again later.',
+      unknown: 'Check whether the key exists: gpucloud api-keys list',
+    },
+  ],
+  [
+    'PATCH /users/me',
+    {
+      404: 'The base URL may be wrong, such as a missing /v1: gpucloud profiles get',
+      503: 'Try again later.',
+      unknown: 'Check the name with gpucloud me get; you can repeat the update.',
+    },
+  ],
+  [
+    'POST /users/me/update-password',
+    {
+      404: 'The base URL may be wrong, such as a missing /v1: gpucloud profiles get',
+      503: 'Try again later.',
+      unknown:
+        'Run gpucloud me set-password again. The service rejects the old password if the change took effect.',
+    },
+  ],
+  [
+    'POST /billing/promo/activate',
+    {
+      404: 'Check the spelling and case of the code: gpucloud billing promo CODE',
+      422: 'The code may be expired or used. List your bonuses: gpucloud billing transactions --type bonus',
+      503: 'Try again later.',
+      unknown: 'Check whether the bonus was credited: gpucloud billing transactions',
+    },
+  ],
+])('has the hints of %s', (operation, hints) => {
+  const found = CASES.flatMap(([outcome, failure, details]) => {
+    const request = { operation, about: 'i-1' };
+    const hint = printedHint(new CliError(failure, 'It failed.', { ...details, request }));
+    return hint === undefined ? [] : [[outcome, hint]];
+  });
+  expect(Object.fromEntries(found)).toEqual(hints);
+});

@@ -148,8 +148,11 @@ describe('completion SHELL --install', () => {
     const { code, stderr } = await world.cli(['completion', 'fish', '--install'], {
       env: { HOME: world.home },
     });
-    expect(code).toBe(9);
-    expect(stderr).toContain('hint: write it to another file: gpucloud completion fish > FILE');
+    const file = join(world.home, '.config', 'fish', 'completions', 'gpucloud.fish');
+    expect({ code, stderr }).toEqual({
+      code: 9,
+      stderr: `error: Could not write the script to ${file} (ENOTDIR).\nhint: write it to another file: gpucloud completion fish > FILE\n`,
+    });
   });
 
   test('exits with 9 without a home folder', async () => {
@@ -174,6 +177,8 @@ describe('completion SHELL --uninstall', () => {
       const again = await world.cli(uninstall, { env });
       expect(again.code).toBe(0);
       expect(JSON.parse(again.stdout)).toEqual({ shell, file, changed: false });
+      const noted = await world.cli(['completion', shell, '--uninstall'], { env });
+      expect(noted).toMatchObject({ code: 0, stderr: `Not installed: ${file}\n` });
     },
   );
 

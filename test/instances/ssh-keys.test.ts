@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { SshKey } from '../../src/api/index.ts';
 import { accountKey } from '../../src/instances/ask/keys.ts';
+import { usableKeys } from '../../src/ssh-keys/private-half.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { IMAGE, OFFER, OFFERED } from '../support/sandbox-ids.ts';
@@ -13,6 +14,18 @@ const key = (name: string, is_default = false): SshKey => ({
   is_default,
 });
 const [LAPTOP, DESK] = [key('laptop'), key('desk')];
+
+test('finds the keys that sign in without a passphrase', () => {
+  const halves = [
+    { key: LAPTOP, file: 'a', isLocked: true },
+    { key: DESK, file: 'b' },
+    { key: key('agent'), isHeld: true },
+    // The agent holds a key whose file has a passphrase.
+    { key: key('both'), file: 'c', isLocked: true },
+    { key: key('both'), isHeld: true },
+  ] as const;
+  expect([...usableKeys(halves)]).toEqual(['id-desk', 'id-agent', 'id-both']);
+});
 
 describe('accountKey', () => {
   test.each([

@@ -7,7 +7,7 @@ import { CliError } from '../../src/errors.ts';
 import { shellLine } from '../../src/output/shell-line.ts';
 import { hostBlock, hostEntries } from '../../src/ssh/hosts/ssh-config.ts';
 import { probeArgv, scpArgv, sshArgv, tunnelArgv } from '../../src/ssh/ssh-argv.ts';
-import { knownSshEndpoint, sshEndpoint } from '../../src/watch/ssh-endpoint.ts';
+import { knownSshEndpoint, sshCommand, sshEndpoint } from '../../src/watch/ssh-endpoint.ts';
 import { needs, programAt } from '../support/needs.ts';
 import { anyText, fc, runs } from '../support/random.ts';
 
@@ -293,4 +293,37 @@ describe('shellLine', () => {
   test('quotes words for PowerShell on Windows', () => {
     expect(shellLine(['ssh', 'a b', "it's", 'C:\\x'], 'win32')).toBe("ssh 'a b' 'it''s' 'C:\\x'");
   });
+});
+
+test.each([
+  [{}, 'ssh root@192.168.5.6'],
+  [{ ssh_port: null }, 'ssh root@192.168.5.6'],
+  [{ ssh_port: 2222 }, 'ssh -p 2222 root@192.168.5.6'],
+  [{ ip_address: null }, undefined],
+  [{ ssh_username: null }, undefined],
+])('returns the plain ssh command of an instance with %j', (fields, command) => {
+  const instance = { id: ID, ip_address: '192.168.5.6', ssh_username: 'root', ssh_port: 22 };
+  expect(sshCommand({ ...instance, ...fields })).toBe(command);
+});
+
+test.each([
+  [{ from: 'here', sources: ['a', '-b'], target: 'c' }, [], ['a', './-b', 'root@192.168.5.6:c']],
+  [
+    { from: 'instance', sources: ['a', '-b'], target: '-c' },
+    [],
+    ['root@192.168.5.6:a', 'root@192.168.5.6:-b', './-c'],
+  ],
+  [
+    { from: 'instance', sources: ['a'], target: 'c', recursive: true, preserve: true },
+    ['-r', '-p'],
+    ['root@192.168.5.6:a', 'c'],
+  ],
+] as const)('copies %j with scp', (copying, flags, paths) => {
+  const endpoint = { id: ID, user: 'root', host: '192.168.5.6', port: 22 };
+  const argv = scpArgv(endpoint, SSH, copying);
+  expect(argv.slice(argv.indexOf('CheckHostIP=no') + 1)).toEqual([
+    ...flags,
+    ...['-P', '22', '--'],
+    ...paths,
+  ]);
 });

@@ -199,7 +199,7 @@ describe("doctor's service check", () => {
   );
 
   test('fails if the service returns a server error', async () => {
-    const { code, of } = await examine(await worldOf(() => answer(503, 'busy')));
+    const { code, of } = await examine(await worldOf(() => answer(500, 'broken')));
     expect(code).toBe(1);
     expect(of('service')).toMatchObject({ status: 'fail' });
     expect(of('account')?.message).toBe('not checked: the service did not respond');

@@ -120,6 +120,37 @@ describe('help in a terminal', () => {
       expect(stdout).toContain(words);
   });
 
+  test('shows a bare gpucloud the first steps and all groups', async () => {
+    const { stdout } = await world.cli([], { terminal: true, columns: 80 });
+    expect(stdout).toBe(`Rent GPU instances by the hour from the terminal, scripts and CI.
+
+Get started:
+  gpucloud sandbox tour      try everything free and offline
+  gpucloud login             sign in with an API key
+  gpucloud instances create  rent an instance, step by step
+  gpucloud run -- COMMAND    rent, run a command, copy results, terminate
+  gpucloud status            show instances, drives, costs and problems
+
+Commands:
+  Get started:           login sandbox doctor
+  Instances:             instances run jobs status audit catalog templates
+  Storage and SSH keys:  drives ssh-keys
+  Account:               billing me api-keys profiles logout
+  Tools:                 mcp api commands completion help
+
+More: "gpucloud --help", or "gpucloud COMMAND --help".
+`);
+  });
+
+  test('wraps the columns of a command at the edge of the terminal', async () => {
+    const line =
+      '  name, status, phase, exit_code, command, started_at, seconds, gpu, cost_at_most, cost, ends_at,';
+    const shown = async (columns: number) =>
+      (await world.cli(['jobs', 'list', '--help'], { terminal: true, columns })).stdout.split('\n');
+    expect(await shown(line.length)).toContain(line);
+    expect(await shown(line.length - 1)).not.toContain(line);
+  });
+
   test('prints help headings in bold in a terminal', async () => {
     const { stdout } = await world.cli(['drives', 'create', '--help'], person);
     const bold = [...stdout.matchAll(/\u001b\[1m(.+?)\u001b\[22m/g)].map(([, text]) => text);

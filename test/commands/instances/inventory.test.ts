@@ -114,10 +114,20 @@ test('prints ssh-config host names without dots for MPI', async () => {
 });
 
 test('prints the same ssh configuration as instances ssh-config', async () => {
-  await open({ id: A }, { id: B, name: 'b.example' });
+  const stopped = { id: C, name: 'off', status: 'STOPPED' };
+  await open({ id: A }, { id: B, name: 'b.example' }, stopped);
   const { stdout } = await world.cli(['instances', 'ssh-config']);
-  expect(stdout).toContain('Host gpucloud-a100 ');
+  expect(stdout.match(/^Host \S+/gm)?.sort()).toEqual(
+    ['a100', 'b.example', 'off'].map((name) => `Host gpucloud-${name}`),
+  );
   expect(await text('--format', 'ssh-config')).toBe(stdout);
+  const rows = await world.cli(['instances', 'ssh-config', '-o', 'csv']);
+  expect(rows.stdout.trimEnd().split('\n').sort()).toEqual([
+    `gpucloud-a100,192.168.5.6,22,root,${A}`,
+    `gpucloud-b.example,192.168.5.6,22,root,${B}`,
+    `gpucloud-off,192.168.5.6,22,root,${C}`,
+    'host,hostname,port,user,id',
+  ]);
 });
 
 test('applies --user, --identity and ssh options in each format', async () => {

@@ -393,6 +393,10 @@ describe('a request whose process still runs', () => {
     expect(await rows()).toMatchObject([
       { id: null, name: 'trainer', status: 'IN_FLIGHT', may_be_billing: true },
     ]);
+    const list = ['instances', 'list', '--columns', 'name,note', '-o', 'csv', '--no-header'];
+    expect((await world.cli(list, { isAlive })).stdout).toBe(
+      'trainer,requested now; its process is waiting for the response\n',
+    );
     expect((await world.cli(['drives', 'list'], { isAlive })).stderr).not.toContain('unknown');
     const named = await world.cli(['instances', 'terminate', 'trainer', '--yes'], { isAlive });
     expect({ code: named.code, requests: named.requests }).toEqual({ code: 7, requests: [] });

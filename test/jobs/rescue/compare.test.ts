@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -12,6 +12,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const HASH = 'a'.repeat(64);
+const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /** Compares with an instance that sends these lines. */
 function compareWith(lines: Iterable<string>) {
@@ -40,7 +41,33 @@ test('rejects names that would fill the memory', async () => {
 
 test('reads no file outside of the folder', async () => {
   await writeFile(join(folder, 'secret'), '');
-  const empty = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
-  const lines = ['gpucloud-run hashes\n', `${empty}  ./../secret\n`, 'gpucloud-run hashed\n'];
+  const lines = ['gpucloud-run hashes\n', `${EMPTY}  ./../secret\n`, 'gpucloud-run hashed\n'];
   expect(await compareWith(lines)).toMatchObject({ same: [], different: ['../secret'] });
+});
+
+test('names what is the same, what differs, and why not all was compared', async () => {
+  await mkdir(join(folder, 'out'));
+  for (const name of ['same', 'other', 'odd\\ \r']) await writeFile(join(folder, 'out', name), '');
+  const lines = [
+    `${HASH}  ./before\n`,
+    'gpucloud-run hashes\n',
+    `${EMPTY}  ./same\n`,
+    `${HASH} *./other\n`,
+    `${EMPTY}  ./missing\n`,
+    `\\${EMPTY}  ./odd\\\\ \\r\n`,
+  ];
+  const end = 'gpucloud-run hashed\n';
+  const file = (name: string) => ({ local: join(folder, 'out', name), size: 0, sha256: EMPTY });
+  const found = { same: [file('same'), file('odd\\ \r')], different: ['other', 'missing'] };
+  expect(await compareWith([...lines, end])).toEqual({ ...found, gap: undefined });
+  expect(await compareWith([...lines, 'unlisted\n', end])).toEqual({
+    ...found,
+    gap: 'names with a line feed are not compared',
+  });
+  expect(await compareWith([...lines, 'none\n'])).toEqual({
+    same: [],
+    different: [],
+    gap: 'the instance has neither sha256sum nor shasum',
+  });
+  await expect(compareWith(lines)).rejects.toThrow('the comparison of out was cut');
 });

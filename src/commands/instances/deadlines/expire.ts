@@ -52,7 +52,6 @@ const expiringView: View<Changed> = {
     },
     { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: paidUntil, hidden: true },
   ],
-  empty: 'No deadlines changed.',
 };
 
 export const expire = verb({

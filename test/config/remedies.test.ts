@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { otherAccount, replaceQuestion } from '../../src/config/remedies.ts';
+import type { Settings } from '../../src/config/resolve.ts';
+
+const URL = 'https://api.example.com/v1';
+const ANNA = { id: 'user-1', email: 'anna@example.com', name: 'Anna' };
+const FILE = { profiles: { work: { base_url: URL, api_key: 'k', account: ANNA } } };
+
+test.each([
+  [{ id: 'user-2', email: 'b@example.com', name: 'Boris' }, 'b@example.com (user-2)'],
+  [{ id: 'user-2', email: null, name: 'Boris' }, 'Boris (user-2)'],
+  [{ id: 'user-2' }, 'user-2'],
+])('names the other account %j', (is, text) => {
+  const settings: Settings = {
+    ...{ sandbox: false, baseUrl: undefined, apiKey: undefined, account: undefined },
+    profile: { value: 'work', source: 'flag' },
+  };
+  const error = otherAccount(settings, FILE, is);
+  expect({ ...error, message: error.message }).toMatchObject({
+    failure: 'authentication',
+    code: 'other_account',
+    message: `The key of profile "work" belongs to the account ${text}, but the profile signed in as anna@example.com (user-1).`,
+    hint: 'restore the earlier key, or sign in to the other account: gpucloud login --profile work',
+  });
+});
+
+const LOST = 'The old key keeps working but is removed from this computer.';
+test.each([
+  [undefined, 'https://b', undefined],
+  [
+    FILE.profiles.work,
+    URL,
+    `Replace the key in the profile "work" (${URL}, anna@example.com)? ${LOST}`,
+  ],
+  [
+    { ...FILE.profiles.work, account: { id: 'user-1', name: 'Anna' } },
+    undefined,
+    `Replace the key in the profile "work" (${URL}, Anna)? ${LOST}`,
+  ],
+  [{ base_url: URL, api_key: 'k' }, URL, `Replace the key in the profile "work" (${URL})? ${LOST}`],
+  [{ base_url: URL }, URL, undefined],
+  [{ base_url: URL }, undefined, undefined],
+  [
+    { base_url: URL },
+    'https://b',
+    `Change the base URL of the profile "work" from ${URL} to https://b?`,
+  ],
+])('asks before replacing %j with %s', (before, address, question) => {
+  expect(replaceQuestion('work', before, address)).toBe(question);
+});
