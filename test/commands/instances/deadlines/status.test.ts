@@ -133,7 +133,8 @@ describe('a schedule of an older gpucloud', () => {
     const enforces = ['deadline', 'idle'];
     expect(JSON.parse(shown.stdout)).toMatchObject({ armed: true, enforces, reason });
     const { checks } = JSON.parse((await world.cli(['doctor', '--json'])).stdout);
-    const hint = expect.stringContaining('gpucloud instances reap --install');
+    const hint =
+      'gpucloud instances reap --status; schedule it again: while :; do gpucloud instances reap --every 5m; sleep 300; done';
     const check = { id: 'deadlines', status: 'warn', message: reason, hint };
     expect(checks).toContainEqual(check);
   });
