@@ -6,7 +6,7 @@ import { CliError, failuresOf } from '../../errors.ts';
 import { serviceName } from '../../instances/rent/account.ts';
 import { jobGpu, jobReport } from '../../json-results/jobs.ts';
 import { lazy } from '../../lazy.ts';
-import { errorCode, faultOf } from '../../system/error-code.ts';
+import { errorCode } from '../../system/error-code.ts';
 import { privateFolder, readOwn, replaceFile, takeFolderOwner } from '../../system/files.ts';
 import * as z from '../../zod.ts';
 import type { Happened } from '../state.ts';
@@ -402,7 +402,8 @@ export async function jobPath(
 }
 
 function unusable(verb: 'read' | 'save', path: string, cause: unknown): CliError {
-  return new CliError('storage', `Could not ${verb} the job: ${path} (${faultOf(cause)}).`, {
+  const reason = errorCode(cause) ?? 'it is damaged, or another version of gpucloud wrote it';
+  return new CliError('storage', `Could not ${verb} the job: ${path} (${reason}).`, {
     hint: 'check the folder, or set GPUCLOUD_STATE_DIR to another folder',
     cause,
   });
