@@ -58,7 +58,11 @@ test('names what is the same, what differs, and why not all was compared', async
   ];
   const end = 'gpucloud-run hashed\n';
   const file = (name: string) => ({ local: join(folder, 'out', name), size: 0, sha256: EMPTY });
-  const found = { same: [file('same'), file('odd\\ \r')], different: ['other', 'missing'], isGone: false };
+  const found = {
+    same: [file('same'), file('odd\\ \r')],
+    different: ['other', 'missing'],
+    isGone: false,
+  };
   expect(await compareWith([...lines, end])).toEqual({ ...found, gap: undefined });
   expect(await compareWith([...lines, 'unlisted\n', end])).toEqual({
     ...found,
