@@ -107,6 +107,23 @@ describe('the budget of a session', needs('ssh'), () => {
     ssh.write(PORT, 'home/out/a', 'result\n');
     expect(await agent.end()).toMatchObject({ code: 0 });
   });
+
+  test('rejects a request whose --rescue could exceed it, and sends nothing', async () => {
+    world.rented.sshKeys = [addKey(world.home)];
+    const agent = await openAgent(world, ['--allow', 'all', ...budget(149)], { env: ssh.env });
+    const given = { name: 'trainer', offer: [OFFER], image: IMAGE, max_price: '50' };
+    const asked = { terminate_after: '50m', rescue: ['out:got'], rescue_budget: '50' };
+    expect(await agent.call('instances_create', { ...given, ...asked })).toMatchObject({
+      isError: true,
+      error: {
+        code: 'guard',
+        message:
+          'The session may spend 149.00 ₽. 0.00 ₽ is spent or reserved, and trainer may cost 150.00 ₽ until its --rescue has ended. Nothing was sent.',
+      },
+    });
+    expect(world.service.requests.filter(({ method }) => method === 'POST')).toEqual([]);
+    await agent.end();
+  });
 });
 
 test(

@@ -323,23 +323,28 @@ export async function foreseeRescue(
     const progress = progressOf(rescue, found);
     const marked = idle === undefined || progress.due?.by === idle;
     const due = marked ? dueOf(one, progress, now) : { at: new Date(now).toISOString(), by: idle };
+    const paid = await paidFor(one, journal);
     const step = nextStep({
       now,
       deadline: deadline == null ? undefined : Date.parse(deadline),
       due: due === null ? undefined : Date.parse(due.at),
       early: rescue.early,
-      paid: await paidFor(one, journal),
+      paid,
       every,
       copied: triedBefore(progress),
     });
-    return { step, isDue: due !== null };
+    const isLate = due !== null && now >= Date.parse(due.at) + paid;
+    return { step, isDue: due !== null, isLate };
   });
   if (foreseen === undefined) {
     return { action: 'nothing', why: 'another gpucloud process copies its paths' };
   }
-  const { step, isDue } = foreseen;
+  const { step, isDue, isLate } = foreseen;
   if (step === 'give up') return { action: 'terminate', why: 'its --rescue budget is used up' };
   if (step !== 'copy') return { action: 'nothing', why: 'its deadline has not passed' };
+  if (isLate) {
+    return { action: 'rescue', why: 'its --rescue budget is used up, so this is the last try' };
+  }
   return { action: 'rescue', why: isDue ? 'its deadline has passed' : 'its deadline is near' };
 }
 

@@ -76,7 +76,7 @@ const SITUATIONS: readonly Situation[] = [
       world.advance(61 * MINUTE);
     },
     action: 'rescue',
-    why: 'its deadline has passed',
+    why: 'its --rescue budget is used up, so this is the last try',
     outcomes: ['terminated'],
   },
   {
