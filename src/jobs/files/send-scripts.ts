@@ -54,7 +54,7 @@ export const HASHES = {
 /**
  * Prints the SHA-256 of each file at a path, as sha256sum does: `./` and the name below the folder,
  * or below the folder that contains the file or match. Prints `unlisted` for each name with a line
- * feed, whose lines would look like other names.
+ * feed, whose lines would look like other names, and `unread` if it could not read everything.
  */
 const HASH = `echo '${HASHES.begin}'
 [ -e "$1" ] || [ -h "$1" ] || echo '${HASHES.gone}'
@@ -63,7 +63,7 @@ elif command -v shasum >/dev/null; then hash='shasum -a 256'
 else echo none; echo '${HASHES.end}'; exit; fi
 hash_in() {
   (cd "$1" && unset IFS && find -H "$2" -name '*
-*' -prune -exec echo unlisted \\; -o -type f -exec $hash {} +)
+*' -prune -exec echo unlisted \\; -o -type f -exec $hash {} +) || echo unread
 }
 parent() { case $1 in */*) printf '%s/' "\${1%/*}" ;; *) printf . ;; esac; }`;
 

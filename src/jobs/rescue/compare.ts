@@ -32,6 +32,7 @@ export interface Compared {
 
 const NO_PROGRAM = 'the instance has neither sha256sum nor shasum';
 const LINE_FEED = 'names with a line feed are not compared';
+const UNREAD = 'some files could not be read on the instance';
 
 /** Maximum files, and characters of their names, since a hostile instance may send any number. */
 const [MOST_FILES, MOST_TEXT] = [1_000_000, 100_000_000];
@@ -50,6 +51,8 @@ export async function compare(
   for await (const line of linesFrom({ script, args: [path], begin: HASHES.begin }, to)) {
     if (line === 'none') return { same: [], different: [], gap: NO_PROGRAM, isGone };
     if (line === 'unlisted') gap = LINE_FEED;
+    // Such a file is not in the list, so everything must be sent to find out which.
+    if (line === 'unread') gap = UNREAD;
     isWhole ||= line === HASHES.end;
     isFile ||= line === 'file';
     isGone ||= line === HASHES.gone;

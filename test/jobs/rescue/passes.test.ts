@@ -101,6 +101,35 @@ describe('reap with --rescue', needs('ssh'), () => {
     },
   );
 
+  test('never counts a file as copied that the instance cannot read', async () => {
+    await createBox(world, 'out');
+    writeFileSync(join(world.there(NEW), 'out', 'locked'), 'x');
+    const path = await pathWithout(world.there(NEW), ['sha256sum', 'tar']);
+    // As for a file of another user: sha256sum leaves it out, and tar fails once it is to send it.
+    const denied = 'locked: Permission denied" >&2';
+    const scripts = {
+      sha256sum: `code=0
+for name; do
+  case $name in */locked) echo "sha256sum: ${denied}; code=1 ;; *) real "$name" ;; esac
+done
+exit $code`,
+      tar: `case "$*" in *-T*) real "$@"; exit ;; esac
+real --exclude=locked "$@"; echo "tar: ${denied}; exit 2`,
+    };
+    for (const [name, script] of Object.entries(scripts)) {
+      const text = `#!/bin/sh\nreal() { ${programAt(name)} "$@"; }\n${script}\n`;
+      writeFileSync(join(path, name), text, { mode: 0o755 });
+    }
+    world.ssh.path = path;
+    world.advance(56 * MINUTE);
+    expect(await reap(world)).toMatchObject({ code: 125, rows: [] });
+    world.advance(5 * MINUTE);
+    const kept = await reap(world);
+    expect(kept).toMatchObject({ code: 125, rows: [{ outcome: 'kept' }] });
+    expect(kept.stderr).toContain('tar: locked: Permission denied');
+    expect(world.terminations()).toBe(0);
+  });
+
   test('sends only what has changed since the copy before the deadline', async () => {
     await createBox(world, 'out');
     const there = (name: string) => join(world.there(NEW), 'out', name);
