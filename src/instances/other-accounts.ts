@@ -50,7 +50,7 @@ export async function otherAccounts(context: Context): Promise<OtherAccount[]> {
   const { profiles } = await context.profiles();
   const service = await serviceName(context);
   const own = await (await context.journal()).account();
-  const hasOwnKey = Boolean(context.env.GPUCLOUD_API_KEY);
+  const overriding = ['GPUCLOUD_API_KEY', 'GPUCLOUD_BASE_URL'].filter((one) => context.env[one]);
   const found: OtherAccount[] = [];
   for (const scope of await accountsHere(context)) {
     // Without a known account, any account of the service may be the active one.
@@ -62,7 +62,7 @@ export async function otherAccounts(context: Context): Promise<OtherAccount[]> {
     const names = await maybeRunning(() => context.journalOf(scope), mayBill);
     if (names.length === 0) continue;
     const who = accountText(profiles[profile ?? '']?.account, scope);
-    found.push({ scope, names, ...aboutOther({ ...scope, who, names, profile, hasOwnKey }) });
+    found.push({ scope, names, ...aboutOther({ ...scope, who, names, profile, overriding }) });
   }
   return found;
 }
@@ -76,17 +76,17 @@ function aboutOther(of: {
   readonly who: string;
   readonly names: readonly string[];
   readonly profile: string | undefined;
-  /** Whether GPUCLOUD_API_KEY overrides the keys of profiles. */
-  readonly hasOwnKey: boolean;
+  /** The environment variables that override every profile. */
+  readonly overriding: readonly string[];
 }): Pick<OtherAccount, 'message' | 'next'> {
-  const { service, who, names, profile, hasOwnKey } = of;
+  const { service, who, names, profile, overriding } = of;
   const [first = '', ...more] = names;
   const whose = `${clamp(first, 40)}${more.length === 0 ? '' : ` and ${more.length} more`}`;
   if (profile === undefined) {
     const message = `${whose} may be billing on the account ${who} of ${service}, which no profile signs in to. Sign in with "gpucloud login --profile NAME --base-url ${service}"`;
     return { message, next: undefined };
   }
-  const show = hasOwnKey ? 'Unset GPUCLOUD_API_KEY, then' : 'To show it';
+  const show = overriding.length > 0 ? `Unset ${overriding.join(' and ')}, then` : 'To show it';
   return {
     message: `${whose} may be billing on another account, ${who} (profile ${profile}). ${show}`,
     next: ['--profile', profile, 'status'],

@@ -124,7 +124,12 @@ async function replaceJobs(
   const open = all.filter((job) => job.id === id && job.ended_at === null && !job.here);
   for (const job of open) ensureReplaceable(job, id, seen);
   for (const record of open.filter(({ on }) => on)) {
-    const change = { ended_at: timeNow(context), reason: 'Another job replaced it.' };
+    const now = timeNow(context);
+    const { exit_code } = record;
+    // Its record must not look as if its instance was terminated.
+    const exit = seen.exitCode === undefined ? { lost_at: now } : exitOf(seen.exitCode);
+    const end = exit_code === null ? exit : {};
+    const change = { ...end, ended_at: now, reason: 'Another job replaced it.' };
     await withJob(record, context, () => note({ record, isUnsaved: false }, change, context));
   }
 }

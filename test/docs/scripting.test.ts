@@ -287,6 +287,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
     test.each([
       ['SIGTERM', 143],
       ['SIGINT', 130],
+      ['SIGHUP', 129],
     ] as const)('terminates on %s', async (signal, exit) => {
       await standIn('ssh', 'exec sleep 20');
       const child = await startJob('sleep');

@@ -449,6 +449,19 @@ describe('run --on', () => {
     expect(world.record().identity).toBe(world.local('.ssh/b'));
   });
 
+  test.each([
+    [false, { status: 'EXITED', exit_code: 4 }],
+    [true, { status: 'LOST', exit_code: null }],
+  ])('shows how a job ended that another one replaced (lost: %s)', async (isLost, ended) => {
+    world.renting.rent(NEW, 'dev');
+    expect(await world.runOn('exit 4', '--detach')).toMatchObject({ code: 0 });
+    await exited(world);
+    if (isLost) rmSync(join(world.job, 'exit'));
+    expect(await world.runOn('exit 0')).toMatchObject({ code: 0 });
+    const { stdout } = await world.gpucloud(['jobs', 'list', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ status: 'EXITED', exit_code: 0 }, ended]);
+  });
+
   test('exits with 5 without connecting to a terminating instance', async () => {
     world.renting.rent(NEW, 'dev', { status: 'TERMINATING' });
     const { code, stderr } = await world.runOn('echo ran');

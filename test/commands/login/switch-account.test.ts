@@ -196,11 +196,18 @@ describe('instances that bill on the account of another profile', () => {
     expect(own[stream].replaceAll(/\n */g, ' ')).not.toContain('on another account');
   });
 
-  test('says to unset a key that overrides the keys of the profiles', async () => {
-    const env = { GPUCLOUD_API_KEY: BORIS_KEY, GPUCLOUD_BASE_URL: world.service.url };
+  test.each([
+    [{ GPUCLOUD_API_KEY: BORIS_KEY }, 'GPUCLOUD_API_KEY'],
+    [{ GPUCLOUD_BASE_URL: 'URL' }, 'GPUCLOUD_BASE_URL'],
+    [
+      { GPUCLOUD_API_KEY: BORIS_KEY, GPUCLOUD_BASE_URL: 'URL' },
+      'GPUCLOUD_API_KEY and GPUCLOUD_BASE_URL',
+    ],
+  ])('says to unset the variables that override the profiles: %j', async (given, names) => {
+    const env = JSON.parse(JSON.stringify(given).replace('"URL"', `"${world.service.url}"`));
     const { stderr } = await world.cli(['instances', 'list'], { env });
     expect(stderr.split('\n').at(-2)).toBe(
-      'box may be billing on another account, anna@example.com (profile a). Unset GPUCLOUD_API_KEY, then: gpucloud --profile a status',
+      `box may be billing on another account, anna@example.com (profile a). Unset ${names}, then: gpucloud --profile a status`,
     );
   });
 

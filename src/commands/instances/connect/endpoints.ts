@@ -97,7 +97,7 @@ export const open = verb({
     'Opens the main endpoint unless ENDPOINT is given. If stdout is not a terminal, prints the ' +
     'link with its secrets instead.',
   completes: { endpoint: 'nothing' },
-  examples: ['gpucloud instances open lab', 'gpucloud instances open lab jupyter'],
+  examples: ['gpucloud instances open lab', 'gpucloud instances open lab JupyterLab'],
   takes: (command) =>
     command
       .argument('<instance>', 'name or ID')

@@ -200,9 +200,12 @@ async function expiryOf(
   };
 }
 
-/** Notes that a time of day is not today's, which a person may mean. */
+/** Notes that a time of day, or of today's weekday, is not today's, which a person may mean. */
 function notePassed(at: ComingTime, deadline: string, { err, serviceClock }: Context): void {
-  if (typeof at === 'number' || at.weekday !== undefined) return;
-  const isToday = new Date(deadline).toDateString() === new Date(serviceClock.now()).toDateString();
-  if (!isToday) err.note(`${comingWord(at)} has passed today, so the deadline is tomorrow.`);
+  if (typeof at === 'number') return;
+  const [end, now] = [new Date(deadline), new Date(serviceClock.now())];
+  const isOtherDay = at.weekday !== undefined && at.weekday !== now.getDay();
+  if (isOtherDay || end.toDateString() === now.toDateString()) return;
+  const when = at.weekday === undefined ? 'tomorrow' : 'in a week';
+  err.note(`${comingWord(at)} has passed today, so the deadline is ${when}.`);
 }

@@ -331,11 +331,12 @@ describe('expire', () => {
     },
   );
 
-  test('notes that a time of day has passed today, but not with a weekday', async () => {
+  test('notes that a time of day has passed today, also with the weekday of today', async () => {
     await world.arm();
     const now = new Date(world.clock.now());
     const past = `${now.getHours()}:00`;
-    const day = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][now.getDay()];
+    const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+    const [day, next] = days.slice(now.getDay());
     const expire = async (at: string) => {
       const { stderr } = await world.cli(['instances', 'expire', 'trainer', '--at', at]);
       return stderr;
@@ -343,7 +344,10 @@ describe('expire', () => {
     expect(await expire(past)).toBe(
       `${past.padStart(5, '0')} has passed today, so the deadline is tomorrow.\n${moved(24, '')}`,
     );
-    expect(await expire(`${day} ${past}`)).toBe(moved(7 * 24, '', 24));
+    expect(await expire(`${day} ${past}`)).toBe(
+      `${day} ${past.padStart(5, '0')} has passed today, so the deadline is in a week.\n${moved(7 * 24, '', 24)}`,
+    );
+    expect(await expire(`${next} ${past}`)).toBe(moved(24, '', 7 * 24));
   });
 
   test('sets the deadline of all instances that may bill', async () => {
