@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createHandOver, LAST_TRY } from '../../src/jobs/verbs/hand-over.ts';
+import { LAST_TRY } from '../../src/jobs/stops.ts';
+import { createHandOver } from '../../src/jobs/verbs/hand-over.ts';
 
 let now = 0;
 
