@@ -136,9 +136,12 @@ export async function serve(
     });
     if (!open.some((job) => job.id === id)) return false;
     const words = ['jobs', 'stop', '--json', '--no-input', '--', id];
-    const { code } = await run(words, 0, second);
-    if (code !== 0) err.warn('copy', `Not all results of the job on ${name} were copied.`);
-    return code === 0;
+    const { code, stderr } = await run(words, 0, second);
+    if (code === 0) return true;
+    const { message = '' } = Object(messagesIn(stderr.text).error);
+    const text = `Not all results of the job on ${name} were copied. ${message}`.trim();
+    uncopied.push(new CliError('runFailed', text, { resource: id }));
+    return false;
   }
 
   /** Never throws, since the result of a rental matters more. */
@@ -192,6 +195,7 @@ export async function serve(
   });
 
   const faults: unknown[] = [];
+  const uncopied: CliError[] = [];
   const ended = new AbortController();
   const over = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());
@@ -224,7 +228,8 @@ export async function serve(
   await settled;
   // The second time reports what may still be billing.
   const last = rented && (await endRented(rented, () => true, context));
-  const doubts = [...(last?.doubts ?? []), ...(first?.lost ?? []), ...(last?.lost ?? [])];
+  const lost = [...uncopied, ...(first?.lost ?? []), ...(last?.lost ?? [])];
+  const doubts = [...(last?.doubts ?? []), ...lost];
   if (renting) doubts.push(...(await unresolved(renting)));
   ended.abort();
   await server.close();

@@ -36,14 +36,15 @@ async function begin(script: string) {
   stdin.write(`${JSON.stringify(call)}\n`);
   await until(() => written.includes('"id":1'));
   expect(written).toContain('"isError":false');
-  async function end() {
+  async function end(expected = 0) {
     stdin.end();
     const { code, stderr } = await ended;
-    expect(code, stderr).toBe(0);
+    expect(code, stderr).toBe(expected);
     // stdout holds messages only.
     for (const line of written.trim().split('\n')) {
       expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
     }
+    return stderr;
   }
   return { end };
 }
@@ -82,4 +83,13 @@ test('copies the results of a detached job before its deadline', async () => {
   await until(() => world.terminations() > 0);
   expect(fetched()).toBe('partial\n');
   await end();
+});
+
+test('exits with 125 if the results of a detached job were lost at the end', async () => {
+  const { end } = await begin(LASTS);
+  await started(world);
+  expect(await end(125)).toContain(
+    'error: Not all results of the job on job were copied. Could not copy files out: out does not exist on the instance',
+  );
+  expect(world.status()).not.toBe('ACTIVE');
 });
