@@ -69,7 +69,7 @@ export async function serve(
     signal: AbortSignal,
     progress: (seconds: number) => Promise<void>,
   ): Promise<CallToolResult> {
-    const { allow, own_instances_only } = tool.facts;
+    const { allow } = tool.facts;
     calls += 1;
     const call = calls;
     const stop = new AbortController();
@@ -81,7 +81,7 @@ export async function serve(
         const message = 'The session has ended. Nothing was sent.';
         throw new CliError('usage', message, { code: 'guard' });
       }
-      const isOwn = own_instances_only || (flags.allow === 'jobs' && allow !== 'read');
+      const isOwn = flags.allow === 'jobs' && allow !== 'read';
       const ownSession = isOwn ? renting?.limits.id : undefined;
       const argv = await argvOf(tool, given, added(tool, given), ownSession, context);
       return run(argv, call, stop.signal);
