@@ -222,12 +222,13 @@ export async function serve(
   for (const { stop } of running.values()) stop.abort(reason);
   const settled = Promise.allSettled([...running.values()].map(({ done }) => done));
   const rented = flags.keep ? undefined : renting;
+  const leaving = flags.unenforced ? second : undefined;
   // First what no call ends, since the client may kill this process within seconds.
   const isIdle = ({ session }: KnownInstance) => !running.has(session?.call ?? 0);
-  const first = rented && (await endRented(rented, isIdle, context, stopJob));
+  const first = rented && (await endRented(rented, isIdle, context, { stopJob, hurry: leaving }));
   await settled;
   // The second time reports what may still be billing.
-  const last = rented && (await endRented(rented, () => true, context));
+  const last = rented && (await endRented(rented, () => true, context, { hurry: leaving }));
   const lost = [...uncopied, ...(first?.lost ?? []), ...(last?.lost ?? [])];
   const doubts = [...(last?.doubts ?? []), ...lost];
   if (renting) doubts.push(...(await unresolved(renting)));
