@@ -91,8 +91,8 @@ interface Ending {
 }
 
 /**
- * Terminates some of a session's instances. First stops their jobs with `stopJob`, and copies the
- * paths of `--rescue`, also after an interrupt, until `hurry`. If that is impossible, leaves the
+ * Terminates some of a session's instances. First copies the paths of `--rescue`, also after an
+ * interrupt, until `hurry`, and stops their jobs with `stopJob`. If copying is impossible, leaves the
  * instance to its deadline.
  */
 export async function endRented(
@@ -118,11 +118,12 @@ export async function endRented(
     });
   }
   async function endIt({ last, rescue, ...one }: KnownInstance): Promise<CliError[]> {
-    if (await stopJob(one)) return [];
     const [fault] = rescue === undefined ? [] : await copied(one);
     if (fault !== undefined) {
       return [fault.with(fault.message, { resource: one.id, mayBeBilling: true })];
     }
+    // Not before copying, since it terminates the instance.
+    if (await stopJob(one)) return [];
     const ending = await endOne({ ...one, last: last?.status }, context, gate);
     return ending.kind === 'ended' ? [] : [ending.error];
   }

@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 /** Starts a session whose agent runs a detached job for an hour at most. */
-async function begin(script: string) {
+async function begin(script: string, more: object = {}) {
   world.renting.sshKeys = [addKey(world.local(''))];
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   let written = '';
@@ -29,7 +29,7 @@ async function begin(script: string) {
   const ended = world.gpucloud(['mcp', '--allow', 'jobs', ...budget(1000)], { stdin, stdout });
   const given = {
     ...{ name: 'job', offer: [OFFER], image: IMAGE, max_price: '100', terminate_after: '1h' },
-    ...{ fetch: ['out'], detach: true, command: ['sh', '-c', script] },
+    ...{ fetch: ['out'], detach: true, command: ['sh', '-c', script], ...more },
   };
   const params = { name: 'run', arguments: given };
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
@@ -91,5 +91,16 @@ test('exits with 125 if the results of a detached job were lost at the end', asy
   expect(await end(125)).toContain(
     'error: Not all results of the job on job were copied. Could not copy files out: out does not exist on the instance',
   );
+  expect(world.status()).not.toBe('ACTIVE');
+});
+
+test('copies the --rescue paths of a detached job at the end', async () => {
+  const { end } = await begin(`echo done > out; echo kept > log; ${LASTS}`, {
+    rescue: ['log:kept'],
+  });
+  await started(world);
+  await end();
+  expect(fetched()).toBe('done\n');
+  expect(readFileSync(world.local('kept'), 'utf8')).toBe('kept\n');
   expect(world.status()).not.toBe('ACTIVE');
 });
