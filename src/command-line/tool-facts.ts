@@ -8,6 +8,4 @@ export interface ToolFacts {
   readonly idempotent?: true;
   /** Whether it asks for a confirmation, which the level gives. */
   readonly asks?: true;
-  /** Whether it bills again, and so takes only instances that the session rented. */
-  readonly own?: true;
 }

@@ -194,7 +194,6 @@ export const commandReference = lazy(() => {
         destructive: flag,
         idempotent: flag,
         confirms: flag,
-        own_instances_only: flag,
       }),
     ),
     result_schema: maybeText,

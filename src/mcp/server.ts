@@ -69,7 +69,7 @@ export async function serve(
     signal: AbortSignal,
     progress: (seconds: number) => Promise<void>,
   ): Promise<CallToolResult> {
-    const { allow, own_instances_only } = tool.facts;
+    const { allow } = tool.facts;
     calls += 1;
     const call = calls;
     const stop = new AbortController();
@@ -81,7 +81,7 @@ export async function serve(
         const message = 'The session has ended. Nothing was sent.';
         throw new CliError('usage', message, { code: 'guard' });
       }
-      const isOwn = own_instances_only || (flags.allow === 'jobs' && allow !== 'read');
+      const isOwn = flags.allow === 'jobs' && allow !== 'read';
       const ownSession = isOwn ? renting?.limits.id : undefined;
       const argv = await argvOf(tool, given, added(tool, given), ownSession, context);
       return run(argv, call, stop.signal);
@@ -136,9 +136,12 @@ export async function serve(
     });
     if (!open.some((job) => job.id === id)) return false;
     const words = ['jobs', 'stop', '--json', '--no-input', '--', id];
-    const { code } = await run(words, 0, second);
-    if (code !== 0) err.warn('copy', `Not all results of the job on ${name} were copied.`);
-    return code === 0;
+    const { code, stderr } = await run(words, 0, second);
+    if (code === 0) return true;
+    const { message = '' } = Object(messagesIn(stderr.text).error);
+    const text = `Not all results of the job on ${name} were copied. ${message}`.trim();
+    uncopied.push(new CliError('runFailed', text, { resource: id }));
+    return false;
   }
 
   /** Never throws, since the result of a rental matters more. */
@@ -192,6 +195,7 @@ export async function serve(
   });
 
   const faults: unknown[] = [];
+  const uncopied: CliError[] = [];
   const ended = new AbortController();
   const over = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());
@@ -218,13 +222,15 @@ export async function serve(
   for (const { stop } of running.values()) stop.abort(reason);
   const settled = Promise.allSettled([...running.values()].map(({ done }) => done));
   const rented = flags.keep ? undefined : renting;
+  const leaving = flags.unenforced ? second : undefined;
   // First what no call ends, since the client may kill this process within seconds.
   const isIdle = ({ session }: KnownInstance) => !running.has(session?.call ?? 0);
-  const first = rented && (await endRented(rented, isIdle, context, stopJob));
+  const first = rented && (await endRented(rented, isIdle, context, { stopJob, hurry: leaving }));
   await settled;
   // The second time reports what may still be billing.
-  const last = rented && (await endRented(rented, () => true, context));
-  const doubts = [...(last?.doubts ?? []), ...(first?.lost ?? []), ...(last?.lost ?? [])];
+  const last = rented && (await endRented(rented, () => true, context, { hurry: leaving }));
+  const lost = [...uncopied, ...(first?.lost ?? []), ...(last?.lost ?? [])];
+  const doubts = [...(last?.doubts ?? []), ...lost];
   if (renting) doubts.push(...(await unresolved(renting)));
   ended.abort();
   await server.close();

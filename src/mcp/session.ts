@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AT_ONCE, createGate } from '../concurrency.ts';
 import type { Context, Session } from '../context.ts';
-import { type CliError, doubt, failuresOf, isOfOneReading, usageError } from '../errors.ts';
+import { CliError, doubt, failuresOf, isOfOneReading, usageError } from '../errors.ts';
 import { endOne } from '../instances/change/ending.ts';
 import { ensureArmed } from '../instances/deadlines/armed.ts';
 import { readSandboxTime, serviceTime } from '../instances/deadlines/service-time.ts';
@@ -9,7 +9,8 @@ import { warnUnenforced } from '../instances/deadlines/unenforced.ts';
 import { journalOfKey } from '../instances/recover/pending.ts';
 import { purseOf } from '../instances/rent/purse.ts';
 import type { JobRecord } from '../jobs/record/record.ts';
-import { rescueFirst } from '../jobs/rescue/pass.ts';
+import { orAborted } from '../jobs/remote/within.ts';
+import { missingPaths, rescueFirst } from '../jobs/rescue/pass.ts';
 import { LAST_TRY } from '../jobs/stops.ts';
 import { finishJobs, openJobs } from '../jobs/verbs/finish.ts';
 import type { Journal, KnownInstance } from '../journal/index.ts';
@@ -74,6 +75,14 @@ export async function purseShown({ limits, journal }: Renting): Promise<object> 
   };
 }
 
+/** Neither stops jobs nor hurries by default. */
+interface HowToEnd {
+  /** Returns whether it has terminated the instance. */
+  stopJob?(instance: Pick<KnownInstance, 'id' | 'name'>): Promise<boolean>;
+  /** Ends copying, since nothing else would terminate the instance if the client killed the server. */
+  readonly hurry?: AbortSignal | undefined;
+}
+
 interface Ending {
   /** An error for each instance that may still be billing. */
   readonly doubts: readonly CliError[];
@@ -82,27 +91,39 @@ interface Ending {
 }
 
 /**
- * Terminates some of a session's instances. First stops their jobs with `stopJob`, which returns
- * whether it has terminated the instance, and copies the paths of `--rescue`, also after an
- * interrupt. If that is impossible, leaves the instance to its deadline.
+ * Terminates some of a session's instances. First copies the paths of `--rescue`, also after an
+ * interrupt, until `hurry`, and stops their jobs with `stopJob`. If copying is impossible, leaves the
+ * instance to its deadline.
  */
 export async function endRented(
   { limits, journal }: Renting,
   which: (instance: KnownInstance) => boolean,
   context: Context,
-  stopJob: (instance: Pick<KnownInstance, 'id' | 'name'>) => Promise<boolean> = async () => false,
+  { stopJob = async () => false, hurry }: HowToEnd = {},
 ): Promise<Ending> {
   const { living } = await purseOf(limits, journal);
   const lost: CliError[] = [];
   const gate = createGate(AT_ONCE);
-  async function endIt({ last, rescue, ...one }: KnownInstance): Promise<CliError[]> {
-    if (await stopJob(one)) return [];
+  async function copied(one: Pick<KnownInstance, 'id' | 'name'>): Promise<CliError[]> {
     const copy = (own: Context) => rescueFirst(one, own).then((faults) => lost.push(...faults));
-    const faults = rescue && (await failuresOf(context.shielded(copy)));
-    const [fault] = faults ?? [];
+    const faults = failuresOf(context.shielded(copy));
+    if (hurry === undefined) return faults;
+    return orAborted(faults, hurry).catch(async (error) => {
+      if (!hurry.aborted) throw error;
+      const missing = await missingPaths(one.id, context);
+      if (missing === undefined) return [];
+      const message = `Terminating ${one.name} although its --rescue is incomplete (${missing}).`;
+      lost.push(new CliError('runFailed', message, { resource: one.id }));
+      return [];
+    });
+  }
+  async function endIt({ last, rescue, ...one }: KnownInstance): Promise<CliError[]> {
+    const [fault] = rescue === undefined ? [] : await copied(one);
     if (fault !== undefined) {
       return [fault.with(fault.message, { resource: one.id, mayBeBilling: true })];
     }
+    // Not before copying, since it terminates the instance.
+    if (await stopJob(one)) return [];
     const ending = await endOne({ ...one, last: last?.status }, context, gate);
     return ending.kind === 'ended' ? [] : [ending.error];
   }

@@ -43,13 +43,6 @@ describe('what an agent may touch', () => {
     expect((await statuses()).first).not.toMatch(/^TERMINAT/);
   });
 
-  test('starts only what the session rented', async () => {
-    const agent = await open('--allow', 'all', ...budget(1000));
-    const { error } = await agent.call('instances_start', { instance: ['first'] });
-    expect(error?.code).toBe('guard');
-    await agent.end();
-  });
-
   test.each([
     [
       'a flag of the person',

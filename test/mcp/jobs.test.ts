@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 /** Starts a session whose agent runs a detached job for an hour at most. */
-async function begin(script: string) {
+async function begin(script: string, more: object = {}) {
   world.renting.sshKeys = [addKey(world.local(''))];
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   let written = '';
@@ -29,21 +29,22 @@ async function begin(script: string) {
   const ended = world.gpucloud(['mcp', '--allow', 'jobs', ...budget(1000)], { stdin, stdout });
   const given = {
     ...{ name: 'job', offer: [OFFER], image: IMAGE, max_price: '100', terminate_after: '1h' },
-    ...{ fetch: ['out'], detach: true, command: ['sh', '-c', script] },
+    ...{ fetch: ['out'], detach: true, command: ['sh', '-c', script], ...more },
   };
   const params = { name: 'run', arguments: given };
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
   stdin.write(`${JSON.stringify(call)}\n`);
   await until(() => written.includes('"id":1'));
   expect(written).toContain('"isError":false');
-  async function end() {
+  async function end(expected = 0) {
     stdin.end();
     const { code, stderr } = await ended;
-    expect(code, stderr).toBe(0);
+    expect(code, stderr).toBe(expected);
     // stdout holds messages only.
     for (const line of written.trim().split('\n')) {
       expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
     }
+    return stderr;
   }
   return { end };
 }
@@ -82,4 +83,24 @@ test('copies the results of a detached job before its deadline', async () => {
   await until(() => world.terminations() > 0);
   expect(fetched()).toBe('partial\n');
   await end();
+});
+
+test('exits with 125 if the results of a detached job were lost at the end', async () => {
+  const { end } = await begin(LASTS);
+  await started(world);
+  expect(await end(125)).toContain(
+    'error: Not all results of the job on job were copied. Could not copy files out: out does not exist on the instance',
+  );
+  expect(world.status()).not.toBe('ACTIVE');
+});
+
+test('copies the --rescue paths of a detached job at the end', async () => {
+  const { end } = await begin(`echo done > out; echo kept > log; ${LASTS}`, {
+    rescue: ['log:kept'],
+  });
+  await started(world);
+  await end();
+  expect(fetched()).toBe('done\n');
+  expect(readFileSync(world.local('kept'), 'utf8')).toBe('kept\n');
+  expect(world.status()).not.toBe('ACTIVE');
 });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { CliError } from '../../src/errors.ts';
 import { type DeadlineWorld, deadlineWorld, ID } from '../commands/instances/deadlines/world.ts';
 import { type FakeSsh, fakeSsh, realSleeps } from '../idle/usage-world.ts';
 import { addKey } from '../jobs/rescue/rented.ts';
@@ -29,9 +30,14 @@ const terminations = () =>
   world.service.requests.filter(({ path }) => path.endsWith('/terminate')).length;
 const got = (name: string) => join(world.home, 'got', name);
 
+async function failing() {
+  const { stdout } = await world.cli(['instances', 'get', 'trainer', '--json']);
+  return JSON.parse(stdout).rescue_failing;
+}
+
 /** Starts a session that rents an instance, for which a person sets `--rescue`. */
-async function begin(...more: string[]) {
-  const agent = await rent({});
+async function begin(more: string[] = [], options: Parameters<typeof openAgent>[2] = {}) {
+  const agent = await rent({}, options);
   const words = ['--after', '2h', '--rescue', `out:${got('')}`, ...more];
   const { code, stderr } = await world.cli(['instances', 'expire', 'trainer', ...words], {
     env: ssh.env,
@@ -41,11 +47,14 @@ async function begin(...more: string[]) {
 }
 
 /** Begins a session that rents an instance. */
-async function rent(given: object) {
+async function rent(given: object, options: Parameters<typeof openAgent>[2] = {}) {
   const own = addKey(world.home);
   world.rented.sshKeys = [own];
   world.rented.shows = () => ({ price_per_hour_snapshot: '89.90' });
-  const agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], { env: ssh.env });
+  const agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], {
+    env: ssh.env,
+    ...options,
+  });
   const made = await agent.call('instances_create', {
     name: 'trainer',
     offer: [OFFER],
@@ -85,8 +94,23 @@ describe('the end of a session', needs('ssh'), () => {
     expect(terminations()).toBe(1);
   });
 
+  test('terminates without copying after SIGTERM if nothing enforces deadlines', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const agent = await begin([], { interrupts: { first: first.signal, second: second.signal } });
+    agent.pipes.stdin.end();
+    await expect.poll(failing, { timeout: 20_000 }).not.toBeNull();
+    expect(terminations()).toBe(0);
+    first.abort(new CliError('terminated', 'Terminated.'));
+    const { code, stderr } = await agent.ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain(
+      'Terminating trainer although its --rescue is incomplete (not copied: out).',
+    );
+    expect(terminations()).toBe(1);
+  });
+
   test('tries once without a budget, and reports what is missing', async () => {
-    const agent = await begin('--rescue-budget', '0');
+    const agent = await begin(['--rescue-budget', '0']);
     const { code, stderr } = await agent.end();
     expect(code, stderr).toBe(125);
     expect(stderr).toContain('(not copied: out)');
@@ -102,7 +126,7 @@ describe('the budget of a session', needs('ssh'), () => {
     ['its budget and the hour in which it ends', ['--rescue-budget', '50'], '450.00'],
     ['nothing', ['--rescue-budget', '0'], '300.00'],
   ])('counts %s for --rescue', async (_what, more, committed) => {
-    const agent = await begin(...more);
+    const agent = await begin(more);
     expect(await agent.purse()).toMatchObject({ committed });
     ssh.write(PORT, 'home/out/a', 'result\n');
     expect(await agent.end()).toMatchObject({ code: 0 });
@@ -133,15 +157,11 @@ test(
     await world.close();
     const clock = waitingClock();
     world = await deadlineWorld({ clock });
-    const agent = await begin('--rescue-budget', '200');
+    const agent = await begin(['--rescue-budget', '200']);
     world.rented.newId = () => NEW;
     const given = { name: 'other', offer: [OFFER], image: IMAGE, terminate_after: '3h' };
     const made = await agent.call('instances_create', { ...given, max_price: '100' });
     expect(made).toMatchObject({ isError: false });
-    async function failing() {
-      const { stdout } = await world.cli(['instances', 'get', 'trainer', '--json']);
-      return JSON.parse(stdout).rescue_failing;
-    }
     clock.advance(121 * 60_000);
     await expect.poll(failing, { timeout: 20_000 }).not.toBeNull();
     expect(terminations()).toBe(0);

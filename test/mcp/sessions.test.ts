@@ -10,7 +10,7 @@ import { type Agent, openAgent, waitingClock } from './agent.ts';
 /** One thing that an agent, the service or time does. */
 type Step =
   | { readonly do: 'create'; readonly name: string; readonly hours: number; readonly count: number }
-  | { readonly do: 'terminate' | 'stop' | 'start' | 'reorder'; readonly name: string }
+  | { readonly do: 'terminate' | 'stop' | 'reorder'; readonly name: string }
   | { readonly do: 'pass'; readonly minutes: number }
   /** The next requests that rent are refused, or get no response. */
   | { readonly do: 'break'; readonly how: 'lost' | 'refused' | 'none' };
@@ -28,7 +28,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constantFrom('terminate', 'stop', 'start', 'reorder'), name }),
+    arbitrary: fc.record({ do: fc.constantFrom('terminate', 'stop', 'reorder'), name }),
   },
   {
     weight: 2,

@@ -30,7 +30,7 @@ const WITHHELD: Readonly<Record<string, readonly string[]>> = {
     ...['completion', 'sandbox serve', 'sandbox tour'],
   ],
   'spends money outside of the budget': [
-    ...['drives create', 'drives update', 'drives resume', 'api'],
+    ...['drives create', 'drives update', 'drives resume', 'instances start', 'api'],
   ],
   'changes what ends an instance': ['instances expire', 'instances reap', 'instances untrack'],
   'writes files of this computer': ['instances rescue'],
@@ -53,7 +53,7 @@ test('adds tools with each level', () => {
     ...['instances_terminate', 'run', 'jobs_attach', 'jobs_stop'],
   ]);
   expect(namesFor('all').filter((name) => !jobs.includes(name))).toEqual([
-    ...['instances_create', 'instances_reorder', 'instances_start', 'instances_stop'],
+    ...['instances_create', 'instances_reorder', 'instances_stop'],
     ...['instances_recover', 'instances_track', 'catalog_add', 'catalog_remove'],
     ...['ssh_keys_add', 'ssh_keys_delete', 'billing_promo', 'me_update'],
   ]);
@@ -280,7 +280,6 @@ describe('in the sandbox', () => {
     for (const [name, given] of [
       ['instances_create', { name: 'mine', ...hardware, wait: true }],
       ['instances_stop', { instance: ['mine'], wait: true }],
-      ['instances_start', { instance: ['mine'], wait: true }],
       ['instances_terminate', { instance: ['mine'], wait: true }],
       ['instances_reorder', { instance: 'mine', new_name: 'again', terminate_after: '50m' }],
       ['catalog_add', { kind: 'offer', id: OFFER, name: 'small' }],

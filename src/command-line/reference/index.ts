@@ -108,13 +108,12 @@ function commandOf(command: AnyCommand, root: AnyCommand) {
   };
 }
 
-function toolOf({ allow, destroys, idempotent, asks, own }: ToolFacts) {
+function toolOf({ allow, destroys, idempotent, asks }: ToolFacts) {
   return {
     allow,
     destructive: destroys === true,
     idempotent: allow === 'read' || idempotent === true,
     confirms: asks === true,
-    own_instances_only: own === true,
   };
 }
 

@@ -29,7 +29,7 @@ const INSTANCES = `names or IDs${OR_STDIN}`;
 
 export const start = verb({
   summary: 'Start stopped instances',
-  tool: { allow: 'all', idempotent: true, own: true },
+  // No tool: each start reserves another hour, and the API does not say that a stop returns the rest.
   view: changedView,
   notes: 'Starting reserves the price of the next hour. start prints the amount first.',
   examples: ['gpucloud instances start trainer --wait', 'gpucloud instances start trainer lab'],

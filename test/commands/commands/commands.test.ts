@@ -95,7 +95,6 @@ describe('commands --json', () => {
         destructive: false,
         idempotent: true,
         confirms: false,
-        own_instances_only: false,
       },
       result_schema: 'schemas/results.json#/$defs/ChangedInstanceOrList',
     });
