@@ -64,12 +64,8 @@ export function createStops(
   const { interrupts, clock } = context;
   const deadline = deadlineOf(id, known, context);
   const [near, half] = [new AbortController(), new AbortController()];
-  const early = [
-    [near, grace],
-    [half, grace / 2],
-  ] as const;
   let time: ServiceTime | undefined;
-  let allowed = after;
+  let [window, allowed] = [grace, after];
   /** Sleeps in short steps, since a timer does not count the time while a laptop sleeps. */
   async function passDeadline(closed: AbortSignal): Promise<void> {
     for (;;) {
@@ -89,8 +85,13 @@ export function createStops(
       if (left < -STEP && allowed === 0) {
         allowed = afterDeadline(grace, left);
         left += allowed;
+        window = left;
       }
       if (left <= 0) return;
+      const early = [
+        [near, window],
+        [half, window / 2],
+      ] as const;
       for (const [controller, before] of early) {
         if (left <= before && !controller.signal.aborted) controller.abort(isNear());
       }

@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NEW } from '../support/renting-service.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { exited, LASTS } from './stories.ts';
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+const HOST_KEY = 'Host key verification failed.';
+
+const jobs = (...words: string[]) => world.gpucloud(['jobs', ...words]);
+
+describe('run --on', () => {
+  test('exits with 5 while the job that rented the instance is open', async () => {
+    await world.detach('true');
+    await exited(world);
+    const { code, stderr } = await world.runOn('echo ran');
+    expect(code).toBe(5);
+    expect(stderr).toContain('The job that rented job has not finished.');
+    expect(stderr).toContain('finish the job: gpucloud jobs attach job');
+    expect(world.terminations()).toBe(0);
+  });
+
+  test("finds the private key of an instance's SSH key without --identity", async () => {
+    mkdirSync(world.local('.ssh'));
+    for (const name of ['a', 'b']) {
+      const file = world.local(`.ssh/${name}`);
+      execFileSync('ssh-keygen', [
+        '-q',
+        '-t',
+        'ed25519',
+        '-N',
+        name === 'a' ? 'locked' : '',
+        '-f',
+        file,
+      ]);
+    }
+    const keys = ['a', 'b'].map((name) => ({
+      id: `k-${name}`,
+      public_key: readFileSync(world.local(`.ssh/${name}.pub`), 'utf8'),
+    }));
+    world.renting.rent(NEW, 'dev', { ssh_keys: keys } as object);
+    const run = (...flags: string[]) =>
+      world.gpucloud(['run', '--on', NEW, ...flags, '--', 'sh', '-c', 'exit 3']);
+    expect(await run()).toMatchObject({ code: 3 });
+    expect(world.record().identity).toBe(world.local('.ssh/b'));
+    // The next job reuses the stored identity.
+    world.renting.rent(NEW, 'dev', { ssh_keys: [] } as object);
+    expect(await run()).toMatchObject({ code: 3 });
+    expect(world.record().identity).toBe(world.local('.ssh/b'));
+  });
+
+  test.each([
+    [false, { status: 'EXITED', exit_code: 4 }],
+    [true, { status: 'LOST', exit_code: null }],
+  ])('shows how a job ended that another one replaced (lost: %s)', async (isLost, ended) => {
+    world.renting.rent(NEW, 'dev');
+    expect(await world.runOn('exit 4', '--detach')).toMatchObject({ code: 0 });
+    await exited(world);
+    if (isLost) rmSync(join(world.job, 'exit'));
+    expect(await world.runOn('exit 0')).toMatchObject({ code: 0 });
+    const { stdout } = await world.gpucloud(['jobs', 'list', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ status: 'EXITED', exit_code: 0 }, ended]);
+  });
+
+  test('exits with 5 without connecting to a terminating instance', async () => {
+    world.renting.rent(NEW, 'dev', { status: 'TERMINATING' });
+    const { code, stderr } = await world.runOn('echo ran');
+    expect({ code, scripts: world.ssh.scripts }).toEqual({ code: 5, scripts: [] });
+    expect(stderr).toMatch(/ is TERMINATING\./);
+  });
+
+  test.each([
+    ['is interrupted', 130, 'Stopped following dev. Its command exited with 4.'],
+    [
+      'cannot store the results',
+      125,
+      "can't be written (EEXIST). Its results are still on the instance.",
+    ],
+  ])('keeps the results on the instance if jobs attach %s', async (how, code, message) => {
+    world.renting.rent(NEW, 'dev');
+    const local = world.local('out');
+    const flags = ['--detach', '--fetch', `out:${local}`];
+    expect(await world.runOn('mkdir out; exit 4', ...flags)).toMatchObject({ code: 0 });
+    await exited(world);
+    const first = new AbortController();
+    const interrupts = { first: first.signal, second: new AbortController().signal };
+    if (code === 130) {
+      const { CliError } = await import('../../src/errors.ts');
+      world.ssh.refuse = (script) => {
+        if (script.includes("'./out'")) first.abort(new CliError('interrupted', 'Interrupted.'));
+        return undefined;
+      };
+    } else writeFileSync(local, 'in the way');
+    const attached = await world.gpucloud(['jobs', 'attach', 'dev'], { interrupts });
+    expect(attached.code, `${how} ${attached.stderr}`).toBe(code);
+    expect(attached.stderr).toContain(message);
+    expect(attached.stderr).toContain('follow it again: gpucloud jobs attach dev');
+    expect(world.record()).toMatchObject({ ended_at: null, exit_code: 4 });
+  });
+
+  test('reports that the command may still run if the instance is unreachable', async () => {
+    world.renting.rent(NEW, 'dev');
+    expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
+    world.ssh.refuse = () => HOST_KEY;
+    const { code, stderr } = await jobs('attach', 'dev');
+    expect(code).toBe(125);
+    expect(stderr).toMatch(
+      /error: dev: dev has a new host key: .*\. Its command may still run\.$/m,
+    );
+  });
+});
