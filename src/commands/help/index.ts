@@ -141,6 +141,7 @@ See when each instance ends:
   this computer's clock, a second response must agree. Otherwise that run
   doesn't terminate instances.
 - The next run tries a failed termination again.
+- "expire --all" never moves a deadline later. Name the instance to do that.
 - "create" and "reorder" reject a deadline that nothing enforces, unless you add
   --unenforced. "expire" sets the deadline and warns.
 - An idle rule checks GPU, CPU, network, terminals and jobs. Values that can't

@@ -60,7 +60,8 @@ export const expire = verb({
   notes:
     "Sets a deadline by the service's clock, or an idle rule. " +
     '"instances reap" enforces both and terminates without asking. See "gpucloud help deadlines". ' +
-    'Setting one of a deadline, an idle rule and --rescue keeps the others.\n\n' +
+    'Setting one of a deadline, an idle rule and --rescue keeps the others. ' +
+    '--all never moves a deadline later: an earlier one stays.\n\n' +
     '--rescue copies files here before "instances reap" terminates the instance, to LOCAL or ' +
     './NAME/. A relative REMOTE is in the home folder, or in the folder of the job of "run".',
   examples: [
@@ -102,7 +103,7 @@ export const expire = verb({
       ? await chooseAll(typed, 'has no new deadline', context)
       : await choose('change', typed, context);
     const journal = await ownJournal(context);
-    const expiry = await expiryOf(wanted, { ifIdle: flags.ifIdle, rescue }, context);
+    const expiry = await expiryOf(wanted, { ifIdle: flags.ifIdle, rescue, all }, context);
     const find = instanceFinder(context);
     const work = async (text: string) => {
       const target = await find(text, { changes: true });
@@ -112,7 +113,13 @@ export const expire = verb({
       }
       const { before, ...changed } = await setDeadline(target, expiry, journal, context);
       if (expiry !== 'never' && expiry.deadline !== undefined) {
-        context.err.note(movedText(changed.name, expiry.deadline, before, context));
+        const { name, ends_at: end } = changed;
+        const isKept = end !== undefined && end !== expiry.deadline;
+        context.err.note(
+          isKept
+            ? `${name} keeps its earlier deadline, ${minuteText(Date.parse(end))}.`
+            : movedText(name, expiry.deadline, before, context),
+        );
       }
       return changed;
     };
@@ -187,7 +194,11 @@ function movedText(
 
 async function expiryOf(
   wanted: Wanted,
-  { ifIdle, rescue }: { ifIdle: number | undefined; rescue: ToRescue | 'none' | undefined },
+  {
+    ifIdle,
+    rescue,
+    all,
+  }: { ifIdle: number | undefined; rescue: ToRescue | 'none' | undefined; all: boolean },
   context: Context,
 ): Promise<Expiry> {
   if (wanted === 'never') return wanted;
@@ -197,6 +208,8 @@ async function expiryOf(
     ...(deadline === undefined ? {} : { deadline }),
     ...(ifIdle === undefined ? {} : { if_idle: ifIdle }),
     ...(rescue === undefined ? {} : { rescue }),
+    // Names move a deadline later too, since a person has chosen each.
+    keepsEarlier: all,
   };
 }
 
