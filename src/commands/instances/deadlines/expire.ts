@@ -22,6 +22,7 @@ import {
 import { warnUnenforced } from '../../../instances/deadlines/unenforced.ts';
 import { instanceIn, readInstance } from '../../../instances/read.ts';
 import { ownJournal } from '../../../instances/recover/pending.ts';
+import { ensureDeadlineOptional } from '../../../instances/rent/guards.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
 import { ensureRescueSignIn, toRescue } from '../../../jobs/rescue/wanted.ts';
 import { field, type View } from '../../../output/output.ts';
@@ -97,6 +98,7 @@ export const expire = verb({
   async run(context, typed, flags) {
     const wanted = wantedOf(flags);
     const { all = false } = flags;
+    if (wanted === 'never') await ensureDeadlineOptional(context);
     if (all && flags.rescue !== undefined) throw usageError("--all and --rescue can't be combined");
     const rescue = await rescueOf(flags, typed, context);
     const { instances, left } = all
