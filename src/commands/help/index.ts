@@ -121,7 +121,7 @@ const DEADLINES = `A deadline terminates an instance at a time that you choose.
 
 Once per computer and profile, let the scheduler enforce deadlines:
   gpucloud instances reap --install
-Without a scheduler, keep a loop running in a shell:
+Without a scheduler, keep a loop running in a shell that stays open (tmux):
   while :; do gpucloud instances reap --every 5m; sleep 300; done
 Then set a deadline:
   gpucloud instances create trainer --terminate-after 4h

@@ -244,7 +244,7 @@ describe('reap --install', () => {
     expect(stripVTControlCharacters(stderr).split('\n').slice(-5)).toEqual([
       'hint: run this with another scheduler every 5 min:',
       expect.stringMatching(/^\/usr\/bin\/env .+ --profile work instances reap --every 5m$/),
-      'or keep this loop running in a shell:',
+      'or keep this loop running in a shell that stays open, such as in tmux:',
       'while :; do gpucloud instances reap --every 5m; sleep 300; done',
       '',
     ]);
