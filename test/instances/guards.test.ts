@@ -402,6 +402,24 @@ describe('--require-deadline', () => {
     await guard('--no-require-deadline');
     expect((await create('box-2')).code).toBe(0);
   });
+
+  test('rejects expire --never, by name or with --all, and keeps the deadline', async () => {
+    expect((await create('box-1', '--terminate-after', '4h', '--unenforced')).code).toBe(0);
+    const [{ ends_at }] = await listed();
+    await guard('--require-deadline');
+    for (const whose of ['box-1', '--all']) {
+      const never = cli('instances', 'expire', whose, '--never', '--json');
+      expect(await refusal(never)).toMatchObject({
+        message: 'Profile "work" requires a deadline. Nothing was sent.',
+        hint: 'set another deadline instead: --after 4h; or change the guard: gpucloud profiles set work --no-require-deadline',
+      });
+      expect((await never).requests).toEqual([]);
+    }
+    expect(await listed()).toMatchObject([{ ends_at }]);
+    await guard('--no-require-deadline');
+    expect((await cli('instances', 'expire', 'box-1', '--never')).code).toBe(0);
+    expect(await listed()).toMatchObject([{ ends_at: null }]);
+  });
 });
 
 describe('profiles set', () => {

@@ -121,7 +121,7 @@ const DEADLINES = `A deadline terminates an instance at a time that you choose.
 
 Once per computer and profile, let the scheduler enforce deadlines:
   gpucloud instances reap --install
-Without a scheduler, keep a loop running in a shell:
+Without a scheduler, keep a loop running in a shell that stays open (tmux):
   while :; do gpucloud instances reap --every 5m; sleep 300; done
 Then set a deadline:
   gpucloud instances create trainer --terminate-after 4h
@@ -141,6 +141,7 @@ See when each instance ends:
   this computer's clock, a second response must agree. Otherwise that run
   doesn't terminate instances.
 - The next run tries a failed termination again.
+- "expire --all" never moves a deadline later. Name the instance to do that.
 - "create" and "reorder" reject a deadline that nothing enforces, unless you add
   --unenforced. "expire" sets the deadline and warns.
 - An idle rule checks GPU, CPU, network, terminals and jobs. Values that can't

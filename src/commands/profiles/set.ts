@@ -59,7 +59,10 @@ export const set = verb({
         'terminate a new instance at once if its price exceeds --max-burn',
       )
       .option('--no-enforce-max-burn', 'remove the --enforce-max-burn guard')
-      .option('--require-deadline', 'refuse to rent without --terminate-after or --terminate-at')
+      .option(
+        '--require-deadline',
+        'refuse to rent without --terminate-after or --terminate-at, and expire --never',
+      )
       .option('--no-require-deadline', 'remove the --require-deadline guard')
       .option(
         '--offer <offer>',

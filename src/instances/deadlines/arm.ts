@@ -73,7 +73,9 @@ export async function arm(every: number, context: Context): Promise<void> {
     const isWindows = context.host.platform === 'win32';
     const { [ENTRY]: _own, ...env } = job.env;
     const line = isWindows ? shellLine(job.command, 'win32') : commandLine({ ...job, env });
-    const loop = isWindows ? '' : `\nor keep this loop running in a shell:\n${reapLoop(every)}`;
+    const loop = isWindows
+      ? ''
+      : `\nor keep this loop running in a shell that stays open, such as in tmux:\n${await reapLoop(every, context)}`;
     throw usageError(
       'No scheduler that you can use is running (systemd, launchd, cron, schtasks).',
       `run this with another scheduler every ${spanText(every / 1000)}:\n${line}${loop}`,

@@ -246,12 +246,19 @@ export function endsNeed(ends: {
 export async function armCommand(context: Context): Promise<string> {
   const isWindows = context.host.platform === 'win32';
   const hasScheduler = isWindows || (await schedulerHere(schedulersIn(context))) !== undefined;
-  return hasScheduler ? gpucloud('instances', 'reap', '--install') : reapLoop(DEFAULT_EVERY);
+  return hasScheduler
+    ? gpucloud('instances', 'reap', '--install')
+    : await reapLoop(DEFAULT_EVERY, context);
 }
 
-/** Returns a loop for a POSIX shell that stays open. */
-export function reapLoop(every: number): string {
-  const reap = gpucloud('instances', 'reap', '--every', durationWord(every));
+/**
+ * Returns a loop for a POSIX shell that stays open. Names a profile from GPUCLOUD_PROFILE too:
+ * another terminal may not have the variable.
+ */
+export async function reapLoop(every: number, context: Context): Promise<string> {
+  const { profile } = await context.settings({ key: false });
+  const named = profile?.source === 'environment' ? ['--profile', profile.value] : [];
+  const reap = gpucloud(...named, 'instances', 'reap', '--every', durationWord(every));
   return `while :; do ${reap}; sleep ${every / 1000}; done`;
 }
 

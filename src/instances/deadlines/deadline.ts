@@ -222,6 +222,8 @@ export type Expiry =
   | (Omit<WantedEnds, 'rescue'> & {
       /** `none` removes it. */
       readonly rescue?: ToRescue | Rescue | 'none' | undefined;
+      /** Whether an earlier deadline stays. */
+      readonly keepsEarlier?: boolean;
     })
   | 'never';
 
@@ -261,7 +263,8 @@ export function setDeadline(
         resource: id,
       });
     }
-    const deadline = isNever ? undefined : (expiry.deadline ?? held.deadline ?? undefined);
+    const moved = isNever || keepsOwn(held.deadline, expiry) ? undefined : expiry.deadline;
+    const deadline = isNever ? undefined : (moved ?? held.deadline ?? undefined);
     const after = isNever ? undefined : expiry.if_idle;
     // A new rule has its own UID. Evidence belongs to one UID, so the idle time restarts.
     const rule =
@@ -280,11 +283,13 @@ export function setDeadline(
         : newRescue(wanted, shown, deadline, context)
       : held.rescue;
     // A new deadline has its own early start, and keeps what was copied.
-    const isMoved = !isNever && expiry.deadline !== undefined;
     const rescue =
       wanted === 'none' || chosen === undefined
         ? undefined
-        : { ...chosen, early: isMoved || isSet ? earlyFor(deadline, now) : chosen.early };
+        : {
+            ...chosen,
+            early: moved !== undefined || isSet ? earlyFor(deadline, now) : chosen.early,
+          };
     await held.set(shown, {
       ...(deadline === undefined ? {} : { deadline }),
       ...(rule === undefined ? {} : { if_idle: rule }),
@@ -298,6 +303,14 @@ export function setDeadline(
     const before = { deadline: held.deadline, instance };
     return { id, name: shown, status, paid_until, ends_at: deadline, before, ...idle, ...copied };
   });
+}
+
+function keepsOwn(
+  own: string | null | undefined,
+  { deadline, keepsEarlier = false }: Exclude<Expiry, 'never'>,
+): boolean {
+  if (!keepsEarlier || own == null || deadline === undefined) return false;
+  return Date.parse(own) < Date.parse(deadline);
 }
 
 /**

@@ -35,10 +35,7 @@ async function profileGuard(
   const { profile, guards } = await guardsOf(context);
   if (Object.keys(guards).length === 0) return undefined;
   if (guards.require_deadline === true && requests.some((one) => one.deadline === undefined)) {
-    throw refused(
-      `Profile "${profile}" requires a deadline.`,
-      'add a deadline: --terminate-after 4h',
-    );
+    throw withoutDeadline(profile, 'add a deadline: --terminate-after 4h');
   }
   const guarded = { profile, guards, requests };
   const journal = await openJournal();
@@ -55,6 +52,21 @@ async function profileGuard(
     for (const one of requests) costs.push({ name: one.name, price: await prices(one) });
     checkBurn(costs, guarded);
   };
+}
+
+/** Checks before any request that the profile allows instances without a deadline. */
+export async function ensureDeadlineOptional(context: Context): Promise<void> {
+  const { profile, guards } = await guardsOf(context);
+  if (guards.require_deadline === true) {
+    throw withoutDeadline(
+      profile,
+      `set another deadline instead: --after 4h; or change the guard: gpucloud profiles set ${profile} --no-require-deadline`,
+    );
+  }
+}
+
+function withoutDeadline(profile: string, hint: string) {
+  return refused(`Profile "${profile}" requires a deadline.`, hint);
 }
 
 function costOf({ name, last }: KnownInstance): Cost {

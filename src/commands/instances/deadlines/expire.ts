@@ -22,6 +22,7 @@ import {
 import { warnUnenforced } from '../../../instances/deadlines/unenforced.ts';
 import { instanceIn, readInstance } from '../../../instances/read.ts';
 import { ownJournal } from '../../../instances/recover/pending.ts';
+import { ensureDeadlineOptional } from '../../../instances/rent/guards.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
 import { ensureRescueSignIn, toRescue } from '../../../jobs/rescue/wanted.ts';
 import { field, type View } from '../../../output/output.ts';
@@ -60,7 +61,8 @@ export const expire = verb({
   notes:
     "Sets a deadline by the service's clock, or an idle rule. " +
     '"instances reap" enforces both and terminates without asking. See "gpucloud help deadlines". ' +
-    'Setting one of a deadline, an idle rule and --rescue keeps the others.\n\n' +
+    'Setting one of a deadline, an idle rule and --rescue keeps the others. ' +
+    '--all never moves a deadline later: an earlier one stays.\n\n' +
     '--rescue copies files here before "instances reap" terminates the instance, to LOCAL or ' +
     './NAME/. A relative REMOTE is in the home folder, or in the folder of the job of "run".',
   examples: [
@@ -96,13 +98,14 @@ export const expire = verb({
   async run(context, typed, flags) {
     const wanted = wantedOf(flags);
     const { all = false } = flags;
+    if (wanted === 'never') await ensureDeadlineOptional(context);
     if (all && flags.rescue !== undefined) throw usageError("--all and --rescue can't be combined");
     const rescue = await rescueOf(flags, typed, context);
     const { instances, left } = all
       ? await chooseAll(typed, 'has no new deadline', context)
       : await choose('change', typed, context);
     const journal = await ownJournal(context);
-    const expiry = await expiryOf(wanted, { ifIdle: flags.ifIdle, rescue }, context);
+    const expiry = await expiryOf(wanted, { ifIdle: flags.ifIdle, rescue, all }, context);
     const find = instanceFinder(context);
     const work = async (text: string) => {
       const target = await find(text, { changes: true });
@@ -112,7 +115,13 @@ export const expire = verb({
       }
       const { before, ...changed } = await setDeadline(target, expiry, journal, context);
       if (expiry !== 'never' && expiry.deadline !== undefined) {
-        context.err.note(movedText(changed.name, expiry.deadline, before, context));
+        const { name, ends_at: end } = changed;
+        const isKept = end !== undefined && end !== expiry.deadline;
+        context.err.note(
+          isKept
+            ? `${name} keeps its earlier deadline, ${minuteText(Date.parse(end))}.`
+            : movedText(name, expiry.deadline, before, context),
+        );
       }
       return changed;
     };
@@ -187,7 +196,11 @@ function movedText(
 
 async function expiryOf(
   wanted: Wanted,
-  { ifIdle, rescue }: { ifIdle: number | undefined; rescue: ToRescue | 'none' | undefined },
+  {
+    ifIdle,
+    rescue,
+    all,
+  }: { ifIdle: number | undefined; rescue: ToRescue | 'none' | undefined; all: boolean },
   context: Context,
 ): Promise<Expiry> {
   if (wanted === 'never') return wanted;
@@ -197,6 +210,8 @@ async function expiryOf(
     ...(deadline === undefined ? {} : { deadline }),
     ...(ifIdle === undefined ? {} : { if_idle: ifIdle }),
     ...(rescue === undefined ? {} : { rescue }),
+    // Names move a deadline later too, since a person has chosen each.
+    keepsEarlier: all,
   };
 }
 

@@ -304,6 +304,11 @@ describe('expire', () => {
     expect(stderr).toBe('');
   });
 
+  const ends = (stdout: string): [string, string][] =>
+    JSON.parse(stdout)
+      .map(({ name, ends_at }: Record<string, string>) => [name, ends_at])
+      .sort();
+
   const moved = (hours: number, more: string, before = 4) =>
     `Deadline of trainer: ${minuteText(Date.parse(world.at(hours)))}, in ${spanText(hours * 3600)}${before === 0 ? '' : `, instead of ${minuteText(Date.parse(world.at(before)))}`}.${more}\n`;
 
@@ -356,16 +361,39 @@ describe('expire', () => {
     world.rented.rent(OTHER, 'other', { status: 'ACTIVE' });
     world.rented.rent(GONE, 'gone', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', OTHER, GONE]);
-    const argv = ['instances', 'expire', '--all', '--after', '8h', '--json'];
+    const argv = ['instances', 'expire', '--all', '--after', '2h', '--json'];
     const { code, stdout, stderr } = await world.cli(argv);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const rows = JSON.parse(stdout).map(({ name, ends_at }: Record<string, string>) => [
-      name,
-      ends_at,
+    expect(ends(stdout)).toEqual([
+      ['other', world.at(2)],
+      ['trainer', world.at(2)],
     ]);
-    expect(rows.sort()).toEqual([
+  });
+
+  test('keeps an earlier deadline with --all, and moves it later by name', async () => {
+    await world.arm();
+    const OTHER = ID.replace(/6$/, '7');
+    world.rented.rent(OTHER, 'other', { status: 'STOPPED' });
+    await world.cli(['instances', 'track', OTHER]);
+    const all = ['instances', 'expire', '--all', '--after', '8h'];
+    const shown = (hours: number) => minuteText(Date.parse(world.at(hours)));
+    const { code, stderr } = await world.cli(all);
+    expect({ code, stderr: stderr.split('\n').sort() }).toEqual({
+      code: 0,
+      stderr: [
+        '',
+        `Deadline of other: ${shown(8)}, in 8 h.`,
+        `trainer keeps its earlier deadline, ${shown(4)}.`,
+      ],
+    });
+    expect(ends((await world.cli([...all, '--json'])).stdout)).toEqual([
       ['other', world.at(8)],
-      ['trainer', world.at(8)],
+      ['trainer', world.at(4)],
+    ]);
+    const named = ['instances', 'expire', 'other', 'trainer', '--after', '9h', '--json'];
+    expect(ends((await world.cli(named)).stdout)).toEqual([
+      ['other', world.at(9)],
+      ['trainer', world.at(9)],
     ]);
   });
 

@@ -244,7 +244,7 @@ describe('reap --install', () => {
     expect(stripVTControlCharacters(stderr).split('\n').slice(-5)).toEqual([
       'hint: run this with another scheduler every 5 min:',
       expect.stringMatching(/^\/usr\/bin\/env .+ --profile work instances reap --every 5m$/),
-      'or keep this loop running in a shell:',
+      'or keep this loop running in a shell that stays open, such as in tmux:',
       'while :; do gpucloud instances reap --every 5m; sleep 300; done',
       '',
     ]);
@@ -264,6 +264,19 @@ describe('reap --install', () => {
     const other = await cli(['--profile', 'work', 'status', '--json']);
     const own = command.replace('gpucloud', 'gpucloud --profile work');
     expect(commands(other.stdout)).toMatchObject([{ command: own }]);
+  });
+
+  test.each([
+    ['a flag', ['--profile', 'work'], {}, ' --profile work'],
+    ['the environment', [], { GPUCLOUD_PROFILE: 'work' }, ' --profile work'],
+    ['the config file', [], {}, ''],
+  ])('names a profile from %s in the loop as needed', async (_source, flags, env, named) => {
+    const argv = [...flags, ...CREATE, '--terminate-after', '4h'];
+    const { code, stderr } = await cli(argv, { env: { ...onPath(), ...env } });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: schedule it: while :; do gpucloud${named} instances reap --every 5m; sleep 300; done; or add --unenforced to skip this check\n`,
+    });
   });
 
   test('rejects reap --install with a key from the environment', async () => {
