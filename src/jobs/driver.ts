@@ -122,7 +122,8 @@ async function leave(
 
 /** Returns the stored outcome of a job that another process has completed. */
 function endOf({ id, name, on, exit_code, report, reason }: JobRecord): JobEnd {
-  const why = report?.error ?? reason;
+  // A command that was interrupted near the deadline has both a reason and an exit code.
+  const why = report?.error ?? (exit_code === null ? reason : null);
   const error = why === null ? undefined : new CliError('runFailed', why);
   if (report !== null) return { ...report, error };
   const rest = { stage: 'done', fetched: [], ...NO_RECEIPT } as const;
@@ -187,16 +188,25 @@ async function printDriven(end: JobEnd, job: Job, context: Context): Promise<voi
   await printEnd(end, job, context, unread.map(runFailed));
 }
 
+function noteBilling({ instance, terminated }: JobEnd, { err }: Context): void {
+  if (instance?.id == null || terminated !== false) return;
+  const { id, name } = instance;
+  const command = gpucloud('instances', 'terminate', typedName(name, id));
+  err.note(`${name} keeps running and billing. To terminate it: ${command}`);
+}
+
 /** Prints the outcome, and exits with the exit code of the command or the error. */
 export async function printEnd(
   end: JobEnd,
-  { record, by, instance }: Pick<Noted, 'record'> & Partial<Pick<Job, 'by' | 'instance'>>,
+  job: Pick<Noted, 'record'> & Partial<Pick<Job, 'by' | 'instance' | 'seen'>>,
   context: Context,
   unread: CliError[] = [],
 ): Promise<void> {
+  const { record, by, instance, seen } = job;
   const report = reportOf(end, record.started_at, context);
   unread.push(...(await failuresOf(noteEnd(record.command, report, context))));
   if (end.terminated === true) await noteSmallerOffers(record, instance, context);
+  if (record.on && end.isOver !== false && seen?.kind !== 'gone') noteBilling(end, context);
   // Stopping succeeds although the setup failed.
   const isFailure = end.error !== undefined && !(by === 'stop' && end.stage === 'setup');
   throwAll(isFailure ? [end.error] : unread);

@@ -9,7 +9,7 @@ import { endedElsewhere, endJob, saveEnd } from './end/end-job.ts';
 import type { Connected, Job } from './job.ts';
 import { createJobOutput } from './output.ts';
 import { note, timeNow } from './record/note.ts';
-import { happenedIn, isShown, readEnded } from './record/record.ts';
+import { happenedIn, hasFailedSetup, isShown, readEnded } from './record/record.ts';
 import { observed, probe } from './remote/probe.ts';
 import { exitOf } from './remote/supervisor.ts';
 import { collect } from './stages/collect.ts';
@@ -51,6 +51,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   const events = [interrupts.first, interrupts.second, stops.near, stops.half, stops.last];
   let known: readonly AbortSignal[] = [];
   let hasFollowed = false;
+  let isNearDeadline = false;
   /** Aborts at the next change of the situation since the driver last read it. */
   const change = () => AbortSignal.any(events.filter((event) => !known.includes(event)));
   const saw = (seen: Observation) => {
@@ -123,8 +124,14 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   async function noteExit(seen: Observation): Promise<void> {
     if (seen.kind !== 'exited' || job.record.exit_code !== null) return;
     // Only an instance runs a setup. On Windows, a command here may exit with any large code.
-    const exit = job.record.here ? { exit_code: seen.code } : exitOf(seen.code);
-    await note(job, { ...exit, exited_at: timeNow(context) }, context);
+    const exit = job.record.here
+      ? { exit_code: seen.code, setup_exit_code: null }
+      : exitOf(seen.code);
+    const reason =
+      isNearDeadline && !hasFailedSetup(exit)
+        ? `The command was interrupted near ${job.record.name}'s deadline.`
+        : null;
+    await note(job, { ...exit, exited_at: timeNow(context), reason }, context);
   }
 
   /** Follows the command for `reap`, which prints nothing. */
@@ -223,6 +230,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         if (isOver || stops.last.aborted) return;
       }
       job.isInterrupted = true;
+      isNearDeadline = timeOf() !== 'early';
       phases.clear();
       // Following has ended the line of an echoed ^C.
       outputOf().endLine();

@@ -177,7 +177,7 @@ export type JobDetails = Infer<typeof jobDetails>;
 export const jobDetails = lazy(() =>
   z.extend(jobRow(), {
     phases: jobPhases(),
-    /** Why the job ended without an exit code of its command. */
+    /** Why the command has no exit code, or was interrupted near the deadline. */
     reason: fields().maybeText,
     /** The last ten lines of a failed setup; null if they are not on this computer. */
     setup_output: fields().maybeText,

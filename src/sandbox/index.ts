@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { CliError } from '../errors.ts';
 import { hasSsh, mayBill } from '../rules/statuses.ts';
 import type { Clock } from '../system/clock.ts';
@@ -49,7 +50,9 @@ interface SandboxSettings {
  * Every method first runs the events that are due on the virtual clock. It throws a CliError `storage` if
  * the state file can't be read, parsed or written. The commands validate their arguments.
  */
-export function openSandbox({ file, clock, owners }: SandboxSettings) {
+export function openSandbox({ file: path, clock, owners }: SandboxSettings) {
+  // The homes of instances are beside the file, and commands change the folder.
+  const file = resolve(path);
   const store = openStore(file);
 
   async function change<T>(work: (state: State, now: number) => T): Promise<T> {

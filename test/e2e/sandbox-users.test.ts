@@ -35,8 +35,8 @@ describe('another user of this computer', {
     await chmod(computer.home, 0o755);
     await mkdir(shared());
     await chmod(shared(), 0o755);
-    const serving = ['sandbox', 'serve', '--json', '--state', file(), '--speed', '60'];
-    server = computer.start(serving);
+    const serving = ['sandbox', 'serve', '--json', '--state', './shared/test.json'];
+    server = computer.start([...serving, '--speed', '60']);
     const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n$/));
     through = { env: { GPUCLOUD_BASE_URL: url, GPUCLOUD_API_KEY: api_key } };
     const key = makeKey(computer.home, 'owner');
@@ -44,7 +44,7 @@ describe('another user of this computer', {
     await done('instances', 'create', 'box', ...OFFERED, '--ssh-key', 'owner', '--wait', '-y');
     ({ id, ssh_port: port } = JSON.parse((await done('instances', 'get', 'box', '--json')).stdout));
     const enter = ['instances', 'ssh', 'box', '-i', key, '--ssh-arg=-F/dev/null', '--'];
-    await done(...enter, 'umask 0; echo mine >secret; mkdir open');
+    await done(...enter, 'umask 0; cd /; nvidia-smi -L && cd && echo mine >secret && mkdir open');
   }, 60_000);
   afterAll(async () => {
     server.kill('SIGTERM');

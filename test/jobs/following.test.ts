@@ -168,6 +168,11 @@ describe('jobs attach', () => {
     const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
     expect(code, stderr).toBe(9);
     expect(stderr).toContain("Interrupting the command to fetch results before job's deadline.");
+    expect(await shown('get', 'job')).toMatchObject({
+      exit_code: 9,
+      reason: "The command was interrupted near job's deadline.",
+      report: { exit_code: 9, error: null },
+    });
   });
 
   test('prints the output, fetches the results and terminates the instance', async () => {
@@ -262,6 +267,9 @@ describe('jobs logs', () => {
   });
 });
 
+const KEEPS_BILLING =
+  'dev keeps running and billing. To terminate it: gpucloud instances terminate dev';
+
 describe('run --on', () => {
   beforeEach(() => {
     world.renting.rent(NEW, 'dev');
@@ -282,9 +290,33 @@ describe('run --on', () => {
     press();
     expect(await attached).toMatchObject({ code: 130 });
     expect(heard(world)).toEqual([]);
-    expect(await world.gpucloud(['jobs', 'stop', 'dev'])).toMatchObject({ code: 0 });
+    const stopped = await world.gpucloud(['jobs', 'stop', 'dev']);
+    expect(stopped.code, stopped.stderr).toBe(0);
+    expect(stopped.stderr).toMatch(new RegExp(`\n${KEEPS_BILLING}\n$`));
     expect(world.terminations()).toBe(0);
     expect(heard(world)).toMatchObject([{ event: 'job_ended', name: 'dev' }]);
+  });
+
+  test.each([
+    ['run', 'true', 0],
+    ['run', 'exit 3', 3],
+    ['jobs attach', 'exit 3', 3],
+  ])('prints last that the instance keeps billing after %s of %s', async (how, command, code) => {
+    const detach = how === 'run' ? [] : ['--detach'];
+    let ended = await world.runOn(command, ...detach);
+    if (how !== 'run') ended = await world.gpucloud(['jobs', 'attach', 'dev']);
+    expect(ended.code, ended.stderr).toBe(code);
+    expect(ended.stderr).toMatch(new RegExp(`\n${KEEPS_BILLING}\n$`));
+  });
+
+  test('prints no note about billing with --json, or if the instance was terminated', async () => {
+    const { stderr } = await world.runOn('true', '--json');
+    expect(stderr).not.toContain('keeps running and billing');
+    expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
+    world.renting.rent(NEW, 'dev', { status: 'TERMINATED' });
+    const attached = await world.gpucloud(['jobs', 'attach', 'dev']);
+    expect(attached.code, attached.stderr).toBe(125);
+    expect(attached.stderr).not.toContain('keeps running and billing');
   });
 });
 

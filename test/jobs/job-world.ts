@@ -80,7 +80,7 @@ export async function createRig(count: number) {
       offer: { id: OFFER, name: 'A100' },
       ...more,
     } as object);
-  const keys = [{ id: KEY_ID, name: 'laptop', public_key: 'ssh-ed25519 AAAA' }];
+  const keys = [{ id: KEY_ID, name: 'ci', public_key: 'ssh-ed25519 AAAA' }];
   const handler: Handler = (request) => {
     if (request.path === '/ssh-keys') return ok(keys);
     return request.path === '/templates' ? ok([]) : renting.handler(request);

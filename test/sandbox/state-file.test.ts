@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
@@ -27,6 +27,12 @@ import {
 const run = promisify(execFile);
 
 describe('the state file', () => {
+  test('makes a relative path absolute', () => {
+    expect(openSandbox({ file: './x.json', clock: new ManualClock() }).file).toBe(
+      resolve('x.json'),
+    );
+  });
+
   test('writes the state file with mode 0600 in a folder with mode 0700', async () => {
     const b = await bench();
     await b.sandbox.status();

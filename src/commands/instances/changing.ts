@@ -12,7 +12,7 @@ export async function change(
   { typed, instances, left }: Chosen,
   wait: { until: string | undefined; waitTimeout: number; pollInterval: number },
   context: Context,
-  factsOf?: (changed: Outcome['changed']) => Promise<ReadonlyMap<string, string>>,
+  newsOf?: (changed: Outcome['changed']) => Promise<Pick<News, 'facts' | 'note'>>,
 ): Promise<void> {
   const { until, waitTimeout: timeout, pollInterval: interval } = wait;
   const times = { timeout, interval };
@@ -25,15 +25,17 @@ export async function change(
   const onAlready = (id: string) => void already.add(id);
   const all = { ...what, onAccepted, onAlready };
   const outcome = await changeEach(all, instances, { until, times }, context);
-  const facts = await factsOf?.(outcome.changed);
+  const news = await newsOf?.(outcome.changed);
   // Omits instances reported in notes.
   const isNews = ({ id }: Changed) => !already.has(id) && (until !== undefined || accepted.has(id));
-  await show(typed, outcome, context, { facts, isNews, left });
+  await show(typed, outcome, context, { ...news, isNews, left });
 }
 
 interface News {
   /** Additional text per instance, by ID. */
   readonly facts?: ReadonlyMap<string, string> | undefined;
+  /** Text below the lines of the instances. */
+  readonly note?: string | undefined;
   isNews?(changed: Changed): boolean;
   readonly left?: readonly CliError[];
 }
@@ -43,7 +45,7 @@ export async function show(
   typed: readonly string[],
   { changed, failure }: Outcome,
   context: Context,
-  { facts, isNews = () => true, left = [] }: News = {},
+  { facts, note, isNews = () => true, left = [] }: News = {},
 ): Promise<void> {
   const { out, err } = context;
   const isPerson = out.people && out.terminal;
@@ -53,6 +55,7 @@ export async function show(
       err.note(`${one.name} is ${one.status}.${more === undefined ? '' : ` ${more}`}`);
     }
   }
+  if (note !== undefined) err.note(note);
   const failed = [...(failure === undefined ? [] : [failure]), ...left];
   await showDone({ typed, done: isPerson ? [] : changed, failed }, changedView, context);
 }

@@ -15,6 +15,7 @@ import { rescuedText } from '../../jobs/rescue/words.ts';
 import { termination } from '../../money/termination.ts';
 import { withStop } from '../../output/messages.ts';
 import { gpucloud } from '../../output/shell-line.ts';
+import { typedName } from '../../rules/names.ts';
 import { INSTANCE_STATUSES, mayBill } from '../../rules/statuses.ts';
 import {
   pollIntervalOption,
@@ -26,6 +27,8 @@ import { change, show } from './changing.ts';
 import { changedView } from './view.ts';
 
 const INSTANCES = `names or IDs${OR_STDIN}`;
+
+const STOPPED_COST = 'The API does not document the cost of a stopped instance.';
 
 export const start = verb({
   summary: 'Start stopped instances',
@@ -52,9 +55,7 @@ export const stop = verb({
   summary: 'Stop instances; their disks are kept',
   tool: { allow: 'all', idempotent: true },
   view: changedView,
-  notes:
-    'The API does not document the price of a stopped instance. To stop paying, terminate it. ' +
-    'Stopping a stopped instance succeeds.',
+  notes: `${STOPPED_COST} To stop paying, terminate it. Stopping a stopped instance succeeds.`,
   examples: [
     'gpucloud instances stop trainer',
     'gpucloud instances stop trainer lab --wait',
@@ -72,8 +73,15 @@ export const stop = verb({
       await choose('stop', typed, context),
       { until: wait === true ? 'STOPPED' : undefined, ...times },
       context,
+      async (changed) => ({ note: stoppedNote(changed) }),
     ),
 });
+
+function stoppedNote(changed: readonly Target[]): string | undefined {
+  if (changed.length === 0) return undefined;
+  const typed = changed.map(({ id, name }) => typedName(name, id));
+  return `${STOPPED_COST} To stop paying: ${gpucloud('instances', 'terminate', ...typed)}`;
+}
 
 export const terminate = verb({
   aliases: ['rm', 'delete'],
@@ -128,7 +136,7 @@ export const terminate = verb({
       chosen,
       { until: wait === true ? 'TERMINATED' : undefined, ...times },
       own,
-      (changed) => refunds(changed, wait === true),
+      async (changed) => ({ facts: await refunds(changed, wait === true) }),
     );
   },
 });

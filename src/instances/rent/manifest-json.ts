@@ -33,7 +33,7 @@ export const FIELDS: Readonly<Record<string, About>> = {
   },
   offers: {
     description: 'Offers to try in this order, instead of offer_id.',
-    example: ['RTX 4090', 'A100'],
+    example: ['RTX 4090', 'A100 80GB'],
   },
   retry_for: duration('Keep retrying refused offers for this long.', '6h'),
   image_id: {

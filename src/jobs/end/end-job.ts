@@ -266,7 +266,7 @@ export async function saveEnd(job: Job, end: JobEnd, context: Context): Promise<
     {
       ended_at: isOver ? timeNow(context) : null,
       report: terminated === 'unknown' ? record.report : report,
-      reason: isOver && record.exit_code === null ? why : null,
+      reason: isOver && record.exit_code === null ? why : record.reason,
     },
     context,
   );

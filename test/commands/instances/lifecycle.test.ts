@@ -93,6 +93,9 @@ describe('start with status STOPPED in the response', () => {
   );
 });
 
+const STOPPED_COST =
+  'The API does not document the cost of a stopped instance. To stop paying: gpucloud instances terminate';
+
 describe('instances stop and start', () => {
   test('sends a stop and prints a line for the instance', async () => {
     const id = await rent('trainer');
@@ -146,7 +149,7 @@ describe('instances stop and start', () => {
     const over = await world.cli(['instances', 'stop', 'trainer']);
     expect({ code: over.code, stderr: over.stderr }).toEqual({
       code: 0,
-      stderr: 'trainer is already STOPPED.\n',
+      stderr: `trainer is already STOPPED.\n${STOPPED_COST} trainer\n`,
     });
   });
 
@@ -154,10 +157,14 @@ describe('instances stop and start', () => {
     await rent('trainer');
     const stopped = await world.cli(['instances', 'stop', 'trainer', '--wait'], { terminal: true });
     expect({ code: stopped.code, stdout: stopped.stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stopped.stderr).toMatch(/trainer is STOPPED\.\n$/);
+    // A terminal wraps the note.
+    const inOneLine = (text: string) => text.replaceAll('\n', ' ');
+    expect(inOneLine(stopped.stderr)).toMatch(
+      new RegExp(`trainer is STOPPED\\. ${STOPPED_COST} trainer $`),
+    );
     const again = await world.cli(['instances', 'stop', 'trainer'], { terminal: true });
     expect(again.stdout).toBe('');
-    expect(again.stderr).toBe('trainer is already STOPPED.\n');
+    expect(inOneLine(again.stderr)).toBe(`trainer is already STOPPED. ${STOPPED_COST} trainer `);
     const waited = await world.cli(['instances', 'stop', 'trainer', '--wait'], { terminal: true });
     expect(waited.stderr.match(/trainer is .*/g)).toEqual(['trainer is already STOPPED.']);
     const columns = await world.cli(['instances', 'stop', 'trainer', '--columns', 'status'], {
