@@ -11,12 +11,6 @@ const [STEP, UNKNOWN] = [10_000, 1_000];
 /** Milliseconds between two checks whether `jobs stop` was called. */
 const ASKED = 1_000;
 
-/**
- * The most milliseconds for the last try to copy the results of a job whose deadline has passed, for
- * example while the computer slept.
- */
-export const LAST_TRY = 10 * 60_000;
-
 /** Signals that stop parts of a job early. */
 export interface Stops {
   /**
@@ -64,8 +58,11 @@ export function createStops(
   const { interrupts, clock } = context;
   const deadline = deadlineOf(id, known, context);
   const [near, half] = [new AbortController(), new AbortController()];
+  const early = [
+    [near, grace],
+    [half, grace / 2],
+  ] as const;
   let time: ServiceTime | undefined;
-  let [window, allowed] = [grace, after];
   /** Sleeps in short steps, since a timer does not count the time while a laptop sleeps. */
   async function passDeadline(closed: AbortSignal): Promise<void> {
     for (;;) {
@@ -80,18 +77,8 @@ export function createStops(
         await clock.sleep(STEP, closed);
         continue;
       }
-      let left = at + allowed - time.now();
-      // The computer slept past the deadline, so the results were not copied in time.
-      if (left < -STEP && allowed === 0) {
-        allowed = afterDeadline(grace, left);
-        left += allowed;
-        window = left;
-      }
+      const left = at + after - time.now();
       if (left <= 0) return;
-      const early = [
-        [near, window],
-        [half, window / 2],
-      ] as const;
       for (const [controller, before] of early) {
         if (left <= before && !controller.signal.aborted) controller.abort(isNear());
       }
@@ -156,14 +143,6 @@ const [MINUTE, LEAST, MOST] = [60_000, 2, 15];
 export function graceFor(time: number | undefined): number {
   if (time === undefined) return LEAST * MINUTE;
   return Math.max(0, Math.min(Math.max(time / 10, LEAST * MINUTE), MOST * MINUTE, time / 2));
-}
-
-/**
- * Returns how long after the deadline results may be copied if this computer slept past it: for
- * `grace`, 2 to 10 minutes from now. `left` is the time until the deadline.
- */
-export function afterDeadline(grace: number, left: number): number {
-  return Math.min(Math.max(grace, LEAST * MINUTE), LAST_TRY) - left;
 }
 
 /** Formats `6 min before the deadline (--grace)`; undefined if the command is not interrupted. */

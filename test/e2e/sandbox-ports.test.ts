@@ -81,15 +81,19 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
   });
 
   test.each([
-    ['get', 'Use gpucloud instances ssh, tunnel and open.'],
-    ['endpoints', 'Use gpucloud instances ssh, tunnel and open.'],
-    ['open', 'To see the page: gpucloud instances tunnel notebook'],
+    ['get', '', 'Use gpucloud instances ssh, tunnel and open.'],
+    [
+      'endpoints',
+      'Secrets in links are masked: --show-secrets shows them, gpucloud instances open opens a link.\n',
+      'Use gpucloud instances ssh, tunnel and open.',
+    ],
+    ['open', '', 'To see the page: gpucloud instances tunnel notebook'],
   ])(
     "prints a note in %s that sandbox addresses can't be reached, but not in JSON",
-    async (verb, instead) => {
+    async (verb, before, instead) => {
       const { stdout, stderr } = await done('instances', verb, 'notebook');
       expect(stdout).toContain('http://203.0.113.');
-      expect(stderr).toBe(`Sandbox addresses can't be reached. ${instead}\n`);
+      expect(stderr).toBe(`${before}Sandbox addresses can't be reached. ${instead}\n`);
       expect((await done('instances', verb, 'notebook', '--json')).stderr).toBe('');
     },
   );

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { LAST_TRY } from '../../src/jobs/stops.ts';
-import { createHandOver } from '../../src/jobs/verbs/hand-over.ts';
+import { createHandOver, LAST_TRY } from '../../src/jobs/verbs/hand-over.ts';
 
 let now = 0;
 

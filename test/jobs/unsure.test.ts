@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -180,13 +180,14 @@ describe('the deadline of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('fetches results although the computer slept past the deadline', async () => {
+  test('exits with 125 without fetching results after the deadline', async () => {
     const ended = world.run(`echo x >result; ${LASTS}`, flags('10m', '0s'));
     await followed(world);
     world.advance(11 * 60_000);
     const { code, stderr } = await ended;
-    expect(code, stderr).toBe(130);
-    expect(readFileSync(world.local('result'), 'utf8')).toBe('x\n');
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('The deadline has passed.');
+    expect(existsSync(world.local('result'))).toBe(false);
     expect(world.status()).toBe('TERMINATING');
   });
 

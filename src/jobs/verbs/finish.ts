@@ -21,8 +21,8 @@ import {
 } from '../record/record.ts';
 import { SignInRefused } from '../remote/failed-ssh.ts';
 import type { Situation } from '../state.ts';
-import { afterDeadline } from '../stops.ts';
 import { adopt } from './adopt.ts';
+import { LAST_TRY } from './hand-over.ts';
 import { sameSignIn } from './sign-in-of.ts';
 
 interface Finished {
@@ -124,6 +124,9 @@ function outcomeOf({ terminated, stage }: JobEnd, job: Job): Reaped['outcome'] {
   return stage === 'terminating' ? 'unknown' : 'refused';
 }
 
+/** Least milliseconds to copy results after the deadline. */
+const LEAST = 2 * 60_000;
+
 /**
  * Returns how long the instance has until its deadline, and how long after it results may be copied:
  * this computer may have slept past the deadline.
@@ -136,7 +139,7 @@ export async function timeOf(
   const { deadline } = await (await context.journal()).ends(id);
   if (deadline == null) return { time: 'early', after: 0 };
   const left = Date.parse(deadline) - context.serviceClock.now();
-  if (left <= 0) return { time: 'past', after: afterDeadline(grace, left) };
+  if (left <= 0) return { time: 'past', after: Math.min(Math.max(grace, LEAST), LAST_TRY) - left };
   // The next run would be too late to interrupt the command and fetch its results.
   return { time: grace > 0 && left <= grace + every ? 'near' : 'early', after: 0 };
 }

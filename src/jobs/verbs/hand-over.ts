@@ -1,4 +1,8 @@
-import { LAST_TRY } from '../stops.ts';
+/**
+ * The most milliseconds for the last try to copy the results of a job whose deadline has passed, for
+ * example while the computer slept.
+ */
+export const LAST_TRY = 10 * 60_000;
 
 interface Handled {
   readonly uid: string;

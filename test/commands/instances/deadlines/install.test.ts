@@ -489,11 +489,8 @@ test('prints in reap --status how long ago a stopped schedule last ran', async (
   await cli([...REAP, '--install']);
   world.clock.advance(3_600_000);
   const { stdout } = await cli([...REAP, '--status', '--json']);
-  expect(JSON.parse(stdout)).toMatchObject({
-    armed: false,
-    scheduler: 'systemd',
-    age_seconds: 3600,
-  });
+  const stopped = { armed: false, scheduler: 'systemd', age_seconds: 3600 };
+  expect(JSON.parse(stdout)).toMatchObject(stopped);
 });
 
 test('rejects reap --install with --status', async () => {
