@@ -38,7 +38,7 @@ export const set = verb({
     'gpucloud profiles set work --max-burn 500 --enforce-max-burn',
     'gpucloud profiles set work --require-deadline',
     'gpucloud profiles set work --max-burn none',
-    "gpucloud profiles set work --offer 'A100 80GB' --image IMAGE_ID --ssh-key laptop",
+    "gpucloud profiles set work --offer 'RTX 4090' --image IMAGE_ID --ssh-key me",
     'gpucloud profiles set work --notify "curl -s -d @- https://ntfy.sh/my-gpus"',
   ],
   takes: (command) =>

@@ -134,7 +134,7 @@ export const run = verb({
   },
   examples: [
     'gpucloud run -f job.yaml',
-    "gpucloud run --init --offer 'A100 80GB' --sync . -- python train.py > job.yaml",
+    "gpucloud run --init --offer 'RTX 4090' --sync . -- python a.py > job.yaml",
     'gpucloud run -f box.yaml --terminate-after 1h -- nvidia-smi',
     'gpucloud run -f box.yaml --terminate-after 2h --sync . -- python train.py',
     'gpucloud run -f box.yaml --terminate-after 8h --fetch results -- ./train.sh',

@@ -88,7 +88,7 @@ export const create = verb({
     'gpucloud instances create lab -f lab.yaml --template jupyterlab --wait',
     'gpucloud instances create web -f web.yaml --docker-image nginx -p 8080:80',
     'gpucloud instances create trainer -f trainer.yaml --max-price 90 --json',
-    "gpucloud instances create lab -f lab.yaml --offer 'A100 80GB' --offer 'H100 80GB'",
+    "gpucloud instances create -f lab.yaml --offer 'A100 80GB' --offer 'RTX 4090'",
     'gpucloud instances create gpu -f gpu.yaml --count 4 --min-count 3 --wait=ssh',
   ],
   takes: (command) =>
