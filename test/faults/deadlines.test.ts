@@ -52,7 +52,8 @@ async function playAndReap(scenarios: readonly Scenario[], each = 8): Promise<Ou
 /** Runs `reap`. No instance with a stored ID may be alive, and the others must be UNKNOWN. */
 async function reap({ books, gpucloud, home, proxy }: Rig): Promise<Outcome> {
   await proxy.arm(NO_FAULT);
-  const kept = await allText(home);
+  // An ID is stored once its temporary file is renamed: until then, the request is UNKNOWN.
+  const kept = await allText(home, (name) => !name.endsWith('.tmp'));
   const { code, stderr } = await gpucloud(['instances', 'reap', '--json']);
   const list = await gpucloud(['instances', 'list', '--all', '--json']);
   const unknown = (JSON.parse(list.stdout) as Row[]).filter(({ status }) => status === 'UNKNOWN');

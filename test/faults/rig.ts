@@ -269,9 +269,12 @@ export async function recordsOn(state: string): Promise<Line[]> {
 }
 
 /** Returns the text of all files in a folder, to search it for secrets. */
-export async function allText(folder: string): Promise<string> {
+export async function allText(
+  folder: string,
+  isCounted = (_name: string) => true,
+): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
+  const files = entries.filter((entry) => entry.isFile() && isCounted(entry.name));
   const texts = await Promise.all(
     files.map(
       async ({ parentPath, name }) =>
