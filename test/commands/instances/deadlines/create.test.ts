@@ -339,7 +339,7 @@ describe('expire', () => {
   test('notes that a time of day has passed today, also with the weekday of today', async () => {
     await world.arm();
     const now = new Date(world.clock.now());
-    const past = `${now.getHours()}:00`;
+    const past = `${now.getHours()}:${String(now.getMinutes()).padStart(2, '0')}`;
     const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
     const [day, next] = days.slice(now.getDay());
     const expire = async (at: string) => {
