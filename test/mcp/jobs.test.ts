@@ -52,12 +52,15 @@ async function begin(script: string, more: object = {}) {
 const fetched = () =>
   existsSync(world.local('out')) ? readFileSync(world.local('out'), 'utf8') : undefined;
 
+/** Waits until the job's instance is terminated and its record is complete. */
+const finished = () => until(() => world.terminations() > 0 && world.record().ended_at !== null);
+
 test('copies the results of a detached job that has ended, and terminates its instance', async () => {
   const { end } = await begin('echo done > out');
   await exited(world);
   expect(world.status()).toBe('ACTIVE');
   world.advance(30_000);
-  await until(() => world.terminations() > 0);
+  await finished();
   expect(fetched()).toBe('done\n');
   await end();
   expect(world.terminations()).toBe(1);
@@ -69,7 +72,7 @@ test('terminates the instance of an unreachable job at its deadline', async () =
   world.ssh.refuse = () => 'Connection refused';
   world.ssh.cut();
   world.advance(61 * 60_000);
-  await until(() => world.terminations() > 0);
+  await finished();
   expect(fetched()).toBeUndefined();
   await end();
 });
@@ -80,7 +83,7 @@ test('copies the results of a detached job before its deadline', async () => {
   world.advance(30_000);
   expect(world.terminations()).toBe(0);
   world.advance(58 * 60_000);
-  await until(() => world.terminations() > 0);
+  await finished();
   expect(fetched()).toBe('partial\n');
   await end();
 });
