@@ -49,7 +49,7 @@ const ROWS: readonly Row[] = [
   [500, 'stop', 'the provider could not stop it', STOP, 1, command(`stop ${ID}`), 'ACTIVE'],
   // The document's only reason for this 400 is an instance that is already terminating, which
   // counts as success.
-  [400, 'terminate', 'ACTIVE all the same', END, 5, command(`terminate ${ID}`), 'ACTIVE'],
+  [400, 'terminate', 'still ACTIVE', END, 5, command(`terminate ${ID}`), 'ACTIVE'],
   [500, 'terminate', 'rolled back', END, 1, command(`terminate ${ID}`), 'ACTIVE'],
   [404, 'get', 'not found', ['instances', 'get', ID], 3, command('list --all')],
   [404, 'events', 'not found', ['instances', 'events', ID], 3, command('list --all')],
@@ -87,8 +87,8 @@ test.each(ROWS)('maps %i to %s to its exit code and hint: %s', async (...row) =>
   expect(error.hint).toContain(next);
   expect(stdout.trim() === '' || stdout.trim() === '[]').toBe(true);
   // In text output, the hint has its own line.
-  const told = await one.cli(argv);
-  expect(told.stderr).toMatch(/^error: .*\nhint: .*\n$/m);
+  const outcome = await one.cli(argv);
+  expect(outcome.stderr).toMatch(/^error: .*\nhint: .*\n$/m);
 });
 
 const UNFUNDED = `Instance ${ID} stays STOPPED: the balance does not cover the next hour.`;

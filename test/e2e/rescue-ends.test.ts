@@ -98,8 +98,8 @@ describe('an instance with --rescue', { timeout: 120_000, ...needs('ssh') }, () 
     expect(readFileSync(here('a')).equals(bytes)).toBe(true);
     expectHashes();
     expect(world.status()).toBe('TERMINATING');
-    const told = readFileSync(events, 'utf8').trim().split('\n');
-    expect(told.map((line) => JSON.parse(line))).toMatchObject([
+    const lines = readFileSync(events, 'utf8').trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { event: 'rescued', name: 'box' },
       { event: 'terminated_at_deadline', name: 'box' },
     ]);

@@ -97,17 +97,17 @@ describe('instances tunnel', needs('ssh'), () => {
     );
     const child = start(ID, '0:LAB', '--json');
     const ended = outcomeOf(child);
-    const told = JSON.parse(await heard(child, 'stdout', /\n/));
-    expect(told).toEqual({
+    const opened = JSON.parse(await heard(child, 'stdout', /\n/));
+    expect(opened).toEqual({
       instance_id: ID,
       name: 'box',
       endpoint: 'lab',
-      url: `http://127.0.0.1:${told.local_port}/?token=********`,
-      address: `127.0.0.1:${told.local_port}`,
-      local_port: told.local_port,
+      url: `http://127.0.0.1:${opened.local_port}/?token=********`,
+      address: `127.0.0.1:${opened.local_port}`,
+      local_port: opened.local_port,
       remote_port: appPort,
     });
-    expect(await (await fetch(`http://${told.address}/?token=${TOKEN}`)).text()).toContain(TOKEN);
+    expect(await (await fetch(`http://${opened.address}/?token=${TOKEN}`)).text()).toContain(TOKEN);
     child.kill('SIGTERM');
     expect(await ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^.+\n$/) });
 
@@ -151,10 +151,10 @@ describe('instances tunnel', needs('ssh'), () => {
     const remote = await freePort();
     const child = start(ID, `0:${remote}`);
     const ended = outcomeOf(child);
-    const told = heard(child, 'stderr', /Nothing listens on port .*\n/);
+    const opened = heard(child, 'stderr', /Nothing listens on port .*\n/);
     const address = (await heard(child, 'stdout', /\n/)).trim();
     await expect(fetch(`http://${address}/`)).rejects.toThrow();
-    expect(await told).toContain(
+    expect(await opened).toContain(
       `Nothing listens on port ${remote} of box (Connection refused). Start a program on that port.\n`,
     );
     const late = createHttp((_request, response) => response.end('late'));

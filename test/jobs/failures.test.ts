@@ -169,7 +169,7 @@ Terminating job
 sh -c 'mkdir out; echo x >out/a': exit code 0
 Terminated job after N s.
 It cost at most 89.90 ₽.
-error: Could not copy files out: tar: ./a: file changed as we read it; the other files are in ${world.local('got')}
+error: Could not copy files out: tar: ./b: Cannot open; the other files are in ${world.local('got')}
 `,
     });
     expect(got('a')).toBe('x\n');

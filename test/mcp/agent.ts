@@ -44,6 +44,13 @@ export function waitingClock(): ManualClock {
   };
 }
 
+/** Returns the status of each instance by its name. */
+export async function statusesIn(world: Pick<World, 'cli'>): Promise<Record<string, string>> {
+  const { stdout } = await world.cli(['instances', 'list', '--all', '--json']);
+  const rows: { name: string; status: string }[] = JSON.parse(stdout);
+  return Object.fromEntries(rows.map(({ name, status }) => [name, status]));
+}
+
 /** Connects the SDK's client with the streams of a server in this process. */
 class Pipes implements Transport {
   readonly stdin = new PassThrough();

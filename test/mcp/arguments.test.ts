@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
-import { budget, openAgent, waitingClock } from './agent.ts';
+import { budget, openAgent, statusesIn, waitingClock } from './agent.ts';
 
 const CHEAP = { offer: [OFFER], image: IMAGE };
 
@@ -14,11 +14,7 @@ afterEach(() => world.close());
 
 const open = (...argv: string[]) => openAgent(world, argv);
 
-async function statuses(): Promise<Record<string, string>> {
-  const { stdout } = await world.cli(['instances', 'list', '--all', '--json']);
-  const rows: { name: string; status: string }[] = JSON.parse(stdout);
-  return Object.fromEntries(rows.map(({ name, status }) => [name, status]));
-}
+const statuses = () => statusesIn(world);
 
 describe('what an agent may touch', () => {
   test('refuses to terminate what the session did not rent', async () => {

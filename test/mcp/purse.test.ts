@@ -4,7 +4,7 @@ import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/r
 import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import type { Handler } from '../support/service.ts';
 import { errorOf } from '../support/stderr-lines.ts';
-import { type Agent, budget, openAgent, waitingClock } from './agent.ts';
+import { type Agent, budget, openAgent, statusesIn, waitingClock } from './agent.ts';
 
 /** 89.90 ₽ per hour. */
 const CHEAP = { offer: [OFFER], image: IMAGE };
@@ -23,11 +23,7 @@ afterEach(() => world.close());
 
 const open = (...argv: string[]) => openAgent(world, argv);
 
-async function statuses(): Promise<Record<string, string>> {
-  const { stdout } = await world.cli(['instances', 'list', '--all', '--json']);
-  const rows: { name: string; status: string }[] = JSON.parse(stdout);
-  return Object.fromEntries(rows.map(({ name, status }) => [name, status]));
-}
+const statuses = () => statusesIn(world);
 
 async function create(agent: Agent, name: string, given: object = {}) {
   return agent.call('instances_create', { name, ...CHEAP, terminate_after: '50m', ...given });

@@ -82,7 +82,7 @@ describe('the end of a session', needs('ssh'), () => {
     expect(terminations()).toBe(1);
   });
 
-  test('copies what the agent asked for, and reserves its budget', async () => {
+  test('copies the --rescue paths of an agent, and reserves its budget', async () => {
     vi.spyOn(process, 'cwd').mockReturnValue(world.home);
     const agent = await rent({ rescue: ['out:got'], rescue_budget: '50' });
     ssh.write(PORT, 'home/out/a', 'result\n');

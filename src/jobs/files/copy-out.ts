@@ -343,8 +343,9 @@ async function receive(
   const said = await printed;
   if (code !== 0) {
     const lines = said.trim().split('\n');
-    if (code !== 1 || !lines.every((line) => CHANGED.test(line))) {
-      return programFailed('out', code, said);
+    const faults = lines.filter((line) => !CHANGED.test(line));
+    if (code !== 1 || faults.length > 0) {
+      return programFailed('out', code, faults.length > 0 ? faults.join('\n') : said);
     }
     for (const line of lines) onChanged(line);
   }

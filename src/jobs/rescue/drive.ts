@@ -1,4 +1,5 @@
-import { type Before, LAST_TRY, nextStep, type Situation } from './state.ts';
+import { LAST_TRY } from '../verbs/hand-over.ts';
+import { type Before, nextStep, type Situation } from './state.ts';
 
 /** What a pass can do to one instance. Each function stores what happened before it returns. */
 export interface Steps {

@@ -52,9 +52,6 @@ export function nextStep(situation: Situation): Step {
   return now + every < due + paid ? 'keep' : 'retry';
 }
 
-/** Milliseconds for the one try after the budget is used up, as for the results of a job. */
-export const LAST_TRY = 10 * 60_000;
-
 const HOUR = 3_600_000;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The most milliseconds for the last try to copy the results of a job whose deadline has passed, for
- * example while the computer slept.
+ * The most milliseconds for the last try to copy the results of a job, or the paths of `--rescue`, after
+ * the deadline has passed, for example while the computer slept.
  */
 export const LAST_TRY = 10 * 60_000;
 

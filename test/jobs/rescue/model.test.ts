@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { driveRescue, type Steps } from '../../../src/jobs/rescue/drive.ts';
 import { dueOf } from '../../../src/jobs/rescue/pass.ts';
-import { LAST_TRY } from '../../../src/jobs/rescue/state.ts';
+import { LAST_TRY } from '../../../src/jobs/verbs/hand-over.ts';
 import { fc, randomNumbers, runs } from '../../support/random.ts';
 
 /** Thrown by a write to end its pass, as kill -9 does. */
