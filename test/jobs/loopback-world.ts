@@ -157,7 +157,8 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
       await Promise.allSettled(started);
       await service.close();
       banner.close();
-      await rm(folder, { recursive: true, force: true });
+      // Tries again while the supervisor of a killed command still writes to its folder.
+      await rm(folder, { recursive: true, force: true, maxRetries: 20 });
     }),
   };
 }
