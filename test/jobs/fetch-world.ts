@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { copyOut } from '../../src/jobs/files/copy-out.ts';
 import { WORK } from '../../src/jobs/remote/supervisor.ts';
+import { removeFolder } from '../support/afterwards.ts';
 import { localShell } from './local-shell.ts';
 import { type RawEntry, rawTar } from './raw-tar.ts';
 
@@ -25,7 +26,7 @@ export function inFetchWorld(): void {
       await mkdir(path, { recursive: true });
     }
   });
-  afterEach(() => rm(base, { recursive: true, force: true }));
+  afterEach(() => removeFolder(base));
 }
 
 /** Fetches once from an instance whose tar sends this archive. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { afterwards } from '../support/afterwards.ts';
+import { mkdir } from 'node:fs/promises';
+import { afterwards, removeFolder } from '../support/afterwards.ts';
 import type { Computer, Outcome } from '../support/program.ts';
 import type { RentingService } from '../support/renting-service.ts';
 import type { Service } from '../support/service.ts';
@@ -76,7 +76,7 @@ export async function createHereWorld(count: number): Promise<HereWorld> {
         renting.terminate(id);
         before.add(id);
       }
-      await Promise.all(homes.map((home) => rm(home, { recursive: true })));
+      await Promise.all(homes.map((home) => removeFolder(home)));
       await Promise.all(homes.map((home) => mkdir(home)));
     },
     close: afterwards(rig.close),

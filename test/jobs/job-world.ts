@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterwards } from '../support/afterwards.ts';
+import { afterwards, removeFolder } from '../support/afterwards.ts';
 import { programAt } from '../support/needs.ts';
 import { type Computer, createComputer, type Outcome } from '../support/program.ts';
 import { NEW, RentingService } from '../support/renting-service.ts';
@@ -114,7 +114,7 @@ export async function createRig(count: number) {
       await service.close();
       await Promise.all(sshds.map((sshd) => sshd.stop()));
       await computer.remove();
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     },
   };
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JobRecord } from '../../src/jobs/record/record.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { afterwards, removeFolder } from '../support/afterwards.ts';
 import type { Outcome } from '../support/program.ts';
 import { NEW, RentingService } from '../support/renting-service.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -158,7 +158,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
       await service.close();
       banner.close();
       // Tries again while the supervisor of a killed command still writes to its folder.
-      await rm(folder, { recursive: true, force: true, maxRetries: 20 });
+      await removeFolder(folder);
     }),
   };
 }

@@ -17,9 +17,14 @@ export function afterwards(close: () => Promise<void>): () => Promise<void> {
   return closeOnce;
 }
 
+/** Removes a folder in which a process that was just killed may still write for a moment. */
+export function removeFolder(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true, maxRetries: 20 });
+}
+
 /** Creates a folder, and removes it after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-'));
-  afterwards(() => rm(folder, { recursive: true, force: true }));
+  afterwards(() => removeFolder(folder));
   return folder;
 }

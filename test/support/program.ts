@@ -1,10 +1,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ASK_KEYRING } from '../../src/system/self.ts';
-import { afterwards } from './afterwards.ts';
+import { afterwards, removeFolder } from './afterwards.ts';
 
 const EXECUTABLE = process.env.GPUCLOUD_PROGRAM;
 
@@ -93,7 +93,7 @@ export async function createComputer(program = PROGRAM): Promise<Computer> {
     remove: afterwards(async () => {
       // Kills programs that a failed test left running: a `run` would reconnect for an hour.
       for (const child of started) child.kill('SIGKILL');
-      await rm(home, { recursive: true, force: true });
+      await removeFolder(home);
     }),
   };
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -9,7 +9,7 @@ import { run } from '../../src/run.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/index.ts';
 import { startPiped, startProgram } from '../../src/system/programs.ts';
 import type { Self } from '../../src/system/self.ts';
-import { afterwards } from './afterwards.ts';
+import { afterwards, removeFolder } from './afterwards.ts';
 import { type ManualClock, manualClock } from './clock.ts';
 import {
   forwardTo,
@@ -123,7 +123,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     close: afterwards(async () => {
       await service.close();
-      await rm(home, { recursive: true, force: true });
+      await removeFolder(home);
     }),
   };
 }
@@ -170,7 +170,7 @@ export async function createSandboxWorld(
   const close = afterwards(async () => {
     await world.close();
     await server.close();
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   });
   return { ...world, sandbox, sandboxFile, close };
 }

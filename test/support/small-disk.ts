@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { removeFolder } from './afterwards.ts';
 
 const run = promisify(execFile);
 
@@ -31,7 +32,7 @@ export async function mountSmallDisk(size: string): Promise<SmallDisk> {
     async remove() {
       // Unmounts lazily: a process that has just ended may still hold the folder.
       await run('umount', ['-l', path]);
-      await rm(path, { recursive: true, force: true });
+      await removeFolder(path);
     },
   };
 }

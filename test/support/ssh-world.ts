@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from './afterwards.ts';
 import { type Instance, type InstanceService, startInstances } from './machines.ts';
 import { type Computer, createComputer, type Outcome } from './program.ts';
 import { makeKey, type Sshd, type SshdOptions, startSshd, USER } from './sshd.ts';
@@ -37,7 +38,7 @@ export async function createSshSite(): Promise<SshSite> {
     start,
     async close() {
       await sshd.stop();
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     },
   };
 }
