@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests that `npm test` leaves out: the rest of the built program, code coverage, and the
+# Runs the tests that `npm test` leaves out: the rest of the built program, all random values, and the
 # built program on other versions of Node. Results: coverage/results-*.json
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -16,13 +16,13 @@ vitest() {
 
 vitest rest --project rest --project alone
 scripts/test-executable.sh --quick || code=1
-# `npm test` ran these tests with some random values; this run tries all values, and measures the share
-# of lines and branches that they reach.
+# `npm test` ran these tests with some random values; this run tries all of them.
 # Meanwhile, other versions of Node and another user run tests that mostly wait.
 (scripts/nodes.sh || code=1; scripts/ordinary-user.sh || code=1; exit "$code") > coverage/nodes.log 2>&1 &
 nodes=$!
 # In another time zone than UTC, half an hour off.
-GPUCLOUD_FUZZ=1 TZ=Asia/Kolkata npx --no-install vitest run --project code --coverage --reporter=dot || code=1
+GPUCLOUD_FUZZ=1 TZ=Asia/Kolkata npx --no-install vitest related --run test/support/random.ts \
+  --project code --reporter=dot || code=1
 GPUCLOUD_FUZZ=1 npx --no-install vitest run --project quick --reporter=dot \
   test/faults/network test/config/disk || code=1
 wait "$nodes" || code=1
