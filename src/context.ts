@@ -90,9 +90,9 @@ export function createContext(
     journalOf,
     catalog,
     sandbox,
-    async shielded(work) {
+    async shielded(work, stop) {
       const shared = { settings, serviceClock, withheld };
-      const own = createContext(shieldedHost(host), flags, version, shared);
+      const own = createContext(shieldedHost(host, stop), flags, version, shared);
       try {
         return await work(own);
       } finally {
@@ -119,7 +119,6 @@ interface Shared {
  * Inherits from the host instead of copying it: reading its stream properties would open the
  * streams.
  */
-function shieldedHost(host: Host): Host {
-  const never = new AbortController().signal;
-  return Object.create(host, { interrupts: { value: { first: never, second: never } } });
+function shieldedHost(host: Host, stop: AbortSignal = new AbortController().signal): Host {
+  return Object.create(host, { interrupts: { value: { first: stop, second: stop } } });
 }

@@ -201,8 +201,11 @@ export interface Context {
   terminalPrompts(): Promise<Prompts | undefined>;
   /** The sandbox with the state in `file`; by default, the built-in profile's. */
   sandbox(file?: string): Promise<Sandbox>;
-  /** Runs work that no interrupt stops, such as terminating the rented instance after Ctrl-C. */
-  shielded<T>(work: (own: Context) => Promise<T>): Promise<T>;
+  /**
+   * Runs work that no interrupt stops, such as terminating the rented instance after Ctrl-C. `stop`
+   * stops it as a last interrupt would.
+   */
+  shielded<T>(work: (own: Context) => Promise<T>, stop?: AbortSignal): Promise<T>;
   close(): Promise<void>;
 }
 

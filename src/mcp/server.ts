@@ -63,6 +63,25 @@ export async function serve(
     return runCommand([...globalFlags(context), ...argv], own, runtime.rerun);
   }
 
+  /** Does what a client asked for. The end of the session stops it and waits for it. */
+  async function asked<T>(
+    signal: AbortSignal,
+    work: (call: number, stop: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    if (isOver) {
+      const message = 'The session has ended. Nothing was sent.';
+      throw new CliError('usage', message, { code: 'guard' });
+    }
+    calls += 1;
+    const call = calls;
+    const stop = new AbortController();
+    const cancel = () => stop.abort(new CliError('interrupted', 'Cancelled.'));
+    signal.addEventListener('abort', cancel, { once: true });
+    const done = work(call, stop.signal);
+    running.set(call, { stop, done });
+    return done.finally(() => running.delete(call));
+  }
+
   async function callTool(
     tool: Tool,
     given: Given,
@@ -70,33 +89,20 @@ export async function serve(
     progress: (seconds: number) => Promise<void>,
   ): Promise<CallToolResult> {
     const { allow } = tool.facts;
-    calls += 1;
-    const call = calls;
-    const stop = new AbortController();
-    const cancel = () => stop.abort(new CliError('interrupted', 'Cancelled.'));
-    signal.addEventListener('abort', cancel, { once: true });
+    const isOwn = flags.allow === 'jobs' && allow !== 'read';
+    const ownSession = isOwn ? renting?.limits.id : undefined;
     const ended = new AbortController();
-    const work = async () => {
-      if (isOver) {
-        const message = 'The session has ended. Nothing was sent.';
-        throw new CliError('usage', message, { code: 'guard' });
-      }
-      const isOwn = flags.allow === 'jobs' && allow !== 'read';
-      const ownSession = isOwn ? renting?.limits.id : undefined;
-      const argv = await argvOf(tool, given, added(tool, given), ownSession, context);
-      return run(argv, call, stop.signal);
-    };
-    const done = work();
-    running.set(call, { stop, done });
     void tellProgress(progress, ended.signal);
     try {
-      const ran = await done;
-      return resultOf(tool, given, ran, allow === 'read' ? undefined : await purse());
+      return await asked(signal, async (call, stop) => {
+        const argv = await argvOf(tool, given, added(tool, given), ownSession, context);
+        const ran = await run(argv, call, stop);
+        return resultOf(tool, given, ran, allow === 'read' ? undefined : await purse());
+      });
     } catch (error) {
       const exit_code = error instanceof CliError ? error.exitCode : 1;
       return asResult({ exit_code, ...messagesIn(runtime.report(error)) }, true);
     } finally {
-      running.delete(call);
       ended.abort();
     }
   }
@@ -182,10 +188,11 @@ export async function serve(
     const resource = resourcesFor(renting !== undefined).find((one) => one.uri === uri);
     if (resource === undefined) throw unknown('Unknown resource');
     const { mimeType, words, text } = resource;
-    const printed = words && (await run(words, 0, extra.signal)).stdout.text;
-    return {
-      contents: [{ uri, mimeType, text: text ?? printed ?? JSON.stringify(await purse()) }],
-    };
+    return asked(extra.signal, async (call, stop) => {
+      const printed = words && (await run(words, call, stop)).stdout.text;
+      const shown = text ?? printed ?? JSON.stringify(await purse());
+      return { contents: [{ uri, mimeType, text: shown }] };
+    });
   });
   server.setRequestHandler(types.ListPromptsRequestSchema, async () => ({ prompts: PROMPTS }));
   server.setRequestHandler(types.GetPromptRequestSchema, async ({ params }) => {
@@ -197,7 +204,14 @@ export async function serve(
   const faults: unknown[] = [];
   const uncopied: CliError[] = [];
   const ended = new AbortController();
+  let watching: Promise<void> | undefined;
   const over = new Promise<void>((resolve) => {
+    const onOver = (why: readonly unknown[]) => {
+      faults.push(...why);
+      resolve();
+    };
+    watching =
+      renting && context.shielded((own) => watchDeadlines(renting, onOver, own), ended.signal);
     for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());
     host.stdout.on('error', () => resolve());
     // Only a message that is too long closes the connection from this side before the end.
@@ -214,25 +228,28 @@ export async function serve(
   });
   await server.connect(new StdioServerTransport(stdin, host.stdout, LIMITS));
   err.note(`Serving ${tools.size} tools over stdio (--allow ${flags.allow}).`);
-  const time = renting ? watchDeadlines(renting, ended.signal, context) : over;
-  await Promise.race([over, time]).catch((error) => faults.push(error));
+  await over;
 
   isOver = true;
   const reason = interrupts.first.reason ?? new CliError('interrupted', 'The session ended.');
+  ended.abort(reason);
   for (const { stop } of running.values()) stop.abort(reason);
-  const settled = Promise.allSettled([...running.values()].map(({ done }) => done));
   const rented = flags.keep ? undefined : renting;
-  const leaving = flags.unenforced ? second : undefined;
+  const hurries = flags.unenforced;
+  const end = (which: (instance: KnownInstance) => boolean) =>
+    context.shielded(
+      async (own) => rented && endRented(rented, which, own, { stopJob, hurries }),
+      hurries ? second : undefined,
+    );
+  const inHand = [watching, ...[...running.values()].map(({ done }) => done)];
   // First what no call ends, since the client may kill this process within seconds.
-  const isIdle = ({ session }: KnownInstance) => !running.has(session?.call ?? 0);
-  const first = rented && (await endRented(rented, isIdle, context, { stopJob, hurry: leaving }));
-  await settled;
+  const first = end(({ session }) => !running.has(session?.call ?? 0));
+  await Promise.allSettled([first, ...inHand]);
   // The second time reports what may still be billing.
-  const last = rented && (await endRented(rented, () => true, context, { hurry: leaving }));
-  const lost = [...uncopied, ...(first?.lost ?? []), ...(last?.lost ?? [])];
+  const last = await end(() => true);
+  const lost = [...uncopied, ...((await first)?.lost ?? []), ...(last?.lost ?? [])];
   const doubts = [...(last?.doubts ?? []), ...lost];
   if (renting) doubts.push(...(await unresolved(renting)));
-  ended.abort();
   await server.close();
   if (host.stdout.writableLength > 0) {
     const read = new Promise<void>((resolve) => host.stdout.once('drain', () => resolve()));

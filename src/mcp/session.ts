@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AT_ONCE, createGate } from '../concurrency.ts';
 import type { Context, Session } from '../context.ts';
-import { CliError, doubt, failuresOf, isOfOneReading, usageError } from '../errors.ts';
+import { CliError, doubt, failuresOf, isInterrupt, isOfOneReading, usageError } from '../errors.ts';
 import { endOne } from '../instances/change/ending.ts';
 import { ensureArmed } from '../instances/deadlines/armed.ts';
 import { readSandboxTime, serviceTime } from '../instances/deadlines/service-time.ts';
@@ -9,7 +9,6 @@ import { warnUnenforced } from '../instances/deadlines/unenforced.ts';
 import { journalOfKey } from '../instances/recover/pending.ts';
 import { purseOf } from '../instances/rent/purse.ts';
 import type { JobRecord } from '../jobs/record/record.ts';
-import { orAborted } from '../jobs/remote/within.ts';
 import { missingPaths, rescueFirst } from '../jobs/rescue/pass.ts';
 import { finishJobs, openJobs } from '../jobs/verbs/finish.ts';
 import { LAST_TRY } from '../jobs/verbs/hand-over.ts';
@@ -79,8 +78,11 @@ export async function purseShown({ limits, journal }: Renting): Promise<object> 
 interface HowToEnd {
   /** Returns whether it has terminated the instance. */
   stopJob?(instance: Pick<KnownInstance, 'id' | 'name'>): Promise<boolean>;
-  /** Ends copying, since nothing else would terminate the instance if the client killed the server. */
-  readonly hurry?: AbortSignal | undefined;
+  /**
+   * Also terminates an instance if the context's signal ends copying, since nothing else would if
+   * the client killed the server.
+   */
+  readonly hurries?: boolean;
 }
 
 interface Ending {
@@ -91,31 +93,30 @@ interface Ending {
 }
 
 /**
- * Terminates some of a session's instances. First copies the paths of `--rescue`, also after an
- * interrupt, until `hurry`, and stops their jobs with `stopJob`. If copying is impossible, leaves the
- * instance to its deadline.
+ * Terminates some of a session's instances. First copies the paths of `--rescue`, until the context's
+ * signal, and stops their jobs with `stopJob`. If copying is impossible, leaves the instance to its
+ * deadline.
  */
 export async function endRented(
   { limits, journal }: Renting,
   which: (instance: KnownInstance) => boolean,
   context: Context,
-  { stopJob = async () => false, hurry }: HowToEnd = {},
+  { stopJob = async () => false, hurries = false }: HowToEnd = {},
 ): Promise<Ending> {
   const { living } = await purseOf(limits, journal);
   const lost: CliError[] = [];
   const gate = createGate(AT_ONCE);
   async function copied(one: Pick<KnownInstance, 'id' | 'name'>): Promise<CliError[]> {
-    const copy = (own: Context) => rescueFirst(one, own).then((faults) => lost.push(...faults));
-    const faults = failuresOf(context.shielded(copy));
-    if (hurry === undefined) return faults;
-    return orAborted(faults, hurry).catch(async (error) => {
-      if (!hurry.aborted) throw error;
+    try {
+      lost.push(...(await rescueFirst(one, context)));
+    } catch (error) {
+      if (!hurries || !context.signal.aborted) return failuresOf(Promise.reject(error));
       const missing = await missingPaths(one.id, context);
       if (missing === undefined) return [];
       const message = `Terminating ${one.name} although its --rescue is incomplete (${missing}).`;
       lost.push(new CliError('runFailed', message, { resource: one.id }));
-      return [];
-    });
+    }
+    return [];
   }
   async function endIt({ last, rescue, ...one }: KnownInstance): Promise<CliError[]> {
     const [fault] = rescue === undefined ? [] : await copied(one);
@@ -143,49 +144,62 @@ export async function unresolved({ limits, journal }: Renting): Promise<CliError
 }
 
 /**
- * Finishes detached jobs and terminates instances at their deadlines, as `reap` does. Returns when the
- * session's time is over.
+ * Finishes detached jobs and terminates instances at their deadlines, as `reap` does, until the
+ * context's signal. Calls `onOver` when the session's time is over, or with why it can't go on. Returns
+ * when nothing is in hand.
  */
 export async function watchDeadlines(
   renting: Renting,
-  signal: AbortSignal,
+  onOver: (faults: readonly unknown[]) => void,
   context: Context,
 ): Promise<void> {
-  const { clock, err, serviceClock } = context;
+  const { clock, err, serviceClock, signal } = context;
   const { limits, journal } = renting;
   const lateness = ({ deadline }: KnownInstance) => serviceClock.now() - Date.parse(deadline ?? '');
+  const warn = (faults: readonly CliError[]) => {
+    for (const fault of faults) {
+      if (!isInterrupt(fault)) err.warn('deadline_passed', fault.message);
+    }
+  };
   async function endInTime({ id }: KnownInstance, jobs: readonly JobRecord[]): Promise<void> {
     await finishJobs({ open: jobs, every: LOOK }, context, ({ error }) => {
       if (error !== undefined) err.warn('job_unfinished', error.message);
     });
     const isDue = (one: KnownInstance) => one.id === id && lateness(one) >= 0;
     const { doubts, lost } = await endRented(renting, isDue, context);
-    for (const { message } of doubts) err.warn('deadline_passed', message);
+    warn(doubts);
     for (const { message } of lost) err.warn('rescue_failed', message);
   }
-  const inHand = new Set<string>();
-  for (;;) {
-    const left = limits.endsAt - serviceClock.now();
-    if (left <= 0) return;
-    await clock.sleep(Math.min(LOOK, left), signal);
-    const { living } = await purseOf(limits, journal);
-    if (living.length === 0) continue;
-    await readClock(context);
-    const { open } = await openJobs(context);
-    for (const one of living) {
-      const jobs = open.filter(({ id }) => id === one.id);
-      if (jobs.length === 0 && !(lateness(one) >= 0)) continue;
-      // A job ends its last try by itself; this holds even if its connection hangs.
-      const isLate = jobs.length > 0 && lateness(one) > LAST_TRY;
-      const task = `${one.id} ${isLate}`;
-      if (inHand.has(task)) continue;
-      inHand.add(task);
-      // A copy can last long. Other deadlines and the session's end don't wait for it.
-      void failuresOf(endInTime(one, isLate ? [] : jobs)).then((faults) => {
-        for (const { message } of faults) err.warn('deadline_passed', message);
-        inHand.delete(task);
-      });
+  const inHand = new Map<string, Promise<void>>();
+  try {
+    for (;;) {
+      const left = limits.endsAt - serviceClock.now();
+      if (left <= 0) return onOver([]);
+      await clock.sleep(Math.min(LOOK, left), signal);
+      const { living } = await purseOf(limits, journal);
+      if (living.length === 0) continue;
+      await readClock(context);
+      const { open } = await openJobs(context);
+      signal.throwIfAborted();
+      for (const one of living) {
+        const jobs = open.filter(({ id }) => id === one.id);
+        if (jobs.length === 0 && !(lateness(one) >= 0)) continue;
+        // A job ends its last try by itself; this holds even if its connection hangs.
+        const isLate = jobs.length > 0 && lateness(one) > LAST_TRY;
+        const task = `${one.id} ${isLate}`;
+        if (inHand.has(task)) continue;
+        // A copy can last long. Other deadlines don't wait for it.
+        const work = failuresOf(endInTime(one, isLate ? [] : jobs)).then((faults) => {
+          warn(faults);
+          inHand.delete(task);
+        });
+        inHand.set(task, work);
+      }
     }
+  } catch (error) {
+    if (!signal.aborted) onOver([error]);
+  } finally {
+    await Promise.all(inHand.values());
   }
 }
 

@@ -364,6 +364,35 @@ describe('the end of a session', () => {
     expect(await statuses()).toEqual({ first: 'PROVISIONING', one: 'TERMINATING' });
   });
 
+  test('waits for a termination at a deadline, also with --keep', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const interrupts = { first: first.signal, second: second.signal };
+    const agent = await openAgent(world, ['--allow', 'all', ...budget(1000, '--keep')], {
+      interrupts,
+    });
+    await create(agent, 'one', { terminate_after: '10m' });
+    let respond = () => {};
+    const responding = new Promise<void>((resolve) => {
+      respond = resolve;
+    });
+    change = (handler) => async (request) => {
+      if (request.path.endsWith('/terminate')) await responding;
+      return handler(request);
+    };
+    clock.advance(11 * 60_000);
+    await expect.poll(() => world.service.requests.at(-1)?.path).toMatch(/terminate$/);
+    first.abort(new CliError('terminated', 'Terminated.'));
+    // A server that has ended responds to no call.
+    for (let call = 0; call < 20; call += 1) {
+      expect(await agent.call('status')).toMatchObject({ error: { code: 'guard' } });
+    }
+    respond();
+    expect(await agent.ended).toMatchObject({ code: 143 });
+    expect((await world.cli(['instances', 'get', 'one', '--json'])).stdout).toContain(
+      '"TERMINATING"',
+    );
+  });
+
   test('keeps instances with --keep', async () => {
     const agent = await open('--allow', 'all', ...budget(1000, '--keep'));
     await create(agent, 'one');
