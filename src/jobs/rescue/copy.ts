@@ -146,7 +146,7 @@ async function copyPath(
   const { signal, isLast } = copying;
   const hasCopy = before.copied_at !== null;
   const progress = { path: { ...before, failure: null } as RescuedPath };
-  let left = (isLast ? AGAIN : 0) + (hasCopy ? 0 : 1);
+  let left = isLast ? AGAIN + (hasCopy ? 0 : 1) : 1;
   const look = () => compareAgain(before, shell, copying, context);
   /** Sends all at first. After a cut connection or an earlier copy, only what has not arrived. */
   async function sendMissing(seen: Compared | undefined): Promise<void> {
