@@ -131,6 +131,8 @@ export interface Context {
     | 'onStdinData'
     | 'isStdoutNull'
     | 'dropOutput'
+    | 'isAlive'
+    | 'pid'
     | 'platform'
     | 'nodeVersion'
     | 'home'

@@ -120,8 +120,6 @@ const schemas = lazy(() => {
           /** Why the last attempt failed. */
           failure: z.nullable(text),
           unplaced: z.nullable(z.object({ staging: text, isWhole: z.boolean() })),
-          /** The folder into which a copy is received; null once it has ended. */
-          staging: z.nullish(text),
         }),
       ),
       /** Why the last pass did not copy everything; null if it did. `here`: by this computer. */

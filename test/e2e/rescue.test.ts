@@ -134,9 +134,12 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     expect(readFileSync(here('out', 'a'), 'utf8')).toBe('kept\n');
   });
 
-  test('leave no hidden folder after kill -9 of a pass, once the next pass has copied', async () => {
+  test.each([
+    ['a pass', () => ['instances', 'reap']],
+    ['a copy by hand', () => ['instances', 'rescue', 'killed', `out:${here('out')}`]],
+  ])('leave no hidden folder after kill -9 of %s, once it has run again', async (_what, argv) => {
     const bin = join(computer.home, 'slow');
-    mkdirSync(bin);
+    mkdirSync(bin, { recursive: true });
     // Keeps the connection open after the files, as a slow link does.
     const tar = `#!/bin/sh\n${programAt('tar')} "$@" || exit\ncase $1 in -cf) sleep 15;; esac\n`;
     writeFileSync(join(bin, 'tar'), tar, { mode: 0o755 });
@@ -144,16 +147,16 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     await there('killed', 'mkdir out; echo kept > out/a');
     await late('61m');
     const slow = { ...env, PATH: `${bin}:${process.env.PATH}` };
-    const pass = computer.start(['instances', 'reap'], { env: slow });
+    const killed = computer.start(argv(), { env: slow });
     const hidden = () =>
       existsSync(here('out')) ? readdirSync(here('out')).filter((name) => name !== 'a') : [];
     const arrived = () => hidden().some((name) => existsSync(here('out', name, 'a')));
     await expect.poll(arrived, { timeout: 30_000 }).toBe(true);
-    pass.kill('SIGKILL');
-    await once(pass, 'close');
+    killed.kill('SIGKILL');
+    await once(killed, 'close');
     expect(await statusOf('killed')).toBe('ACTIVE');
     expect(hidden()).toEqual([expect.stringMatching(/^\.gpucloud-/)]);
-    expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
+    await done(...argv());
     expect(readdirSync(here('out'))).toEqual(['a']);
   });
 
@@ -211,7 +214,7 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
 
   test('are copied again at the deadline from an instance without sha256sum', async () => {
     const bin = join(computer.home, 'bin');
-    mkdirSync(bin);
+    mkdirSync(bin, { recursive: true });
     for (const folder of ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin']) {
       for (const name of existsSync(folder) ? readdirSync(folder) : []) {
         if (/^(sha256sum|shasum)$/.test(name) || existsSync(join(bin, name))) continue;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { copyOut } from '../../src/jobs/files/copy-out.ts';
 import { WORK } from '../../src/jobs/remote/supervisor.ts';
 import { errorCode } from '../../src/system/error-code.ts';
 import { needs } from '../support/needs.ts';
+import { COPIER } from './fetch-world.ts';
 import { localShell } from './local-shell.ts';
 
 let home: string;
@@ -18,8 +19,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-/** Fetches a file, and returns the reported progress. */
-async function fetchFile(remote: string, local: string, shell = localShell(home, ['sh'])) {
+/** Fetches a file or folder, and returns the reported progress. */
+async function fetchFile(
+  remote: string,
+  local: string,
+  shell = localShell(home, ['sh']),
+  copier = COPIER,
+  onProgress: () => void = () => undefined,
+) {
   const seen: [number, number | undefined][] = [];
   await copyOut(
     { remote, local },
@@ -27,11 +34,15 @@ async function fetchFile(remote: string, local: string, shell = localShell(home,
       shell,
       signal: new AbortController().signal,
       home: undefined,
+      copier,
       onChanged: () => undefined,
       onSkipped: () => undefined,
       onLack: () => undefined,
       onUnplaced: () => undefined,
-      onProgress: (bytes, total) => seen.push([bytes, total]),
+      onProgress(bytes, total) {
+        onProgress();
+        seen.push([bytes, total]);
+      },
     },
   );
   return seen;
@@ -43,6 +54,35 @@ test("reports a file's fetched and total bytes", async () => {
   const seen = await fetchFile('model.bin', local);
   expect(seen.at(-1)).toEqual([300_000, 300_000]);
   expect((await readFile(local)).length).toBe(300_000);
+});
+
+test.each([
+  ['a file', 'results/model', ''],
+  ['a folder', 'results', ''],
+  ['a pattern', 'results/m*', '/'],
+])('removes what a killed copy of %s has left, and nothing else', async (_what, remote, end) => {
+  await mkdir(join(home, WORK, 'results'));
+  await writeFile(join(home, WORK, 'results', 'model'), 'x');
+  const folder = join(home, 'here');
+  mkdirSync(folder);
+  const hidden = () => readdirSync(folder).filter((name) => name.startsWith('.'));
+  const fetchAs = async (pid: number) => {
+    const during: string[] = [];
+    const local = `${folder}${end}`;
+    const look = () => void during.push(...hidden());
+    await fetchFile(remote, local, localShell(home, ['sh']), { ...COPIER, pid }, look);
+    return during;
+  };
+  const names = [];
+  for (const pid of [7, 8, 9]) names.push(...new Set(await fetchAs(pid)));
+  expect(names).toHaveLength(3);
+  const other = '.gpucloud-elsewhere.example-9-abcdef';
+  const kept = '.gpucloud-0af3c1d2-0000-4000-8000-000000000000';
+  for (const name of [...names, other, kept])
+    mkdirSync(join(folder, name, 'part'), { recursive: true });
+  await fetchAs(7);
+  const left = [...names.slice(0, 2), other, kept];
+  expect(hidden().sort()).toEqual(left.sort());
 });
 
 /** Node opens files in this many threads. */

@@ -137,6 +137,21 @@ describe('reap', () => {
     expect(await world.gpucloud(['jobs', 'attach', 'job'])).toMatchObject({ code: 5 });
   });
 
+  test.each([
+    ['past its deadline', []],
+    ['past its deadline, with --rescue', ['--rescue', 'out']],
+  ])('prints one row for a job %s whose instance has ended', async (_when, flags) => {
+    await world.detach(
+      'true',
+      ...flags.map((word) => (word === 'out' ? `out:${world.local('got')}` : word)),
+    );
+    world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
+    world.advance(70 * 60_000);
+    const { code, rows } = await reap(world);
+    expect({ code, rows }).toMatchObject({ code: 0, rows: [{ outcome: 'already_ended' }] });
+    expect(rows).toHaveLength(1);
+  });
+
   test('records the starting folder for a relative --fetch path', async () => {
     await world.detach('true', '--fetch', 'out');
     expect(world.record().fetch).toEqual([

@@ -14,7 +14,7 @@ export function notCopied(path: Rescue['paths'][number]): RescueRecord['paths'][
 }
 
 export function shownPaths(paths: readonly RescueRecord['paths'][number][]): RescuedPath[] {
-  return paths.map(({ unplaced: _unplaced, staging: _staging, ...path }) => path);
+  return paths.map(({ unplaced: _unplaced, ...path }) => path);
 }
 
 /** The fields of an instance with `--rescue`. */

@@ -7,7 +7,7 @@ import { lastOf } from '../remote/remote-shell.ts';
 import { copyFailed, notStored, programFailed, unwritable } from './copy-failed.ts';
 import type { Copying } from './copy-in.ts';
 import { ensureRoom, lackOfRoom, type Place, placeOf, writeNew } from './local-file.ts';
-import { ensureApart, inStaging, makeLinks, moveInto } from './merge.ts';
+import { type Copier, ensureApart, inStaging, makeLinks, moveInto } from './merge.ts';
 import { ensurePlain, isPattern, matcherOf } from './pattern.ts';
 import {
   BEGIN,
@@ -58,8 +58,7 @@ export interface CopyingOut extends Copying {
   onLack(what: string): void;
   /** Reports received files that could not be moved to their place. */
   onUnplaced(received: Unplaced): void;
-  /** Stores the folder into which the copy is received, before it begins. */
-  onStaging?(staging: string): Promise<void>;
+  readonly copier: Copier;
   /** Returns the files of a folder that are not here yet, such as `a/b`. By default, all are sent. */
   missingNames?(): Promise<readonly string[] | undefined>;
 }
@@ -202,8 +201,8 @@ async function receiveFolder(
   if (lack !== undefined) copying.onLack(`${lack}. Fetching the files that fit.`);
   const staged = inStaging(
     local,
+    copying.copier,
     async (folder) => {
-      await copying.onStaging?.(folder);
       const take: Take = (bytes) => unpack(bytes, Object.assign(into, { folder }));
       try {
         missing.cut = await receive({ script, path, input }, take, copying);
@@ -283,8 +282,8 @@ async function receiveFile(
   await makeFolder(folder);
   await inStaging(
     folder,
+    copying.copier,
     async (staging) => {
-      await copying.onStaging?.(staging);
       const file = join(staging, basename(to));
       await ensureRoom(folder, path, size);
       await receiveWhole(path, (bytes) => writeNew(file, bytes, { mode: 0o666 }), copying);

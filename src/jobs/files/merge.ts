@@ -10,11 +10,39 @@ import {
   symlink,
   unlink,
 } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { CliError } from '../../errors.ts';
 import { errorCode } from '../../system/error-code.ts';
 import { notStored, unwritable } from './copy-failed.ts';
 import type { Link } from './unpack.ts';
+
+/** The process that copies. */
+export interface Copier {
+  readonly pid: number;
+  /** Whether another process of this computer lives. */
+  isAlive(pid: number): boolean;
+}
+
+/** Names this computer too, since several may copy to one network drive. */
+function stagingPrefix(): string {
+  return `.gpucloud-${hostname()
+    .replace(/[^\w.-]/g, '_')
+    .slice(0, 64)}-`;
+}
+
+/** Removes what killed processes have received beside the files. Everything is received again. */
+async function removeAbandoned(parent: string, { pid, isAlive }: Copier): Promise<void> {
+  const prefix = stagingPrefix();
+  // If the folder can't be read, a new one in it may still be possible.
+  const names = await readdir(parent).catch(() => []);
+  for (const name of names.filter((one) => one.startsWith(prefix))) {
+    const [, owner] = /^(\d+)-[A-Za-z0-9]{6}$/.exec(name.slice(prefix.length)) ?? [];
+    if (owner === undefined || Number(owner) === pid || isAlive(Number(owner))) continue;
+    // The folder of another user stays. The copy does not need its space.
+    await removeStaging(join(parent, name)).catch(() => undefined);
+  }
+}
 
 /**
  * Creates a private folder with a random name for each attempt. The folder is on the destination's
@@ -22,11 +50,14 @@ import type { Link } from './unpack.ts';
  */
 export async function inStaging(
   parent: string,
+  copier: Copier,
   receive: (staging: string) => Promise<void>,
   place: (staging: string) => Promise<void>,
   onUnplaced: (staging: string) => void,
 ): Promise<void> {
-  const staging = await mkdtemp(join(parent, '.gpucloud-')).catch((error: unknown) => {
+  await removeAbandoned(parent, copier);
+  const name = `${stagingPrefix()}${copier.pid}-`;
+  const staging = await mkdtemp(join(parent, name)).catch((error: unknown) => {
     throw unwritable(parent, error);
   });
   try {
@@ -38,11 +69,22 @@ export async function inStaging(
   try {
     await place(staging);
   } catch (error) {
-    onUnplaced(staging);
     // Keeps files that could not be moved, since the instance may be terminated soon.
-    throw unplaced(staging, error);
+    const kept = await keepFor(staging);
+    onUnplaced(kept);
+    throw unplaced(kept, error);
   }
   await rmdir(staging);
+}
+
+/** Renames a folder, so that no later process takes it for one of a killed process. */
+async function keepFor(staging: string): Promise<string> {
+  const kept = join(dirname(staging), hiddenName());
+  // In a folder that became read-only, it keeps its name.
+  return rename(staging, kept).then(
+    () => kept,
+    () => staging,
+  );
 }
 
 function unplaced(staging: string, error: unknown): CliError {

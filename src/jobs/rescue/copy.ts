@@ -10,7 +10,6 @@ import type { FindSignIn } from '../../ssh/sign-in.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
 import type { CopyingOut, Unplaced } from '../files/copy-out.ts';
 import { copyOrPlace } from '../files/copy-out-each.ts';
-import { removeStaging } from '../files/merge.ts';
 import { isRented, type JobRecord } from '../record/record.ts';
 import { signIn } from '../remote/probe.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
@@ -71,13 +70,12 @@ export async function copyPaths(
   for (const path of paths) {
     const remote = path.remote.startsWith('/') ? path.remote : `${from}/${path.remote}`;
     copying.onBegin?.(path.remote);
-    const onStaging = (staging: string) => copying.onCopied({ ...path, staging });
-    const one = await copyPath({ ...path, remote }, shell, { ...copying, onStaging }, context);
+    const one = await copyPath({ ...path, remote }, shell, copying, context);
     // Names the path as it was given.
     const asGiven = (text: string) =>
       text.replace('Could not copy files out: ', '').replaceAll(`${from}/`, '');
     const failure = one.path.failure && asGiven(one.path.failure);
-    const copied = { ...one.path, remote: path.remote, failure, staging: null };
+    const copied = { ...one.path, remote: path.remote, failure };
     done.push(copied);
     same.push(...one.same);
     if (isLast && one.gap !== undefined) {
@@ -139,22 +137,16 @@ interface One {
   readonly error: CliError | undefined;
 }
 
-interface CopyingPath extends Copying {
-  /** Stores where a copy is received. A killed process leaves it there. */
-  onStaging(staging: string): Promise<void>;
-  readonly missingNames?: CopyingOut['missingNames'];
-}
-
 async function copyPath(
   before: RescuedPath,
   shell: RemoteShell,
-  copying: CopyingPath,
+  copying: Copying,
   context: Context,
 ): Promise<One> {
   const { signal, isLast } = copying;
   const hasCopy = before.copied_at !== null;
   const progress = { path: { ...before, failure: null } as RescuedPath };
-  let left = (isLast ? AGAIN : 0) + (hasCopy ? 0 : 1);
+  let left = isLast ? AGAIN + (hasCopy ? 0 : 1) : 1;
   const look = () => compareAgain(before, shell, copying, context);
   /** Sends all at first. After a cut connection or an earlier copy, only what has not arrived. */
   async function sendMissing(seen: Compared | undefined): Promise<void> {
@@ -180,7 +172,6 @@ async function copyPath(
     }
   }
   try {
-    if (before.staging != null) await removeStaging(before.staging);
     let found = hasCopy ? await look() : undefined;
     if (found?.isGone === true) {
       return { path: progress.path, same: [], isGone: true, error: undefined };
@@ -230,7 +221,7 @@ function withCompared(path: RescuedPath, found: Compared | undefined): RescuedPa
 async function copyOnce(
   progress: { path: RescuedPath },
   shell: RemoteShell,
-  { signal, now, onProgress, onStaging, missingNames }: CopyingPath,
+  { signal, now, onProgress, missingNames }: Copying & Pick<CopyingOut, 'missingNames'>,
   context: Context,
 ): Promise<void> {
   const begun = now();
@@ -240,7 +231,6 @@ async function copyOnce(
     // The comparison finds changes.
     onChanged: () => undefined,
     onProgress: onProgress ?? (() => undefined),
-    onStaging,
     ...(missingNames && { missingNames }),
     async onUnplaced(_one: object, unplaced: Unplaced) {
       progress.path = { ...progress.path, unplaced };

@@ -11,7 +11,7 @@ export interface Steps {
   /** Returns what earlier passes did. */
   before(): Before;
   /** Copies and compares all paths, until `until`. `isLast`: the instance ends afterwards. */
-  copy(until: number, isLast: boolean): Promise<'early' | 'whole' | 'failed'>;
+  copy(until: number, isLast: boolean): Promise<'copied' | 'whole' | 'failed'>;
   pause(until: number): Promise<void>;
   /** Terminates the instance. `isWhole`: nothing is missing. */
   end(isWhole: boolean): Promise<void>;

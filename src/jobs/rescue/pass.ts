@@ -28,7 +28,7 @@ import { copyPaths, type RescuedPath, type Result } from './copy.ts';
 import { driveRescue } from './drive.ts';
 import { saveHashes } from './hashes.ts';
 import { type Before, nextStep, paidTime } from './state.ts';
-import { changingText, keptError, lostError, missingText, rescuedText } from './words.ts';
+import { changingText, keptError, lostError, missingText, oldText, rescuedText } from './words.ts';
 
 /** An instance that ends by itself, and whose paths are copied first. */
 export type Rescued = Deadline & { readonly rescue: Rescue };
@@ -197,7 +197,7 @@ async function rescueHeld(
     if (fault !== undefined) context.err.warn('local_storage', fault.message);
     return fault === undefined;
   };
-  const tellFailure = ({ message }: CliError, since: string) =>
+  const tellFailure = ({ message }: Pick<CliError, 'message'>, since: string) =>
     notify({ event: 'rescue_failed', id, name, message, exit_code: null }, since, context);
 
   /** Returns an error also if copying took longer than the budget pays for. */
@@ -261,7 +261,7 @@ async function rescueHeld(
         await tellFailure(kept, since);
         return 'failed';
       }
-      if (!isLast) return 'early';
+      if (!isLast) return 'copied';
       const message = rescuedText(one, progress.paths);
       const event = { event: 'rescued', id, name, message, exit_code: null } as const;
       await notify(event, progress.due?.by ?? '', context);
@@ -273,7 +273,9 @@ async function rescueHeld(
       const failure = isWhole ? undefined : (error ?? failureOf(progress));
       const lost = failure && lostError(one, progress.paths, failure, time.now());
       const report = async () => {
-        if (lost !== undefined) await tellFailure(lost, `${progress.due?.by} end`);
+        if (isWhole) return [];
+        const told = lost ?? warnOfOld(one, progress.paths, time.now(), context);
+        await tellFailure(told, `${progress.due?.by} end`);
         return lost === undefined ? [] : [lost];
       };
       if (terminates === false) {
@@ -346,6 +348,21 @@ export async function foreseeRescue(
     return { action: 'rescue', why: 'its --rescue budget is used up, so this is the last try' };
   }
   return { action: 'rescue', why: isDue ? 'its deadline has passed' : 'its deadline is near' };
+}
+
+/** Warns that only the copies before the deadline exist, and returns the message. */
+function warnOfOld(
+  { name }: Rescued,
+  paths: readonly RescuedPath[],
+  now: number,
+  { err }: Context,
+): { readonly message: string } {
+  const message = oldText(name, paths, now);
+  err.warn('rescue_failed', message);
+  for (const { remote, changing } of paths) {
+    if (changing.length > 0) err.warn('copy', changingText(name, remote, changing));
+  }
+  return { message };
 }
 
 /** Returns why an earlier pass did not copy everything. */

@@ -16,10 +16,10 @@ export interface Situation {
   /** Milliseconds until the next pass. */
   readonly every: number;
   /**
-   * What this pass did: `failed`, `again` after the pause that follows a failure, or `whole` if each
-   * path is here and was compared after the instance was due.
+   * What this pass did: `failed`, `again` after the pause that follows a failure, `copied` before the
+   * instance was due, or `whole` if each path is here and was compared after it was due.
    */
-  readonly copied: Before | 'failed' | 'again' | 'whole';
+  readonly copied: Before | 'failed' | 'again' | 'copied' | 'whole';
 }
 
 /** What earlier passes did: `early` if each path was copied, `partly` if a copy failed. */
@@ -34,10 +34,12 @@ export type Step = 'wait' | 'copy' | 'keep' | 'retry' | 'end' | 'give up';
 export function nextStep(situation: Situation): Step {
   const { now, deadline, due, early, paid, every, copied } = situation;
   if (due === undefined) {
+    if (deadline === undefined) return 'wait';
     const isMissing = copied === 'not yet' || copied === 'partly';
-    if (!isMissing || deadline === undefined) return 'wait';
     // The next pass would start too late.
-    return now + every < deadline - early ? 'wait' : 'copy';
+    if (isMissing) return now + every < deadline - early ? 'wait' : 'copy';
+    // Without a budget, nothing is copied after the deadline, so the last pass copies what changed.
+    return copied === 'early' && paid === 0 && now + every >= deadline ? 'copy' : 'wait';
   }
   if (copied === 'whole') return 'end';
   // Before the deadline, one copy costs nothing of the budget.

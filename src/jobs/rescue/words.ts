@@ -42,12 +42,20 @@ export function lostError(
   cause: CliError,
   now: number,
 ): CliError {
-  const what = missingText(paths, ({ failure }) => failure !== null, now);
+  // A copy that took too long is no failure of a path.
+  const isCut = paths.every((path) => path.copied_at !== null && path.failure === null);
+  const what = missingText(paths, ({ failure }) => isCut || failure !== null, now);
   return failed(
     cause,
     `The budget of ${name} was used up, so it was terminated before everything was copied (${what}). ${withStop(cause.message)}`,
     { resource: id },
   );
+}
+
+/** Everything was copied, but not after the deadline. */
+export function oldText(name: string, paths: readonly RescuedPath[], now: number): string {
+  const what = missingText(paths, () => true, now);
+  return `The budget of ${name} pays for no copy after its deadline, so later changes of its --rescue paths are lost (${what}).`;
 }
 
 /** `isOld`: whether the copy of a path may be older than the path. */

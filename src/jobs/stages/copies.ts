@@ -98,6 +98,7 @@ export function copyingFrom(
     shell,
     signal,
     home: host.home,
+    copier: host,
     onChanged: (what) => warn(`Changed during the copy: ${what}`),
     onSkipped(named, count) {
       const more = count > named.length ? ` and ${count - named.length} more` : '';

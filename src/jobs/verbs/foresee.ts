@@ -39,12 +39,20 @@ export async function foreseeJob(
     isKept: false,
     failed: 'none',
   });
-  const why = record.kept === null || step !== 'leave' ? WHY[state.kind] : 'its job kept it';
-  return { action: actionOf(step, record, state.kind), why };
+  if (step === 'leave' && record.kept !== null) return { action: 'keep', why: 'its job kept it' };
+  const action = actionOf(step, state.kind);
+  const isByTime = action === 'finish_job' && time !== 'early' && isOpen(state.kind);
+  const when = time === 'past' ? 'its deadline has passed' : 'its deadline is near';
+  return { action, why: isByTime ? `${when}, and ${WHY[state.kind]}` : WHY[state.kind] };
 }
 
-function actionOf(step: Step, { kept }: JobRecord, state: keyof typeof WHY): Foreseen['action'] {
-  if (step === 'leave') return kept !== null || state === 'lost' ? 'keep' : 'nothing';
+/** Whether only the deadline ends a job in this state. */
+function isOpen(state: keyof typeof WHY): boolean {
+  return state === 'running' || state === 'unreachable' || state === 'lost';
+}
+
+function actionOf(step: Step, state: keyof typeof WHY): Foreseen['action'] {
+  if (step === 'leave') return state === 'lost' ? 'keep' : 'nothing';
   return step === 'reportLost' || step === 'keep' ? 'keep' : 'finish_job';
 }
 

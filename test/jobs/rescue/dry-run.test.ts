@@ -87,6 +87,17 @@ const SITUATIONS: readonly Situation[] = [
     outcomes: [],
   },
   {
+    is: 'a command that runs past its deadline',
+    async begin() {
+      await world.detach(LASTS);
+      await started(world);
+      world.advance(70 * MINUTE);
+    },
+    action: 'finish_job',
+    why: 'its deadline has passed, and its command still runs',
+    outcomes: ['terminated'],
+  },
+  {
     is: 'a command that has exited',
     begin: () => world.detach('true').then(() => exited(world)),
     action: 'finish_job',

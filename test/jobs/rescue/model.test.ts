@@ -123,7 +123,7 @@ function stepsOf(world: World): Steps {
       const { version, now } = world;
       world.write(() => undefined);
       world.copied = { version, at: now };
-      return isLast ? 'whole' : 'early';
+      return isLast ? 'whole' : 'copied';
     },
     async pause(until) {
       world.now += Math.max(1, Math.min(MINUTE / 2, until - world.now));

@@ -210,6 +210,37 @@ real --exclude=locked "$@"; echo "tar: ${denied}; exit 2`,
     },
   );
 
+  test('without a budget copies before the deadline, and then names the age of the copy', async () => {
+    await notifying(world);
+    await createBox(world, 'out', '--rescue-budget', '0');
+    const there = join(world.there(NEW), 'out', 'a');
+    for (const [minutes, text] of [
+      [50, '1'],
+      [6, '2'],
+      [3, '3'],
+    ] as const) {
+      writeFileSync(there, text);
+      world.advance(minutes * MINUTE);
+      expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
+      expect(readFileSync(world.local('got/a'), 'utf8')).toBe(text);
+    }
+    writeFileSync(there, '4');
+    world.advance(4.5 * MINUTE);
+    const { code, rows, stderr } = await reap(world);
+    const message =
+      'The budget of box pays for no copy after its deadline, so later changes of its --rescue paths are lost (last copy: out is from 4 min ago).';
+    expect({ code, rows, warnings: warningsOf(stderr) }).toMatchObject({
+      code: 0,
+      rows: [{ outcome: 'terminated', rescued: [{ remote: 'out', files: 1, failure: null }] }],
+      warnings: [message],
+    });
+    expect(readFileSync(world.local('got/a'), 'utf8')).toBe('3');
+    expect(heard(world)).toMatchObject([
+      { event: 'rescue_failed', message },
+      { event: 'terminated_at_deadline' },
+    ]);
+  });
+
   test('sends rescue_failed once, then rescued and the termination', async () => {
     await notifying(world);
     await createBox(world, 'late');

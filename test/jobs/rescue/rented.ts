@@ -19,11 +19,15 @@ export const CREATE_BOX = [
 ];
 
 /** Rents an instance without a job, which ends in an hour and has the file out/a. */
-export async function createBox(world: LoopbackWorld, rescue?: string): Promise<void> {
+export async function createBox(
+  world: LoopbackWorld,
+  rescue?: string,
+  ...flags: string[]
+): Promise<void> {
   const own = addKey(world.local('.'));
   world.renting.sshKeys = [own];
   const more = rescue === undefined ? [] : ['--rescue', `${rescue}:${world.local('got')}`];
-  const words = [...CREATE_BOX, '--terminate-after', '1h', ...more];
+  const words = [...CREATE_BOX, '--terminate-after', '1h', ...more, ...flags];
   const { code, stderr } = await world.gpucloud(words);
   expect(code, stderr).toBe(0);
   Object.assign(world.renting.instances.get(NEW) ?? {}, { ssh_keys: [own] });

@@ -26,6 +26,12 @@ describe('what happens next to an instance with --rescue', () => {
     [{ now: 90, copied: 'partly' }, 'copy'],
     [{ now: 90, copied: 'failed' }, 'wait'],
     [{ now: 90, copied: 'whole' }, 'wait'],
+    // Without a budget, the last pass before the deadline copies what has changed.
+    [{ now: 94, paid: 0, copied: 'early' }, 'wait'],
+    [{ now: 95, paid: 0, copied: 'early' }, 'copy'],
+    [{ now: 95, paid: 0, copied: 'copied' }, 'wait'],
+    [{ now: 95, paid: 0, copied: 'failed' }, 'wait'],
+    [{ now: 95, copied: 'early' }, 'wait'],
     // Only an idle rule.
     [{ now: 90, deadline: undefined }, 'wait'],
     [{ now: 90, deadline: undefined, due: 90 }, 'copy'],
@@ -51,11 +57,13 @@ describe('what happens next to an instance with --rescue', () => {
     // Without a budget, the tries before the deadline count, or else one try.
     [{ now: 100, due: 100, paid: 0 }, 'copy'],
     [{ now: 100, due: 100, paid: 0, copied: 'early' }, 'give up'],
+    [{ now: 100, due: 100, paid: 0, copied: 'copied' }, 'give up'],
     [{ now: 100, due: 100, paid: 0, copied: 'partly' }, 'give up'],
     [{ now: 100, due: 100, paid: 0, copied: 'failed' }, 'give up'],
     // `run` and `mcp` end an instance before its deadline.
     [{ now: 95, due: 95, paid: 0 }, 'copy'],
     [{ now: 95, due: 95, paid: 0, copied: 'early' }, 'copy'],
+    [{ now: 95, due: 95, copied: 'copied' }, 'copy'],
     [{ now: 95, due: 95, paid: 0, copied: 'failed' }, 'give up'],
     [{ now: 95, due: 95, paid: 0, copied: 'whole' }, 'end'],
   ] as const)('%j: %s', (change, step) => {
