@@ -229,6 +229,11 @@ export function deadlineHeader({ deadline }: Enforcement): string {
   return deadline.isArmed ? 'ENDS' : 'UNENFORCED DEADLINE';
 }
 
+/** Returns {@link deadlineHeader} for a narrow terminal. */
+export function shortHeader({ deadline }: Enforcement): string {
+  return deadline.isArmed ? 'ENDS' : 'UNENFORCED';
+}
+
 /** Returns what enforces a deadline or an idle rule. */
 export function endsNeed(ends: {
   deadline?: unknown;
