@@ -37,7 +37,7 @@ describe('a deadline', () => {
       const { code, stderr, requests } = await world.cli([...argv, ...flag]);
       expect({ code, requests }).toEqual({ code: 2, requests: [] });
       expect(stderr).toBe(
-        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: schedule it: while :; do gpucloud instances reap --every 5m; sleep 300; done; or add --unenforced to skip this check\n',
+        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: add --unenforced to skip this check, or schedule it:\nwhile :; do gpucloud instances reap --every 5m; sleep 300; done\n',
       );
     }
   });
