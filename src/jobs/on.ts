@@ -44,7 +44,11 @@ export async function refuseSeveralOn(
   words: readonly string[],
   context: Context,
 ): Promise<void> {
-  if (first.includes(',')) throw severalOn(first.split(','), words);
+  if (first.includes(',')) {
+    const names = [...new Set(first.split(',').map((name) => name.trim()))].filter(Boolean);
+    if (names.length < 2) throw usageError(`--on "${first}": use one name or ID, without commas`);
+    throw severalOn(names, words);
+  }
   if (words.indexOf('--') < 1) return;
   const { instances } = await (await context.journal()).read({ archived: true });
   const others = instancesBefore(words, instances);

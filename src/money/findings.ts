@@ -38,6 +38,10 @@ interface OpenJob {
    * When gpucloud noticed that the command had disappeared without an exit code; null otherwise.
    */
   readonly lost_at: string | null;
+  /** Seconds since the job began. */
+  readonly age_seconds: number;
+  /** Whether a process of this computer follows the job. */
+  readonly isFollowed: boolean;
   /** Why the instance refused the last sign-in of `reap`. */
   readonly sign_in_refused?: string | null | undefined;
 }
@@ -147,6 +151,19 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
     message: ({ name, sign_in_refused: why }) =>
       `"instances reap" can't finish the job of ${short(name)} (${clamp(why ?? '', 80)}). To finish it`,
     next: ({ name, id }) => ['jobs', 'attach', typedName(name, id)],
+  }),
+  ofJobs({
+    code: 'job_unfollowed',
+    test: ({ exit_code, kept, lost_at, sign_in_refused, isFollowed }, { enforcement }) =>
+      exit_code === null &&
+      kept === null &&
+      lost_at === null &&
+      sign_in_refused == null &&
+      !isFollowed &&
+      enforcement?.job.isArmed === false,
+    message: ({ name, age_seconds: age }) =>
+      `The job on ${short(name)}, started ${spanText(age)} ago, may have ended: nothing on this computer follows it. To check`,
+    next: () => ['jobs', 'list'],
   }),
   ofInstances({
     code: 'running_long',

@@ -157,7 +157,12 @@ export type Block = { readonly heading?: string } & (
 export interface TableBlock {
   readonly kind: 'table';
   readonly heading?: string;
-  readonly columns: readonly { readonly header: string; readonly kind?: Kind }[];
+  readonly columns: readonly {
+    readonly header: string;
+    /** The header of a terminal in which the whole table does not fit. */
+    readonly short?: string | undefined;
+    readonly kind?: Kind;
+  }[];
   readonly rows: readonly (readonly Cell[])[];
   /** Leave out later columns rather than cut one of these first columns. */
   readonly uncut?: number;

@@ -333,6 +333,15 @@ describe('create --file with a job file', () => {
 describe('run --init', () => {
   const init = (...argv: string[]) => world.cli(['run', '--init', ...argv]);
 
+  test.each([
+    ['--offer', 'no known offer'],
+    ['--image', 'no known image'],
+  ])('rejects an unknown %s', async (flag, reason) => {
+    const { code, stdout, stderr } = await init(flag, 'RTX 9999');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(`error: ${flag} "RTX 9999": ${reason} has that name`);
+  });
+
   test('writes an example that runs, with the flags given', needs('ssh'), async () => {
     const ofThisRun = [
       ...['--any-env-key', '--detach', '--identity', 'id', '--poll-interval', '3s'],

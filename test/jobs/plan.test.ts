@@ -323,6 +323,15 @@ describe('gpucloud run before renting', () => {
     });
   });
 
+  test.each(['one,', ',', 'one, one'])('rejects the list --on %j', async (name) => {
+    const { code, requests, stderr } = await world.cli(['run', '--on', name, '--', 'make']);
+    expect({ code, requests, stderr }).toEqual({
+      code: 2,
+      requests: [],
+      stderr: `error: --on "${name}": use one name or ID, without commas\n`,
+    });
+  });
+
   test('refuses --on A B -- COMMAND if B is known here', async () => {
     await world.close();
     const dev = { id: ID, name: 'dev', status: 'ACTIVE' };

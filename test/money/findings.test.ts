@@ -35,9 +35,7 @@ const instance = (fields: Partial<AccountInstance>) =>
   }) as AccountInstance;
 
 function messages(code: string, more: { instances?: AccountInstance[]; drives?: AccountDrive[] }) {
-  const armed = { isArmed: false, reason: 'not scheduled' } as const;
-  const enforcement = { deadline: armed, idle: armed, job: armed, rescue: armed };
-  const look = { ...lookAt(reading), enforcement, ...more };
+  const look = { ...lookAt(reading), enforcement: NOTHING_ARMED, ...more };
   return findingsOf(look, code).map(({ message }) => message);
 }
 
@@ -102,8 +100,15 @@ const job = (fields: Partial<Look['jobs'][number]>): Look['jobs'][number] => ({
   kept: null,
   lost_at: null,
   sign_in_refused: null,
+  age_seconds: 3 * HOUR,
+  isFollowed: false,
   ...fields,
 });
+const unarmed = { isArmed: false, reason: 'not scheduled' } as const;
+const NOTHING_ARMED = { deadline: unarmed, idle: unarmed, job: unarmed, rescue: unarmed };
+const JOBS_ARMED = { ...NOTHING_ARMED, job: { isArmed: true, reason: undefined } };
+const UNFOLLOWED =
+  'job_unfollowed i-1: The job on trainer, started 3 h ago, may have ended: nothing on this computer follows it. To check > jobs list';
 const other = (next: readonly string[] | undefined): Look['others'][number] => ({
   scope: { service: 'https://a/v1', account: 'acc' },
   names: ['x'],
@@ -158,7 +163,28 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
     { instances: [instance({ rescue_failing: 'disk full' })] },
     'rescue_failing i-1: Could not copy the --rescue paths of trainer (disk full). To copy them > instances rescue trainer',
   ],
-  ['a job that runs', { instances: [instance({})], jobs: [job({})] }],
+  [
+    'a job that nothing follows',
+    { instances: [instance({})], jobs: [job({})], enforcement: NOTHING_ARMED },
+    UNFOLLOWED,
+  ],
+  [
+    'a job that a process follows',
+    {
+      instances: [instance({})],
+      jobs: [job({ isFollowed: true })],
+      enforcement: NOTHING_ARMED,
+    },
+  ],
+  [
+    'a job that a schedule finishes',
+    { instances: [instance({})], jobs: [job({})], enforcement: JOBS_ARMED },
+  ],
+  [
+    'a job of a terminated instance',
+    { instances: [instance({ bills: false })], jobs: [job({})], enforcement: NOTHING_ARMED },
+  ],
+  ['a job with unknown enforcement', { instances: [instance({})], jobs: [job({})] }],
   [
     'a finished job',
     { instances: [instance({})], jobs: [job({ exit_code: 0 })] },

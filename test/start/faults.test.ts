@@ -138,6 +138,7 @@ describe('an uncaught error', needs('POSIX'), () => {
       [
         'The sandbox is running. Copy these lines into another terminal; press Ctrl-C here to stop.',
         'Commands on sandbox instances run on this computer with your permissions.',
+        'Offer and image IDs: gpucloud sandbox catalog -o csv',
         'Stopped the sandbox. Its state is saved.',
         'error: Unexpected failure: Error: boom',
         'hint: this is a bug in gpucloud; run the command with --debug and report the output\n',

@@ -57,7 +57,9 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
   const rows = withCosts(known.rows, context).filter((row) => all || !isTerminated(row.status));
   const shown = context.out.people ? rows : await withJobs(rows, context);
   await show(shown, all, context.out, context);
-  for (const other of await otherAccounts(context)) context.err.note(otherAccountText(other));
+  for (const other of await otherAccounts(context)) {
+    context.err.warn('may_be_billing', otherAccountText(other));
+  }
   const { driveFault } = known;
   const worst = worstOf(known.faults);
   throwAll([

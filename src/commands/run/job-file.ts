@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { CreateFlags, FileFlags, Given, JobFlags } from '../../instances/rent/given.ts';
+import { ensureHardware } from '../../instances/rent/hardware.ts';
 import { manifestText } from '../../instances/rent/manifest-text.ts';
 import { parseFetch } from '../../jobs/files/copy-out.ts';
 import type { JobInput } from '../../jobs/job.ts';
@@ -77,6 +78,7 @@ export function jobIn(given: Given): Omit<JobInput, 'how' | 'detach' | 'report_f
 /** Prints a job file for `run --init`. */
 export async function printJobFile(read: Given, given: RunFlags, context: Context): Promise<void> {
   const { err, out, flags } = context;
+  await ensureHardware(read, context);
   const showSecrets = flags.showSecrets === true;
   await out.text(await manifestText(ownFlags(read), { showSecrets }));
   // commander sets these flags to their defaults.

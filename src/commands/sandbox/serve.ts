@@ -2,6 +2,7 @@ import { oneOf, repeated, ruled } from '../../command-line/parse.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import type { ServedSandbox } from '../../json-results/local.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import type { Fault, RequestEntry } from '../../sandbox/index.ts';
 import { FAULT_NAMES, listeningPort, speed, stateOption } from './flags.ts';
 import { servedView } from './view.ts';
@@ -76,6 +77,7 @@ async function announce(served: ServedSandbox, { out, err }: Context): Promise<v
         'The sandbox is running. Copy these lines into another terminal; press Ctrl-C here to stop.',
       );
       err.note('Commands on sandbox instances run on this computer with your permissions.');
+      err.note(`Offer and image IDs: ${gpucloud('sandbox', 'catalog', '-o', 'csv')}`);
       return out.text(
         `export GPUCLOUD_BASE_URL=${served.url}\nexport GPUCLOUD_API_KEY=${served.api_key}\n`,
       );

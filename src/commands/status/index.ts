@@ -4,7 +4,8 @@ import type { Context } from '../../context.ts';
 import { armCommand, type Enforcement, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { otherAccounts } from '../../instances/other-accounts.ts';
 import { payingAccount } from '../../instances/rent/account.ts';
-import { isRented, readJobs } from '../../jobs/record/record.ts';
+import { isFollowed } from '../../jobs/record/lock.ts';
+import { isRented, type JobRecord, readJobs } from '../../jobs/record/record.ts';
 import type { Overview } from '../../json-results/money.ts';
 import { type AccountReading, assertWhole, readAccount } from '../../money/account.ts';
 import { findingsOf, lookAt } from '../../money/findings.ts';
@@ -56,14 +57,33 @@ interface Screen {
 
 async function screenOf(reading: AccountReading, context: Context): Promise<Screen> {
   const enforcement = await readEnforcement({ account: reading.user?.id }, context);
-  const jobs = (await readJobs(context))
-    .filter(({ ended_at }) => ended_at === null)
-    .filter(isRented);
+  const jobs = await openJobs(context);
   const others = await otherAccounts(context);
   const look = lookAt(reading, { enforcement, jobs, others });
   const isUnenforced = findingsOf(look, UNENFORCED).length > 0;
   const arm = isUnenforced ? withProfile(await armCommand(context), context.flags.profile) : '';
-  return { overview: overviewOf(look, { typed: typedIn(context), armCommand: arm }), enforcement };
+  return {
+    overview: overviewOf(look, {
+      typed: typedIn(context),
+      armCommand: arm,
+      hasJobs: jobs.length > 0,
+    }),
+    enforcement,
+  };
+}
+
+/** Reads the records of jobs that have not ended. Asks no instance, since that needs a sign-in. */
+async function openJobs(context: Context) {
+  const open = (await readJobs(context)).filter(({ ended_at }) => ended_at === null);
+  const secondsOf = ({ started_at }: JobRecord) =>
+    Math.max(0, (context.clock.now() - Date.parse(started_at)) / 1000);
+  return Promise.all(
+    open.filter(isRented).map(async (job) => ({
+      ...job,
+      age_seconds: secondsOf(job),
+      isFollowed: await isFollowed(job, context),
+    })),
+  );
 }
 
 /** Redraws the status. The screen lists unread parts, and the next refresh tries them again. */

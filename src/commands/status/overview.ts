@@ -21,10 +21,12 @@ interface How {
   readonly typed: Typed;
   /** The command that makes this computer enforce deadlines; '' if none is needed. */
   readonly armCommand: string;
+  /** Whether a job on an instance has not ended. */
+  readonly hasJobs: boolean;
 }
 
 /** Builds the JSON of `status`: the service's names and amounts, and a few of gpucloud's. */
-export function overviewOf(look: Look, { typed, armCommand }: How): Overview {
+export function overviewOf(look: Look, { typed, armCommand, hasJobs }: How): Overview {
   const { reading, facts, instances, drives } = look;
   const { now, user, faults } = reading;
   const isFunded = facts.balance?.gt(0) !== false;
@@ -47,10 +49,12 @@ export function overviewOf(look: Look, { typed, armCommand }: How): Overview {
       message,
       command: code === UNENFORCED ? armCommand : next && typed(next),
     })),
-    next: nextSteps(mayBillIn(instances), drives, { canRent }).map(({ words, purpose }) => ({
-      command: typed(words),
-      purpose,
-    })),
+    next: nextSteps(mayBillIn(instances), drives, { canRent, hasJobs }).map(
+      ({ words, purpose }) => ({
+        command: typed(words),
+        purpose,
+      }),
+    ),
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
   };
 }
@@ -59,11 +63,11 @@ export function mayBillIn(instances: readonly AccountInstance[]): AccountInstanc
   return instances.filter(({ id, bills }) => id !== null && bills !== false);
 }
 
-/** Returns at most three next steps. Omits pending requests: the attention list shows them. */
+/** Returns at most four next steps. Omits pending requests: the attention list shows them. */
 function nextSteps(
   living: readonly AccountInstance[],
   drives: readonly AccountDrive[],
-  { canRent }: { readonly canRent: boolean },
+  { canRent, hasJobs }: { readonly canRent: boolean; readonly hasJobs: boolean },
 ): NextStep[] {
   const nameOf = ({ name, id }: AccountInstance) => typedName(name, id ?? '');
   const running = living.find(({ status }) => status === 'ACTIVE');
@@ -81,6 +85,7 @@ function nextSteps(
   } else if (canRent) {
     steps.push({ words: ['instances', 'create'], purpose: 'rent' });
   }
+  if (hasJobs) steps.push({ words: ['jobs', 'list'], purpose: 'jobs' });
   steps.push(
     living.length > 0 || drives.length > 0
       ? { words: ['billing', 'spend'], purpose: 'costs' }

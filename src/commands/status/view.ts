@@ -1,4 +1,4 @@
-import { deadlineHeader, type Enforcement } from '../../instances/deadlines/armed.ts';
+import { deadlineHeader, type Enforcement, shortHeader } from '../../instances/deadlines/armed.ts';
 import { idleText } from '../../instances/deadlines/idle-time.ts';
 import type { AccountDrive, AccountInstance, Overview } from '../../json-results/money.ts';
 import { byPrice } from '../../money/rows.ts';
@@ -123,8 +123,10 @@ function instanceTable(
       { header: 'NAME' },
       { header: 'STATUS', kind: 'status' },
       { header: 'PER HOUR', kind: 'money' },
+      isAny
+        ? { header: deadlineHeader(enforcement), short: shortHeader(enforcement), kind: 'time' }
+        : { header: 'PAID UNTIL', kind: 'time' },
       { header: 'AGE' },
-      { header: isAny ? deadlineHeader(enforcement) : 'PAID UNTIL', kind: 'time' },
       ...(isIdle ? [{ header: 'IDLE' }] : []),
       { header: 'OFFER' },
     ],
@@ -132,11 +134,13 @@ function instanceTable(
       row.name,
       statusCell(row, now),
       row.price_per_hour_snapshot,
-      row.age_seconds === null ? null : spanText(row.age_seconds),
       isAny ? row.ends_at : mayBill(row.status) ? row.paid_until : null,
+      row.age_seconds === null ? null : spanText(row.age_seconds),
       ...(isIdle ? [idleText(row)] : []),
       row.offer,
     ]),
+    // On a narrow terminal, the deadline matters more than a whole name, and both more than the rest.
+    uncut: 4,
     more: moreText(sorted.slice(shown.length), typed(['instances', 'list'])),
   };
 }

@@ -229,6 +229,11 @@ export function deadlineHeader({ deadline }: Enforcement): string {
   return deadline.isArmed ? 'ENDS' : 'UNENFORCED DEADLINE';
 }
 
+/** Returns {@link deadlineHeader} for a narrow terminal. */
+export function shortHeader({ deadline }: Enforcement): string {
+  return deadline.isArmed ? 'ENDS' : 'UNENFORCED';
+}
+
 /** Returns what enforces a deadline or an idle rule. */
 export function endsNeed(ends: {
   deadline?: unknown;
@@ -252,14 +257,16 @@ export async function armCommand(context: Context): Promise<string> {
 }
 
 /**
- * Returns a loop for a POSIX shell that stays open. Names a profile from GPUCLOUD_PROFILE too:
+ * Returns a loop for a shell that stays open. Names a profile from GPUCLOUD_PROFILE too:
  * another terminal may not have the variable.
  */
 export async function reapLoop(every: number, context: Context): Promise<string> {
   const { profile } = await context.settings({ key: false });
   const named = profile?.source === 'environment' ? ['--profile', profile.value] : [];
   const reap = gpucloud(...named, 'instances', 'reap', '--every', durationWord(every));
-  return `while :; do ${reap}; sleep ${every / 1000}; done`;
+  const loop = `while :; do ${reap}; sleep ${every / 1000}; done`;
+  // Other shells have another syntax for loops.
+  return /(?:^|\/)(?:fish|nu|pwsh|t?csh)$/.test(context.env.SHELL ?? '') ? `sh -c '${loop}'` : loop;
 }
 
 /**
@@ -271,7 +278,7 @@ export async function ensureArmed(needed: readonly Feature[], context: Context):
   if (reason === undefined) return;
   throw usageError(
     `${reason}. Nothing was sent.`,
-    `schedule it: ${await armCommand(context)}; or add --unenforced to skip this check`,
+    `add --unenforced to skip this check, or schedule it:\n${await armCommand(context)}`,
   );
 }
 

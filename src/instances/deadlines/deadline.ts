@@ -222,7 +222,7 @@ export type Expiry =
   | (Omit<WantedEnds, 'rescue'> & {
       /** `none` removes it. */
       readonly rescue?: ToRescue | Rescue | 'none' | undefined;
-      /** Whether an earlier deadline stays. */
+      /** Whether an earlier deadline and a shorter idle rule stay. */
       readonly keepsEarlier?: boolean;
     })
   | 'never';
@@ -231,6 +231,8 @@ export type Expiry =
 export interface Before {
   /** null for none, and undefined if it could not be read. */
   readonly deadline: string | null | undefined;
+  /** Milliseconds without use; undefined for none. */
+  readonly if_idle: number | undefined;
   readonly instance: Instance;
 }
 
@@ -265,7 +267,8 @@ export function setDeadline(
     }
     const moved = isNever || keepsOwn(held.deadline, expiry) ? undefined : expiry.deadline;
     const deadline = isNever ? undefined : (moved ?? held.deadline ?? undefined);
-    const after = isNever ? undefined : expiry.if_idle;
+    const isShorter = !isNever && expiry.keepsEarlier === true && keepsRule(held.if_idle, expiry);
+    const after = isNever || isShorter ? undefined : expiry.if_idle;
     // A new rule has its own UID. Evidence belongs to one UID, so the idle time restarts.
     const rule =
       after === undefined ? (isNever ? undefined : held.if_idle) : { after, uid: randomUUID() };
@@ -300,7 +303,7 @@ export function setDeadline(
     }
     const idle = rule === undefined ? {} : { if_idle_seconds: rule.after / 1000 };
     const copied = rescue === undefined ? {} : { rescue: rescue.paths.map(({ remote }) => remote) };
-    const before = { deadline: held.deadline, instance };
+    const before = { deadline: held.deadline, if_idle: held.if_idle?.after, instance };
     return { id, name: shown, status, paid_until, ends_at: deadline, before, ...idle, ...copied };
   });
 }
@@ -311,6 +314,14 @@ function keepsOwn(
 ): boolean {
   if (!keepsEarlier || own == null || deadline === undefined) return false;
   return Date.parse(own) < Date.parse(deadline);
+}
+
+/** Whether the rule that an instance has ends it as early as the new one. */
+function keepsRule(
+  own: { readonly after: number } | undefined,
+  { if_idle: after }: Exclude<Expiry, 'never'>,
+): boolean {
+  return own !== undefined && after !== undefined && own.after <= after;
 }
 
 /**

@@ -8,6 +8,8 @@ import { local, relative } from '../../output/time.ts';
 import { inRoubles, isOver, priceIn } from '../../rules/money.ts';
 import { isUuid, resourceId, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
+import { serviceName } from './account.ts';
+import type { Given } from './given.ts';
 
 /** A requested offer or image: its ID, and its catalog entry if known. */
 export interface Chosen {
@@ -43,7 +45,7 @@ export async function findHardware(
     );
     const list =
       entries.length === 0
-        ? `copy the ID from the service's web console; to use the name: ${gpucloud('catalog', 'add', kind, 'ID', '--name', typed)}`
+        ? `copy the ID from ${await whereIdsAre(context)}; to use the name: ${gpucloud('catalog', 'add', kind, 'ID', '--name', typed)}`
         : `list known ${kind}s: ${gpucloud('catalog', 'list')}`;
     throw brokenRule(
       flag,
@@ -53,9 +55,30 @@ export async function findHardware(
     );
   }
   if (known === undefined && !isUuid(typed)) {
-    context.err.note(`No known ${kind} is named "${typed}"; sending the text as an ID.`);
+    context.err.note(`No known ${kind} is named "${typed}"; using the text as an ID.`);
   }
   return { id: known?.id ?? typed, known };
+}
+
+/** A service on this computer has no web console: it is most likely a served sandbox. */
+async function whereIdsAre(context: Context): Promise<string> {
+  return (await serviceName(context)).startsWith('http:')
+    ? `"${gpucloud('sandbox', 'catalog', '-o', 'csv')}" for "sandbox serve", else from the service's web console`
+    : "the service's web console";
+}
+
+/**
+ * Throws a usage error for an offer or image that can't be rented, before a file names it. Without
+ * a service, any name may be right.
+ */
+export async function ensureHardware({ flags, from }: Given, context: Context): Promise<void> {
+  if ((await serviceName(context)) === '') return;
+  for (const [at, offer] of (flags.offer ?? []).entries()) {
+    await findHardware('offer', offer, from('offer', at), context);
+  }
+  if (flags.image !== undefined) {
+    await findHardware('image', flags.image, from('image'), context);
+  }
 }
 
 /** Returns the rule that a name or ID of an offer or image breaks. */

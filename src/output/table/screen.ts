@@ -117,11 +117,13 @@ function withoutBars(
 
 /** Picks the columns that fit a narrow terminal; the first columns matter most. */
 function fittingLayout(
-  columns: TableBlock['columns'],
+  given: TableBlock['columns'],
   shown: readonly (readonly Shown[])[],
   cells: number,
   uncut = 0,
 ): Layout {
+  const fits = takenBy(measured(given, shown, Number.POSITIVE_INFINITY)) <= cells;
+  const columns = given.map((one) => (fits ? one : { ...one, header: one.short ?? one.header }));
   for (let kept = columns.length; ; kept -= 1) {
     const layout = measured(columns.slice(0, kept), shown, cells);
     const isCut = kept > uncut && layout.columns.slice(0, uncut).some((one) => one.isCut);

@@ -341,7 +341,7 @@ describe('instances create by name', () => {
     expect(code).toBe(0);
     expect(requests[0]?.body).toMatchObject({ offer_id: 'rtx-4090', image_id: UBUNTU });
     expect(stderr).toContain(
-      'No known offer is named "rtx-4090"; sending the text as an ID.\nPrice per hour: unknown until created; --max-price sets a limit.\n',
+      'No known offer is named "rtx-4090"; using the text as an ID.\nPrice per hour: unknown until created; --max-price sets a limit.\n',
     );
   });
 
@@ -349,7 +349,7 @@ describe('instances create by name', () => {
     const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toBe(
-      'error: --offer "RTX 4090": no known offer has that name, and an ID must have at most 200 letters, digits, ".", "_", "~" and "-", and not start with ".", "~" or "-"\nhint: copy the ID from the service\'s web console; to use the name: gpucloud catalog add offer ID --name \'RTX 4090\'\n',
+      'error: --offer "RTX 4090": no known offer has that name, and an ID must have at most 200 letters, digits, ".", "_", "~" and "-", and not start with ".", "~" or "-"\nhint: copy the ID from "gpucloud sandbox catalog -o csv" for "sandbox serve", else from the service\'s web console; to use the name: gpucloud catalog add offer ID --name \'RTX 4090\'\n',
     );
   });
 

@@ -33,7 +33,7 @@ describe('an unknown offer or image', () => {
   });
 
   test('sends an unknown offer or image as an ID unless known IDs have another form', async () => {
-    const note = 'No known image is named "image_77"; sending the text as an ID.';
+    const note = 'No known image is named "image_77"; using the text as an ID.';
     const argv = [
       ...['instances', 'create', 'box', '--offer', OFFER, '--image', 'image_77', '--no-ssh-key'],
     ];

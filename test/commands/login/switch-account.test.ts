@@ -183,6 +183,8 @@ describe('instances that bill on the account of another profile', () => {
   test.each<[readonly string[], 'stdout' | 'stderr']>([
     [['status'], 'stdout'],
     [['instances', 'list'], 'stderr'],
+    [['instances', 'list', '--json'], 'stderr'],
+    [['instances', 'list', '-q'], 'stderr'],
     [['instances', 'terminate', '--all', '--yes'], 'stderr'],
     [['instances', 'get', 'BOX'], 'stderr'],
     [['--profile', 'b', 'instances', 'list'], 'stderr'],
@@ -207,7 +209,7 @@ describe('instances that bill on the account of another profile', () => {
     const env = JSON.parse(JSON.stringify(given).replace('"URL"', `"${world.service.url}"`));
     const { stderr } = await world.cli(['instances', 'list'], { env });
     expect(stderr.split('\n').at(-2)).toBe(
-      `box may be billing on another account, anna@example.com (profile a). Unset ${names}, then: gpucloud --profile a status`,
+      `warning: box may be billing on another account, anna@example.com (profile a). Unset ${names}, then: gpucloud --profile a status`,
     );
   });
 

@@ -102,6 +102,7 @@ describe('sandbox serve', () => {
     expect(stderr.split('\n')).toEqual([
       'The sandbox is running. Copy these lines into another terminal; press Ctrl-C here to stop.',
       'Commands on sandbox instances run on this computer with your permissions.',
+      'Offer and image IDs: gpucloud sandbox catalog -o csv',
       '2026-01-15T12:00:00.000Z GET /ready 401 0 ms',
       '2026-01-15T12:00:00.000Z GET /users/me 401 0 ms',
       'Stopped the sandbox. Its state is saved.',

@@ -89,18 +89,18 @@ describe('status', () => {
       'one deadline',
       [['--after', '4h']],
       [
-        'NAME  STATUS  PER HOUR  AGE  UNENFORCED DEADLINE  OFFER',
-        'new   ACTIVE     89.90  1 h  YYYY-MM-DD hh:mm:ss  RTX 4090',
-        'old   ACTIVE     89.90  2 h  -                    RTX 4090',
+        'NAME  STATUS  PER HOUR  UNENFORCED DEADLINE  AGE  OFFER',
+        'new   ACTIVE     89.90  YYYY-MM-DD hh:mm:ss  1 h  RTX 4090',
+        'old   ACTIVE     89.90  -                    2 h  RTX 4090',
       ],
     ],
     [
       'one idle rule',
       [['--if-idle', '30m']],
       [
-        'NAME  STATUS  PER HOUR  AGE  PAID UNTIL           IDLE     OFFER',
-        'new   ACTIVE     89.90  1 h  YYYY-MM-DD hh:mm:ss  unknown  RTX 4090',
-        'old   ACTIVE     89.90  2 h  YYYY-MM-DD hh:mm:ss  -        RTX 4090',
+        'NAME  STATUS  PER HOUR  PAID UNTIL           AGE  IDLE     OFFER',
+        'new   ACTIVE     89.90  YYYY-MM-DD hh:mm:ss  1 h  unknown  RTX 4090',
+        'old   ACTIVE     89.90  YYYY-MM-DD hh:mm:ss  2 h  -        RTX 4090',
       ],
     ],
     [
@@ -110,9 +110,9 @@ describe('status', () => {
         ['--if-idle', '30m'],
       ],
       [
-        'NAME  STATUS  PER HOUR  AGE  UNENFORCED DEADLINE  IDLE     OFFER',
-        'new   ACTIVE     89.90  1 h  YYYY-MM-DD hh:mm:ss  -        RTX 4090',
-        'old   ACTIVE     89.90  2 h  -                    unknown  RTX 4090',
+        'NAME  STATUS  PER HOUR  UNENFORCED DEADLINE  AGE  IDLE     OFFER',
+        'new   ACTIVE     89.90  YYYY-MM-DD hh:mm:ss  1 h  -        RTX 4090',
+        'old   ACTIVE     89.90  -                    2 h  unknown  RTX 4090',
       ],
     ],
   ])('shows the columns of %s of two instances', async (_what, rules, table) => {

@@ -26,7 +26,7 @@ import { ensureDeadlineOptional } from '../../../instances/rent/guards.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
 import { ensureRescueSignIn, toRescue } from '../../../jobs/rescue/wanted.ts';
 import { field, type View } from '../../../output/output.ts';
-import { minuteText } from '../../../output/time.ts';
+import { minuteText, spanText } from '../../../output/time.ts';
 import { inRoubles, priceIn } from '../../../rules/money.ts';
 import { instanceStatus } from '../../../rules/statuses.ts';
 import {
@@ -62,7 +62,7 @@ export const expire = verb({
     "Sets a deadline by the service's clock, or an idle rule. " +
     '"instances reap" enforces both and terminates without asking. See "gpucloud help deadlines". ' +
     'Setting one of a deadline, an idle rule and --rescue keeps the others. ' +
-    '--all never moves a deadline later: an earlier one stays.\n\n' +
+    '--all never moves a deadline later or lengthens an idle rule.\n\n' +
     '--rescue copies files here before "instances reap" terminates the instance, to LOCAL or ' +
     './NAME/. A relative REMOTE is in the home folder, or in the folder of the job of "run".',
   examples: [
@@ -122,6 +122,9 @@ export const expire = verb({
             ? `${name} keeps its earlier deadline, ${minuteText(Date.parse(end))}.`
             : movedText(name, expiry.deadline, before, context),
         );
+      }
+      if (expiry !== 'never' && expiry.if_idle !== undefined) {
+        context.err.note(ruleText(changed, before));
       }
       return changed;
     };
@@ -194,6 +197,16 @@ function movedText(
   return `${text}${instead}.${money}`;
 }
 
+/** Formats the idle rule, and the one before. */
+function ruleText(
+  { name, if_idle_seconds: seconds = 0 }: Pick<Changed, 'name' | 'if_idle_seconds'>,
+  { if_idle: old }: Before,
+): string {
+  const [rule, before] = [spanText(seconds), old === undefined ? '' : spanText(old / 1000)];
+  const change = before === '' ? '' : before === rule ? ', as before' : `, instead of ${before}`;
+  return `Idle rule of ${name}: terminated after ${rule} without use${change}.`;
+}
+
 async function expiryOf(
   wanted: Wanted,
   {
@@ -210,7 +223,7 @@ async function expiryOf(
     ...(deadline === undefined ? {} : { deadline }),
     ...(ifIdle === undefined ? {} : { if_idle: ifIdle }),
     ...(rescue === undefined ? {} : { rescue }),
-    // Names move a deadline later too, since a person has chosen each.
+    // Names lengthen too, since a person has chosen each.
     keepsEarlier: all,
   };
 }

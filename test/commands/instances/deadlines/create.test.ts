@@ -37,7 +37,7 @@ describe('a deadline', () => {
       const { code, stderr, requests } = await world.cli([...argv, ...flag]);
       expect({ code, requests }).toEqual({ code: 2, requests: [] });
       expect(stderr).toBe(
-        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: schedule it: while :; do gpucloud instances reap --every 5m; sleep 300; done; or add --unenforced to skip this check\n',
+        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: add --unenforced to skip this check, or schedule it:\nwhile :; do gpucloud instances reap --every 5m; sleep 300; done\n',
       );
     }
   });
@@ -395,6 +395,31 @@ describe('expire', () => {
       ['other', world.at(9)],
       ['trainer', world.at(9)],
     ]);
+  });
+
+  test('keeps a shorter idle rule with --all, and lengthens it by name', async () => {
+    await world.arm();
+    const set = async (...argv: string[]) => {
+      const { code, stderr } = await world.cli(['instances', 'expire', ...argv]);
+      return { code, stderr: stderr.split('\n').filter((line) => line.startsWith('Idle rule')) };
+    };
+    const rule = 'Idle rule of trainer: terminated after';
+    expect(await set('trainer', '--if-idle', '30m')).toEqual({
+      code: 0,
+      stderr: [`${rule} 30 min without use.`],
+    });
+    expect(await set('--all', '--if-idle', '45m')).toEqual({
+      code: 0,
+      stderr: [`${rule} 30 min without use, as before.`],
+    });
+    expect(await set('--all', '--if-idle', '20m')).toEqual({
+      code: 0,
+      stderr: [`${rule} 20 min without use, instead of 30 min.`],
+    });
+    expect(await set('trainer', '--if-idle', '1h')).toEqual({
+      code: 0,
+      stderr: [`${rule} 1 h without use, instead of 20 min.`],
+    });
   });
 
   test('reports an instance without an ID, which gets no deadline', async () => {

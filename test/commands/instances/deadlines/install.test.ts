@@ -275,9 +275,21 @@ describe('reap --install', () => {
     const { code, stderr } = await cli(argv, { env: { ...onPath(), ...env } });
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: `error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: schedule it: while :; do gpucloud${named} instances reap --every 5m; sleep 300; done; or add --unenforced to skip this check\n`,
+      stderr: `error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: add --unenforced to skip this check, or schedule it:\nwhile :; do gpucloud${named} instances reap --every 5m; sleep 300; done\n`,
     });
   });
+
+  test.each(['/usr/bin/fish', '/opt/microsoft/powershell/7/pwsh', 'tcsh'])(
+    'starts the loop with sh for %s',
+    async (SHELL) => {
+      const argv = [...CREATE, '--terminate-after', '4h'];
+      const { stderr } = await cli(argv, { env: { ...onPath(), SHELL } });
+      expect(stderr.split('\n').slice(-2)).toEqual([
+        "sh -c 'while :; do gpucloud instances reap --every 5m; sleep 300; done'",
+        '',
+      ]);
+    },
+  );
 
   test('rejects reap --install with a key from the environment', async () => {
     crontabWith();

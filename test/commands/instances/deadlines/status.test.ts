@@ -78,7 +78,7 @@ test('shows ENDS only for a deadline that a schedule enforces', async () => {
   await rentForFourHours(world);
   await world.arm();
   const { stdout } = await world.cli(['status', '--no-color'], { terminal: true, columns: 80 });
-  expect(stdout).toMatch(/NAME +STATUS +PER HOUR +AGE +ENDS/);
+  expect(stdout).toMatch(/NAME +STATUS +PER HOUR +ENDS +AGE/);
 });
 
 test('get warns of a deadline that nothing enforces', async () => {
@@ -92,11 +92,18 @@ test('get warns of a deadline that nothing enforces', async () => {
   expect((await get()).stderr).toBe('');
 });
 
+test('shows the deadline at 40 columns', async () => {
+  await rentForFourHours(world);
+  world.rented.rent(ID, 'trainer', { status: 'ACTIVE' });
+  const { stdout } = await world.cli(['status', '--no-color'], { terminal: true, columns: 40 });
+  expect(stdout).toMatch(/NAME +STATUS +PER HOUR +UNENFORCED\ntrainer +ACTIVE .* in 4 h\n/);
+});
+
 test('fits a deadline into 80 columns, and reports a passed deadline once', async () => {
   await rentForFourHours(world);
   world.clock.advance(3 * HOUR);
   const { stdout } = await world.cli(['status', '--no-color'], { terminal: true, columns: 80 });
-  expect(stdout).toMatch(/NAME +STATUS +PER HOUR +AGE +UNENFORCED DEADLINE/);
+  expect(stdout).toMatch(/NAME +STATUS +PER HOUR +UNENFORCED DEADLINE +AGE/);
   expect(stdout).toContain('in 1 h');
   expect(stdout.replace(/\s+/g, ' ')).toContain(
     'Nothing on this computer enforces the deadline of trainer',
@@ -146,6 +153,7 @@ describe('a schedule of an older gpucloud', () => {
     await putJob(world.env, { id: ID, name: 'trainer' }, open);
     expect(await attention()).toMatchObject([
       { message: expect.stringContaining('Nothing on this computer finishes the job of trainer') },
+      { code: 'job_unfollowed', resource: ID, command: 'gpucloud jobs list' },
     ]);
     const job = ['run', ...OFFERED, '--ssh-key', 'k', '--detach', '--terminate-after', '1h'];
     const { code, stderr } = await world.cli([...job, '--json', '--', 'true']);
