@@ -64,9 +64,10 @@ describe.each(['settings', 'options'])('a call with a signal in the %s', (where)
 
   test('sends nothing if aborted while connecting', async () => {
     const controller = new AbortController();
-    let bytes = 0;
-    const server = await rawServer(() => {
-      bytes += 1;
+    const texts: string[] = [];
+    const server = await rawServer((socket, text) => {
+      texts.push(text.split('\r\n', 1)[0] ?? '');
+      socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
     });
     const { api, options } = using(server.url, controller.signal);
     let sending = 0;
@@ -80,8 +81,9 @@ describe.each(['settings', 'options'])('a call with a signal in the %s', (where)
     await Promise.resolve();
     controller.abort(INTERRUPT);
     await expect(calling).rejects.toBe(INTERRUPT);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect([bytes, sending]).toEqual([0, 0]);
+    // A second call shows what the server received before it.
+    await failureOf(apiFor(server.url).users.me());
+    expect({ texts, sending }).toEqual({ texts: ['GET /users/me HTTP/1.1'], sending: 0 });
   });
 });
 

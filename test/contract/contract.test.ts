@@ -120,6 +120,20 @@ describe('every command', () => {
     },
   );
 
+  test.each(ANSWERING)(
+    'waits for its result, and exits with 9 if the disk behind stdout is full: %s',
+    async (command) => {
+      const { kitchen, argv, stdin, env } = await prepare(command);
+      world = kitchen;
+      const { code, stderr } = await kitchen.cli(['--json', ...argv], {
+        stdin,
+        env,
+        isStdoutFull: true,
+      });
+      expect({ code, error: errorOf(stderr).code }).toEqual({ code: 9, error: 'storage' });
+    },
+  );
+
   test.each([
     ['instances create', ['lab', ...HARDWARE, '--dry-run']],
     ['instances get', ['trainer', 'trainer']],

@@ -14,6 +14,7 @@ import {
   PROGRAM,
   RUNNER,
 } from '../support/program.ts';
+import { until } from '../support/until.ts';
 
 let server: ReturnType<Computer['start']>;
 let sandbox: Computer;
@@ -235,7 +236,10 @@ describe('without a keyring', () => {
       await writeFile(join(computer.home, 'config', 'config.json'), config, { mode: 0o600 });
       const socket = join(computer.home, 'bus');
       const silent: Server = createServer();
-      const asked = new Promise<unknown>((resolve) => silent.once('connection', resolve));
+      let asked = false;
+      silent.once('connection', () => {
+        asked = true;
+      });
       await new Promise<void>((resolve) => silent.listen(socket, resolve));
       try {
         const argv = words.map((word) => (word === 'URL' ? url : word));
@@ -243,7 +247,7 @@ describe('without a keyring', () => {
           env: { DBUS_SESSION_BUS_ADDRESS: `unix:path=${socket}` },
         });
         const ended = outcomeOf(child, key);
-        await asked;
+        await until(() => asked);
         child.kill('SIGINT');
         const { code, stdout, stderr } = await ended;
         expect({ code, stdout }).toEqual({ code: 130, stdout: '' });

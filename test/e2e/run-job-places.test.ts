@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs, programAt } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
@@ -199,11 +199,12 @@ describe('the instance of gpucloud run', needs('ssh'), () => {
   });
 });
 
-/** Connects like ssh itself. It outlives ssh, and is silent once the file `dead` exists. */
+/** Connects like ssh. It outlives ssh and the test, and is silent once the file `dead` exists. */
 const PROXY = `
 const { existsSync, appendFileSync } = require('node:fs');
+appendFileSync(process.argv[4], process.pid + '\\n');
 for (const signal of ['SIGTERM', 'SIGHUP', 'SIGPIPE']) process.on(signal, () => {});
-setTimeout(() => process.exit(), 40_000);
+setTimeout(() => process.exit(), 120_000);
 process.stdin.on('error', () => {}).resume();
 process.stdout.on('error', () => {});
 if (!existsSync(process.argv[3])) {
@@ -216,42 +217,59 @@ if (!existsSync(process.argv[3])) {
 
 describe('a ProxyCommand that outlives ssh', needs('ssh'), () => {
   let dead: string;
+  let pids: string;
   let proxy: string[];
+
+  /** Lists the proxies that still run. A command that waits for them never ends within a test. */
+  const alive = async () =>
+    (await readFile(pids, 'utf8'))
+      .trim()
+      .split('\n')
+      .map(Number)
+      .filter((pid) => {
+        try {
+          return process.kill(pid, 0);
+        } catch {
+          return false;
+        }
+      });
 
   beforeEach(async () => {
     world = await createJobWorld();
     dead = join(world.computer.home, 'dead');
+    pids = join(world.computer.home, 'proxies');
     const script = join(world.computer.home, 'proxy.cjs');
     await writeFile(script, PROXY);
-    const line = `ProxyCommand=${process.execPath} ${script} ${world.sshd.port} ${dead}`;
+    const line = `ProxyCommand=${process.execPath} ${script} ${world.sshd.port} ${dead} ${pids}`;
     proxy = ['--ssh-option', line];
   });
 
+  afterEach(async () => {
+    for (const pid of await alive()) process.kill(pid, 'SIGKILL');
+  });
+
   test('does not delay the deadline', async () => {
-    const began = Date.now();
     const more = [...proxy, '--terminate-after', '12s', '--grace', '0s'];
     const { ended } = await started(more, 'echo up; sleep 60');
     expect(await ended).toMatchObject({ code: 125 });
     expect(world.status()).toBe('TERMINATING');
-    expect(Date.now() - began).toBeLessThan(22_000);
+    expect(await alive()).not.toEqual([]);
   });
 
   test('does not delay SIGTERM', async () => {
     const { child, ended } = await started(proxy, 'echo up; sleep 60');
-    const began = Date.now();
     child.kill('SIGTERM');
     expect(await ended).toMatchObject({ code: 143 });
     expect(world.status()).toBe('TERMINATING');
-    expect(Date.now() - began).toBeLessThan(10_000);
+    expect(await alive()).not.toEqual([]);
   });
 
   test('does not delay jobs list', async () => {
     const { code } = await world.run([...proxy, '--detach', '--unenforced'], ['sleep', '60']);
     expect(code).toBe(0);
     await writeFile(dead, '');
-    const began = Date.now();
     const listed = await world.computer.gpucloud(['jobs', 'list', '--json'], { env: world.env });
-    expect(Date.now() - began).toBeLessThan(10_000);
+    expect(await alive()).not.toEqual([]);
     expect(JSON.parse(listed.stdout)).toMatchObject([{ status: 'UNREACHABLE' }]);
     expect(existsSync(dead)).toBe(true);
   });

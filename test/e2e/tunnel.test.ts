@@ -1,5 +1,5 @@
 import { createServer as createHttp, type Server } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { installBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
@@ -15,14 +15,13 @@ import {
   until,
 } from '../support/ssh-world.ts';
 
-const TOKEN = 'f00dfeedf00dfeed';
-
 let site: SshSite;
 let world: SshWorld;
 /** The server on the instance. */
 let app: Server;
 let appPort: number;
 
+// test/ssh/tunnel.test.ts has the ports, the messages and the pauses.
 describe('instances tunnel', needs('ssh'), () => {
   beforeAll(async () => {
     site = await createSshSite();
@@ -76,77 +75,6 @@ describe('instances tunnel', needs('ssh'), () => {
     });
   });
 
-  test("finds an endpoint in any case, and masks its link's token unless --show-secrets is set", async () => {
-    world.service.instances.set(
-      ID,
-      box(site.sshd.port, {
-        connection_info: {
-          type: 'template',
-          secrets: { TOKEN },
-          endpoints: [
-            {
-              name: 'lab',
-              port: appPort,
-              is_main: true,
-              url: `http://192.0.2.1:${appPort}/?token=${TOKEN}`,
-            },
-            { name: 'metrics', port: 9, protocol: 'UDP' },
-          ],
-        },
-      }),
-    );
-    const child = start(ID, '0:LAB', '--json');
-    const ended = outcomeOf(child);
-    const opened = JSON.parse(await heard(child, 'stdout', /\n/));
-    expect(opened).toEqual({
-      instance_id: ID,
-      name: 'box',
-      endpoint: 'lab',
-      url: `http://127.0.0.1:${opened.local_port}/?token=********`,
-      address: `127.0.0.1:${opened.local_port}`,
-      local_port: opened.local_port,
-      remote_port: appPort,
-    });
-    expect(await (await fetch(`http://${opened.address}/?token=${TOKEN}`)).text()).toContain(TOKEN);
-    child.kill('SIGTERM');
-    expect(await ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^.+\n$/) });
-
-    const main = start(ID, '--show-secrets');
-    const mainEnded = outcomeOf(main);
-    expect(await heard(main, 'stdout', /\n/)).toMatch(
-      new RegExp(`^http://127\\.0\\.0\\.1:\\d+/\\?token=${TOKEN}\n$`),
-    );
-    main.kill('SIGINT');
-    const note = 'The token in the link is masked: --show-secrets shows it';
-    expect((await mainEnded).stderr).not.toContain(note);
-
-    const masked = start(ID);
-    const maskedEnded = outcomeOf(masked);
-    await heard(masked, 'stderr', /opens the link\.\n/);
-    masked.kill('SIGINT');
-    expect((await maskedEnded).stderr).toContain(`${note}, --open opens the link.\n`);
-    const udp = await world.instances('tunnel', ID, 'Metrics');
-    expect(udp).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining('the endpoint uses UDP'),
-    });
-  });
-
-  test('exits with 2 if the requested local port is in use', async () => {
-    const taken = createServer();
-    const port = await freePort();
-    await listenOn(taken, port);
-    const refused = await world.instances('tunnel', ID, `${port}:${appPort}`);
-    await new Promise((resolve) => taken.close(resolve));
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain(`local port ${port} is in use`);
-    const child = start(ID, `${port}:${appPort}`);
-    const ended = outcomeOf(child);
-    expect(await heard(child, 'stdout', /\n/)).toBe(`127.0.0.1:${port}\n`);
-    child.kill('SIGINT');
-    await ended;
-  });
-
   test('reports that nothing listens on the remote port, and keeps the tunnel open', async () => {
     const remote = await freePort();
     const child = start(ID, `0:${remote}`);
@@ -179,37 +107,6 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(await (await fetch(`http://${address}/back`)).text()).toBe('app /back');
     child.kill('SIGINT');
     expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
-  });
-
-  test('exits with 5 if the instance was stopped, and suggests starting it', async () => {
-    const first = await site.start();
-    world.service.instances.set(ID, box(first.port));
-    const child = start(ID, `0:${appPort}`);
-    const ended = outcomeOf(child);
-    await heard(child, 'stdout', /\n/);
-    world.service.instances.set(ID, box(first.port, { status: 'STOPPED' }));
-    await first.stop();
-    const { code, stderr } = await ended;
-    expect(code).toBe(5);
-    expect(stderr).toContain("Can't connect to box: the instance is STOPPED.");
-    expect(stderr).toContain('gpucloud instances start box --wait=ssh');
-  });
-
-  test('exits with 1 if the connection never opens, or closes with --no-reconnect', async () => {
-    const first = await site.start();
-    world.service.instances.set(ID, box(first.port));
-    const child = start(ID, `0:${appPort}`, '--no-reconnect');
-    const ended = outcomeOf(child);
-    await heard(child, 'stdout', /\n/);
-    await first.stop();
-    expect(await ended).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('Lost the tunnel'),
-    });
-    const { code, stderr } = await world.instances('tunnel', ID, `0:${appPort}`);
-    expect(code).toBe(1);
-    expect(stderr).toContain('Could not open the tunnel');
-    expect(stderr).toContain('SSH of box does not respond');
   });
 
   test('opens the link in the browser with --open', async () => {

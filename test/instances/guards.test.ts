@@ -10,6 +10,7 @@ import { HARDWARE, OFFERED } from '../support/sandbox-ids.ts';
 import type { RecordedRequest } from '../support/service.ts';
 import { no, ok } from '../support/service.ts';
 import { errorOf, stderrLines } from '../support/stderr-lines.ts';
+import { until } from '../support/until.ts';
 
 const OFFER = { id: HARDWARE[1] ?? '', name: 'RTX 4090' };
 const PRICED = { price_per_hour_snapshot: '100.00', offer: OFFER, status: 'ACTIVE' };
@@ -175,10 +176,11 @@ describe('--max-instances', () => {
     await guard('--max-instances', '2');
     let open = 0;
     let most = 0;
+    let refused = 0;
     const slow = async ({ body }: RecordedRequest) => {
       open += 1;
       most = Math.max(most, open);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await until(() => refused === 8);
       open -= 1;
       const { instance_name: name } = body as { instance_name: string };
       return ok(service.rent(randomUUID(), name, PRICED), 201);
@@ -186,12 +188,14 @@ describe('--max-instances', () => {
     service.posts.push(...Array.from({ length: 10 }, () => slow));
     const before = world.service.requests.length;
     const ended = await Promise.all(
-      Array.from({ length: 10 }, (_, at) =>
-        world.cli(['instances', 'create', `box-${at}`, ...HARDWARE, '--json'], {
+      Array.from({ length: 10 }, async (_, at) => {
+        const done = await world.cli(['instances', 'create', `box-${at}`, ...HARDWARE, '--json'], {
           env,
           isAlive: () => true,
-        }),
-      ),
+        });
+        if (done.code === 2) refused += 1;
+        return done;
+      }),
     );
     expect(posts(world.service.requests.slice(before))).toBe(2);
     expect(most).toBeLessThanOrEqual(2);

@@ -143,7 +143,7 @@ describe('Ctrl-C or a signal during the command', () => {
     let answer: (() => void) | undefined;
     world.renting.terminations = [
       (id) => {
-        setTimeout(() => leave?.(), 20);
+        void until(() => leave !== undefined).then(() => leave?.());
         return new Promise((resolve) => {
           answer = () => resolve(world.renting.terminate(id));
         });

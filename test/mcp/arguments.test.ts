@@ -16,6 +16,52 @@ const open = (...argv: string[]) => openAgent(world, argv);
 
 const statuses = () => statusesIn(world);
 
+/** Wrong arguments of a tool, and the error. */
+const WRONG: readonly (readonly [string, Record<string, unknown>, string])[] = [
+  [
+    'instances_get',
+    { instance: ['first'], profile: 'other' },
+    'instances_get: unknown argument "profile"',
+  ],
+  [
+    'instances_create',
+    { name: 'x-1', ...CHEAP, yes: true },
+    'instances_create: unknown argument "yes"',
+  ],
+  ['status', { base_url: 'http://127.0.0.1' }, 'status: unknown argument "base_url"'],
+  ['instances_create', { name: ['x-1', '--yes'] }, '"name" must be a string'],
+  ['instances_get', { instance: [{ id: 1 }] }, '"instance" must be a list of strings'],
+  ['instances_create', { name: 'x-1', dry_run: '--yes' }, '"dry_run" must be true or false'],
+  ['instances_create', { name: 'x-1', env: ['GPUCLOUD_API_KEY'] }, '"env" must be KEY=VALUE'],
+  ['instances_create', { name: 'x-1', rescue: ['out'] }, '"rescue" must be REMOTE:LOCAL'],
+  [
+    'instances_create',
+    { name: 'x-1', rescue: ['out:/tmp/x'] },
+    expect.stringMatching(/^rescue "\/tmp\/x": must be below /),
+  ],
+  ['instances_reorder', { new_name: 'x-1' }, 'instances_reorder: "instance" is missing'],
+  [
+    'instances_get',
+    { instance: ['x'.repeat(10_000_000)] },
+    'instances_get: the arguments are longer than 65536 characters',
+  ],
+  [
+    'instances_create',
+    { name: 'x-1', ...CHEAP, env_file: ['/etc/passwd'] },
+    expect.stringMatching(/^env_file "\/etc\/passwd": must be below /),
+  ],
+];
+
+const NAMES = [
+  '--yes',
+  '-y',
+  '--profile=other',
+  '--base-url=http://127.0.0.1:1',
+  '--',
+  '-',
+  'a\u0007b',
+];
+
 describe('what an agent may touch', () => {
   test('refuses to terminate what the session did not rent', async () => {
     const agent = await open('--allow', 'jobs', ...budget(1000));
@@ -39,108 +85,29 @@ describe('what an agent may touch', () => {
     expect((await statuses()).first).not.toMatch(/^TERMINAT/);
   });
 
-  test.each([
-    [
-      'a flag of the person',
-      'instances_get',
-      { instance: ['first'], profile: 'other' },
-      'instances_get: unknown argument "profile"',
-    ],
-    [
-      '--yes',
-      'instances_create',
-      { name: 'x-1', ...CHEAP, yes: true },
-      'instances_create: unknown argument "yes"',
-    ],
-    [
-      '--base-url',
-      'status',
-      { base_url: 'http://127.0.0.1' },
-      'status: unknown argument "base_url"',
-    ],
-    [
-      'a list for one value',
-      'instances_create',
-      { name: ['x-1', '--yes'] },
-      '"name" must be a string',
-    ],
-    [
-      'an object',
-      'instances_get',
-      { instance: [{ id: 1 }] },
-      '"instance" must be a list of strings',
-    ],
-    [
-      'a text for a switch',
-      'instances_create',
-      { name: 'x-1', dry_run: '--yes' },
-      '"dry_run" must be true or false',
-    ],
-    [
-      'a variable of this computer',
-      'instances_create',
-      { name: 'x-1', env: ['GPUCLOUD_API_KEY'] },
-      '"env" must be KEY=VALUE',
-    ],
-    [
-      'a rescued path without LOCAL',
-      'instances_create',
-      { name: 'x-1', rescue: ['out'] },
-      '"rescue" must be REMOTE:LOCAL',
-    ],
-    [
-      'a rescued path outside',
-      'instances_create',
-      { name: 'x-1', rescue: ['out:/tmp/x'] },
-      /^rescue "\/tmp\/x": must be below /,
-    ],
-    [
-      'a missing argument',
-      'instances_reorder',
-      { new_name: 'x-1' },
-      'instances_reorder: "instance" is missing',
-    ],
-    [
-      'a long text',
-      'instances_get',
-      { instance: ['x'.repeat(10_000_000)] },
-      'instances_get: the arguments are longer than 65536 characters',
-    ],
-    [
-      'a path outside',
-      'instances_create',
-      { name: 'x-1', ...CHEAP, env_file: ['/etc/passwd'] },
-      /^env_file "\/etc\/passwd": must be below /,
-    ],
-  ])('rejects %s', async (_what, name, given, message) => {
+  test('rejects wrong arguments before any request', async () => {
     const agent = await open('--allow', 'all', ...budget(1000));
     const sent = world.service.requests.length;
-    const { isError, error } = await agent.call(name, given);
-    expect({ isError, code: error?.code }).toEqual({ isError: true, code: 'usage' });
-    if (typeof message === 'string') expect(error?.message).toBe(message);
-    else expect(error?.message).toMatch(message);
+    const ends = [];
+    for (const [name, given] of WRONG) ends.push(await agent.call(name, given));
+    expect(
+      ends.map(({ isError, error }) => ({ isError, code: error?.code, text: error?.message })),
+    ).toEqual(WRONG.map(([, , text]) => ({ isError: true, code: 'usage', text })));
     expect(world.service.requests.slice(sent)).toEqual([]);
     await agent.end();
   });
 
-  test.each([
-    '--yes',
-    '-y',
-    '--profile=other',
-    '--base-url=http://127.0.0.1:1',
-    '--',
-    '-',
-    'a\u0007b',
-  ])('takes %j as a name', async (name) => {
+  test('takes each name as one, never as a flag', async () => {
     const agent = await open('--allow', 'all', ...budget(1000));
-    const made = await agent.call('instances_create', { name, ...CHEAP, terminate_after: '50m' });
-    expect({ isError: made.isError, code: made.error?.code }).toEqual({
-      isError: true,
-      code: 'usage',
-    });
-    const { error } = await agent.call('instances_terminate', { instance: [name] });
-    // A hyphen means stdin, which is empty.
-    expect(error?.code ?? name).toMatch(/^(usage|not_found|-)$/);
+    for (const name of NAMES) {
+      const made = await agent.call('instances_create', { name, ...CHEAP, terminate_after: '50m' });
+      const { error } = await agent.call('instances_terminate', { instance: [name] });
+      expect({ name, isError: made.isError, code: made.error?.code }).toEqual({
+        ...{ name, isError: true, code: 'usage' },
+      });
+      // A hyphen means stdin, which is empty.
+      expect(error?.code ?? name).toMatch(/^(usage|not_found|-)$/);
+    }
     await agent.end();
     expect(await statuses()).toEqual({ first: expect.not.stringMatching(/^TERMINAT/) });
   });

@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createMessages, type MessagesOptions } from '../../src/output/index.ts';
 import { gpucloud } from '../../src/output/shell-line.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { manualClock } from '../support/clock.ts';
 import { stderrLines } from '../support/stderr-lines.ts';
-import { until } from '../support/until.ts';
+import { turns, until } from '../support/until.ts';
 import { clock, Page, Screen } from './world.ts';
 
 function messagesOn(stderr: Page, options: Partial<MessagesOptions> = {}) {
@@ -86,19 +86,22 @@ describe('createMessages', () => {
 
 describe('a spinner', () => {
   it('shows a spinner with its text in a terminal, then erases it', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
     const stderr = new Screen({ columns: 80 });
     const progress = messagesOn(stderr).progress('Creating\u001b[2J');
     await until(() => stderr.text.includes('Creating'));
     expect(stderr.text).not.toContain('\u001b[2J');
     progress.update('Installing \u202e');
-    await until(() => stderr.text.includes('Installing'));
+    vi.advanceTimersByTime(1000);
+    expect(stderr.text).toContain('Installing');
     expect(stderr.text).not.toContain('\u202e');
     progress.done('Active');
     const ended = stderr.text;
     expect(ended.endsWith('<clear>')).toBe(true);
     progress.update('too late');
     progress.done('twice');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(vi.getTimerCount()).toBe(0);
     expect(stderr.text).toBe(ended);
   });
 
@@ -127,8 +130,8 @@ describe('a spinner', () => {
     const stderr = new Screen({ columns: 80 });
     const progress = messagesOn(stderr, { clock: patient }).progress('Reading');
     progress.done();
-    await new Promise((resolve) => setTimeout(resolve, 50));
     expect(aborted).toBe(true);
+    await turns();
     expect(stderr.text).toBe('');
   });
 
@@ -157,11 +160,13 @@ describe('a spinner', () => {
     ['on a dumb terminal', new Screen({ columns: 80 }), { env: { TERM: 'dumb' } }],
     ['with --debug', new Screen({ columns: 80 }), { quietProgress: true }],
   ])('prints no progress for the first minute %s', async (_where, stderr, options) => {
-    const progress = messagesOn(stderr, options).progress('Creating');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const slow = manualClock();
+    const progress = messagesOn(stderr, { ...options, clock: slow }).progress('Creating');
+    slow.advance(59_999);
     progress.update('Installing');
     progress.done('Active');
-    expect(stderr.text).toBe('');
+    // A spinner starts with a pause.
+    expect({ text: stderr.text, slept: slow.slept }).toEqual({ text: '', slept: [] });
   });
 
   it('draws no spinner in JSON modes, since each line of stderr is one JSON object', () => {

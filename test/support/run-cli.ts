@@ -57,6 +57,8 @@ export interface CliOptions {
   readonly platform?: string;
   /** Whether the user has a home folder; true by default. */
   readonly hasHome?: boolean;
+  /** Makes each write to stdout fail, as on a full disk. */
+  readonly isStdoutFull?: boolean;
   /** Streams that the test writes and reads while the command runs. */
   readonly pipes?: { readonly stdin: PassThrough; readonly stdout: PassThrough };
 }
@@ -177,6 +179,13 @@ export async function createSandboxWorld(
 
 /** Acts like the process's own streams, which a pipe can't end. */
 class StandardStream extends PassThrough {
+  isFull = false;
+
+  override _write(...[chunk, encoding, done]: Parameters<PassThrough['_write']>): void {
+    if (this.isFull) done(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
+    else super._write(chunk, encoding, done);
+  }
+
   override end(): this {
     return this;
   }
@@ -209,7 +218,11 @@ async function runCli(
   } else {
     stdin.end(options.stdin ?? '');
   }
-  const written = Promise.all([pipes === undefined ? textOf(stdout) : '', textOf(stderr)]);
+  stdout.isFull = options.isStdoutFull === true;
+  const written = Promise.all([
+    pipes === undefined && !stdout.isFull ? textOf(stdout) : '',
+    textOf(stderr),
+  ]);
   const host: Host = {
     stdin,
     stdout,

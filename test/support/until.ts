@@ -5,3 +5,8 @@ export async function until(fits: () => boolean | Promise<boolean>): Promise<voi
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+/** Lets all that is pending in this process run: promises, and sockets between its own ends. */
+export async function turns(count = 5): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -92,14 +92,6 @@ describe('ssh to several instances', () => {
   });
 });
 
-test.each(['UDP', 'udp'])('exits with 3 for a tunnel to a %s endpoint', async (protocol) => {
-  const endpoints = [{ name: 'metrics', port: 9, protocol }];
-  const world = await worldWith({ connection_info: { endpoints } });
-  const { code, stderr } = await run(world, 'tunnel', ID, 'metrics');
-  expect(code).toBe(3);
-  expect(stderr).toContain('the endpoint uses UDP');
-});
-
 test('exits with 130 if Ctrl-C stops a tunnel before it opens', async () => {
   const world = await worldWith({});
   const interrupt = new AbortController();

@@ -162,7 +162,6 @@ describe('Ctrl-C during a create', () => {
     const [first, second] = [new AbortController(), new AbortController()];
     service.posts.push(async () => {
       stop(first);
-      await new Promise((resolve) => setTimeout(resolve, 20));
       return ok(service.rent(ID, 'trainer'), 201);
     });
     const { code, stdout, stderr } = await world.cli([...CREATE, '-q'], {
@@ -181,7 +180,6 @@ describe('Ctrl-C during a create', () => {
     service.posts.push(async () => {
       stop(first);
       stop(second);
-      await new Promise((resolve) => setTimeout(resolve, 20));
       return 'hangUp' as const;
     });
     const { code, stdout, stderr } = await world.cli([...CREATE, '--json'], {

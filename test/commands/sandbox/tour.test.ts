@@ -29,16 +29,9 @@ afterEach(async () => {
 describe('sandbox tour', () => {
   test('runs a whole rental, and deletes its files', async () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], { env: NO_SSH });
-    expect({ code, errors: stderr.match(/^(error|warning).*/gim) }).toEqual({
-      code: 0,
-      errors: null,
-    });
-    for (const [at, { title }] of STEPS.entries()) {
-      expect(stderr).toContain(`${at + 1} of ${STEPS.length}: ${title}\n`);
-    }
-    expect(stderr).toContain(
-      '$ gpucloud instances create my-box --offer rtx-4090 --image ubuntu-22-04 --no-ssh-key --wait',
-    );
+    expect(code).toBe(0);
+    const stable = stderr.replace(/(?<=\()[\w-]{36}(?=\))/g, 'ID');
+    await expect(stable).toMatchFileSnapshot('tour.txt');
     expect(stdout).toMatch(/my-box.*ACTIVE/);
     expect(stdout).toMatch(/my-box.*TERMINATED/);
     expect(await readdir(world.home)).toEqual([]);

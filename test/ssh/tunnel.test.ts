@@ -1,0 +1,274 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { freePort, listenOn } from '../support/ports.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { ok } from '../support/service.ts';
+import { turns, until } from '../support/until.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const TOKEN = 'f00dfeedf00dfeed';
+const ENDPOINTS = [
+  {
+    name: 'lab',
+    port: 8888,
+    is_main: true,
+    protocol: 'TCP',
+    url: `http://192.0.2.1:8888/?token=${TOKEN}`,
+  },
+  { name: 'metrics', port: 9, protocol: 'UDP' },
+  { name: 'stats', port: 10, protocol: 'udp' },
+  { name: 'board', port: null, protocol: 'TCP' },
+  { name: 'app', port: 6006, protocol: 'TCP' },
+];
+
+let world: World;
+let instance: Record<string, unknown>;
+
+beforeEach(async () => {
+  instance = {
+    ...{ id: ID, name: 'box', status: 'ACTIVE', ip_address: '192.0.2.1' },
+    ...{ ssh_username: 'root', ssh_port: 22 },
+    connection_info: { type: 'template', secrets: { TOKEN }, endpoints: ENDPOINTS },
+  };
+  world = await createWorld({ handler: () => ok(instance) });
+  await mkdir(join(world.home, 'bin'));
+});
+
+const env = () => ({ PATH: `${join(world.home, 'bin')}:/usr/bin:/bin` });
+const tunnel = (...words: string[]) =>
+  world.cli(['instances', 'tunnel', ID, ...words], { env: env() });
+
+describe('the ports of a tunnel', () => {
+  const forwarded = async (...words: string[]) => {
+    const { code, stdout, stderr } = await tunnel(...words, '--print');
+    const [, local, remote] = /(\d+):localhost:(\d+)/.exec(stdout) ?? [];
+    return { code, local: Number(local), remote: Number(remote), stderr };
+  };
+
+  test.each([
+    [['0:LAB'], 8888],
+    [['0:app'], 6006],
+    [['0:7777'], 7777],
+  ])('of %j end at %i on the instance', async (words, remote) => {
+    const { local, ...rest } = await forwarded(...words);
+    expect(rest).toEqual({ code: 0, remote, stderr: '' });
+    expect(local).toBeGreaterThan(0);
+  });
+
+  test('are the same number, unless it is in use', async () => {
+    const port = await freePort();
+    expect(await forwarded(`${port}`)).toEqual({ code: 0, local: port, remote: port, stderr: '' });
+    const taken = createServer();
+    await listenOn(taken, port);
+    try {
+      const other = await forwarded(`${port}`);
+      expect(other).toEqual({
+        ...{ code: 0, remote: port, local: expect.any(Number) },
+        stderr: `Local port ${port} is in use; using ${other.local}.\n`,
+      });
+      expect(other.local).not.toBe(port);
+      expect(await tunnel(`${port}:6006`)).toMatchObject({
+        code: 2,
+        stderr: `error: PORTS "${port}:6006": local port ${port} is in use or needs root\nhint: use 0:6006 for any free port\n`,
+      });
+    } finally {
+      taken.close();
+    }
+  });
+
+  test.each([
+    ['none', 'box has no endpoint with that name.', 'available: lab, app'],
+    ['metrics', "the endpoint uses UDP, which SSH can't forward.", 'available: lab, app'],
+    ['stats', "the endpoint uses UDP, which SSH can't forward.", 'available: lab, app'],
+    ['board', 'the service returned no port for this endpoint.', 'available: lab, app'],
+  ])('can not be %s', async (name, why, hint) => {
+    expect(await tunnel(name)).toMatchObject({
+      code: 3,
+      stderr: `error: PORTS "${name}": ${why}\nhint: ${hint}\n`,
+    });
+  });
+
+  test('of an instance without endpoints need a number', async () => {
+    instance = { ...instance, connection_info: null };
+    expect((await tunnel()).stderr).toBe(
+      'error: box has no main endpoint.\nhint: use a port of the instance, such as 8888\n',
+    );
+  });
+});
+
+/** Lines that ssh prints with `-v` once the session is open. */
+const OPEN = 'debug1: Entering interactive session.';
+const LOST = 'Connection to 192.0.2.1 closed by remote host.';
+const REFUSED = 'ssh: connect to host 192.0.2.1 port 22: Connection refused';
+const DENIED = 'root@192.0.2.1: Permission denied (publickey).';
+
+const FORWARDING = 'Forwarding port 6006 of box until Ctrl-C:';
+const RECONNECTING = 'warning: Lost the connection to box; reconnecting.';
+const SIGN_IN = 'hint: try to connect: gpucloud instances ssh box';
+
+/** Installs an ssh whose calls print these lines in turn. The last one repeats. */
+async function sshThat(...calls: readonly (readonly string[])[]): Promise<void> {
+  for (const [at, lines] of calls.entries())
+    await writeFile(join(world.home, `call-${at + 1}`), lines.map((line) => `${line}\n`).join(''));
+  const script = [
+    '#!/bin/sh',
+    `cd '${world.home}'; echo "$*" >>calls; at=$(wc -l <calls)`,
+    `[ -e "call-$((at))" ] || at=${calls.length}`,
+    'while read -r line; do',
+    '  [ "$line" = hold ] && { : >held; exec sleep 60; }',
+    '  echo "$line" >&2',
+    'done <"call-$((at))"',
+    'exit 255',
+  ];
+  await writeFile(join(world.home, 'bin', 'ssh'), `${script.join('\n')}\n`, { mode: 0o755 });
+}
+
+const callsOfSsh = async () =>
+  (await readFile(join(world.home, 'calls'), 'utf8')).trim().split('\n');
+
+/** Runs the command until its ssh holds the tunnel, then presses Ctrl-C. */
+async function held(...words: string[]) {
+  const first = new AbortController();
+  const ended = world.cli(['instances', 'tunnel', ID, ...words], {
+    env: env(),
+    interrupts: { first: first.signal, second: new AbortController().signal },
+  });
+  await until(() => existsSync(join(world.home, 'held')));
+  // What ssh printed before is in its pipe.
+  await turns();
+  first.abort(new CliError('interrupted', 'Interrupted.'));
+  return ended;
+}
+
+describe('a tunnel', () => {
+  test('prints its link once it is open, and what ssh says before and after, once each', async () => {
+    const failed = 'channel 2: open failed: connect failed: Connection refused';
+    await sshThat(['Welcome', OPEN, failed, failed, 'hold']);
+    const { code, stdout, stderr } = await held('0:lab');
+    expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=\*{8}\n$/);
+    const lines = stderr.split('\n');
+    expect({ code, lines: [...lines.slice(0, 2), ...lines.slice(2, -2).sort()] }).toEqual({
+      code: 0,
+      lines: [
+        'Welcome',
+        'Forwarding port 8888 of box until Ctrl-C:',
+        'Nothing listens on port 8888 of box (Connection refused). Start a program on that port.',
+        'The token in the link is masked: --show-secrets shows it, --open opens the link.',
+      ],
+    });
+    expect(lines.slice(-2)).toEqual(['Closed the tunnel.', '']);
+  });
+
+  test.each([
+    ['--show-secrets', TOKEN],
+    ['--json', '********'],
+  ])('shows its link with %s', async (flag, token) => {
+    await sshThat([OPEN, 'hold']);
+    const { code, stdout, stderr } = await held('0:lab', flag);
+    expect({ code, hasNote: stderr.includes('is masked') }).toEqual({ code: 0, hasNote: false });
+    const [, port] = /127\.0\.0\.1:(\d+)/.exec(stdout) ?? [];
+    const url = `http://127.0.0.1:${port}/?token=${token}`;
+    if (flag !== '--json') expect(stdout).toBe(`${url}\n`);
+    else {
+      expect(JSON.parse(stdout)).toEqual({
+        ...{ instance_id: ID, name: 'box', endpoint: 'lab', url },
+        ...{ address: `127.0.0.1:${port}`, local_port: Number(port), remote_port: 8888 },
+      });
+    }
+  });
+
+  test('opens again, each time with the address that the service names', async () => {
+    await sshThat([OPEN, LOST], [REFUSED], [OPEN, LOST], [OPEN, 'hold']);
+    let last = 0;
+    const { sleep } = world.clock;
+    world.clock.sleep = (...given) => {
+      last += 1;
+      instance = { ...instance, ip_address: `192.0.2.${last}` };
+      return sleep(...given);
+    };
+    const { code, stderr } = await held('0:app');
+    expect((await callsOfSsh()).map((words) => /192\.0\.2\.\d+$/.exec(words)?.[0])).toEqual([
+      ...['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3'],
+    ]);
+    expect({ code, stderr, slept: world.clock.slept }).toEqual({
+      code: 0,
+      // The pause doubles until the tunnel is open again.
+      slept: [1_000, 2_000, 1_000],
+      stderr: [
+        FORWARDING,
+        LOST,
+        RECONNECTING,
+        'The tunnel to box is open again.',
+        LOST,
+        RECONNECTING,
+        'The tunnel to box is open again.',
+        'Closed the tunnel.',
+        '',
+      ].join('\n'),
+    });
+  });
+
+  test('is given up ten minutes after it was last open', async () => {
+    await sshThat([OPEN, LOST], [REFUSED]);
+    const { code, stderr } = await tunnel('0:app');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: [
+        ...[FORWARDING, LOST, RECONNECTING],
+        `error: Could not open the tunnel: ${REFUSED}`,
+        'hint: SSH of box does not respond at 192.0.2.1 port 22. If the instance has just started, add --wait.',
+        '',
+      ].join('\n'),
+    });
+    const pauses = [1_000, 2_000, 4_000, 8_000, 16_000, ...Array(19).fill(30_000)];
+    expect(world.clock.slept).toEqual(pauses);
+    expect(await callsOfSsh()).toHaveLength(pauses.length + 1);
+  });
+
+  test.each([
+    ['that never opens', [[LOST]], [], [`error: Could not open the tunnel: ${LOST}`, SIGN_IN]],
+    [
+      'that is lost with --no-reconnect',
+      [[OPEN, LOST]],
+      ['--no-reconnect'],
+      [FORWARDING, LOST, `error: Lost the tunnel: ${LOST}`, SIGN_IN],
+    ],
+    [
+      'whose key is refused later',
+      [[OPEN, LOST], [DENIED]],
+      [],
+      [
+        ...[FORWARDING, LOST, RECONNECTING, `error: Could not open the tunnel: ${DENIED}`],
+        'hint: box refused every key: the service lists none for it, and none can be added. Rent a new instance with --ssh-key, and terminate this one: gpucloud instances terminate box',
+      ],
+    ],
+  ])('%s ends with 1', async (_what, calls, flags, lines) => {
+    await sshThat(...calls);
+    const { code, stderr } = await tunnel('0:app', ...flags);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `${lines.join('\n')}\n` });
+    expect(await callsOfSsh()).toHaveLength(calls.length);
+  });
+
+  test('of a stopped instance ends with 5, and names the command that starts it', async () => {
+    await sshThat([OPEN, LOST]);
+    const { sleep } = world.clock;
+    world.clock.sleep = (...given) => {
+      instance = { ...instance, status: 'STOPPED' };
+      return sleep(...given);
+    };
+    const { code, stderr } = await tunnel('0:app');
+    expect({ code, stderr }).toEqual({
+      code: 5,
+      stderr: [
+        ...[FORWARDING, LOST, RECONNECTING],
+        "error: Can't connect to box: the instance is STOPPED.",
+        'hint: start the instance (this bills): gpucloud instances start box --wait=ssh',
+        '',
+      ].join('\n'),
+    });
+  });
+});
