@@ -161,3 +161,7 @@ describe('a schedule of an older gpucloud', () => {
     expect(errorOf(stderr).message).toContain('Nothing on this computer finishes jobs');
   });
 });
+
+test('rejects reap --install with --status', async () => {
+  expect((await world.cli(['instances', 'reap', '--install', '--status'])).code).toBe(2);
+});

@@ -1,0 +1,231 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { minuteText, spanText } from '../../../../src/output/time.ts';
+import { HARDWARE } from '../../../support/sandbox-ids.ts';
+import { warningsOf } from '../../../support/stderr-lines.ts';
+import {
+  type DeadlineWorld,
+  deadlineWorld,
+  ID,
+  listed,
+  recordsIn,
+  rentForFourHours,
+} from './world.ts';
+
+let world: DeadlineWorld;
+beforeEach(async () => {
+  world = await deadlineWorld();
+});
+
+describe('expire', () => {
+  beforeEach(() => rentForFourHours(world));
+
+  test('moves a deadline, and warns that nothing enforces it', async () => {
+    const { code, stdout, stderr } = await world.cli([
+      ...['instances', 'expire', 'trainer', '--after', '8h', '--json'],
+    ]);
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      id: ID,
+      name: 'trainer',
+      status: 'PROVISIONING',
+      paid_until: null,
+      ends_at: world.at(8),
+    });
+    expect(warningsOf(stderr)).toEqual([
+      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: while :; do gpucloud instances reap --every 5m; sleep 300; done',
+    ]);
+    expect(await listed(world)).toMatchObject([{ ends_at: world.at(8) }]);
+  });
+
+  test('omits the warning about enforcement while a schedule runs', async () => {
+    await world.arm();
+    const { stderr } = await world.cli([
+      ...['instances', 'expire', 'trainer', '--at', '2026-01-16T00:00Z', '-q'],
+    ]);
+    expect(stderr).toBe('');
+  });
+
+  const ends = (stdout: string): [string, string][] =>
+    JSON.parse(stdout)
+      .map(({ name, ends_at }: Record<string, string>) => [name, ends_at])
+      .sort();
+
+  const moved = (hours: number, more: string, before = 4) =>
+    `Deadline of trainer: ${minuteText(Date.parse(world.at(hours)))}, in ${spanText(hours * 3600)}${before === 0 ? '' : `, instead of ${minuteText(Date.parse(world.at(before)))}`}.${more}\n`;
+
+  test.each([
+    ['ACTIVE', '89.90', 8, ' That costs about 359.60 ₽ more.'],
+    ['ACTIVE', '89.90', 1, ' That costs about 269.70 ₽ less.'],
+    ['STOPPED', '89.90', 8, ''],
+    ['ACTIVE', undefined, 8, ''],
+  ])(
+    'shows the old and the new deadline and the cost: %s, %s, %i h',
+    async (status, price, hours, more) => {
+      await world.arm();
+      world.rented.rent(ID, 'trainer', {
+        status,
+        ...(price && { price_per_hour_snapshot: price }),
+      });
+      const argv = ['instances', 'expire', 'trainer', '--at', world.at(hours)];
+      expect((await world.cli(argv)).stderr).toBe(moved(hours, more));
+      await world.cli(['instances', 'expire', 'trainer', '--never']);
+      const first =
+        more === '' ? '' : ` That costs about ${hours === 8 ? '719.20' : '89.90'} ₽ until then.`;
+      expect((await world.cli(argv)).stderr).toBe(moved(hours, first, 0));
+      const again = moved(hours, '', 0).replace(/\.\n$/, ', as before.\n');
+      expect((await world.cli(argv)).stderr).toBe(again);
+    },
+  );
+
+  test('notes that a time of day has passed today, also with the weekday of today', async () => {
+    await world.arm();
+    const now = new Date(world.clock.now());
+    const past = `${now.getHours()}:${String(now.getMinutes()).padStart(2, '0')}`;
+    const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+    const [day, next] = days.slice(now.getDay());
+    const expire = async (at: string) => {
+      const { stderr } = await world.cli(['instances', 'expire', 'trainer', '--at', at]);
+      return stderr;
+    };
+    expect(await expire(past)).toBe(
+      `${past.padStart(5, '0')} has passed today, so the deadline is tomorrow.\n${moved(24, '')}`,
+    );
+    expect(await expire(`${day} ${past}`)).toBe(
+      `${day} ${past.padStart(5, '0')} has passed today, so the deadline is in a week.\n${moved(7 * 24, '', 24)}`,
+    );
+    expect(await expire(`${next} ${past}`)).toBe(moved(24, '', 7 * 24));
+  });
+
+  test('sets the deadline of all instances that may bill', async () => {
+    await world.arm();
+    const [OTHER, GONE] = [ID.replace(/6$/, '7'), ID.replace(/6$/, '8')];
+    world.rented.rent(OTHER, 'other', { status: 'ACTIVE' });
+    world.rented.rent(GONE, 'gone', { status: 'TERMINATED' });
+    await world.cli(['instances', 'track', OTHER, GONE]);
+    const argv = ['instances', 'expire', '--all', '--after', '2h', '--json'];
+    const { code, stdout, stderr } = await world.cli(argv);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(ends(stdout)).toEqual([
+      ['other', world.at(2)],
+      ['trainer', world.at(2)],
+    ]);
+  });
+
+  test('keeps an earlier deadline with --all, and moves it later by name', async () => {
+    await world.arm();
+    const OTHER = ID.replace(/6$/, '7');
+    world.rented.rent(OTHER, 'other', { status: 'STOPPED' });
+    await world.cli(['instances', 'track', OTHER]);
+    const all = ['instances', 'expire', '--all', '--after', '8h'];
+    const shown = (hours: number) => minuteText(Date.parse(world.at(hours)));
+    const { code, stderr } = await world.cli(all);
+    expect({ code, stderr: stderr.split('\n').sort() }).toEqual({
+      code: 0,
+      stderr: [
+        '',
+        `Deadline of other: ${shown(8)}, in 8 h.`,
+        `trainer keeps its earlier deadline, ${shown(4)}.`,
+      ],
+    });
+    expect(ends((await world.cli([...all, '--json'])).stdout)).toEqual([
+      ['other', world.at(8)],
+      ['trainer', world.at(4)],
+    ]);
+    const named = ['instances', 'expire', 'other', 'trainer', '--after', '9h', '--json'];
+    expect(ends((await world.cli(named)).stdout)).toEqual([
+      ['other', world.at(9)],
+      ['trainer', world.at(9)],
+    ]);
+  });
+
+  test('keeps a shorter idle rule with --all, and lengthens it by name', async () => {
+    await world.arm();
+    const set = async (...argv: string[]) => {
+      const { code, stderr } = await world.cli(['instances', 'expire', ...argv]);
+      return { code, stderr: stderr.split('\n').filter((line) => line.startsWith('Idle rule')) };
+    };
+    const rule = 'Idle rule of trainer: terminated after';
+    expect(await set('trainer', '--if-idle', '30m')).toEqual({
+      code: 0,
+      stderr: [`${rule} 30 min without use.`],
+    });
+    expect(await set('--all', '--if-idle', '45m')).toEqual({
+      code: 0,
+      stderr: [`${rule} 30 min without use, as before.`],
+    });
+    expect(await set('--all', '--if-idle', '20m')).toEqual({
+      code: 0,
+      stderr: [`${rule} 20 min without use, instead of 30 min.`],
+    });
+    expect(await set('trainer', '--if-idle', '1h')).toEqual({
+      code: 0,
+      stderr: [`${rule} 1 h without use, instead of 20 min.`],
+    });
+  });
+
+  test('reports an instance without an ID, which gets no deadline', async () => {
+    await world.arm();
+    world.rented.posts = [() => 'hangUp'];
+    await world.cli(['instances', 'create', 'lost', ...HARDWARE]);
+    const { code, stderr } = await world.cli([
+      'instances',
+      'expire',
+      '--all',
+      '--after',
+      '8h',
+      '-q',
+    ]);
+    expect(code).toBe(7);
+    expect(stderr).toContain(
+      'error: The ID of "lost" is unknown, so it has no new deadline. It may be billing.\n',
+    );
+  });
+
+  test.each([
+    [['--after', '8h'], 'INSTANCE is missing: give names or IDs'],
+    [['trainer', '--all', '--after', '8h'], "--all can't be used with INSTANCE"],
+    [['--all', '--after', '8h', '--rescue', 'out'], "--all and --rescue can't be combined"],
+    [
+      ['trainer', '--at', 'frx 18:00'],
+      '--at "frx 18:00": must be a time of day, such as 18:00 or "fri 18:00",',
+    ],
+  ])('rejects %j before any request', async (flags, message) => {
+    const { code, stderr, requests } = await world.cli(['instances', 'expire', ...flags]);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain(`error: ${message}`);
+  });
+
+  test('removes a deadline with expire --never', async () => {
+    const argv = ['instances', 'expire', 'trainer', '--never', '--json'];
+    const { code, stdout } = await world.cli(argv);
+    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      rows: { ends_at: null },
+    });
+    expect(await listed(world)).toMatchObject([{ ends_at: null }]);
+  });
+
+  test('exits with 5 for a terminating instance, and keeps its deadline', async () => {
+    world.rented.terminate(ID);
+    const { code, stderr } = await world.cli(['instances', 'expire', 'trainer', '--after', '8h']);
+    expect(code).toBe(5);
+    expect(stderr).toContain('trainer is TERMINATING.');
+    expect(recordsIn(world, 'deadlines')).toMatchObject([{ deadline: world.at(4) }]);
+  });
+
+  test('sets the deadline of the known instances, and exits with 3 for an unknown name', async () => {
+    const { code, stdout } = await world.cli([
+      ...['instances', 'expire', 'nobody', 'trainer', '--after', '8h', '--json'],
+    ]);
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'trainer', ends_at: world.at(8) }]);
+  });
+
+  test.each([[[]], [['--after', '8h', '--never']], [['--at', '2026-01-14T00:00Z']]])(
+    'exits with 2 for the expire flags %j',
+    async (flags) => {
+      expect((await world.cli(['instances', 'expire', 'trainer', ...flags])).code).toBe(2);
+      expect(recordsIn(world, 'deadlines')).toMatchObject([{ deadline: world.at(4) }]);
+    },
+  );
+});
