@@ -496,6 +496,5 @@ test('prints in reap --status how long ago a stopped schedule last ran', async (
   await cli([...REAP, '--install']);
   world.clock.advance(3_600_000);
   const { stdout } = await cli([...REAP, '--status', '--json']);
-  const stopped = { armed: false, scheduler: 'systemd', age_seconds: 3600 };
-  expect(JSON.parse(stdout)).toMatchObject(stopped);
+  expect(JSON.parse(stdout)).toMatchObject({ armed: false, age_seconds: 3600 });
 });
