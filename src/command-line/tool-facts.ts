@@ -8,4 +8,6 @@ export interface ToolFacts {
   readonly idempotent?: true;
   /** Whether it asks for a confirmation, which the level gives. */
   readonly asks?: true;
+  /** Flags that no call of an agent can use. */
+  readonly without?: readonly string[];
 }

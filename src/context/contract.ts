@@ -74,6 +74,8 @@ export interface Host {
   self(): Self;
   /** Limits of `--query` in a command of an agent. */
   readonly queryLimits?: QueryLimits;
+  /** Gets the notes and progress of a command of an agent, which prints none. */
+  readonly onNote?: (text: string) => void;
   /** The `mcp` session that runs the command, if any. */
   readonly session?: Session;
   /** Program that accesses the system's keyring; undefined if there is none. */

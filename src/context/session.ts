@@ -10,4 +10,8 @@ export interface Session {
   readonly maxInstances: number | undefined;
   /** When the session ends, in service time (milliseconds since 1970). */
   readonly endsAt: number;
+  /** Whether its instances run on after its end, until their deadlines. */
+  readonly keeps: boolean;
+  /** Aborts when the session ends. */
+  readonly ended: AbortSignal;
 }

@@ -40,6 +40,7 @@ export function createTerminal(
     quiet: flags.quiet === true,
     quietProgress: flags.debug === true,
     ...(flags.profile === undefined ? {} : { profile: flags.profile }),
+    ...(host.onNote === undefined ? {} : { onNote: host.onNote }),
     get stderr() {
       return host.stderr;
     },

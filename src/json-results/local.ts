@@ -194,6 +194,7 @@ export const commandReference = lazy(() => {
         destructive: flag,
         idempotent: flag,
         confirms: flag,
+        without_flags: texts,
       }),
     ),
     result_schema: maybeText,

@@ -43,7 +43,7 @@ export type Ran = Awaited<ReturnType<typeof runCommand>>;
 /** Runs a command in this process, on streams of its own. */
 export async function runCommand(
   argv: readonly string[],
-  own: Partial<Pick<Host, 'env' | 'interrupts' | 'session'>>,
+  own: Partial<Pick<Host, 'env' | 'interrupts' | 'session' | 'onNote'>>,
   rerun: Rerun,
 ) {
   const [stdout, stderr] = [new Kept(), new Kept()];
@@ -61,7 +61,12 @@ export async function runCommand(
   return { code, stdout, stderr };
 }
 
-type Content = Record<string, unknown>;
+interface Warning {
+  readonly code: string;
+  readonly message: string;
+}
+
+type Content = Record<string, unknown> & { warnings?: readonly Warning[] };
 
 /** Turns what a command printed into a tool's result. */
 export function resultOf(
@@ -105,7 +110,7 @@ function jsonIn(text: string): unknown {
 /** Separates gpucloud's own lines of stderr, which are JSON, from those of a program that it ran. */
 export function messagesIn(text: string): Content {
   const found: Content = {};
-  const warnings: unknown[] = [];
+  const warnings: Warning[] = [];
   const others: string[] = [];
   for (const line of text.split('\n')) {
     const { warning, error, run } = line.startsWith('{') ? Object(jsonIn(line)) : {};

@@ -1,7 +1,7 @@
 import { referenceOf } from '../command-line/reference/index.ts';
 import type { Runtime } from '../command-line/verb.ts';
 import type { Context } from '../context.ts';
-import { CliError, throwAll } from '../errors.ts';
+import { CliError, failuresOf, throwAll } from '../errors.ts';
 import { openJobs } from '../jobs/verbs/finish.ts';
 import type { KnownInstance } from '../journal/index.ts';
 import { durationWord } from '../rules/times.ts';
@@ -12,6 +12,8 @@ import { instructionsFor, PROMPTS, promptText, resourcesFor } from './guides.ts'
 import { type CallToolResult, loadSdk } from './sdk.ts';
 import {
   endRented,
+  explainThird,
+  lateness,
   openSession,
   purseShown,
   type SessionFlags,
@@ -52,14 +54,19 @@ export async function serve(
   /** Aborts what waits after a first interrupt. */
   const hurry = new AbortController();
   const second = AbortSignal.any([hurry.signal, interrupts.second]);
-  let isOver = false;
+  const ended = new AbortController();
   let calls = 0;
 
   /** Runs a command as this session. A later change of the active profile does not affect it. */
-  function run(argv: readonly string[], call: number, first: AbortSignal): Promise<Ran> {
+  function run(
+    argv: readonly string[],
+    call: number,
+    first: AbortSignal,
+    onNote: (text: string) => void = () => undefined,
+  ): Promise<Ran> {
     const pinned = profile === undefined ? env : { ...env, GPUCLOUD_PROFILE: profile.value };
-    const session = renting && { session: { ...renting.limits, call } };
-    const own = { env: pinned, interrupts: { first, second }, ...session };
+    const session = renting && { session: { ...renting.limits, call, ended: ended.signal } };
+    const own = { env: pinned, interrupts: { first, second }, onNote, ...session };
     return runCommand([...globalFlags(context), ...argv], own, runtime.rerun);
   }
 
@@ -68,7 +75,7 @@ export async function serve(
     signal: AbortSignal,
     work: (call: number, stop: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    if (isOver) {
+    if (ended.signal.aborted) {
       const message = 'The session has ended. Nothing was sent.';
       throw new CliError('usage', message, { code: 'guard' });
     }
@@ -86,24 +93,35 @@ export async function serve(
     tool: Tool,
     given: Given,
     signal: AbortSignal,
-    progress: (seconds: number) => Promise<void>,
+    progress: (seconds: number, doing: string) => Promise<void>,
   ): Promise<CallToolResult> {
     const { allow } = tool.facts;
     const isOwn = flags.allow === 'jobs' && allow !== 'read';
     const ownSession = isOwn ? renting?.limits.id : undefined;
-    const ended = new AbortController();
-    void tellProgress(progress, ended.signal);
+    const done = new AbortController();
+    let doing = '';
+    void tellProgress((seconds) => progress(seconds, doing), done.signal);
     try {
       return await asked(signal, async (call, stop) => {
         const argv = await argvOf(tool, given, added(tool, given), ownSession, context);
-        const ran = await run(argv, call, stop);
+        const ran = await run(argv, call, stop, (note) => {
+          doing = note;
+        });
+        if (ended.signal.aborted) noteLost(ran);
         return resultOf(tool, given, ran, allow === 'read' ? undefined : await purse());
       });
     } catch (error) {
       const exit_code = error instanceof CliError ? error.exitCode : 1;
       return asResult({ exit_code, ...messagesIn(runtime.report(error)) }, true);
     } finally {
-      ended.abort();
+      done.abort();
+    }
+  }
+
+  /** Notes what a command could not copy: the agent may be gone. */
+  function noteLost({ stderr }: Ran): void {
+    for (const { code, message } of messagesIn(stderr.text).warnings ?? []) {
+      if (code === 'rescue_failed') uncopied.push(new CliError('runFailed', message));
     }
   }
 
@@ -175,9 +193,10 @@ export async function serve(
     if (tool === undefined) throw unknown(`Unknown tool: ${params.name.slice(0, 80)}`);
     const progressToken = params._meta?.progressToken;
     const given = Object.entries(params.arguments ?? {}).filter(([, value]) => value !== null);
-    return callTool(tool, Object.fromEntries(given), extra.signal, async (progress) => {
+    return callTool(tool, Object.fromEntries(given), extra.signal, async (progress, doing) => {
       if (progressToken === undefined) return;
-      const params = { progressToken, progress, message: `${progress} s` };
+      const message = [`${progress} s`, ...(doing === '' ? [] : [doing])].join(': ');
+      const params = { progressToken, progress, message };
       await extra.sendNotification({ method: 'notifications/progress', params });
     });
   });
@@ -203,7 +222,6 @@ export async function serve(
 
   const faults: unknown[] = [];
   const uncopied: CliError[] = [];
-  const ended = new AbortController();
   let watching: Promise<void> | undefined;
   const over = new Promise<void>((resolve) => {
     const onOver = (why: readonly unknown[]) => {
@@ -216,40 +234,44 @@ export async function serve(
     host.stdout.on('error', () => resolve());
     // Only a message that is too long closes the connection from this side before the end.
     server.onclose = () => {
-      if (!isOver) faults.push(new CliError('usage', TOO_LONG));
+      if (!ended.signal.aborted) faults.push(new CliError('usage', TOO_LONG));
       resolve();
     };
     if (interrupts.first.aborted) resolve();
     interrupts.first.addEventListener('abort', () => {
       // Clients close stdin first, and send a signal if that takes long.
-      if (isOver) hurry.abort(interrupts.first.reason);
+      if (ended.signal.aborted) hurry.abort(interrupts.first.reason);
       resolve();
     });
+  });
+  let explained: Promise<unknown> | undefined;
+  interrupts.second.addEventListener('abort', () => {
+    explained = renting && failuresOf(explainThird(renting, context));
   });
   await server.connect(new StdioServerTransport(stdin, host.stdout, LIMITS));
   err.note(`Serving ${tools.size} tools over stdio (--allow ${flags.allow}).`);
   await over;
 
-  isOver = true;
   const reason = interrupts.first.reason ?? new CliError('interrupted', 'The session ended.');
   ended.abort(reason);
   for (const { stop } of running.values()) stop.abort(reason);
-  const rented = flags.keep ? undefined : renting;
   const hurries = flags.unenforced;
   const end = (which: (instance: KnownInstance) => boolean) =>
     context.shielded(
-      async (own) => rented && endRented(rented, which, own, { stopJob, hurries }),
+      async (own) => renting && endRented(renting, which, own, { stopJob, hurries }),
       hurries ? second : undefined,
     );
+  const ends = (one: KnownInstance) => !flags.keep || lateness(one, context) >= 0;
   const inHand = [watching, ...[...running.values()].map(({ done }) => done)];
   // First what no call ends, since the client may kill this process within seconds.
-  const first = end(({ session }) => !running.has(session?.call ?? 0));
+  const first = end((one) => ends(one) && !running.has(one.session?.call ?? 0));
   await Promise.allSettled([first, ...inHand]);
   // The second time reports what may still be billing.
-  const last = await end(() => true);
+  const last = await end(ends);
   const lost = [...uncopied, ...((await first)?.lost ?? []), ...(last?.lost ?? [])];
   const doubts = [...(last?.doubts ?? []), ...lost];
   if (renting) doubts.push(...(await unresolved(renting)));
+  await explained;
   await server.close();
   if (host.stdout.writableLength > 0) {
     const read = new Promise<void>((resolve) => host.stdout.once('drain', () => resolve()));

@@ -28,7 +28,7 @@ export interface SessionFlags {
 
 /** A session that may rent, and where its instances are recorded. */
 export interface Renting {
-  readonly limits: Omit<Session, 'call'>;
+  readonly limits: Omit<Session, 'call' | 'ended'>;
   readonly journal: Journal;
 }
 
@@ -56,7 +56,7 @@ export async function openSession(
   const journal = await journalOfKey(context);
   if (unenforced) await warnUnenforced(['deadline', 'job'], journal, context);
   const endsAt = (await serviceTime(context)).now() + time;
-  return { limits: { id: randomUUID(), maxCost, maxInstances, endsAt }, journal };
+  return { limits: { id: randomUUID(), maxCost, maxInstances, endsAt, keeps: keep }, journal };
 }
 
 /** Describes the purse for agents, in the service's names. */
@@ -72,6 +72,22 @@ export async function purseShown({ limits, journal }: Renting): Promise<object> 
     unknown_requests: open.map(({ name }) => name),
     ends_at: new Date(endsAt).toISOString(),
   };
+}
+
+/** Returns how long a deadline has passed, in milliseconds; NaN without one. */
+export function lateness(
+  { deadline }: Pick<KnownInstance, 'deadline'>,
+  { serviceClock }: Pick<Context, 'serviceClock'>,
+): number {
+  return serviceClock.now() - Date.parse(deadline ?? '');
+}
+
+/** Prints what the third signal does: it ends this process at once. */
+export async function explainThird({ limits, journal }: Renting, { err }: Context): Promise<void> {
+  const names = (await purseOf(limits, journal)).living.map(({ name }) => name);
+  const left = names.length === 1 ? 'it to its deadline' : 'them to their deadlines';
+  if (names.length === 0) return;
+  err.note(`Still terminating ${names.join(', ')}. Another signal leaves ${left}.`);
 }
 
 /** Neither stops jobs nor hurries by default. */
@@ -155,7 +171,6 @@ export async function watchDeadlines(
 ): Promise<void> {
   const { clock, err, serviceClock, signal } = context;
   const { limits, journal } = renting;
-  const lateness = ({ deadline }: KnownInstance) => serviceClock.now() - Date.parse(deadline ?? '');
   const warn = (faults: readonly CliError[]) => {
     for (const fault of faults) {
       if (!isInterrupt(fault)) err.warn('deadline_passed', fault.message);
@@ -165,7 +180,7 @@ export async function watchDeadlines(
     await finishJobs({ open: jobs, every: LOOK }, context, ({ error }) => {
       if (error !== undefined) err.warn('job_unfinished', error.message);
     });
-    const isDue = (one: KnownInstance) => one.id === id && lateness(one) >= 0;
+    const isDue = (one: KnownInstance) => one.id === id && lateness(one, context) >= 0;
     const { doubts, lost } = await endRented(renting, isDue, context);
     warn(doubts);
     for (const { message } of lost) err.warn('rescue_failed', message);
@@ -183,9 +198,9 @@ export async function watchDeadlines(
       signal.throwIfAborted();
       for (const one of living) {
         const jobs = open.filter(({ id }) => id === one.id);
-        if (jobs.length === 0 && !(lateness(one) >= 0)) continue;
+        if (jobs.length === 0 && !(lateness(one, context) >= 0)) continue;
         // A job ends its last try by itself; this holds even if its connection hangs.
-        const isLate = jobs.length > 0 && lateness(one) > LAST_TRY;
+        const isLate = jobs.length > 0 && lateness(one, context) > LAST_TRY;
         const task = `${one.id} ${isLate}`;
         if (inHand.has(task)) continue;
         // A copy can last long. Other deadlines don't wait for it.

@@ -82,7 +82,9 @@ function toolOf(
   const name = words.join('_').replaceAll('-', '_');
   const args = command.arguments.map(argumentOf);
   const allowed = facts.allow === 'read' ? [...FLAGS, '--all'] : FLAGS;
-  const own = flags.filter(({ long }) => allowed.includes(long));
+  const own = flags.filter(
+    ({ long }) => allowed.includes(long) && !facts.without_flags.includes(long),
+  );
   const isNew = (one: Parameter) => args.every((argument) => argument.name !== one.name);
   const parameters = [...args, ...[...own, ...selects].map(flagOf).filter(isNew)];
   return {

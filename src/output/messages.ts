@@ -24,9 +24,9 @@ export interface MessagesOptions {
   readonly json?: boolean;
   /** `--quiet`: no notes and no progress. */
   readonly quiet?: boolean;
+  /** Gets the notes and progress that are not printed. */
+  readonly onNote?: (text: string) => void;
 }
-
-const SILENT: Progress = { update: () => undefined, done: () => undefined };
 
 /** Milliseconds between two lines of progress without a spinner. */
 const LINE_EVERY = 60_000;
@@ -70,7 +70,10 @@ export function createMessages(options: MessagesOptions): Messages {
   }
 
   function progress(text: string): Progress {
-    if (isSilent || options.quietProgress === true) return SILENT;
+    if (isSilent || options.quietProgress === true) {
+      unprinted(text);
+      return { update: unprinted, done: () => undefined };
+    }
     const stderr = opened();
     if (!canSpin(stderr, options.env ?? {})) return minuteLines();
     spin ??= createProgress(stderr, options.clock);
@@ -111,7 +114,8 @@ export function createMessages(options: MessagesOptions): Messages {
     return lacksRoubleSign(options.env ?? {}) ? withoutRoubleSign(own) : own;
   };
   const isSilent = options.json === true || options.quiet === true;
-  const note = isSilent ? () => undefined : (text: string) => prose(shown(text));
+  const unprinted = (text: string) => options.onNote?.(shown(text));
+  const note = isSilent ? unprinted : (text: string) => prose(shown(text));
   if (options.json === true) {
     return {
       note,

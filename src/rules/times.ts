@@ -32,6 +32,15 @@ export function positiveDuration(text: string): Verdict<number> {
   return verdict.ok && verdict.value === 0 ? broken('must be longer than zero') : verdict;
 }
 
+/** A year. A longer time until an end is probably a typo. */
+export const LONGEST_MS = 366 * 86_400_000;
+
+/** Checks how long something lasts that ends by itself. */
+export function lifetime(text: string): Verdict<number> {
+  const verdict = positiveDuration(text);
+  return verdict.ok && verdict.value > LONGEST_MS ? broken('must be at most 366d') : verdict;
+}
+
 /**
  * Minimum idle time. In a shorter pause, a person may be thinking, or a download may be about to
  * start.

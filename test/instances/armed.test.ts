@@ -76,5 +76,13 @@ test.each([
   ],
   [STOPPED, undefined, /^bills until you terminate it; nothing enforces its deadline$/],
 ])('with the schedule %j and the deadline %s: %s', (deadline, time, text) => {
-  expect(billsUntil(time, { ...OLD, deadline })).toMatch(text);
+  expect(billsUntil(time, { ...OLD, deadline }, undefined)).toMatch(text);
+});
+
+test.each([
+  [false, /^bills until \S+ \S+ \S+$/],
+  [true, /^bills until you terminate it; its deadline passes at .+ and nothing enforces it$/],
+])('without a schedule, in a session that keeps its instances (%s): %s', (keeps, text) => {
+  const enforcement = { ...OLD, deadline: STOPPED };
+  expect(billsUntil('2026-01-15T20:00:00.000Z', enforcement, { keeps })).toMatch(text);
 });

@@ -86,6 +86,7 @@ export interface Content {
   readonly selected?: unknown;
   readonly output?: string;
   readonly error?: { readonly code: string; readonly message: string; readonly hint: string };
+  readonly warnings?: readonly { readonly code: string }[];
   readonly exit_code?: number;
   readonly cut?: string;
   readonly purse?: Purse;

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLoopbackWorld, type LoopbackWorld } from '../jobs/loopback-world.ts';
 import { addKey } from '../jobs/rescue/rented.ts';
-import { exited, LASTS, started } from '../jobs/stories.ts';
+import { exited, followed, LASTS, started } from '../jobs/stories.ts';
 import { IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import { until } from '../support/ssh-world.ts';
 import { budget } from './agent.ts';
@@ -18,8 +18,11 @@ afterEach(async () => {
   await world.close();
 });
 
-/** Starts a session whose agent runs a detached job for an hour at most. */
-async function begin(script: string, more: object = {}) {
+/** Starts a session whose agent runs a job for an hour at most, detached by default. */
+async function begin(
+  script: string,
+  more: { detach?: boolean; rescue?: string[]; rescue_budget?: string } = {},
+) {
   world.renting.sshKeys = [addKey(world.local(''))];
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   let written = '';
@@ -34,8 +37,10 @@ async function begin(script: string, more: object = {}) {
   const params = { name: 'run', arguments: given };
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
   stdin.write(`${JSON.stringify(call)}\n`);
-  await until(() => written.includes('"id":1'));
-  expect(written).toContain('"isError":false');
+  if (more.detach !== false) {
+    await until(() => written.includes('"id":1'));
+    expect(written).toContain('"isError":false');
+  }
   async function end(expected = 0) {
     stdin.end();
     const { code, stderr } = await ended;
@@ -105,5 +110,31 @@ test('copies the --rescue paths of a detached job at the end', async () => {
   await end();
   expect(fetched()).toBe('done\n');
   expect(readFileSync(world.local('kept'), 'utf8')).toBe('kept\n');
+  expect(world.status()).not.toBe('ACTIVE');
+});
+
+test('copies the --rescue paths of a running command at the end', async () => {
+  const { end } = await begin(`echo done > out; echo kept > log; ${LASTS}`, {
+    detach: false,
+    rescue: ['log:kept'],
+  });
+  await followed(world);
+  await end();
+  expect(fetched()).toBe('done\n');
+  expect(readFileSync(world.local('kept'), 'utf8')).toBe('kept\n');
+  expect(world.status()).not.toBe('ACTIVE');
+});
+
+test('exits with 125 if the --rescue paths of a running command were lost at the end', async () => {
+  const { end } = await begin(`echo done > out; ${LASTS}`, {
+    detach: false,
+    rescue: ['log:kept'],
+    rescue_budget: '0',
+  });
+  await followed(world);
+  const stderr = await end(125);
+  expect(stderr.split('\n').filter((line) => line.startsWith('error:'))).toEqual([
+    'error: The budget of job was used up, so it was terminated before everything was copied (not copied: log). log does not exist on the instance.',
+  ]);
   expect(world.status()).not.toBe('ACTIVE');
 });

@@ -46,6 +46,10 @@ describe('the flags', () => {
       '--max-cost "1e+30": must be a decimal number of roubles, such as 1500 or 99.90',
     ],
     [
+      ['--allow', 'all', '--max-cost', '5', '--for', '999999d'],
+      '--for "999999d": must be at most 366d',
+    ],
+    [
       ['--allow', 'all', '--max-instances', '0'],
       '--max-instances "0": must be a whole number from 1 to 1000',
     ],
@@ -73,6 +77,8 @@ describe('the budget', () => {
     const agent = await open('--allow', 'all', ...budget(200));
     const first = await create(agent, 'one');
     expect(first).toMatchObject({ isError: false, purse: { committed: '89.90', left: '110.10' } });
+    // The session ends it, so nothing warns that it bills until someone terminates it.
+    expect(first.warnings?.map(({ code }) => code)).toEqual(['no_ssh_key']);
     const sent = world.service.requests.length;
     const second = await create(agent, 'two', { terminate_after: '51m' });
     expect(second).toMatchObject({
@@ -250,8 +256,8 @@ describe('deadlines', () => {
     await agent.end();
   });
 
-  test('ends the session after --for', async () => {
-    const agent = await open('--allow', 'all', ...budget(1000));
+  test.each([[[]], [['--keep']]])('ends the session after --for, with %j', async (keep) => {
+    const agent = await open('--allow', 'all', ...budget(1000, ...keep));
     await create(agent, 'one');
     clock.advance(30_000);
     clock.advance(4 * 3_600_000);
@@ -288,6 +294,22 @@ describe('deadlines', () => {
     expect(await agent.purse()).toMatchObject({ committed: '0.00' });
     await agent.end();
   });
+});
+
+test('shows with the progress what a call waits for', async () => {
+  const agent = await open('--allow', 'all', ...budget(1000));
+  const given = { name: 'one', ...CHEAP, terminate_after: '50m', wait: 'active' };
+  const messages: (string | undefined)[] = [];
+  change = (handler) => (request) => {
+    // Each read of the wait lets five seconds pass.
+    if (request.method === 'GET') clock.advance(5_000);
+    return handler(request);
+  };
+  await agent.client.callTool({ name: 'instances_create', arguments: given }, undefined, {
+    onprogress: ({ message }) => messages.push(message),
+  });
+  expect(messages).toContainEqual(expect.stringMatching(/^\d+ s: .*one/));
+  await agent.end();
 });
 
 describe('the end of a session', () => {
@@ -391,6 +413,22 @@ describe('the end of a session', () => {
     expect((await world.cli(['instances', 'get', 'one', '--json'])).stdout).toContain(
       '"TERMINATING"',
     );
+  });
+
+  test('says at the second signal what the third does', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const interrupts = { first: first.signal, second: second.signal };
+    const agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], { interrupts });
+    await create(agent, 'one');
+    const reason = new CliError('terminated', 'Terminated.');
+    change = (handler) => (request) => {
+      if (request.path.endsWith('/terminate')) second.abort(reason);
+      return handler(request);
+    };
+    first.abort(reason);
+    const { code, stderr } = await agent.ended;
+    expect(code).toBe(143);
+    expect(stderr).toContain('Still terminating one. Another signal leaves it to its deadline.\n');
   });
 
   test('keeps instances with --keep', async () => {

@@ -60,6 +60,13 @@ test('adds tools with each level', () => {
   expect(read.filter((name) => name.startsWith('sandbox'))).toEqual([]);
 });
 
+test('leaves out the flags of a command that no call can use', () => {
+  const flagsOf = (name: string) => all.find((tool) => tool.name === name)?.parameters ?? [];
+  const counts = (name: string) => flagsOf(name).filter(({ flag }) => flag?.endsWith('count'));
+  expect(counts('run')).toEqual([]);
+  expect(counts('instances_create')).toHaveLength(2);
+});
+
 test('describes a tool with its arguments, types and annotations', () => {
   const definition = all.find(({ name }) => name === 'instances_stop')?.definition;
   const { outputSchema: _schema, ...rest } = definition ?? {};

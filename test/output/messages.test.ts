@@ -169,13 +169,19 @@ describe('a spinner', () => {
     expect({ text: stderr.text, slept: slow.slept }).toEqual({ text: '', slept: [] });
   });
 
-  it('draws no spinner in JSON modes, since each line of stderr is one JSON object', () => {
-    const quiet = messagesOn(new Screen({ columns: 80 }), { quiet: true }).progress('Creating');
-    const json = messagesOn(new Screen({ columns: 80 }), { json: true }).progress('Creating');
-    const people = messagesOn(new Screen({ columns: 80 })).progress('Creating');
-    expect(json).toBe(quiet);
-    expect(people).not.toBe(quiet);
-    people.done();
+  it.each([
+    [{ json: true }, ['Creating', 'Waiting', 'Read one']],
+    [{ quiet: true }, ['Creating', 'Waiting', 'Read one']],
+    [{}, []],
+  ])('draws no spinner and prints no notes with %j, but passes them on', (options, expected) => {
+    const notes: string[] = [];
+    const onNote = (text: string) => notes.push(text);
+    const messages = messagesOn(new Screen({ columns: 80 }), { ...options, onNote });
+    const progress = messages.progress('Creating');
+    progress.update('Waiting');
+    progress.done();
+    messages.note('Read \u001b[31mone');
+    expect(notes).toEqual(expected);
   });
 
   it.each([

@@ -108,12 +108,13 @@ function commandOf(command: AnyCommand, root: AnyCommand) {
   };
 }
 
-function toolOf({ allow, destroys, idempotent, asks }: ToolFacts) {
+function toolOf({ allow, destroys, idempotent, asks, without = [] }: ToolFacts) {
   return {
     allow,
     destructive: destroys === true,
     idempotent: allow === 'read' || idempotent === true,
     confirms: asks === true,
+    without_flags: without,
   };
 }
 

@@ -5,7 +5,7 @@ import { serve } from '../../mcp/server.ts';
 import { LEVELS } from '../../mcp/tools.ts';
 import { positiveMoney } from '../../rules/money.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
-import { positiveDuration } from '../../rules/times.ts';
+import { lifetime } from '../../rules/times.ts';
 
 export const mcp = verb({
   summary: 'Serve the commands to AI agents, with a budget',
@@ -45,11 +45,7 @@ export const mcp = verb({
         'limit the instances that may run at once',
         ruled('--max-instances', (text: string) => wholeNumber(text, 1, 1000)),
       )
-      .option(
-        '--for <duration>',
-        'end the session after this time',
-        ruled('--for', positiveDuration),
-      )
+      .option('--for <duration>', 'end the session after this time', ruled('--for', lifetime))
       .option('--keep', 'leave instances running at the end of the session, until their deadlines')
       .option('--unenforced', 'rent although nothing enforces deadlines if the server is killed'),
   async run(context, flags, { runtime }) {

@@ -78,7 +78,8 @@ function warnOfStdin({ host, err }: Context): void {
 
 export const run = verb({
   summary: 'Rent an instance, run a command, fetch results and terminate it',
-  tool: { allow: 'jobs' },
+  // They need --here, which agents don't have.
+  tool: { allow: 'jobs', without: ['--count', '--min-count'] },
   view: planView,
   notes:
     'Rents an instance, copies files to it, runs COMMAND, copies results back and terminates the ' +

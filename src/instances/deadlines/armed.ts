@@ -1,6 +1,6 @@
 import { keyPlace, profileOf as storedProfile } from '../../config/file.ts';
 import { isHome } from '../../config/resolve.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Session } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import {
   type Heartbeat,
@@ -209,16 +209,19 @@ export async function profileOf(context: Context): Promise<string> {
 
 /**
  * Returns `bills until 08:58`, or what is true if nothing enforces the deadline. `deadline` is null
- * if there is none, and undefined if it can't be read.
+ * if there is none, and undefined if it can't be read. An `mcp` session that keeps nothing terminates
+ * its instances at their deadlines, and at its end.
  */
 export function billsUntil(
   deadline: string | null | undefined,
   { deadline: armed }: Enforcement,
+  session: Pick<Session, 'keeps'> | undefined,
 ): string {
-  const forever = 'bills until you terminate it';
+  const isEndedBySession = session?.keeps === false;
+  const forever = `bills until ${isEndedBySession ? 'the session ends' : 'you terminate it'}`;
   if (deadline === null) return forever;
   const time = deadline === undefined ? undefined : minuteText(Date.parse(deadline));
-  if (armed.isArmed) return `bills until ${time ?? 'its deadline'}`;
+  if (armed.isArmed || isEndedBySession) return `bills until ${time ?? 'its deadline'}`;
   return time === undefined
     ? `${forever}; nothing enforces its deadline`
     : `${forever}; its deadline passes at ${time} and nothing enforces it`;
@@ -282,8 +285,12 @@ export async function ensureArmed(needed: readonly Feature[], context: Context):
   );
 }
 
-/** Warns if nothing on this computer does all of this, although `--unenforced` allows it. */
+/**
+ * Warns if nothing on this computer does all of this, although `--unenforced` allows it. An `mcp`
+ * session has warned at its start.
+ */
 export async function warnUnarmed(needed: readonly Feature[], context: Context): Promise<void> {
+  if (context.host.session !== undefined) return;
   const reason = await unarmedReason(needed, context);
   if (reason === undefined) return;
   context.err.warn(

@@ -16,6 +16,7 @@ import {
   comingWord,
   durationWord,
   idleTime,
+  LONGEST_MS,
   moment,
   positiveDuration,
 } from '../../rules/times.ts';
@@ -24,9 +25,6 @@ import { instanceIn, readInstance } from '../read.ts';
 import type { Target } from '../resolve.ts';
 import { endsNeed, ensureArmed, type Feature, warnUnarmed } from './armed.ts';
 import { serviceTime, warnOfDifference } from './service-time.ts';
-
-/** A year. A later deadline is probably a typo. */
-const LONGEST = 366 * 86_400_000;
 
 export function terminateAfterOption() {
   return new Option(
@@ -163,7 +161,7 @@ function deadlineAt(wanted: WantedDeadline, now: number): string {
       `the deadline ${minuteText(end)} has passed: the service's time is ${minuteText(now)}`,
     );
   }
-  if (end > now + LONGEST) throw usageError('a deadline must be at most 366 days from now');
+  if (end > now + LONGEST_MS) throw usageError('a deadline must be at most 366 days from now');
   return new Date(end).toISOString();
 }
 

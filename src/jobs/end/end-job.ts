@@ -28,7 +28,8 @@ export async function endJob(
   if (job.record.on) return { ...end, terminated: false, isOver: true };
   await note(job, { ending_at: timeNow(context) }, context);
   // A person who stops the job has asked for the end.
-  const error = isAtDeadline && job.by !== 'stop' ? await rescueJob(job, context) : undefined;
+  const isByItself = isAtDeadline || context.host.session?.ended.aborted === true;
+  const error = isByItself && job.by !== 'stop' ? await rescueJob(job, context) : undefined;
   if (error !== undefined) return { ...end, terminated: false, error };
   job.phases.begin('terminating');
   const termination = await endOne(job.record, context, job.together?.gate);
@@ -52,11 +53,14 @@ export async function endJob(
 async function rescueJob({ by, record }: Job, context: Context): Promise<CliError | undefined> {
   const { id, name } = record;
   const warn = (message: string) => context.err.warn('rescue_failed', message);
-  const work = async () => {
-    context.signal.throwIfAborted();
-    for (const { message } of await rescueFirst(record, context)) warn(message);
+  const { host, interrupts, signal } = context;
+  // The end of a session interrupts the command, but not this.
+  const stop = host.session?.ended.aborted === true ? interrupts.second : signal;
+  const work = async (own: Context) => {
+    stop.throwIfAborted();
+    for (const { message } of await rescueFirst(record, own)) warn(message);
   };
-  const [fault] = await failuresOf(work());
+  const [fault] = await failuresOf(context.shielded(work, stop));
   if (fault === undefined) return undefined;
   return context.shielded(async (own) => {
     const missing = await missingPaths(id, own);
@@ -66,10 +70,10 @@ async function rescueJob({ by, record }: Job, context: Context): Promise<CliErro
       return undefined;
     }
     const account = await (await own.journal()).account();
-    const { rescue } = await readEnforcement({ account }, own);
-    const then = rescue.isArmed
+    const enforcement = await readEnforcement({ account }, own);
+    const then = enforcement.rescue.isArmed
       ? '"instances reap" tries again, and then terminates it.'
-      : 'It bills until you terminate it.';
+      : `It ${billsUntil(null, enforcement, host.session)}.`;
     const typed = typedName(name, id);
     const message = `${name} was not terminated, since its --rescue paths are not copied (${missing}): ${withStop(fault.message)} ${then}`;
     const details = {
@@ -184,7 +188,7 @@ function billsText(id: string, context: Context): Promise<string> {
     const journal = await own.journal();
     const account = await journal.account();
     const { deadline } = await journal.ends(id);
-    return billsUntil(deadline, await readEnforcement({ account }, own));
+    return billsUntil(deadline, await readEnforcement({ account }, own), own.host.session);
   });
 }
 

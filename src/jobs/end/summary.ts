@@ -34,11 +34,15 @@ export async function noteStarted(
   const enforcement = await readEnforcement({ account }, context);
   const early = earlyText(grace);
   const near = early === undefined ? '' : ` It interrupts the command ${early}.`;
+  const { session } = context.host;
+  const ender = enforcement.job.isArmed
+    ? '"instances reap"'
+    : session?.keeps === false && 'the session';
   err.warn(
     'may_be_billing',
-    enforcement.job.isArmed
-      ? `When the command exits, "instances reap" fetches the results and terminates ${name}. The instance bills until then, at the latest until ${end}.${near} See its output: ${gpucloud('jobs', 'logs', typed)}`
-      : `Even after its command exits, ${name} ${billsUntil(deadline, enforcement)}. To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
+    ender
+      ? `When the command exits, ${ender} fetches the results and terminates ${name}. The instance bills until then, at the latest until ${end}.${near} See its output: ${gpucloud('jobs', 'logs', typed)}`
+      : `Even after its command exits, ${name} ${billsUntil(deadline, enforcement, session)}. To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
   );
   await out.item({ id, name }, startedView);
 }

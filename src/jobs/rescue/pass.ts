@@ -257,7 +257,7 @@ async function rescueHeld(
         const isKept = isLast && time.now() < until;
         const kept = keptError(one, error, isKept ? until : undefined);
         // Until the budget is used up, nothing else shows it.
-        if (terminates === false && isNews) context.err.warn('rescue_failed', kept.message);
+        if (terminates === false && isNews) context.err.warn('copy', kept.message);
         await tellFailure(kept, since);
         return 'failed';
       }

@@ -33,7 +33,9 @@ export function keep(
   const { name, keep_on_failure: time } = record;
   return context.shielded(async (own) => {
     const { what, next } = keptText(record, { why, isEmpty, isArmed });
-    const onCtrlC = leaves ? 'Ctrl-C leaves it, and it bills on.' : 'Ctrl-C terminates it now.';
+    const leftTo =
+      own.host.session?.keeps === false ? ' until the session ends' : ', and it bills on';
+    const onCtrlC = leaves ? `Ctrl-C leaves it${leftTo}.` : 'Ctrl-C terminates it now.';
     try {
       const until = await setEarlier(record, time ?? FOR_RESULTS, own);
       const ends = minuteText(Date.parse(until));

@@ -154,7 +154,9 @@ async function noteLost(job: Job, context: Context): Promise<Finished> {
   const journal = await context.journal();
   const enforcement = await readEnforcement({ account: await journal.account() }, context);
   const { deadline } = await journal.ends(id);
-  const bills = on ? '' : ` The instance ${billsUntil(deadline, enforcement)}.`;
+  const bills = on
+    ? ''
+    : ` The instance ${billsUntil(deadline, enforcement, context.host.session)}.`;
   const ends = on ? '' : ' and terminate';
   const what = `The command on ${name} disappeared without an exit code, perhaps after a restart.`;
   const error = new CliError('runFailed', `${what}${bills}`, {

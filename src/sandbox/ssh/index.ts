@@ -49,10 +49,11 @@ export async function connectTo(
   await writeProc(place, Date.now());
   const stream = Duplex.from({ readable: wire.stdin, writable: wire.stdout });
   const end = () => void stream.destroy();
+  let writing = Promise.resolve();
   const timer = setInterval(() => {
     if (!existsSync(place.mark)) return end();
     // Fails if the instance was just terminated. The next check then closes the connection.
-    writeProc(place, Date.now()).catch(() => undefined);
+    writing = writeProc(place, Date.now()).catch(() => undefined);
   }, NOTICED);
   wire.signal.addEventListener('abort', end, { once: true });
   try {
@@ -67,6 +68,7 @@ export async function connectTo(
     });
   } finally {
     clearInterval(timer);
+    await writing;
     wire.signal.removeEventListener('abort', end);
   }
 }
