@@ -47,7 +47,7 @@ export async function createJob(
   const heeds = !leaves || by === 'attach';
   const isStopAsked = heeds ? await stopAsked(uid, context, { isNew: leaves }) : () => false;
   const extra = {
-    ...(after === undefined ? {} : { after }),
+    ...(after === undefined ? { triesLast: !record.here } : { after }),
     ...(leaves ? {} : { isAsked: isStopAsked }),
   };
   return {

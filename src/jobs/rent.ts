@@ -67,7 +67,8 @@ export async function rentFor(
           await note(job, { rented_at: timeNow(context) }, context);
           const isAsked = await stopAsked(job.record.uid, context);
           const { grace } = job.record;
-          stops = createStops({ id, deadline, grace, leaves: false, isAsked }, context);
+          const triesLast = plan.here === undefined;
+          stops = createStops({ id, deadline, grace, leaves: false, triesLast, isAsked }, context);
           return sent.instance;
         },
       },

@@ -73,6 +73,8 @@ export interface Situation {
    * copy what exists. Without a deadline, `early`.
    */
   readonly time: 'early' | 'near' | 'half' | 'past';
+  /** Whether results may be copied after the deadline, since this computer slept past it. */
+  readonly isLastTry: boolean;
   /** Interrupts of this process. `first` is one Ctrl-C, `last` a second one or SIGTERM. */
   readonly interrupt: 'none' | 'first' | 'last' | 'hangUp';
   /** Whether a scheduled `reap` ends the instance if this process does not. */
@@ -185,7 +187,7 @@ function ofRunning(driver: Driver, now: Situation): Step {
   } else if (now.interrupt !== 'none') return 'leave';
   if (driver === 'stop') return now.failed === 'none' ? 'stop' : 'leave';
   if (driver === 'reap' && isBefore('near', now)) return 'leave';
-  if (driver !== 'reap' && now.time === 'past') return 'end';
+  if (now.time === 'past' && !now.isLastTry) return 'end';
   // The command ignores SIGINT, so copy what exists.
   if (!isBefore('half', now)) return now.isCopied || now.failed !== 'none' ? 'end' : 'collect';
   return isDue(now) ? 'interrupt' : 'follow';
@@ -221,8 +223,7 @@ function ofOver(job: Happened, isFailure: boolean, driver: Driver, now: Situatio
   if (now.interrupt === 'last' || now.interrupt === 'hangUp') return 'end';
   const isTried = now.failed === 'missing' || now.failed === 'here' || now.failed === 'cut';
   if (!isTried) {
-    // `reap` tries once even after the deadline, since the computer may have slept.
-    return now.time === 'past' && driver !== 'reap' ? 'end' : 'collect';
+    return now.time === 'past' && !now.isLastTry ? 'end' : 'collect';
   }
   // A missing path never appears, and `jobs stop` requests the end.
   if (driver === 'stop' && now.failed === 'missing') return 'end';

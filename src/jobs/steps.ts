@@ -48,7 +48,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   const { interrupts, clock, err } = context;
   const plain = createJobOutput(context, stops.last);
   const outputOf = () => job.received?.output ?? plain;
-  const events = [interrupts.first, interrupts.second, stops.near, stops.half, stops.last];
+  const { near, half, past, last } = stops;
+  const events = [interrupts.first, interrupts.second, near, half, past, last];
   let known: readonly AbortSignal[] = [];
   let hasFollowed = false;
   let isNearDeadline = false;
@@ -74,7 +75,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     });
 
   function timeOf(): Situation['time'] {
-    if (how.time === 'past' || stops.isPast()) return 'past';
+    if (how.time === 'past' || past.aborted) return 'past';
     if (stops.half.aborted) return 'half';
     return stops.near.aborted ? 'near' : (how.time ?? 'early');
   }
@@ -185,6 +186,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       known = events.filter(({ aborted }) => aborted);
       return {
         time: timeOf(),
+        isLastTry: by === 'reap' || !last.aborted,
         interrupt: interruptOf(context),
         isArmed: armed,
         skipsResults: how.skipsResults === true,

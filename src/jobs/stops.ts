@@ -5,9 +5,12 @@ import { ownJournal } from '../instances/recover/pending.ts';
 import type { Target } from '../instances/resolve.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { spanText } from '../output/time.ts';
+import { LAST_TRY } from './verbs/hand-over.ts';
 
 /** Milliseconds between two checks of the deadline, even before one is set. */
 const [STEP, UNKNOWN] = [10_000, 1_000];
+/** Milliseconds after the deadline from which this process did not see it pass. */
+const UNSEEN = 2 * STEP;
 /** Milliseconds between two checks whether `jobs stop` was called. */
 const ASKED = 1_000;
 
@@ -28,13 +31,13 @@ export interface Stops {
   readonly asked: AbortSignal;
   /** Aborts on Ctrl-C, a signal, or the deadline itself. */
   readonly interrupt: AbortSignal;
+  /** Aborts at the deadline. */
+  readonly past: AbortSignal;
   /**
    * Aborts on the second Ctrl-C, SIGTERM, SIGHUP or the deadline: stops everything except the
-   * termination.
+   * termination. If this computer slept past the deadline, leaves time to copy results.
    */
   readonly last: AbortSignal;
-  /** Whether the deadline has passed. */
-  isPast(): boolean;
   close(): void;
 }
 
@@ -47,22 +50,25 @@ interface StopsFor extends Pick<Target, 'id'> {
   readonly leaves: boolean;
   /** Milliseconds to continue after the deadline. */
   readonly after?: number;
+  /** Whether to leave time for copying results if this computer slept past the deadline. */
+  readonly triesLast?: boolean;
   /** Whether `jobs stop` has asked this process to stop the job. */
   isAsked?(): boolean;
 }
 
 export function createStops(
-  { id, deadline: known, grace, leaves, after = 0, isAsked }: StopsFor,
+  { id, deadline: known, grace, leaves, after = 0, triesLast = false, isAsked }: StopsFor,
   context: Context,
 ): Stops {
   const { interrupts, clock } = context;
   const deadline = deadlineOf(id, known, context);
-  const [near, half] = [new AbortController(), new AbortController()];
+  const [near, half, past] = [new AbortController(), new AbortController(), new AbortController()];
   const early = [
     [near, grace],
     [half, grace / 2],
   ] as const;
   let time: ServiceTime | undefined;
+  let allowed = after;
   /** Sleeps in short steps, since a timer does not count the time while a laptop sleeps. */
   async function passDeadline(closed: AbortSignal): Promise<void> {
     for (;;) {
@@ -77,9 +83,15 @@ export function createStops(
         await clock.sleep(STEP, closed);
         continue;
       }
-      const left = at + after - time.now();
-      if (left <= 0) return;
-      for (const [controller, before] of early) {
+      const left = at + allowed - time.now();
+      if (left <= 0) {
+        const isUnseen = !past.signal.aborted && left < -UNSEEN;
+        past.abort(new CliError('deadline', 'The deadline has passed.'));
+        if (!isUnseen || !triesLast) return;
+        allowed += lastTryFor(grace) - left;
+        continue;
+      }
+      for (const [controller, before] of past.signal.aborted ? [] : early) {
         if (left <= before && !controller.signal.aborted) controller.abort(isNear());
       }
       const coming = early.flatMap(([, before]) => (left > before ? left - before : []));
@@ -99,12 +111,8 @@ export function createStops(
   second.addEventListener('abort', onSecond, { once: true, signal });
   if (first.aborted) onFirst();
   if (second.aborted) onSecond();
-  let isPast = false;
   passDeadline(signal).then(
-    () => {
-      isPast = true;
-      last.abort(new CliError('deadline', 'The deadline has passed.'));
-    },
+    () => last.abort(past.signal.reason),
     (error: unknown) => {
       if (!signal.aborted) last.abort(error);
     },
@@ -119,9 +127,9 @@ export function createStops(
   // Closing stops the wait.
   if (isAsked !== undefined) waitForAsking(isAsked).catch(() => undefined);
   const interrupt = AbortSignal.any([first, last.signal]);
-  const any = AbortSignal.any([interrupt, asked.signal]);
+  const any = AbortSignal.any([interrupt, asked.signal, past.signal]);
   return {
-    isPast: () => isPast,
+    past: past.signal,
     // A resumed job may have results, so an interrupt leaves time to copy them.
     any: leaves ? any : AbortSignal.any([any, near.signal]),
     near: near.signal,
@@ -143,6 +151,11 @@ const [MINUTE, LEAST, MOST] = [60_000, 2, 15];
 export function graceFor(time: number | undefined): number {
   if (time === undefined) return LEAST * MINUTE;
   return Math.max(0, Math.min(Math.max(time / 10, LEAST * MINUTE), MOST * MINUTE, time / 2));
+}
+
+/** Returns the milliseconds to copy results after a deadline that passed while this computer slept. */
+export function lastTryFor(grace: number): number {
+  return Math.min(Math.max(grace, LEAST * MINUTE), LAST_TRY);
 }
 
 /** Formats `6 min before the deadline (--grace)`; undefined if the command is not interrupted. */

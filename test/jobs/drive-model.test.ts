@@ -97,6 +97,7 @@ function stepsOf(world: World, driver: Driver, killsAt: number, faults: number):
       const { left } = world;
       return {
         time: left <= 0 ? 'past' : left <= 10 ? 'half' : left <= 20 ? 'near' : 'early',
+        isLastTry: driver === 'reap' || world.chance(0.5),
         interrupt,
         isArmed: world.isArmed,
         skipsResults: false,

@@ -249,8 +249,11 @@ describe('the deadline of a job', () => {
     new Promise<number>((resolve) =>
       signal.addEventListener('abort', () => resolve(minutes()), { once: true }),
     );
-  const stopsFor = (deadline: string, clock: Clock = world.clock) =>
-    createStops({ id: ID, deadline, grace: 4 * MINUTE, leaves: false }, { ...context, clock });
+  const stopsFor = (deadline: string, clock: Clock = world.clock, triesLast = true) =>
+    createStops(
+      { id: ID, deadline, grace: 4 * MINUTE, leaves: false, triesLast },
+      { ...context, clock },
+    );
 
   test('interrupts the command before the stored deadline if it is later than the original', async () => {
     await set(later(60));
@@ -265,6 +268,20 @@ describe('the deadline of a job', () => {
     const times = await Promise.all([near, half, last].map(aborted));
     close();
     expect(times).toEqual([6, 8, 10]);
+  });
+
+  test.each([
+    ['leaves time to copy the results', true, 94],
+    ['ends a run without results there', false, 90],
+  ])('%s if the computer slept past the deadline', async (_what, triesLast, end) => {
+    await set(later(60));
+    const sleep: Clock['sleep'] = (milliseconds, signal) =>
+      world.clock.sleep(minutes() < 90 ? 90 * MINUTE : milliseconds, signal);
+    const stops = stopsFor(later(60), { ...world.clock, sleep }, triesLast);
+    const times = await Promise.all([stops.past, stops.any, stops.last].map(aborted));
+    stops.close();
+    expect(times).toEqual([90, 90, end]);
+    expect([stops.near.aborted, stops.half.aborted]).toEqual([false, false]);
   });
 
   test("waits until the service's clock can be read before it interrupts the command", async () => {

@@ -30,6 +30,7 @@ const HALF: Happened = { ...JOB, shown: false };
 const DONE: Happened = { ...JOB, exit_code: 0, collected: true };
 const NOW: Situation = {
   time: 'early',
+  isLastTry: false,
   interrupt: 'none',
   isArmed: false,
   isInterrupted: false,
@@ -40,6 +41,8 @@ const NOW: Situation = {
   isKept: false,
   failed: 'none',
 };
+/** This computer slept past the deadline. */
+const SLEPT = { time: 'past', isLastTry: true } as const;
 const ABSENT: Observation = { kind: 'absent' };
 const RUNNING: Observation = { kind: 'running' };
 const LOST: Observation = { kind: 'lost' };
@@ -108,7 +111,10 @@ describe('the next step', () => {
     ['interrupts on Ctrl-C', 'run', JOB, RUNNING, { interrupt: 'first' }, 'interrupt'],
     ['leaves on Ctrl-C', 'attach', JOB, RUNNING, { interrupt: 'first' }, 'leave'],
     ['copies what exists', 'run', JOB, RUNNING, { time: 'half' }, 'collect'],
-    ['copies once after the deadline', 'reap', JOB, RUNNING, { time: 'past' }, 'collect'],
+    ['copies once after the deadline', 'reap', JOB, RUNNING, SLEPT, 'collect'],
+    ['copies once after sleep', 'run', JOB, RUNNING, SLEPT, 'collect'],
+    ['ends then', 'run', JOB, RUNNING, { ...SLEPT, isCopied: true }, 'end'],
+    ['ends if it can not copy', 'run', JOB, RUNNING, { ...SLEPT, failed: 'cut' }, 'end'],
     ['ends at the deadline', 'run', JOB, RUNNING, { time: 'past' }, 'end'],
     ['ends if the terminal closes', 'run', JOB, RUNNING, { interrupt: 'hangUp' }, 'end'],
     [
@@ -134,8 +140,19 @@ describe('the next step', () => {
 
   test.each<Row>([
     ['copies the results', 'run', JOB, exited(0), {}, 'collect'],
-    ['tries once after the deadline', 'reap', JOB, exited(0), { time: 'past' }, 'collect'],
-    ['ends then', 'reap', JOB, exited(0), { time: 'past', failed: 'cut' }, 'end'],
+    ['tries once after the deadline', 'reap', JOB, exited(0), SLEPT, 'collect'],
+    ['ends then', 'reap', JOB, exited(0), { ...SLEPT, failed: 'cut' }, 'end'],
+    ['tries once after sleep', 'run', JOB, exited(0), SLEPT, 'collect'],
+    ['ends at the deadline', 'run', JOB, exited(0), { time: 'past' }, 'end'],
+    [
+      'ends a kept instance after sleep',
+      'run',
+      { ...DONE, kept: 'command' },
+      exited(1),
+      SLEPT,
+      'end',
+    ],
+    ['keeps none after sleep', 'run', DONE, exited(1), { ...SLEPT, keepsOnFailure: true }, 'end'],
     ['ends', 'run', DONE, exited(0), {}, 'end'],
     ['skips the results', 'stop', JOB, exited(0), { skipsResults: true }, 'end'],
     ['ends without a missing result', 'stop', JOB, exited(0), { failed: 'missing' }, 'end'],

@@ -4,17 +4,20 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { programAt } from '../support/needs.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
+import { pathWithout } from './job-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { ctrlC, exited, LASTS, reap, started } from './stories.ts';
+import { ctrlC, exited, followed, LASTS, reap, started } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -129,6 +132,31 @@ test('finishes in reap the job of a process that was killed seconds ago', async 
     code: 0,
     rows: [{ outcome: 'terminated', exit_code: 3 }],
   });
+});
+
+test('waits in reap for a run whose computer slept past the deadline and that copies its results', async () => {
+  const out = world.local('out');
+  const flags = ['--terminate-after', '10m', '--fetch', `out:${out}`];
+  const ran = world.run(`mkdir out; echo x >out/a; ${LASTS}`, flags);
+  await followed(world);
+  const path = await pathWithout(world.there(NEW), ['tar']);
+  const [copying, go] = [join(path, 'copying'), join(path, 'go')];
+  const tar = `#!/bin/sh\ntouch ${copying}\nwhile [ ! -e ${go} ]; do sleep 0.05; done\nexec ${programAt('tar')} "$@"\n`;
+  writeFileSync(join(path, 'tar'), tar, { mode: 0o755 });
+  world.ssh.path = path;
+  world.advance(60 * 60_000);
+  await until(() => existsSync(copying));
+  const reaped = reap(world);
+  // The run shows that it lives.
+  const refreshes = new Set<number>();
+  await until(() => refreshes.add(statSync(`${world.jobFile('json')}.lock`).mtimeMs).size > 3);
+  expect(world.terminations()).toBe(0);
+  writeFileSync(go, '');
+  const { code, stderr } = await ran;
+  expect(code, stderr).toBe(125);
+  expect(readFileSync(join(out, 'a'), 'utf8')).toBe('x\n');
+  expect(await reaped).toMatchObject({ code: 0, rows: [] });
+  expect(world.terminations()).toBe(1);
 });
 
 describe('a start that was stored but never arrived', () => {

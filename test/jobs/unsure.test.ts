@@ -180,14 +180,26 @@ describe('the deadline of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('exits with 125 without fetching results after the deadline', async () => {
+  test('exits with 125 without fetching results at the deadline', async () => {
     const ended = world.run(`echo x >result; ${LASTS}`, flags('10m', '0s'));
     await followed(world);
-    world.advance(11 * 60_000);
+    const { stdout } = await world.gpucloud(['instances', 'get', 'job', '--json']);
+    world.advance(Date.parse(JSON.parse(stdout).ends_at) - world.clock.now() + 1_000);
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(125);
     expect(stderr).toContain('The deadline has passed.');
     expect(existsSync(world.local('result'))).toBe(false);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('fetches the existing results if the computer slept past the deadline', async () => {
+    const ended = world.run(`echo x >result; ${LASTS}`, flags('10m', '4m'));
+    await followed(world);
+    world.advance(60 * 60_000);
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('The command was still running at the deadline.');
+    expect(result()).toBe('x\n');
     expect(world.status()).toBe('TERMINATING');
   });
 

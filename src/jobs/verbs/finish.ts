@@ -21,6 +21,7 @@ import {
 } from '../record/record.ts';
 import { SignInRefused } from '../remote/failed-ssh.ts';
 import type { Situation } from '../state.ts';
+import { lastTryFor } from '../stops.ts';
 import { adopt } from './adopt.ts';
 import { LAST_TRY } from './hand-over.ts';
 import { sameSignIn } from './sign-in-of.ts';
@@ -54,8 +55,13 @@ export async function finishJobs(
   await eachBounded(open, AT_ONCE, async (job) => {
     const held = async () =>
       onFinished(await finishOne(await readJob(job.uid, context), every, context));
-    // Waits until the lock of a process that was killed a few seconds ago expires.
-    const [error] = await failuresOf(withJob(job, context, held, { yields: true }));
+    const finish = async () => {
+      // A process whose computer slept past the deadline copies the results now.
+      const isPast = isRented(job) && (await timeOf(job, every, context)).time === 'past';
+      // Otherwise waits until the lock of a process that was killed a few seconds ago expires.
+      await withJob(job, context, held, isPast ? { patience: LAST_TRY } : { yields: true });
+    };
+    const [error] = await failuresOf(finish());
     if (error === undefined || error instanceof Followed) return;
     if (isInterrupt(error)) throw error;
     onFinished({ error });
@@ -124,9 +130,6 @@ function outcomeOf({ terminated, stage }: JobEnd, job: Job): Reaped['outcome'] {
   return stage === 'terminating' ? 'unknown' : 'refused';
 }
 
-/** Least milliseconds to copy results after the deadline. */
-const LEAST = 2 * 60_000;
-
 /**
  * Returns how long the instance has until its deadline, and how long after it results may be copied:
  * this computer may have slept past the deadline.
@@ -139,7 +142,7 @@ export async function timeOf(
   const { deadline } = await (await context.journal()).ends(id);
   if (deadline == null) return { time: 'early', after: 0 };
   const left = Date.parse(deadline) - context.serviceClock.now();
-  if (left <= 0) return { time: 'past', after: Math.min(Math.max(grace, LEAST), LAST_TRY) - left };
+  if (left <= 0) return { time: 'past', after: lastTryFor(grace) - left };
   // The next run would be too late to interrupt the command and fetch its results.
   return { time: grace > 0 && left <= grace + every ? 'near' : 'early', after: 0 };
 }

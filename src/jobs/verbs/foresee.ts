@@ -29,6 +29,7 @@ export async function foreseeJob(
   const state = stateOf(happened, seen);
   const step = next(happened, state, 'reap', {
     time,
+    isLastTry: true,
     interrupt: 'none',
     isArmed: true,
     isInterrupted: false,
