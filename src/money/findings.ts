@@ -38,6 +38,8 @@ interface OpenJob {
    * When gpucloud noticed that the command had disappeared without an exit code; null otherwise.
    */
   readonly lost_at: string | null;
+  /** The instance existed before the job, and outlives it. */
+  readonly on: boolean;
   /** Seconds since the job began. */
   readonly age_seconds: number;
   /** Whether a process of this computer follows the job. */
@@ -152,19 +154,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
       `"instances reap" can't finish the job of ${short(name)} (${clamp(why ?? '', 80)}). To finish it`,
     next: ({ name, id }) => ['jobs', 'attach', typedName(name, id)],
   }),
-  ofJobs({
-    code: 'job_unfollowed',
-    test: ({ exit_code, kept, lost_at, sign_in_refused, isFollowed }, { enforcement }) =>
-      exit_code === null &&
-      kept === null &&
-      lost_at === null &&
-      sign_in_refused == null &&
-      !isFollowed &&
-      enforcement?.job.isArmed === false,
-    message: ({ name, age_seconds: age }) =>
-      `The job on ${short(name)}, started ${spanText(age)} ago, may have ended: nothing on this computer follows it. To check`,
-    next: () => ['jobs', 'list'],
-  }),
+  unfollowed,
   ofInstances({
     code: 'running_long',
     test: ({ id, bills, ends_at, if_idle_seconds: rule, age_seconds: age }) =>
@@ -357,6 +347,28 @@ function unenforced({ instances, enforcement, jobs }: Look): Finding[] {
       ? []
       : doubt('copies the --rescue paths', copied, rescue)),
   ];
+}
+
+/** Returns a finding for the jobs that may have ended while their instances bill. */
+function unfollowed({ instances, enforcement, jobs }: Look): Finding[] {
+  if (enforcement?.job.isArmed !== false) return [];
+  const open = jobs.filter(
+    ({ id, on, exit_code, kept, lost_at, sign_in_refused, isFollowed }) =>
+      instances.some((row) => row.id === id && mayRun(row)) &&
+      !on &&
+      exit_code === null &&
+      kept === null &&
+      lost_at === null &&
+      sign_in_refused == null &&
+      !isFollowed,
+  );
+  const [first, ...others] = open;
+  if (first === undefined) return [];
+  const text =
+    others.length === 0
+      ? `The job of ${short(first.name)}, started ${spanText(first.age_seconds)} ago, may have ended: nothing on this computer follows it`
+      : `The jobs of ${short(first.name)} and ${others.length} more may have ended: nothing on this computer follows them`;
+  return [finding('job_unfollowed', first.id, `${text}. To check`, ['jobs', 'list'])];
 }
 
 function otherAccounts({ others }: Look): Finding[] {

@@ -8,9 +8,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { writeHeartbeat } from '../../src/journal/index.ts';
 import { programAt } from '../support/needs.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
@@ -330,4 +331,18 @@ test("terminates nothing if a folder replaces a job's record", async () => {
   const { stderr } = await reap(world);
   expect(stderr).toContain('Could not read the job');
   expect(world.terminations()).toBe(0);
+});
+
+test('jobs list names the command that finishes a job, unless a schedule does', async () => {
+  await world.detach('exit 3');
+  await exited(world);
+  const listed = () => world.gpucloud(['jobs', 'list']);
+  expect((await listed()).stderr).toBe(
+    'The command of job has exited, but its instance is not terminated. To copy the results and terminate it: gpucloud jobs attach job\n',
+  );
+  const { service, account } = world.record();
+  const at = new Date(world.clock.now()).toISOString();
+  const schedule = { service, account, every: 300_000, at, features: ['job'] };
+  await writeHeartbeat(dirname(dirname(world.jobFile('json'))), 'work', schedule);
+  expect((await listed()).stderr).toBe('');
 });

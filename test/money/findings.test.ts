@@ -100,6 +100,7 @@ const job = (fields: Partial<Look['jobs'][number]>): Look['jobs'][number] => ({
   kept: null,
   lost_at: null,
   sign_in_refused: null,
+  on: false,
   age_seconds: 3 * HOUR,
   isFollowed: false,
   ...fields,
@@ -108,7 +109,7 @@ const unarmed = { isArmed: false, reason: 'not scheduled' } as const;
 const NOTHING_ARMED = { deadline: unarmed, idle: unarmed, job: unarmed, rescue: unarmed };
 const JOBS_ARMED = { ...NOTHING_ARMED, job: { isArmed: true, reason: undefined } };
 const UNFOLLOWED =
-  'job_unfollowed i-1: The job on trainer, started 3 h ago, may have ended: nothing on this computer follows it. To check > jobs list';
+  'job_unfollowed i-1: The job of trainer, started 3 h ago, may have ended: nothing on this computer follows it. To check > jobs list';
 const other = (next: readonly string[] | undefined): Look['others'][number] => ({
   scope: { service: 'https://a/v1', account: 'acc' },
   names: ['x'],
@@ -167,6 +168,19 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
     'a job that nothing follows',
     { instances: [instance({})], jobs: [job({})], enforcement: NOTHING_ARMED },
     UNFOLLOWED,
+  ],
+  [
+    'several jobs that nothing follows',
+    {
+      instances: [instance({}), instance({ id: 'i-2' })],
+      jobs: [job({}), job({ id: 'i-2', name: 'other' })],
+      enforcement: NOTHING_ARMED,
+    },
+    'job_unfollowed i-1: The jobs of trainer and 1 more may have ended: nothing on this computer follows them. To check > jobs list',
+  ],
+  [
+    'a job on an instance that outlives it',
+    { instances: [instance({})], jobs: [job({ on: true })], enforcement: NOTHING_ARMED },
   ],
   [
     'a job that a process follows',

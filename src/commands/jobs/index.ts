@@ -1,7 +1,9 @@
 import type { Group } from '../../command-line/group.ts';
 import { ruled } from '../../command-line/parse.ts';
 import { verb } from '../../command-line/verb.ts';
+import type { Context } from '../../context.ts';
 import { failuresOf, throwAll } from '../../errors.ts';
+import { readEnforcement } from '../../instances/deadlines/armed.ts';
 import { MOST_ENDED } from '../../jobs/record/record.ts';
 import { reportOption } from '../../jobs/report-option.ts';
 import { ensureReport } from '../../jobs/targets.ts';
@@ -9,12 +11,31 @@ import { attachJob } from '../../jobs/verbs/attach.ts';
 import { printLogs } from '../../jobs/verbs/logs.ts';
 import { jobDetails, jobRows } from '../../jobs/verbs/rows.ts';
 import { stopJob } from '../../jobs/verbs/stop.ts';
-import { anyName } from '../../rules/names.ts';
+import type { JobRow } from '../../json-results/jobs.ts';
+import { gpucloud } from '../../output/shell-line.ts';
+import { anyName, typedName } from '../../rules/names.ts';
 import { count } from '../../rules/numbers.ts';
 import { since, timeOf } from '../../rules/times.ts';
 import { howToReach, withSignInFlags } from '../../ssh/ssh-flags.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { jobDetailsView, jobView } from './view.ts';
+
+/** Notes the jobs whose command is over and whose instance stays, unless a schedule ends it. */
+async function noteUnfinished(rows: readonly JobRow[], context: Context): Promise<void> {
+  const left = rows.filter(
+    ({ status, ended_at, on }) =>
+      ended_at === null && !on && (status === 'EXITED' || status === 'LOST'),
+  );
+  if (left.length === 0) return;
+  const account = await (await context.journal()).account();
+  if ((await readEnforcement({ account }, context)).job.isArmed) return;
+  for (const { name, id, status } of left) {
+    const what = status === 'LOST' ? 'is lost' : 'has exited';
+    context.err.note(
+      `The command of ${name} ${what}, but its instance is not terminated. To copy the results and terminate it: ${gpucloud('jobs', 'attach', typedName(name, id ?? ''))}`,
+    );
+  }
+}
 
 const JOB = ['<instance>', "name or ID of the job's instance", ruled('INSTANCE', anyName)] as const;
 
@@ -48,6 +69,7 @@ export const jobs: Group = {
           start === undefined ? Number.NEGATIVE_INFINITY : timeOf(start, context.clock.now());
         const { rows, newer } = await jobRows(from, context);
         const unread = await failuresOf(context.out.list(rows, jobView));
+        await noteUnfinished(rows, context);
         if (rows.filter(({ ended_at }) => ended_at !== null).length >= MOST_ENDED) {
           context.err.warn(
             'incomplete',
