@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { anyText, fc, fewer, runs, some } from '../support/random.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import type { Answer } from '../support/service.ts';
@@ -172,10 +172,6 @@ const FORMS: readonly { readonly flags: readonly string[]; readonly terminal: bo
 /** One format is enough when a test changes each field separately. */
 const QUICK = FORMS.slice(0, 1);
 
-/** How many warnings about an odd field were compared. */
-let warned = 0;
-afterAll(() => expect(warned).toBeGreaterThan(0));
-
 /** Selects other formats on each call. */
 let turn = 0;
 
@@ -261,14 +257,13 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
         const { code, stdout, stderr } = await world.cli([...reading.argv, ...flags]);
         expect(code, `${name}: ${JSON.stringify(odd)}: ${stderr}`).toBe(0);
         if (flags.length > 0) JSON.parse(stdout);
-        if (stderr.includes(' does not match the API document: ')) {
+        if (flags.length > 0 && stderr !== '') {
           const field = `data(\\.0)?\\.${name}\\b[^"\n]*`;
           const rest =
             'Unreadable fields are omitted. Run again with --debug to see the raw response.';
           expect(stderr).toMatch(
             new RegExp(`document: ${field}\\. ${rest.replaceAll('.', '\\.')}`),
           );
-          warned += 1;
         }
       }
     }
