@@ -162,8 +162,11 @@ function endOf(
   };
 }
 
-function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: string): CliError {
-  return new CliError('otherEnd', `${name} (${id}) is ${status} and will not reach ${wanted}.`, {
+function endedElsewhere(target: Target, instance: Instance, wanted: string): CliError {
+  const { id } = target;
+  const name = instance.name ?? target.name;
+  const who = name === id ? id : `${name} (${id})`;
+  return new CliError('otherEnd', `${who} is ${instance.status} and will not reach ${wanted}.`, {
     resource: id,
   });
 }

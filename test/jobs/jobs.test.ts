@@ -5,9 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
-import { pause } from '../support/terminal.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { killSupervisor } from './stories.ts';
+import { followed, killSupervisor } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -134,8 +133,7 @@ test('terminates the instance if the terminal closes and nothing enforces the de
   const interrupts = { first: first.signal, second: second.signal };
   const ended = world.run('touch up; exec sleep 60', [], { interrupts });
   await until(() => existsSync(join(world.job, 'work', 'up')));
-  // Gives the run time to notice that its command has started.
-  await pause(300);
+  await followed(world);
   first.abort(new CliError('hungUp', 'The terminal closed.'));
   expect(await ended).toMatchObject({ code: 129 });
   expect(world.status()).toBe('TERMINATING');
@@ -201,7 +199,7 @@ test('keeps an end that another process recorded, and terminates nothing', async
     report,
   ]);
   await until(() => existsSync(join(world.job, 'work', 'up')));
-  await pause(500);
+  await followed(world);
   // Simulates a suspended run whose lock another process took over.
   const path = world.jobFile('json');
   const record = JSON.parse(readFileSync(path, 'utf8'));

@@ -7,6 +7,7 @@ import { CliError } from '../../src/errors.ts';
 import { keptOutput, missingOf, openKept } from '../../src/jobs/kept.ts';
 import { createPrinter } from '../../src/jobs/printer.ts';
 import { fc, runs } from '../support/random.ts';
+import { turns } from '../support/until.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const MB = 1024 * 1024;
@@ -205,7 +206,7 @@ describe('the printer', () => {
     const received = printer.receive('out', bytesAt(8, 4), never).then(() => {
       isReceived = true;
     });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await turns();
     expect(isReceived).toBe(false);
     read();
     await received;

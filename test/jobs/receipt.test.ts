@@ -45,6 +45,12 @@ test.each([
     { fetch: [...record.fetch, { remote: 'c', local: '/c', fetched_at: null }] },
     { running: 185, fetching: null },
   ],
+  [
+    'results that arrived in another order',
+    { fetch: record.fetch.toReversed(), output_kept_at: at(205) },
+    { fetching: 2 },
+  ],
+  ['output that arrived last', { output_kept_at: at(209) }, { fetching: 5 }],
   ['a command that disappeared', { exited_at: null }, { running: null, fetching: null }],
   [
     'a job that never signed in',

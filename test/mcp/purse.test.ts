@@ -1,3 +1,5 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
@@ -108,6 +110,19 @@ describe('the budget', () => {
     expect(await agent.purse()).toMatchObject({ committed: '179.80' });
     await agent.end();
     expect((await statuses()).first).not.toMatch(/^TERMINAT/);
+  });
+
+  test('ends its instances, then exits with 9, if the jobs can not be read', async () => {
+    const agent = await open('--allow', 'all', ...budget(200));
+    expect(await create(agent, 'one')).toMatchObject({ isError: false });
+    const jobs = join(world.home, 'state', 'jobs');
+    await writeFile(jobs, 'no folder');
+    const { code, stderr } = await agent.end();
+    expect({ code, error: stderr.split('\n').at(-3) }).toEqual({
+      ...{ code: 9, error: 'error: Could not read the job: jobs (ENOTDIR).' },
+    });
+    await rm(jobs);
+    expect(await statuses()).toMatchObject({ one: 'TERMINATING' });
   });
 
   test('counts an ended instance at its started hours', async () => {

@@ -165,6 +165,11 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
     'rescue_failing i-1: Could not copy the --rescue paths of trainer (disk full). To copy them > instances rescue trainer',
   ],
   [
+    'a failing copy with a message of 80 characters',
+    { instances: [instance({ rescue_failing: 'x'.repeat(80) })] },
+    `rescue_failing i-1: Could not copy the --rescue paths of trainer (${'x'.repeat(80)}). To copy them > instances rescue trainer`,
+  ],
+  [
     'a job that nothing follows',
     { instances: [instance({})], jobs: [job({})], enforcement: NOTHING_ARMED },
     UNFOLLOWED,

@@ -105,6 +105,15 @@ describe('the account of an instance', () => {
     expect(account.kind === 'closed' && areBooked(account.payments, entries)).toBe(isBooked);
   });
 
+  test.each([
+    [60_000, 'closed'],
+    [60_001, 'unknown'],
+    [-60_000, 'closed'],
+    [-60_001, 'unknown'],
+  ])('with a first reservation %i ms after its creation is %s', (apart, kind) => {
+    expect(accountOf(closed, new Date(START - apart).toISOString()).kind).toBe(kind);
+  });
+
   test('needs a transaction for each of two equal charges', () => {
     const twice = [event('reserve', '2'), event('charge', '1'), event('charge', '1', 1)];
     const account = accountOf(twice, time(0));

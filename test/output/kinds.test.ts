@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Cell, Kind } from '../../src/output/output.ts';
-import { cellText, detailText, rawText, statusColour } from '../../src/output/table/kinds.ts';
+import {
+  barOf,
+  cellText,
+  detailText,
+  rawText,
+  statusColour,
+} from '../../src/output/table/kinds.ts';
 import { instant, local, relative } from '../../src/output/time.ts';
 import { inZone } from '../support/in-zone.ts';
 import { NOW } from './world.ts';
@@ -46,6 +52,20 @@ describe('values for people', () => {
     const iso = '2026-03-01T11:57:00.000Z';
     expect(detailText(iso, 'time', terminal)).toBe(`${local(Date.parse(iso))} (3 min ago)`);
     expect(detailText(iso, 'time', pipe)).toBe(local(Date.parse(iso)));
+  });
+});
+
+describe('a bar', () => {
+  it.each([
+    [-1, ''],
+    [0, ''],
+    [0.0001, '▏'],
+    [0.5, '█████'],
+    [0.56, '█████▋'],
+    [1, '██████████'],
+    [2, '██████████'],
+  ])('of %d is %s', (share, bar) => {
+    expect(barOf(share, 10)).toBe(bar);
   });
 });
 

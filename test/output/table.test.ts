@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { View } from '../../src/output/output.ts';
 import { width, widthIsUndisputed } from '../../src/output/width.ts';
 import { runs, some } from '../support/random.ts';
+import { turns } from '../support/until.ts';
 import { type Instance, instances, outputOn, Page, streamed, view, written } from './world.ts';
 
 interface Row {
@@ -239,7 +240,7 @@ describe('a live table', () => {
   it('prints a row once if a list is already complete', async () => {
     const { stdout } = await written({}, async (out) => {
       await out.list(streamed([{ name: 'one', note: 'a' }]), names, { live: true });
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await turns();
     });
     expect(stdout).toBe('NAME  NOTE\none   a\n');
   });

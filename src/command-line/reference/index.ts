@@ -185,7 +185,7 @@ function defaultOf(described: {
   const { description, defaultValue: value, defaultValueDescription } = described;
   const inWords = defaultValueDescription ?? /\(default: (.+)\)$/.exec(description)?.[1];
   if (inWords !== undefined) return inWords;
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
+  return typeof value === 'string' ? value : null;
 }
 
 function columnsOf(view: View<unknown> | undefined) {

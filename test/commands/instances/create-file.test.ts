@@ -15,7 +15,7 @@ describe('instances create --file', () => {
     const file = join(world.home, 'box.yaml');
     await writeFile(
       file,
-      `instance_name: from-file\noffer_id: ${OFFER}\nimage_id: ${IMAGE}\ndocker_config:\n  image: nginx\n  shm_size_gb: 1\n`,
+      `instance_name: from-file\noffer_id: ${OFFER}\nimage_id: ${IMAGE}\ndocker_config:\n  image: nginx\n  shm_size_gb: 1\n  env:\n    - {key: A, value: x=1}\n    - {key: B, value: ''}\n`,
     );
     const { requests } = await world.cli([
       ...['instances', 'create', 'from-flag', '-f', file, '--shm-size', '2', '--no-ssh-key'],
@@ -24,7 +24,14 @@ describe('instances create --file', () => {
       instance_name: 'from-flag',
       offer_id: OFFER,
       image_id: IMAGE,
-      docker_config: { image: 'nginx', shm_size_gb: 2 },
+      docker_config: {
+        image: 'nginx',
+        shm_size_gb: 2,
+        env: [
+          { key: 'A', value: 'x=1' },
+          { key: 'B', value: '' },
+        ],
+      },
     });
   });
 

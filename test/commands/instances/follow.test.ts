@@ -178,7 +178,11 @@ describe('instances events --follow at its end', () => {
     const { code, stdout, stderr } = await follow(stage, '--until', 'active', '-o', 'jsonl');
     expect(code).toBe(12);
     expect(idsOf(stdout)).toEqual(['e1']);
-    expect(JSON.parse(stderr).error).toMatchObject({ code: 'other_end', resource: ID });
+    expect(JSON.parse(stderr).error).toMatchObject({
+      code: 'other_end',
+      message: `box (${ID}) is TERMINATED and will not reach ACTIVE.`,
+      resource: ID,
+    });
   });
 
   test('reports possible billing after Ctrl-C with --until', async () => {

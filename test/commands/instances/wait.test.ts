@@ -5,7 +5,7 @@ import { createWorld } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import { ok } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
-import { until } from '../../support/until.ts';
+import { turns, until } from '../../support/until.ts';
 import { boxId, openSandbox, rent, world } from './boxes.ts';
 
 openSandbox();
@@ -251,7 +251,7 @@ describe('instances wait during an outage', () => {
       async handler({ path }) {
         running += 1;
         most = Math.max(most, running);
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await turns();
         running -= 1;
         return instance(path.split('/')[2] ?? '', path.endsWith(boxId(19)) ? 'ACTIVE' : 'CREATING');
       },

@@ -8,6 +8,8 @@ import { no, ok, type RecordedRequest } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 
 const KEY = sshPublicKey('ssh-ed25519');
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const OTHER = '4f0c5d9e-1111-4222-8333-444455556666';
 
 let service: RentingService;
 let keys: { id: string; name: string; public_key: string }[];
@@ -96,6 +98,33 @@ describe('instances create after a refusal', () => {
     expect(code).toBe(3);
     expect(offersIn(requests)).toEqual(['offer-1']);
     expect(stderr).toContain('Cancelled. Nothing was rented.');
+  });
+
+  test('rents another offer only after the instance that is too expensive has ended', async () => {
+    const ids = [ID, OTHER];
+    let before: string | undefined;
+    service.newId = () => {
+      before = service.instances.get(ID)?.status;
+      return ids.shift() ?? 'none';
+    };
+    let reads = 0;
+    service.shows = (body) => ({
+      price_per_hour_snapshot: (body as { offer_id: string }).offer_id === 'offer-1' ? '99' : '59',
+    });
+    service.onRead = async (id) => {
+      const { name = '', status } = service.instances.get(id) ?? {};
+      reads += 1;
+      if (status === 'PROVISIONING') service.rent(id, name, { status: 'ACTIVE' });
+      if (status === 'TERMINATING' && reads > 9) service.rent(id, name, { status: 'TERMINATED' });
+    };
+    const { code, stderr, requests } = await create(
+      ['--image', 'image-1', '--max-price', '60'],
+      ...[...ANSWERS, 'yes', 'offer-2', 'yes'],
+    );
+    expect({ code, offers: offersIn(requests), before }, stderr).toEqual({
+      ...{ code: 0, offers: ['offer-1', 'offer-2'], before: 'TERMINATED' },
+    });
+    expect(stderr).toContain('costs 99.00 ₽ per hour, over --max-price 60.00, and was terminated');
   });
 
   test('does not ask for another offer unless the termination is confirmed', async () => {

@@ -300,10 +300,12 @@ describe('instances create in a terminal', () => {
   test('rejects a port that is published twice at the prompt', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run'],
-      ...['1', '1', 'none', 'container', 'nginx:1', '99999:80', '8080:80 8080:81'],
+      ...['1', '1', 'none', 'container', 'nginx :1', 'nginx:1'],
+      ...['99999:80', '8080:80 8080:81'],
       ...['8080:80 8080:81/udp', 'none'],
     );
     expect(code, stderr).toBe(0);
+    expect(stderr).toContain('must not contain spaces');
     expect(stderr).toContain('the port must be a whole number from 1 to 65535');
     expect(stderr).toContain('the external port 8080/tcp is published twice');
     expect(stderr).toContain('--port 8080:80 --port 8080:81/udp');
