@@ -142,7 +142,9 @@ test('waits in reap for a run whose computer slept past the deadline and that co
   await followed(world);
   const path = await pathWithout(world.there(NEW), ['tar']);
   const [copying, go] = [join(path, 'copying'), join(path, 'go')];
-  const tar = `#!/bin/sh\ntouch ${copying}\nwhile [ ! -e ${go} ]; do sleep 0.05; done\nexec ${programAt('tar')} "$@"\n`;
+  // Ends by itself if the test fails.
+  const wait = `for turn in $(seq 600); do [ ! -e ${go} ] || break; sleep 0.05; done`;
+  const tar = `#!/bin/sh\ntouch ${copying}\n${wait}\nexec ${programAt('tar')} "$@"\n`;
   writeFileSync(join(path, 'tar'), tar, { mode: 0o755 });
   world.ssh.path = path;
   world.advance(60 * 60_000);
