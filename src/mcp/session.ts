@@ -166,7 +166,7 @@ export async function unresolved({ limits, journal }: Renting): Promise<CliError
  */
 export async function watchDeadlines(
   renting: Renting,
-  onOver: (faults: readonly unknown[]) => void,
+  onOver: (...faults: unknown[]) => void,
   context: Context,
 ): Promise<void> {
   const { clock, err, serviceClock, signal } = context;
@@ -189,7 +189,7 @@ export async function watchDeadlines(
   try {
     for (;;) {
       const left = limits.endsAt - serviceClock.now();
-      if (left <= 0) return onOver([]);
+      if (left <= 0) return onOver();
       await clock.sleep(Math.min(LOOK, left), signal);
       const { living } = await purseOf(limits, journal);
       if (living.length === 0) continue;
@@ -212,7 +212,7 @@ export async function watchDeadlines(
       }
     }
   } catch (error) {
-    if (!signal.aborted) onOver([error]);
+    if (!signal.aborted) onOver(error);
   } finally {
     await Promise.all(inHand.values());
   }

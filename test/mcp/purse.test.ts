@@ -74,6 +74,28 @@ describe('the flags', () => {
   });
 });
 
+test('lists the tools, but rents nothing, while the account is unknown', async () => {
+  let respond = () => {};
+  const responding = new Promise<void>((resolve) => {
+    respond = resolve;
+  });
+  change = (handler) => async (request) => {
+    if (request.path === '/users/me') await responding;
+    return handler(request);
+  };
+  const flags = ['--allow', 'all', ...budget(100)];
+  const agent = await openAgent(world, flags, { isEarly: true });
+  const { tools } = await agent.client.listTools();
+  expect(tools.map(({ name }) => name)).toContain('instances_create');
+  const made = Promise.all([create(agent, 'one'), create(agent, 'two')]);
+  await agent.client.ping();
+  expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  respond();
+  expect((await made).map(({ isError }) => isError).sort()).toEqual([false, true]);
+  expect(await agent.purse()).toMatchObject({ committed: '89.90' });
+  await agent.end();
+});
+
 describe('the budget', () => {
   test('rejects a request that could exceed it, and sends nothing', async () => {
     const agent = await open('--allow', 'all', ...budget(200));
