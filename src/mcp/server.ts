@@ -125,7 +125,7 @@ export async function serve(
   /** Notes what a command could not copy: the agent may be gone. */
   function noteLost({ stderr }: Ran): void {
     for (const { code, message } of messagesIn(stderr.text).warnings ?? []) {
-      if (code === 'rescue_failed') uncopied.push(new CliError('runFailed', message));
+      if (code === 'rescue_failed') lost.push(new CliError('runFailed', message));
     }
   }
 
@@ -172,7 +172,7 @@ export async function serve(
     if (code === 0) return true;
     const { message = '' } = Object(messagesIn(stderr.text).error);
     const text = `Not all results of the job on ${name} were copied. ${message}`.trim();
-    uncopied.push(new CliError('runFailed', text, { resource: id }));
+    lost.push(new CliError('runFailed', text, { resource: id }));
     return false;
   }
 
@@ -231,7 +231,8 @@ export async function serve(
   });
 
   const faults: unknown[] = [];
-  const uncopied: CliError[] = [];
+  /** An error for each instance whose results were not all copied. */
+  const lost: CliError[] = [];
   let onOver: (...why: unknown[]) => void = () => undefined;
   const over = new Promise<void>((resolve) => {
     onOver = (...why) => {
@@ -266,9 +267,10 @@ export async function serve(
   ended.abort(reason);
   for (const { stop } of running.values()) stop.abort(reason);
   const hurries = flags.unenforced;
+  const how = { stopJob, hurries, onLost: (error: CliError) => lost.push(error) };
   const end = (which: (instance: KnownInstance) => boolean) =>
     context.shielded(
-      async (own) => renting && endRented(renting, which, own, { stopJob, hurries }),
+      async (own) => (renting ? endRented(renting, which, own, how) : []),
       hurries ? second : undefined,
     );
   const ends = (one: KnownInstance) => !flags.keep || lateness(one, context) >= 0;
@@ -277,9 +279,7 @@ export async function serve(
   const first = end((one) => ends(one) && !running.has(one.session?.call ?? 0));
   await Promise.allSettled([first, ...inHand]);
   // The second time reports what may still be billing.
-  const last = await end(ends);
-  const lost = [...uncopied, ...((await first)?.lost ?? []), ...(last?.lost ?? [])];
-  const doubts = [...(last?.doubts ?? []), ...lost];
+  const doubts = [...(await end(ends)), ...lost];
   if (renting) doubts.push(...(await unresolved(renting)));
   await explained;
   await server.close();
