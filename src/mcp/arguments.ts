@@ -1,10 +1,11 @@
 import { realpathSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { checked } from '../command-line/parse.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { findInstance } from '../instances/resolve.ts';
 import { parseFetch } from '../jobs/files/copy-out.ts';
+import { contains } from '../jobs/files/merge.ts';
 import { broken, kept, type Rule } from '../rules/rule.ts';
 import type { Parameter, Tool } from './tools.ts';
 
@@ -124,8 +125,8 @@ async function localPath(context: Context): Promise<Rule<string>> {
   return (text) => {
     if (text === '-' || text.includes('\0')) return broken('must be a path');
     const path = realPath(text);
-    if (!isWithin(path, root)) return broken(`must be below ${root}`);
-    const holds = secret.some((folder) => isWithin(path, folder) || isWithin(folder, path));
+    if (!contains(root, path)) return broken(`must be below ${root}`);
+    const holds = secret.some((folder) => contains(folder, path) || contains(path, folder));
     return holds ? broken("must not contain gpucloud's own folders") : kept(text);
   };
 }
@@ -138,9 +139,4 @@ function realPath(path: string): string {
   } catch {
     return dirname(full) === full ? full : join(realPath(dirname(full)), basename(full));
   }
-}
-
-function isWithin(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && resolve(folder, way) === path;
 }

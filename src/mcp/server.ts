@@ -16,6 +16,7 @@ import {
   lateness,
   openSession,
   purseShown,
+  type Renting,
   type SessionFlags,
   unresolved,
   watchDeadlines,
@@ -44,8 +45,7 @@ export async function serve(
 ): Promise<void> {
   const { clock, env, err, host, interrupts, stdin } = context;
   const { profile, sandbox } = await context.settings({ key: false });
-  const [renting, sdk] = await Promise.all([openSession(flags, context), loadSdk()]);
-  const { Server, StdioServerTransport, types } = sdk;
+  const { Server, StdioServerTransport, types } = await loadSdk();
   const all = built.tools() ?? toolsIn(referenceOf(runtime.wholeTree()));
   const tools = new Map(
     offered(all, flags.allow, sandbox === true).map((tool) => [tool.name, tool]),
@@ -56,15 +56,18 @@ export async function serve(
   const second = AbortSignal.any([hurry.signal, interrupts.second]);
   const ended = new AbortController();
   let calls = 0;
+  // Lists the tools before this has read the account and the service's time.
+  const opening = openSession(flags, context);
 
   /** Runs a command as this session. A later change of the active profile does not affect it. */
-  function run(
+  async function run(
     argv: readonly string[],
     call: number,
     first: AbortSignal,
     onNote: (text: string) => void = () => undefined,
   ): Promise<Ran> {
     const pinned = profile === undefined ? env : { ...env, GPUCLOUD_PROFILE: profile.value };
+    const renting = await opening;
     const session = renting && { session: { ...renting.limits, call, ended: ended.signal } };
     const own = { env: pinned, interrupts: { first, second }, onNote, ...session };
     return runCommand([...globalFlags(context), ...argv], own, runtime.rerun);
@@ -97,13 +100,14 @@ export async function serve(
   ): Promise<CallToolResult> {
     const { allow } = tool.facts;
     const isOwn = flags.allow === 'jobs' && allow !== 'read';
-    const ownSession = isOwn ? renting?.limits.id : undefined;
     const done = new AbortController();
     let doing = '';
     void tellProgress((seconds) => progress(seconds, doing), done.signal);
     try {
       return await asked(signal, async (call, stop) => {
-        const argv = await argvOf(tool, given, added(tool, given), ownSession, context);
+        const limits = (await opening)?.limits;
+        const own = isOwn ? limits?.id : undefined;
+        const argv = await argvOf(tool, given, added(tool, given, limits), own, context);
         const ran = await run(argv, call, stop, (note) => {
           doing = note;
         });
@@ -121,15 +125,19 @@ export async function serve(
   /** Notes what a command could not copy: the agent may be gone. */
   function noteLost({ stderr }: Ran): void {
     for (const { code, message } of messagesIn(stderr.text).warnings ?? []) {
-      if (code === 'rescue_failed') uncopied.push(new CliError('runFailed', message));
+      if (code === 'rescue_failed') lost.push(new CliError('runFailed', message));
     }
   }
 
   /** Returns the flags that the session adds: its own decisions. */
-  function added({ rents, facts }: Tool, given: Given): string[] {
-    const isRental = renting !== undefined && rents && given.on === undefined;
+  function added(
+    { rents, facts }: Tool,
+    given: Given,
+    limits: Renting['limits'] | undefined,
+  ): string[] {
+    const isRental = limits !== undefined && rents && given.on === undefined;
     const isTimed = given.terminate_after !== undefined || given.terminate_at !== undefined;
-    const end = isRental && !isTimed ? new Date(renting.limits.endsAt).toISOString() : undefined;
+    const end = isRental && !isTimed ? new Date(limits.endsAt).toISOString() : undefined;
     return [
       ...(facts.confirms ? ['--yes'] : []),
       ...(end === undefined ? [] : [`--terminate-at=${end}`]),
@@ -164,19 +172,21 @@ export async function serve(
     if (code === 0) return true;
     const { message = '' } = Object(messagesIn(stderr.text).error);
     const text = `Not all results of the job on ${name} were copied. ${message}`.trim();
-    uncopied.push(new CliError('runFailed', text, { resource: id }));
+    lost.push(new CliError('runFailed', text, { resource: id }));
     return false;
   }
 
   /** Never throws, since the result of a rental matters more. */
   async function purse(): Promise<object | undefined> {
     try {
+      const renting = await opening;
       return renting && (await purseShown(renting));
     } catch (error) {
       return messagesIn(runtime.report(error));
     }
   }
 
+  const hasPurse = flags.allow !== 'read';
   const unknown = (what: string) => new types.McpError(types.ErrorCode.InvalidParams, what);
   const server = new Server(
     { name: 'gpucloud', version: context.version },
@@ -201,10 +211,10 @@ export async function serve(
     });
   });
   server.setRequestHandler(types.ListResourcesRequestSchema, async () => ({
-    resources: resourcesFor(renting !== undefined).map(({ words, text, ...resource }) => resource),
+    resources: resourcesFor(hasPurse).map(({ words, text, ...resource }) => resource),
   }));
   server.setRequestHandler(types.ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
-    const resource = resourcesFor(renting !== undefined).find((one) => one.uri === uri);
+    const resource = resourcesFor(hasPurse).find((one) => one.uri === uri);
     if (resource === undefined) throw unknown('Unknown resource');
     const { mimeType, words, text } = resource;
     return asked(extra.signal, async (call, stop) => {
@@ -221,21 +231,19 @@ export async function serve(
   });
 
   const faults: unknown[] = [];
-  const uncopied: CliError[] = [];
-  let watching: Promise<void> | undefined;
+  /** An error for each instance whose results were not all copied. */
+  const lost: CliError[] = [];
+  let onOver: (...why: unknown[]) => void = () => undefined;
   const over = new Promise<void>((resolve) => {
-    const onOver = (why: readonly unknown[]) => {
+    onOver = (...why) => {
       faults.push(...why);
       resolve();
     };
-    watching =
-      renting && context.shielded((own) => watchDeadlines(renting, onOver, own), ended.signal);
     for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());
     host.stdout.on('error', () => resolve());
     // Only a message that is too long closes the connection from this side before the end.
     server.onclose = () => {
-      if (!ended.signal.aborted) faults.push(new CliError('usage', TOO_LONG));
-      resolve();
+      if (!ended.signal.aborted) onOver(new CliError('usage', TOO_LONG));
     };
     if (interrupts.first.aborted) resolve();
     interrupts.first.addEventListener('abort', () => {
@@ -244,11 +252,14 @@ export async function serve(
       resolve();
     });
   });
+  const connected = server.connect(new StdioServerTransport(stdin, host.stdout, LIMITS));
+  const [renting] = await Promise.all([opening, connected]);
+  const watching =
+    renting && context.shielded((own) => watchDeadlines(renting, onOver, own), ended.signal);
   let explained: Promise<unknown> | undefined;
   interrupts.second.addEventListener('abort', () => {
     explained = renting && failuresOf(explainThird(renting, context));
   });
-  await server.connect(new StdioServerTransport(stdin, host.stdout, LIMITS));
   err.note(`Serving ${tools.size} tools over stdio (--allow ${flags.allow}).`);
   await over;
 
@@ -256,9 +267,10 @@ export async function serve(
   ended.abort(reason);
   for (const { stop } of running.values()) stop.abort(reason);
   const hurries = flags.unenforced;
+  const how = { stopJob, hurries, onLost: (error: CliError) => lost.push(error) };
   const end = (which: (instance: KnownInstance) => boolean) =>
     context.shielded(
-      async (own) => renting && endRented(renting, which, own, { stopJob, hurries }),
+      async (own) => (renting ? endRented(renting, which, own, how) : []),
       hurries ? second : undefined,
     );
   const ends = (one: KnownInstance) => !flags.keep || lateness(one, context) >= 0;
@@ -267,9 +279,7 @@ export async function serve(
   const first = end((one) => ends(one) && !running.has(one.session?.call ?? 0));
   await Promise.allSettled([first, ...inHand]);
   // The second time reports what may still be billing.
-  const last = await end(ends);
-  const lost = [...uncopied, ...((await first)?.lost ?? []), ...(last?.lost ?? [])];
-  const doubts = [...(last?.doubts ?? []), ...lost];
+  const doubts = [...(await end(ends)), ...lost];
   if (renting) doubts.push(...(await unresolved(renting)));
   await explained;
   await server.close();

@@ -99,38 +99,32 @@ interface HowToEnd {
    * the client killed the server.
    */
   readonly hurries?: boolean;
-}
-
-interface Ending {
-  /** An error for each instance that may still be billing. */
-  readonly doubts: readonly CliError[];
-  /** An error for each instance that ended before its `--rescue` paths were copied. */
-  readonly lost: readonly CliError[];
+  /** Gets an error for each instance that ends before its `--rescue` paths are copied. */
+  onLost(error: CliError): void;
 }
 
 /**
  * Terminates some of a session's instances. First copies the paths of `--rescue`, until the context's
  * signal, and stops their jobs with `stopJob`. If copying is impossible, leaves the instance to its
- * deadline.
+ * deadline. Returns an error for each instance that may still be billing.
  */
 export async function endRented(
   { limits, journal }: Renting,
   which: (instance: KnownInstance) => boolean,
   context: Context,
-  { stopJob = async () => false, hurries = false }: HowToEnd = {},
-): Promise<Ending> {
+  { stopJob = async () => false, hurries = false, onLost }: HowToEnd,
+): Promise<CliError[]> {
   const { living } = await purseOf(limits, journal);
-  const lost: CliError[] = [];
   const gate = createGate(AT_ONCE);
   async function copied(one: Pick<KnownInstance, 'id' | 'name'>): Promise<CliError[]> {
     try {
-      lost.push(...(await rescueFirst(one, context)));
+      for (const error of await rescueFirst(one, context)) onLost(error);
     } catch (error) {
       if (!hurries || !context.signal.aborted) return failuresOf(Promise.reject(error));
       const missing = await missingPaths(one.id, context);
       if (missing === undefined) return [];
       const message = `Terminating ${one.name} although its --rescue is incomplete (${missing}).`;
-      lost.push(new CliError('runFailed', message, { resource: one.id }));
+      onLost(new CliError('runFailed', message, { resource: one.id }));
     }
     return [];
   }
@@ -144,8 +138,7 @@ export async function endRented(
     const ending = await endOne({ ...one, last: last?.status }, context, gate);
     return ending.kind === 'ended' ? [] : [ending.error];
   }
-  const doubts = await Promise.all(living.filter(which).map(endIt));
-  return { doubts: doubts.flat(), lost };
+  return (await Promise.all(living.filter(which).map(endIt))).flat();
 }
 
 /** Returns an error for each request of the session whose outcome is unknown. */
@@ -166,7 +159,7 @@ export async function unresolved({ limits, journal }: Renting): Promise<CliError
  */
 export async function watchDeadlines(
   renting: Renting,
-  onOver: (faults: readonly unknown[]) => void,
+  onOver: (...faults: unknown[]) => void,
   context: Context,
 ): Promise<void> {
   const { clock, err, serviceClock, signal } = context;
@@ -181,15 +174,14 @@ export async function watchDeadlines(
       if (error !== undefined) err.warn('job_unfinished', error.message);
     });
     const isDue = (one: KnownInstance) => one.id === id && lateness(one, context) >= 0;
-    const { doubts, lost } = await endRented(renting, isDue, context);
-    warn(doubts);
-    for (const { message } of lost) err.warn('rescue_failed', message);
+    const onLost = ({ message }: CliError) => err.warn('rescue_failed', message);
+    warn(await endRented(renting, isDue, context, { onLost }));
   }
   const inHand = new Map<string, Promise<void>>();
   try {
     for (;;) {
       const left = limits.endsAt - serviceClock.now();
-      if (left <= 0) return onOver([]);
+      if (left <= 0) return onOver();
       await clock.sleep(Math.min(LOOK, left), signal);
       const { living } = await purseOf(limits, journal);
       if (living.length === 0) continue;
@@ -212,7 +204,7 @@ export async function watchDeadlines(
       }
     }
   } catch (error) {
-    if (!signal.aborted) onOver([error]);
+    if (!signal.aborted) onOver(error);
   } finally {
     await Promise.all(inHand.values());
   }

@@ -114,13 +114,15 @@ export interface Agent {
 interface Options {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly interrupts?: Interrupts;
+  /** Whether to return before the server has read the account and the time. */
+  readonly isEarly?: boolean;
 }
 
-/** Starts `gpucloud mcp` in this process and connects a client. */
+/** Starts `gpucloud mcp` in this process and connects a client. Returns when calls can rent. */
 export async function openAgent(
   world: World,
   argv: readonly string[] = [],
-  options: Options = {},
+  { isEarly = false, ...options }: Options = {},
 ): Promise<Agent> {
   const pipes = new Pipes();
   const ended = world.cli(['mcp', ...argv], { ...options, pipes, isAlive: () => true });
@@ -128,7 +130,7 @@ export async function openAgent(
   await client.connect(pipes);
   // Calls that are still open fail when the server has ended, instead of after a minute.
   void ended.then(() => pipes.onclose?.());
-  return {
+  const agent: Agent = {
     client,
     pipes,
     ended,
@@ -150,6 +152,8 @@ export async function openAgent(
       return ended;
     },
   };
+  if (!isEarly && argv.includes('--max-cost')) await agent.purse();
+  return agent;
 }
 
 /** The flags of a session with a budget, which nothing but the server enforces. */

@@ -27,6 +27,23 @@ const open = (...argv: string[]) => openAgent(world, argv);
 
 const statuses = () => statusesIn(world);
 
+/** For slow computers. */
+const SLOWLY = { timeout: 20_000 };
+
+/** Lets the service respond to no termination until `respond`. */
+function holdTerminations() {
+  let respond = () => {};
+  const responding = new Promise<void>((resolve) => {
+    respond = resolve;
+  });
+  change = (handler) => async (request) => {
+    if (request.path.endsWith('/terminate')) await responding;
+    return handler(request);
+  };
+  const lastPath = () => world.service.requests.at(-1)?.path;
+  return { respond, isHeld: () => expect.poll(lastPath, SLOWLY).toMatch(/terminate$/) };
+}
+
 async function create(agent: Agent, name: string, given: object = {}) {
   return agent.call('instances_create', { name, ...CHEAP, terminate_after: '50m', ...given });
 }
@@ -72,6 +89,28 @@ describe('the flags', () => {
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(errorOf(stderr)).toMatchObject({ code: 'usage', message });
   });
+});
+
+test('lists the tools, but rents nothing, while the account is unknown', async () => {
+  let respond = () => {};
+  const responding = new Promise<void>((resolve) => {
+    respond = resolve;
+  });
+  change = (handler) => async (request) => {
+    if (request.path === '/users/me') await responding;
+    return handler(request);
+  };
+  const flags = ['--allow', 'all', ...budget(100)];
+  const agent = await openAgent(world, flags, { isEarly: true });
+  const { tools } = await agent.client.listTools();
+  expect(tools.map(({ name }) => name)).toContain('instances_create');
+  const made = Promise.all([create(agent, 'one'), create(agent, 'two')]);
+  await agent.client.ping();
+  expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  respond();
+  expect((await made).map(({ isError }) => isError).sort()).toEqual([false, true]);
+  expect(await agent.purse()).toMatchObject({ committed: '89.90' });
+  await agent.end();
 });
 
 describe('the budget', () => {
@@ -266,7 +305,7 @@ describe('deadlines', () => {
     await create(agent, 'two', { terminate_after: '2h' });
     clock.advance(11 * 60_000);
     await expect
-      .poll(async () => (await agent.purse()).instances.map(({ name }) => name))
+      .poll(async () => (await agent.purse()).instances.map(({ name }) => name), SLOWLY)
       .toEqual(['two']);
     await agent.end();
   });
@@ -294,7 +333,7 @@ describe('deadlines', () => {
     clock.advance(30_000);
     await (jump === '5h'
       ? agent.ended
-      : expect.poll(async () => (await agent.purse()).instances, { timeout: 20_000 }).toEqual([]));
+      : expect.poll(async () => (await agent.purse()).instances, SLOWLY).toEqual([]));
     await agent.end();
     const { stdout } = await own.cli([...sandbox, 'instances', 'list', '--all', '--json']);
     expect(JSON.parse(stdout)).toMatchObject([{ status: expect.stringMatching(/^TERMINAT/) }]);
@@ -377,17 +416,10 @@ describe('the end of a session', () => {
     const interrupts = { first: first.signal, second: second.signal };
     const agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], { interrupts });
     await create(agent, 'one');
-    let respond = () => {};
-    const responding = new Promise<void>((resolve) => {
-      respond = resolve;
-    });
-    change = (handler) => async (request) => {
-      if (request.path.endsWith('/terminate')) await responding;
-      return handler(request);
-    };
+    const { respond, isHeld } = holdTerminations();
     first.abort(new CliError('terminated', 'Terminated.'));
     const sent = () => world.service.requests.map(({ path }) => path);
-    await expect.poll(() => sent().at(-1)).toMatch(/terminate$/);
+    await isHeld();
     for (const late of [create(agent, 'two'), agent.call('status')]) {
       expect(await late).toMatchObject({
         isError: true,
@@ -408,16 +440,9 @@ describe('the end of a session', () => {
       interrupts,
     });
     await create(agent, 'one', { terminate_after: '10m' });
-    let respond = () => {};
-    const responding = new Promise<void>((resolve) => {
-      respond = resolve;
-    });
-    change = (handler) => async (request) => {
-      if (request.path.endsWith('/terminate')) await responding;
-      return handler(request);
-    };
+    const { respond, isHeld } = holdTerminations();
     clock.advance(11 * 60_000);
-    await expect.poll(() => world.service.requests.at(-1)?.path).toMatch(/terminate$/);
+    await isHeld();
     first.abort(new CliError('terminated', 'Terminated.'));
     // A server that has ended responds to no call.
     for (let call = 0; call < 20; call += 1) {
@@ -435,12 +460,14 @@ describe('the end of a session', () => {
     const interrupts = { first: first.signal, second: second.signal };
     const agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], { interrupts });
     await create(agent, 'one');
+    const { respond, isHeld } = holdTerminations();
     const reason = new CliError('terminated', 'Terminated.');
-    change = (handler) => (request) => {
-      if (request.path.endsWith('/terminate')) second.abort(reason);
-      return handler(request);
-    };
     first.abort(reason);
+    await isHeld();
+    second.abort(reason);
+    // The server reads its journal once, which takes less time.
+    expect((await statuses()).one).toBe('PROVISIONING');
+    respond();
     const { code, stderr } = await agent.ended;
     expect(code).toBe(143);
     expect(stderr).toContain('Still terminating one. Another signal leaves it to its deadline.\n');

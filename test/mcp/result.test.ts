@@ -91,9 +91,9 @@ describe('a long call', () => {
     const call = agent.client.callTool({ name: 'ssh_keys_list' }, undefined, { onprogress });
     const tick = async (messages: string[]) => {
       clock.advance(5_000);
-      await expect.poll(() => seen).toEqual(messages);
+      await expect.poll(() => seen, { timeout: 20_000 }).toEqual(messages);
     };
-    await expect.poll(() => world?.service.requests.length).toBe(1);
+    await expect.poll(() => world?.service.requests.length, { timeout: 20_000 }).toBe(1);
     await tick(['5 s']);
     await tick(['5 s', '10 s']);
     respond();
