@@ -86,8 +86,8 @@ export function createStops(
       const left = at + allowed - time.now();
       if (left <= 0) {
         const isUnseen = !past.signal.aborted && left < -UNSEEN;
-        past.abort(new CliError('deadline', 'The deadline has passed.'));
         if (!isUnseen || !triesLast) return;
+        past.abort(isOver());
         allowed += lastTryFor(grace) - left;
         continue;
       }
@@ -112,7 +112,10 @@ export function createStops(
   if (first.aborted) onFirst();
   if (second.aborted) onSecond();
   passDeadline(signal).then(
-    () => last.abort(past.signal.reason),
+    () => {
+      last.abort(isOver());
+      past.abort(last.signal.reason);
+    },
     (error: unknown) => {
       if (!signal.aborted) last.abort(error);
     },
@@ -163,6 +166,10 @@ export function earlyText(grace: number): string | undefined {
   return grace === 0
     ? undefined
     : `${spanText(Math.round(grace / 1000))} before the deadline (--grace)`;
+}
+
+function isOver(): CliError {
+  return new CliError('deadline', 'The deadline has passed.');
 }
 
 function isNear(): CliError {

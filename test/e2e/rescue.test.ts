@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -10,13 +10,18 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { needs, programAt } from '../support/needs.ts';
 import { type Computer, createComputer } from '../support/program.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { makeKey } from '../support/sshd.ts';
 
 const HARDWARE = ['--offer', 'A100 80GB', '--image', 'Ubuntu 22.04', '--ssh-key', 'laptop'];
 const env = { GPUCLOUD_PROFILE: 'sandbox', SSH_AUTH_SOCK: '' };
+
+interface Row {
+  readonly outcome: string;
+}
 
 let computer: Computer;
 
@@ -132,6 +137,31 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     rmSync(here('out', 'a'), { recursive: true });
     expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
     expect(readFileSync(here('out', 'a'), 'utf8')).toBe('kept\n');
+  });
+
+  test('are kept by two passes at once on a full disk, then copied and terminated once', {
+    ...needs('the right to mount'),
+  }, async () => {
+    const disk = await mountSmallDisk('1m');
+    onTestFinished(disk.remove);
+    const out = join(disk.path, 'out');
+    await create('full', '--rescue', `out:${out}`);
+    await there('full', 'mkdir out; head -c 3000000 /dev/zero > out/big; echo kept > out/small');
+    await late('61m');
+    const both = async () => {
+      const passes = await Promise.all([reap(), reap()]);
+      const rows = passes.flatMap((pass) => pass.rows.map(({ outcome }: Row) => outcome));
+      return { rows, codes: passes.map(({ code }) => code) };
+    };
+    const kept = await both();
+    expect(kept.codes).toContain(9);
+    expect(new Set(kept.rows)).toEqual(new Set(['kept']));
+    expect(readdirSync(out)).toEqual(['small']);
+    execFileSync('mount', ['-o', 'remount,size=16m', disk.path]);
+    const ended = await both();
+    expect(ended.codes).toEqual([0, 0]);
+    expect(ended.rows.filter((outcome) => outcome !== 'already_ended')).toEqual(['terminated']);
+    expect(readdirSync(out).sort()).toEqual(['big', 'small']);
   });
 
   test.each([

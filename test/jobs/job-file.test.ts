@@ -109,6 +109,7 @@ const WRONG: readonly [content: string, message: string, line?: number][] = [
     'command must be one line, or a list of words: quote numbers and true',
   ],
   ['command: ""', 'command breaks the rule: must not be empty'],
+  ['command: ["", -l]', 'command breaks the rule: its first word must not be empty'],
   ['command: make\nsync: none', 'sync: the folder "', 6],
   ['sync: [a]', 'sync is not of type string'],
   ['exclude: a', 'exclude is not of type array'],

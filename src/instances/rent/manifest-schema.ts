@@ -10,7 +10,15 @@ import { MOST_INSTANCES } from './count.ts';
 
 /** Fields that only `run` uses. */
 const jobFields = lazy(() => ({
-  command: z.optional(z.union([filled(), z.array(z.string()).check(z.minLength(1))])),
+  command: z.optional(
+    z.union([
+      filled(),
+      z.array(z.string()).check(
+        z.minLength(1),
+        z.refine(([first]) => first !== '', { error: 'its first word must not be empty' }),
+      ),
+    ]),
+  ),
   setup: z.optional(filled()),
   setup_files: z.optional(z.array(filled())),
   sync: z.optional(filled()),

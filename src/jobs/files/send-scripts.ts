@@ -87,7 +87,8 @@ cd "$1" && echo '${BEGIN}' && exec tar -cf - .`;
 
 /**
  * Sends the files of a folder whose names are on stdin, one per line, and all links and empty
- * folders. Leaves out files that were removed meanwhile.
+ * folders, in one or more archives. Leaves out files that were removed meanwhile. Not `tar -T`, which
+ * some builds of BusyBox lack. xargs exits with 123 if tar exits with 1, for a file that changed.
  */
 export const SEND_NAMED = `LC_ALL=C; export LC_ALL
 ${ENTER}
@@ -95,4 +96,7 @@ cd "$1" && echo '${BEGIN}' && {
   while IFS= read -r name; do [ ! -f "$name" ] || printf '%s\\n' "$name"; done
   find . -name '*
 *' -prune -o \\( -type l -o -type d -empty \\) -print
-} | tar -cf - -T -`;
+} | tr '\\n' '\\0' | xargs -r0 tar -cf -
+code=$?
+[ $code -ne 123 ] || code=1
+exit $code`;

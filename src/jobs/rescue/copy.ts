@@ -157,9 +157,8 @@ async function copyPath(
       const list = known ?? (hasPart ? await look() : undefined);
       [known, hasPart] = [undefined, true];
       const names = list?.gap === undefined ? list?.different : undefined;
-      // tar reads a backslash in a list as an escape.
-      isPart = names !== undefined && !names.some((name) => name.includes('\\'));
-      return isPart ? names : undefined;
+      isPart = names !== undefined;
+      return names;
     };
     try {
       await copyOnce(progress, shell, { ...copying, missingNames }, context);

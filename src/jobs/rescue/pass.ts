@@ -202,7 +202,7 @@ async function rescueHeld(
 
   /** Returns an error also if copying took longer than the budget pays for. */
   async function copyUntil(left: number, isLast: boolean): Promise<Result | CliError> {
-    const late = () => new CliError('deadline', 'the budget of --rescue-budget is used up');
+    const late = () => new CliError('deadline', 'Copying takes longer than the budget pays for.');
     const limit = { time: Math.min(left, LONGEST), late, signal: context.signal, windUp: WIND_UP };
     const onCopied = async (path: RescuedPath) => {
       await save({ paths: progress.paths.map((other) => (isSame(other, path) ? path : other)) });

@@ -29,6 +29,8 @@ interface Wish {
   readonly faults: number;
   readonly killing: number;
   readonly fullDisk: boolean;
+  /** How often the instance ends elsewhere between two passes, from 0 to 1. */
+  readonly gone: number;
   /** Milliseconds by which the service's clock steps back, once. */
   readonly stepsBack: number;
 }
@@ -114,7 +116,9 @@ function stepsOf(world: World): Steps {
       // `within` ends a copy that takes longer than the budget pays for.
       world.spend(Math.min(longest, Math.max(1, until - world.now)));
       world.tries += 1;
-      if (!world.isThere || isFailing) {
+      // Nothing is left to copy.
+      if (!world.isThere) return 'whole';
+      if (isFailing) {
         world.write(() => {
           world.hasFailed = true;
         });
@@ -163,6 +167,7 @@ const wishes = fc.record({
   faults: fc.constantFrom(0, 0.5, 1),
   killing: fc.constantFrom(0, 0.1, 0.4),
   fullDisk: fc.boolean(),
+  gone: fc.constantFrom(0, 0.02),
   fault: fc.constantFrom(...(Object.keys(FAULTS) as (keyof typeof FAULTS)[])),
   stepsBack: fc.constantFrom(0, 10 * MINUTE, 90 * MINUTE),
 });
@@ -181,6 +186,12 @@ test('never ends an instance before its paths are here or its budget is used up,
           // Two schedules at once.
           await Promise.all([pass(world), pass(world)]);
           if (!world.isThere) break;
+          if (random() < wish.gone) {
+            world.isThere = false;
+            await Promise.all([pass(world), pass(world)]);
+            expect(world.ends).toBe(0);
+            return;
+          }
           world.spend(1);
           world.now += wish.every;
           if (!hasSlept && random() < 0.05) {
@@ -224,6 +235,7 @@ test('ends with the newest version of files that did not change while they were 
         faults: 0,
         killing: 0,
         fullDisk: false,
+        gone: 0,
         stepsBack: 0,
         paid: 60 * MINUTE,
       });

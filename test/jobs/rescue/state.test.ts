@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { CliError } from '../../../src/errors.ts';
+import { notCopied } from '../../../src/instances/deadlines/rescued.ts';
 import { nextStep, paidTime, type Situation } from '../../../src/jobs/rescue/state.ts';
+import { lostError } from '../../../src/jobs/rescue/words.ts';
 import { priceIn } from '../../../src/rules/money.ts';
 
 const MINUTE = 60_000;
@@ -91,5 +94,24 @@ describe('the time that a budget pays for', () => {
     if (budget === undefined || price === undefined) throw new Error('both are amounts');
     const cost = price.times(paidTime(budget, price)).div(3_600_000);
     expect(cost.lte(budget)).toBe(true);
+  });
+});
+
+describe('the report of an instance whose budget was used up', () => {
+  const copied_at = '2026-01-15T12:00:00.000Z';
+  const out = { ...notCopied({ remote: 'out', local: '/here/out' }), copied_at };
+  const log = notCopied({ remote: 'log', local: '/here/log' });
+
+  test.each([
+    ['what was never copied', [out, log], 'not copied: log'],
+    ['a copy that failed', [{ ...out, failure: 'cut' }], 'last copy: out is from 10 min ago'],
+    ['a copy that took too long', [out], 'last copy: out is from 10 min ago'],
+  ])('names %s', (_what, paths, missing) => {
+    const cause = new CliError('deadline', 'Copying takes longer than the budget pays for.');
+    const now = Date.parse(copied_at) + 10.5 * MINUTE;
+    expect(lostError({ id: 'i', name: 'lab' }, paths, cause, now)).toMatchObject({
+      failure: 'runFailed',
+      message: `The budget of lab was used up, so it was terminated before everything was copied (${missing}). Copying takes longer than the budget pays for.`,
+    });
   });
 });
