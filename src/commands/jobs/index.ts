@@ -48,8 +48,8 @@ export const jobs: Group = {
       view: jobView,
       notes:
         'Reads the state of unfinished jobs over SSH, for at most 5 s.\n\n' +
-        'STATUS is RUNNING, EXITED, TERMINATED if the instance was terminated before the command ' +
-        'exited, LOST if the command disappeared without an exit code, ' +
+        'STATUS is RUNNING, EXITED, TERMINATED if the instance was terminated before gpucloud read ' +
+        'the exit code, LOST if the command disappeared without an exit code, ' +
         'UNREACHABLE, or UNKNOWN if the run was killed while it rented and may have rented an ' +
         'instance. Stores the last 100 finished jobs.',
       completes: { '--since': 'nothing' },
