@@ -30,7 +30,7 @@ async function noteUnfinished(rows: readonly JobRow[], context: Context): Promis
   const account = await (await context.journal()).account();
   if ((await readEnforcement({ account }, context)).job.isArmed) return;
   for (const { name, id, status } of left) {
-    const what = status === 'LOST' ? 'is lost' : 'has exited';
+    const what = status === 'LOST' ? 'has disappeared' : 'has exited';
     context.err.note(
       `The command of ${name} ${what}, but its instance is not terminated. To copy the results and terminate it: ${gpucloud('jobs', 'attach', typedName(name, id ?? ''))}`,
     );
