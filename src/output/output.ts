@@ -166,6 +166,8 @@ export interface TableBlock {
   readonly rows: readonly (readonly Cell[])[];
   /** Leave out later columns rather than cut one of these first columns. */
   readonly uncut?: number;
+  /** Leave out columns after these first columns rather than cut a column to a few cells. */
+  readonly needed?: number;
   readonly more?: string | undefined;
 }
 

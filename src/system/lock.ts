@@ -80,6 +80,11 @@ export async function withLock<T>(
   }
 }
 
+/** Whether a process holds the lock, or was killed a few seconds ago. Takes no lock. */
+export function isLocked(path: string): Promise<boolean> {
+  return lockfile.check(path, { realpath: false, stale: ABANDONED });
+}
+
 /**
  * Retries without the library: it would also retry hopeless attempts, such as in a read-only
  * folder.

@@ -65,7 +65,7 @@ function timeless(screen: string): string {
   return screen
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d \+00:00/g, 'YYYY-MM-DD HH:MM +00:00')
     .replace(/requested (now|\d+ s ago)/, 'requested N s ago')
-    .replace(/^(lost +UNKNOWN +-) +\d+ s /m, '$1  N s ');
+    .replace(/^(lost +UNKNOWN +- +- +)\d+ s /m, '$1N s ');
 }
 
 async function picture(name: string, columns: number, argv: readonly string[] = ['status']) {

@@ -245,7 +245,9 @@ test('suggests the list of drives if the request named one', async () => {
   service.posts.push(() => no(409, WORDS));
   service.drives = [{ id: 'drive-1', current_instance_id: null }];
   const error = await failure([...CREATE, '--drive', 'drive-1']);
-  expect(error.hint).toContain('see whether the drive is free: gpucloud drives list; try ');
+  expect(error.hint).toContain(
+    'see whether the drive is free: gpucloud drives list; add --retry-for 10m to try until the drive is free; try ',
+  );
 });
 
 describe('a drive that is not free', () => {

@@ -348,3 +348,14 @@ test('jobs list names the command that finishes a job, unless a schedule does', 
   await writeHeartbeat(dirname(dirname(world.jobFile('json'))), 'work', schedule);
   expect((await listed()).stderr).toBe('');
 });
+
+test('jobs list counts no time after the instance was terminated', async () => {
+  await world.detach('exit 3');
+  await exited(world);
+  const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+  store({ started_at: ago(3) });
+  world.renting.rent(NEW, 'job', { status: 'TERMINATED', terminated_at: ago(1) });
+  const [{ status, seconds }] = await list();
+  expect(status).toBe('TERMINATED');
+  expect(Math.abs(seconds - 7_200)).toBeLessThan(600);
+});

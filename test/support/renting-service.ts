@@ -8,6 +8,7 @@ export interface Instance {
   readonly name: string;
   readonly status: string;
   readonly created_at?: string;
+  readonly terminated_at?: string;
   readonly price_per_hour_snapshot?: string;
   readonly offer?: { readonly id: string; readonly name: string };
   readonly base_image?: { readonly id: string };

@@ -2,7 +2,7 @@ import { existsSync, rmdirSync } from 'node:fs';
 import { mkdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { HolderLives, withLock } from '../../src/system/lock.ts';
+import { HolderLives, isLocked, withLock } from '../../src/system/lock.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 
 const failuresOfLock = (locked: Promise<unknown>) =>
@@ -31,6 +31,19 @@ test('runs at most one callback at a time', async () => {
     ),
   );
   expect(most).toBe(1);
+});
+
+test('reports a lock that is held, without taking it', async () => {
+  const file = join(folder, 'state.json');
+  expect(await isLocked(file)).toBe(false);
+  expect(await withLock(file, () => isLocked(file))).toBe(true);
+  expect(await isLocked(file)).toBe(false);
+  await mkdir(`${file}.lock`);
+  expect(await isLocked(file)).toBe(true);
+  const long = new Date(Date.now() - 11_000);
+  await utimes(`${file}.lock`, long, long);
+  expect(await isLocked(file)).toBe(false);
+  expect(existsSync(`${file}.lock`)).toBe(true);
 });
 
 test('takes over the lock of a dead process', async () => {

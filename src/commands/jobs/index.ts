@@ -30,7 +30,7 @@ async function noteUnfinished(rows: readonly JobRow[], context: Context): Promis
   const account = await (await context.journal()).account();
   if ((await readEnforcement({ account }, context)).job.isArmed) return;
   for (const { name, id, status } of left) {
-    const what = status === 'LOST' ? 'is lost' : 'has exited';
+    const what = status === 'LOST' ? 'has disappeared' : 'has exited';
     context.err.note(
       `The command of ${name} ${what}, but its instance is not terminated. To copy the results and terminate it: ${gpucloud('jobs', 'attach', typedName(name, id ?? ''))}`,
     );
@@ -48,8 +48,8 @@ export const jobs: Group = {
       view: jobView,
       notes:
         'Reads the state of unfinished jobs over SSH, for at most 5 s.\n\n' +
-        'STATUS is RUNNING, EXITED, TERMINATED if the instance was terminated before the command ' +
-        'exited, LOST if the command disappeared without an exit code, ' +
+        'STATUS is RUNNING, EXITED, TERMINATED if the instance was terminated before gpucloud read ' +
+        'the exit code, LOST if the command disappeared without an exit code, ' +
         'UNREACHABLE, or UNKNOWN if the run was killed while it rented and may have rented an ' +
         'instance. Stores the last 100 finished jobs.',
       completes: { '--since': 'nothing' },

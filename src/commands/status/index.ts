@@ -66,7 +66,6 @@ async function screenOf(reading: AccountReading, context: Context): Promise<Scre
     overview: overviewOf(look, {
       typed: typedIn(context),
       armCommand: arm,
-      hasJobs: jobs.length > 0,
     }),
     enforcement,
   };

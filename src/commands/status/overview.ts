@@ -21,15 +21,15 @@ interface How {
   readonly typed: Typed;
   /** The command that makes this computer enforce deadlines; '' if none is needed. */
   readonly armCommand: string;
-  /** Whether a job on an instance has not ended. */
-  readonly hasJobs: boolean;
 }
 
 /** Builds the JSON of `status`: the service's names and amounts, and a few of gpucloud's. */
-export function overviewOf(look: Look, { typed, armCommand, hasJobs }: How): Overview {
-  const { reading, facts, instances, drives } = look;
+export function overviewOf(look: Look, { typed, armCommand }: How): Overview {
+  const { reading, facts, instances, drives, jobs } = look;
   const { now, user, faults } = reading;
   const isFunded = facts.balance?.gt(0) !== false;
+  const living = mayBillIn(instances);
+  const hasJobs = jobs.some((job) => living.some(({ id }) => id === job.id));
   const canRent = isFunded && !faults.some(({ part }) => part === 'instances');
   return {
     as_of: new Date(now).toISOString(),
@@ -49,12 +49,10 @@ export function overviewOf(look: Look, { typed, armCommand, hasJobs }: How): Ove
       message,
       command: code === UNENFORCED ? armCommand : next && typed(next),
     })),
-    next: nextSteps(mayBillIn(instances), drives, { canRent, hasJobs }).map(
-      ({ words, purpose }) => ({
-        command: typed(words),
-        purpose,
-      }),
-    ),
+    next: nextSteps(living, drives, { canRent, hasJobs }).map(({ words, purpose }) => ({
+      command: typed(words),
+      purpose,
+    })),
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
   };
 }

@@ -140,7 +140,7 @@ function instanceTable(
       row.offer,
     ]),
     // On a narrow terminal, the deadline matters more than a whole name, and both more than the rest.
-    uncut: 4,
+    needed: 4,
     more: moreText(sorted.slice(shown.length), typed(['instances', 'list'])),
   };
 }

@@ -64,7 +64,9 @@ export async function explainRental(
   if (httpStatus === 400 && operation === 'create') return refusal;
   // The document defines no code for an offer out of stock, so the hint covers every cause.
   const drives =
-    drive === undefined ? '' : `see whether the drive is free: ${gpucloud('drives', 'list')}; `;
+    drive === undefined
+      ? ''
+      : `see whether the drive is free: ${gpucloud('drives', 'list')}; ${ONCE_FREE}; `;
   return rentalError(
     sentence(refusal.message),
     {

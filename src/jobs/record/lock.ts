@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
 import type { Context } from '../../context.ts';
-import { CliError, failuresOf } from '../../errors.ts';
+import { CliError } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import { errorCode } from '../../system/error-code.ts';
 import { privateFolder } from '../../system/files.ts';
-import { HolderLives, UNTIL_ABANDONED, withLock } from '../../system/lock.ts';
+import { HolderLives, isLocked, UNTIL_ABANDONED, withLock } from '../../system/lock.ts';
 import { type JobRecord, jobPath } from './record.ts';
 
 /** Another process follows the job, or was killed a few seconds ago. */
@@ -56,7 +56,6 @@ export async function withJob<T>(
 }
 
 /** Whether another process follows a job, or was killed a few seconds ago. */
-export async function isFollowed(job: JobRecord, context: Context): Promise<boolean> {
-  const [fault] = await failuresOf(withJob(job, context, async () => undefined, { patience: 0 }));
-  return fault instanceof Followed;
+export async function isFollowed({ uid }: JobRecord, context: Context): Promise<boolean> {
+  return isLocked(await jobPath(uid, 'json', context));
 }

@@ -2,6 +2,7 @@ import { eachBounded, SSH_AT_ONCE } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { JobDetails, JobRow } from '../../json-results/jobs.ts';
+import { instant } from '../../output/time.ts';
 import { costAtMost } from '../end/cost.ts';
 import { phasesOf } from '../end/receipt.ts';
 import { setupOutput } from '../kept.ts';
@@ -97,7 +98,7 @@ async function rowOf({ job, isAlive }: Found, context: Context): Promise<JobRow>
     ...given,
     ...stateNow(job, isAlive, seen),
     ...(seen?.isOver === false && seen.isSetup ? { phase: 'setup' as const } : {}),
-    seconds: secondsTo(context.clock.now(), job),
+    seconds: Math.max(0, secondsTo(context.clock.now() - overFor(seen, context), job)),
     cost: null,
     cost_at_most: on ? null : costAtMost(seen?.instance, context.serviceClock.now()),
     ends_at: seen?.isOver === true ? null : deadline,
@@ -111,6 +112,12 @@ async function seenNow(job: JobRecord, context: Context): Promise<Seen | undefin
     context.err.warn('connection', error.message);
     return undefined;
   });
+}
+
+/** Returns how long ago the instance was terminated, by the service's clock, in milliseconds. */
+function overFor(seen: Seen | undefined, { serviceClock }: Context): number {
+  const over = seen?.isOver === true ? instant(seen.instance.terminated_at) : undefined;
+  return over === undefined ? 0 : Math.max(0, serviceClock.now() - over);
 }
 
 function secondsTo(time: number, { started_at }: JobRecord): number {

@@ -85,14 +85,14 @@ function below(lines: readonly string[]): string[] {
 }
 
 async function tableOf(
-  { columns, rows, uncut, more }: TableBlock,
+  { columns, rows, more, ...limits }: TableBlock,
   style: ScreenStyle,
 ): Promise<string> {
   const below = more === undefined ? '' : `${paintedLines(more, style)}`;
   if (rows.length === 0) return below;
   const shown = rows.map((row) => row.map((cell, at) => shownCell(cell, columns[at]?.kind, style)));
   const { kept, cells } = withoutBars(columns, shown, style);
-  const layout = fittingLayout(kept, cells, style.cells, uncut);
+  const layout = fittingLayout(kept, cells, style.cells, limits);
   return (await tableText(cells, layout, style)) + below;
 }
 
@@ -120,14 +120,15 @@ function fittingLayout(
   given: TableBlock['columns'],
   shown: readonly (readonly Shown[])[],
   cells: number,
-  uncut = 0,
+  { uncut = 0, needed = Number.POSITIVE_INFINITY }: Pick<TableBlock, 'uncut' | 'needed'>,
 ): Layout {
   const fits = takenBy(measured(given, shown, Number.POSITIVE_INFINITY)) <= cells;
   const columns = given.map((one) => (fits ? one : { ...one, header: one.short ?? one.header }));
   for (let kept = columns.length; ; kept -= 1) {
     const layout = measured(columns.slice(0, kept), shown, cells);
     const isCut = kept > uncut && layout.columns.slice(0, uncut).some((one) => one.isCut);
-    if ((takenBy(layout) <= cells && !isCut) || kept <= 2) return layout;
+    const isTight = kept > needed && !layout.fits;
+    if ((takenBy(layout) <= cells && !isCut && !isTight) || kept <= 2) return layout;
   }
 }
 
