@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import type { Clock } from '../../src/system/clock.ts';
+import { createEmulator } from '../output/emulator.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
@@ -107,17 +108,16 @@ describe('Ctrl-C or a signal during the command', () => {
 
   test("prints a warning if the signal can't reach the command", async () => {
     const { interrupts, press } = ctrlC();
-    const ended = world.run(LASTS, [], { interrupts });
+    const terminal = createEmulator(200, 20);
+    const ended = world.run(LASTS, [], { interrupts, terminal });
     await followed(world);
-    world.ssh.refuse = (script) => {
-      if (!script.includes('kill -s INT')) return undefined;
-      setTimeout(press, 50);
-      return HOST_KEY;
-    };
+    world.ssh.refuse = (script) => (script.includes('kill -s INT') ? HOST_KEY : undefined);
     press();
-    const { code, stderr } = await ended;
-    expect({ code, status: world.status() }, stderr).toEqual({ code: 130, status: 'TERMINATING' });
-    expect(stderr).toContain(`warning: Could not interrupt the command: ${HOST_KEY}`);
+    const warning = `warning: Could not interrupt the command: ${HOST_KEY}`;
+    await until(async () => (await terminal.all()).includes(warning));
+    press();
+    const { code } = await ended;
+    expect({ code, status: world.status() }).toEqual({ code: 130, status: 'TERMINATING' });
   });
 
   test('prints that a second Ctrl-C leaves the --on instance running', async () => {

@@ -226,6 +226,19 @@ describe('billing runway', () => {
     },
   );
 
+  test.each([
+    [1, 'box-1 (HIBERNATING)'],
+    [3, 'box-1 (HIBERNATING), box-2 (HIBERNATING), box-3 (HIBERNATING)'],
+    [4, 'box-1 (HIBERNATING), box-2 (HIBERNATING), box-3 (HIBERNATING) and 1 more'],
+    [5, 'box-1 (HIBERNATING), box-2 (HIBERNATING), box-3 (HIBERNATING) and 2 more'],
+  ])('names three of %i instances that it cannot count', async (count, names) => {
+    for (let at = 1; at <= count; at += 1)
+      await known(service.instance(`box-${at}`, { status: 'HIBERNATING' }));
+    expect(warningsOf((await runway()).stderr)).toEqual([
+      `Excluded from the rate because the cost is unknown: ${names}. See: gpucloud status`,
+    ]);
+  });
+
   test('passes --fail-below if nothing bills, unless the balance is negative', async () => {
     service.balance = '0.00';
     const { code, doc } = await runway('--fail-below', '24h');

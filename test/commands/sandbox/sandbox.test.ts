@@ -82,15 +82,13 @@ windows-server-2022  Windows Server 2022  12.4  551.61     no
     expect(code).toBe(0);
   });
 
-  test("prints offers and images in the service's format with --json", async () => {
-    const catalog = await json(await newWorld(), 'catalog');
-    expect(Object.keys(catalog)).toEqual(['offers', 'images']);
-    expect(catalog.offers[0]).toMatchObject({
-      id: OFFER,
-      in_stock: true,
-      gpu_model: { name: 'NVIDIA RTX 4090', vram_gb: 24 },
-    });
-    expect(catalog.images[0]).toMatchObject({ id: IMAGE, os_type: 'linux' });
+  test("prints the offers, images and templates of its golden file in the service's format", async () => {
+    const world = await newWorld();
+    const catalog = await json(world, 'catalog');
+    const templates = await world.cli(['templates', 'list', '--profile', 'sandbox', '--json']);
+    const all = { ...catalog, templates: JSON.parse(templates.stdout) };
+    const text = JSON.stringify(all, undefined, 1);
+    await expect(`${text}\n`).toMatchFileSnapshot('catalog.txt');
   });
 
   test('lists offers and images together in row formats', async () => {

@@ -30,7 +30,11 @@ describe('sandbox tour', () => {
   test('runs a whole rental, and deletes its files', async () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], { env: NO_SSH });
     expect(code).toBe(0);
-    const stable = stderr.replace(/(?<=\()[\w-]{36}(?=\))/g, 'ID');
+    const stable = stderr
+      .replace(/(?<=\()[\w-]{36}(?=\))/g, 'ID')
+      // Periods are local.
+      .replace(/(?<=from ).+ to .+(?=\.\n)/, 'TIME to TIME')
+      .replace(/(?<=Times are local: ).+(?=\.\n)/, 'ZONE');
     await expect(stable).toMatchFileSnapshot('tour.txt');
     expect(stdout).toMatch(/my-box.*ACTIVE/);
     expect(stdout).toMatch(/my-box.*TERMINATED/);
