@@ -66,9 +66,7 @@ export interface Host {
     program: Omit<Program, 'hear'> & { readonly signalGroup?: SignalGroup | undefined },
     platform: string,
   ): Promise<Piped>;
-  /**
-   * Opens a file with the user's default program; returns false if none starts. Tests open nothing.
-   */
+  /** Opens a file with the user's default program; returns false if none starts. */
   openFile?(path: string): Promise<boolean>;
   /** Returns how another process, such as a scheduler, starts gpucloud. */
   self(): Self;
