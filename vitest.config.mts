@@ -56,6 +56,8 @@ const BUILD = 'test/support/build.ts';
 const shared = {
   testTimeout: 30_000,
   hookTimeout: 30_000,
+  // One second, the default, is short on a busy computer.
+  expect: { poll: { timeout: 20_000 } },
   // Keeps the developer's settings out of the tests. Node's readline ignores control keys on `dumb`.
   env: { NO_COLOR: '1', TERM: 'xterm-256color' },
 };
