@@ -95,6 +95,7 @@ describe('commands --json', () => {
         destructive: false,
         idempotent: true,
         confirms: false,
+        without_flags: [],
       },
       result_schema: 'schemas/results.json#/$defs/ChangedInstanceOrList',
     });
