@@ -261,9 +261,10 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
           const field = `data(\\.0)?\\.${name}\\b[^"\n]*`;
           const rest =
             'Unreadable fields are omitted. Run again with --debug to see the raw response.';
-          expect(stderr).toMatch(
-            new RegExp(`document: ${field}\\. ${rest.replaceAll('.', '\\.')}`),
-          );
+          const omitted = `document: ${field}\\. ${rest.replaceAll('.', '\\.')}`;
+          // A text can be a wrong time, which is a warning of its own.
+          const isWrongTime = odd === 'text' && name === 'created_at';
+          expect(stderr).toMatch(new RegExp(isWrongTime ? 'an unreadable time: 1\\.' : omitted));
         }
       }
     }
