@@ -350,6 +350,20 @@ describe('deadlines', () => {
   });
 });
 
+test('sends nothing for a call that was cancelled at once', async () => {
+  const agent = await open('--allow', 'all', ...budget(1000));
+  const params = { name: 'instances_create', arguments: { name: 'unwanted', ...CHEAP } };
+  const messages = [
+    { id: 'x', method: 'tools/call', params },
+    { method: 'notifications/cancelled', params: { requestId: 'x' } },
+  ].map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  agent.pipes.stdin.write(messages.join(''));
+  expect(await create(agent, 'one')).toMatchObject({ isError: false });
+  expect(await create(agent, 'two')).toMatchObject({ isError: false });
+  expect(Object.keys(await statuses()).sort()).toEqual(['first', 'one', 'two']);
+  await agent.end();
+});
+
 test('shows with the progress what a call waits for', async () => {
   const agent = await open('--allow', 'all', ...budget(1000));
   const given = { name: 'one', ...CHEAP, terminate_after: '50m', wait: 'active' };
