@@ -20,7 +20,7 @@ import { keep } from './stages/keep.ts';
 import { receiveOutput } from './stages/receive.ts';
 import { repeated } from './stages/repeated.ts';
 import { start } from './stages/start.ts';
-import { stopCommand } from './stages/stop-command.ts';
+import { PATIENCE, stopCommand } from './stages/stop-command.ts';
 import type { Observation, Situation } from './state.ts';
 import { look } from './verbs/look.ts';
 
@@ -336,11 +336,25 @@ function failedOf({ failure }: CliError): Failed {
   return failure === 'storage' ? 'here' : 'cut';
 }
 
-/** Repeats the interrupt over cut connections, while the output is followed. */
-function interruptInBackground({ stops }: Job, { shell }: Connected, context: Context): void {
-  const { clock, err } = context;
-  repeated(() => interruptCommand(shell, stops.last), stops.last, clock).catch((error: unknown) => {
-    if (stops.last.aborted) return;
+/**
+ * Repeats the interrupt over cut connections, while the output is followed. At the end of a session,
+ * when nobody may be there for a second interrupt, stops a command that ignores it.
+ */
+function interruptInBackground(
+  { record, stops }: Job,
+  { shell }: Connected,
+  context: Context,
+): void {
+  const { clock, err, host } = context;
+  const { last } = stops;
+  // As long as before a deadline: the command may save its state.
+  const patience = Math.max(PATIENCE, Math.round(record.grace / 2000));
+  const work =
+    host.session?.ended.aborted === true
+      ? context.shielded((own) => stopCommand(record, shell, own, patience), last)
+      : repeated(() => interruptCommand(shell, last), last, clock);
+  work.catch((error: unknown) => {
+    if (last.aborted) return;
     const { message } = error instanceof CliError ? error : unforeseen(error);
     err.warn('connection', message);
   });

@@ -87,6 +87,8 @@ export async function serve(
     const stop = new AbortController();
     const cancel = () => stop.abort(new CliError('interrupted', 'Cancelled.'));
     signal.addEventListener('abort', cancel, { once: true });
+    // The SDK reads a cancellation in the same chunk before this starts.
+    if (signal.aborted) cancel();
     const done = work(call, stop.signal);
     running.set(call, { stop, done });
     return done.finally(() => running.delete(call));

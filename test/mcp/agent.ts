@@ -55,12 +55,18 @@ export async function statusesIn(world: Pick<World, 'cli'>): Promise<Record<stri
 class Pipes implements Transport {
   readonly stdin = new PassThrough();
   readonly stdout = new PassThrough();
+  readonly stderr = new PassThrough();
   onmessage?: Transport['onmessage'];
   onclose?: () => void;
-  /** Everything that the server wrote. */
+  /** Everything that the server wrote to stdout. */
   written = '';
+  /** Everything that the server wrote to stderr. */
+  told = '';
 
   async start(): Promise<void> {
+    this.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.told += text;
+    });
     let rest = '';
     this.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.written += text;
@@ -103,7 +109,7 @@ export interface Purse {
 /** An agent with a session of its own. */
 export interface Agent {
   readonly client: Client;
-  readonly pipes: Pick<Pipes, 'stdin' | 'written'>;
+  readonly pipes: Pick<Pipes, 'stdin' | 'written' | 'told'>;
   call(name: string, given?: Record<string, unknown>, signal?: AbortSignal): Promise<Content>;
   purse(): Promise<Purse>;
   /** Closes stdin, and returns how the server ended. */

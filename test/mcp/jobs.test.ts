@@ -21,7 +21,7 @@ afterEach(async () => {
 /** Starts a session whose agent runs a job for an hour at most, detached by default. */
 async function begin(
   script: string,
-  more: { detach?: boolean; rescue?: string[]; rescue_budget?: string } = {},
+  more: { detach?: boolean; rescue?: string[]; rescue_budget?: string; grace?: string } = {},
 ) {
   world.renting.sshKeys = [addKey(world.local(''))];
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
@@ -122,6 +122,17 @@ test('copies the --rescue paths of a running command at the end', async () => {
   await end();
   expect(fetched()).toBe('done\n');
   expect(readFileSync(world.local('kept'), 'utf8')).toBe('kept\n');
+  expect(world.status()).not.toBe('ACTIVE');
+});
+
+test('stops a running command that ignores SIGINT at the end, and copies its results', async () => {
+  const { end } = await begin(`trap '' INT; echo done > out; ${LASTS}`, {
+    detach: false,
+    grace: '20s',
+  });
+  await followed(world);
+  await end();
+  expect(fetched()).toBe('done\n');
   expect(world.status()).not.toBe('ACTIVE');
 });
 

@@ -60,7 +60,11 @@ export interface CliOptions {
   /** Makes each write to stdout fail, as on a full disk. */
   readonly isStdoutFull?: boolean;
   /** Streams that the test writes and reads while the command runs. */
-  readonly pipes?: { readonly stdin: PassThrough; readonly stdout: PassThrough };
+  readonly pipes?: {
+    readonly stdin: PassThrough;
+    readonly stdout: PassThrough;
+    readonly stderr: PassThrough;
+  };
 }
 
 /** The npm package, installed globally. */
@@ -211,6 +215,8 @@ async function runCli(
   const stderr = Object.assign(new StandardStream(), terminal);
   if (pipes !== undefined) {
     stdout.pipe(pipes.stdout);
+    // Not piped, since textOf reads it too.
+    stderr.on('data', (chunk) => pipes.stderr.write(chunk));
   } else if (options.typedAhead === true) {
     stdin.write(options.stdin ?? '');
   } else if (options.terminal === true) {

@@ -9,7 +9,7 @@ import { STOP } from '../remote/supervisor.ts';
 import { repeated } from './repeated.ts';
 
 /** Seconds to wait for the command after SIGINT, and again after SIGTERM. */
-const PATIENCE = 10;
+export const PATIENCE = 10;
 
 /**
  * Stops the command with SIGINT, SIGTERM and SIGKILL, each after this many seconds. Throws CliError.
