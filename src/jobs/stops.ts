@@ -85,8 +85,9 @@ export function createStops(
       }
       const left = at + allowed - time.now();
       if (left <= 0) {
-        const isUnseen = !past.signal.aborted && left < -UNSEEN;
-        if (!isUnseen || !triesLast) return;
+        // A process that starts or wakes up just after the deadline has had no time to copy either.
+        const isUnseen = left < -UNSEEN || (grace > 0 && !near.signal.aborted);
+        if (past.signal.aborted || !isUnseen || !triesLast) return;
         past.abort(isOver());
         allowed += lastTryFor(grace) - left;
         continue;

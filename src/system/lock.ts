@@ -18,6 +18,8 @@ interface LockOptions<T> {
   readonly patience?: number;
   /** Gives up with {@link HolderLives} once the holder refreshes the lock: it may need it for hours. */
   readonly yields?: boolean;
+  /** Stops waiting with its reason. */
+  readonly signal?: AbortSignal;
   /**
    * Runs instead of `work` without a lock: another process holds it (`isHeld`), or it can't be
    * created (a full disk, a read-only folder). Without this callback, throws the error.
@@ -43,13 +45,13 @@ export class HolderLives extends Error {
 export async function withLock<T>(
   path: string,
   work: () => Promise<T>,
-  { patience = PATIENCE, yields = false, otherwise }: LockOptions<T> = {},
+  { patience = PATIENCE, yields = false, signal, otherwise }: LockOptions<T> = {},
 ): Promise<T> {
   let lost: Error | undefined;
   let release: () => Promise<void>;
   try {
     await privateFolder(dirname(path));
-    release = await patiently(`${path}.lock`, { patience, yields }, async () => {
+    release = await patiently(`${path}.lock`, { patience, yields, signal }, async () => {
       const giveUp = await lockfile.lock(path, {
         realpath: false,
         stale: ABANDONED,
@@ -85,13 +87,19 @@ export function isLocked(path: string): Promise<boolean> {
   return lockfile.check(path, { realpath: false, stale: ABANDONED });
 }
 
+interface Waiting {
+  readonly patience: number;
+  readonly yields: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
  * Retries without the library: it would also retry hopeless attempts, such as in a read-only
  * folder.
  */
 async function patiently<T>(
   lock: string,
-  { patience, yields }: { readonly patience: number; readonly yields: boolean },
+  { patience, yields, signal }: Waiting,
   acquire: () => Promise<T>,
 ): Promise<T> {
   const started = performance.now();
@@ -103,6 +111,7 @@ async function patiently<T>(
       // ENOENT: another process took the same abandoned lock over, and removed this process's new one.
       const isTaken = ['ELOCKED', 'ENOENT'].includes(errorCode(error) ?? '');
       if (!isTaken || performance.now() - started > patience) throw error;
+      signal?.throwIfAborted();
       const { isNew, age } = refreshOf();
       if (isNew && yields) throw new HolderLives('The lock is held.', { cause: error });
       if (age >= ABANDONED) expire(lock);

@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { writeHeartbeat } from '../../src/journal/index.ts';
+import { withLock } from '../../src/system/lock.ts';
 import { programAt } from '../support/needs.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
@@ -34,6 +35,8 @@ function store(change: object): void {
   const record = JSON.stringify({ ...world.record(), ...change });
   writeFileSync(world.jobFile('json'), record);
 }
+/** When the process that holds the job has refreshed its lock. */
+const refreshedAt = ({ jobFile }: LoopbackWorld) => statSync(`${jobFile('json')}.lock`).mtimeMs;
 /** The folders of results that could not be moved to their place. */
 const staged = (folder: string) =>
   readdirSync(folder).filter((name) => name.startsWith('.gpucloud-'));
@@ -152,7 +155,7 @@ test('waits in reap for a run whose computer slept past the deadline and that co
   const reaped = reap(world);
   // The run shows that it lives.
   const refreshes = new Set<number>();
-  await until(() => refreshes.add(statSync(`${world.jobFile('json')}.lock`).mtimeMs).size > 3);
+  await until(() => refreshes.add(refreshedAt(world)).size > 3);
   expect(world.terminations()).toBe(0);
   writeFileSync(go, '');
   const { code, stderr } = await ran;
@@ -160,6 +163,25 @@ test('waits in reap for a run whose computer slept past the deadline and that co
   expect(readFileSync(join(out, 'a'), 'utf8')).toBe('x\n');
   expect(await reaped).toMatchObject({ code: 0, rows: [] });
   expect(world.terminations()).toBe(1);
+});
+
+test('waits in reap for a process that holds a job past its deadline until Ctrl-C', async () => {
+  await world.detach('exit 3');
+  await exited(world);
+  world.advance(70 * 60_000);
+  const { interrupts, press } = ctrlC();
+  const outcome = await withLock(world.jobFile('json'), async () => {
+    const { length } = world.service.requests;
+    const reaped = world.gpucloud(['instances', 'reap'], { interrupts });
+    await until(() => world.service.requests.length > length);
+    // The process that holds the job shows that it lives.
+    const refreshes = new Set<number>();
+    await until(() => refreshes.add(refreshedAt(world)).size > 2);
+    press();
+    return reaped;
+  });
+  expect(outcome).toMatchObject({ code: 130, stderr: expect.stringMatching(/Interrupted\.\n$/) });
+  expect(world.terminations()).toBe(0);
 });
 
 describe('a start that was stored but never arrived', () => {

@@ -21,6 +21,8 @@ interface Patience {
   readonly patience?: number;
   /** Gives up once that process shows that it lives. */
   readonly yields?: boolean;
+  /** Stops waiting with its reason. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -32,7 +34,7 @@ export async function withJob<T>(
   { uid, id, name }: Pick<JobRecord, 'uid' | 'id' | 'name'>,
   context: Context,
   work: () => Promise<T>,
-  { patience = UNTIL_ABANDONED, yields = false }: Patience = {},
+  { patience = UNTIL_ABANDONED, yields = false, signal }: Patience = {},
 ): Promise<T> {
   let isBegun = false;
   try {
@@ -42,9 +44,10 @@ export async function withJob<T>(
       isBegun = true;
       return work();
     };
-    return await withLock(path, begin, { patience, yields });
+    return await withLock(path, begin, { patience, yields, ...(signal && { signal }) });
   } catch (error) {
     if (isBegun) throw error;
+    signal?.throwIfAborted();
     if (errorCode(error) !== 'ELOCKED') return work();
     throw new Followed('wrongState', `Another gpucloud process is following ${name}.`, {
       resource: id ?? name,

@@ -59,7 +59,8 @@ export async function finishJobs(
       // A process whose computer slept past the deadline copies the results now.
       const isPast = isRented(job) && (await timeOf(job, every, context)).time === 'past';
       // Otherwise waits until the lock of a process that was killed a few seconds ago expires.
-      await withJob(job, context, held, isPast ? { patience: LAST_TRY } : { yields: true });
+      const wait = isPast ? { patience: LAST_TRY } : { yields: true };
+      await withJob(job, context, held, { ...wait, signal: context.signal });
     };
     const [error] = await failuresOf(finish());
     if (error === undefined || error instanceof Followed) return;
