@@ -5,7 +5,6 @@ import { CliError } from '../../src/errors.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import type { Handler } from '../support/service.ts';
-import { errorOf } from '../support/stderr-lines.ts';
 import { type Agent, budget, openAgent, statusesIn, waitingClock } from './agent.ts';
 
 /** 89.90 ₽ per hour. */
@@ -47,49 +46,6 @@ function holdTerminations() {
 async function create(agent: Agent, name: string, given: object = {}) {
   return agent.call('instances_create', { name, ...CHEAP, terminate_after: '50m', ...given });
 }
-
-describe('the flags', () => {
-  test.each([
-    [
-      ['--allow', 'all'],
-      '--allow all needs --max-cost and --for: they limit what an agent can spend',
-    ],
-    [
-      ['--allow', 'jobs', '--for', '1h'],
-      '--allow jobs needs --max-cost and --for: they limit what an agent can spend',
-    ],
-    [['--allow', 'all', ...budget(0)], '--max-cost "0": must be more than zero roubles'],
-    [['--allow', 'all', ...budget(-5)], '--max-cost "-5": must be more than zero roubles'],
-    [
-      ['--allow', 'all', ...budget(1e30)],
-      '--max-cost "1e+30": must be a decimal number of roubles, such as 1500 or 99.90',
-    ],
-    [
-      ['--allow', 'all', '--max-cost', '5', '--for', '999999d'],
-      '--for "999999d": must be at most 366d',
-    ],
-    [
-      ['--allow', 'all', '--max-instances', '0'],
-      '--max-instances "0": must be a whole number from 1 to 1000',
-    ],
-    [
-      ['--max-cost', '5'],
-      '--max-cost, --max-instances, --for and --keep need --allow jobs or all: a read session rents nothing',
-    ],
-    [
-      ['--keep'],
-      '--max-cost, --max-instances, --for and --keep need --allow jobs or all: a read session rents nothing',
-    ],
-    [
-      ['--allow', 'jobs', '--max-cost', '5', '--for', '1h'],
-      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.',
-    ],
-  ])('exits with 2 for %j', async (argv, message) => {
-    const { code, stdout, stderr, requests } = await world.cli(['mcp', ...argv, '--json']);
-    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
-    expect(errorOf(stderr)).toMatchObject({ code: 'usage', message });
-  });
-});
 
 test('lists the tools, but rents nothing, while the account is unknown', async () => {
   let respond = () => {};
