@@ -81,8 +81,9 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   }
 
   async function lookNow(): Promise<Observation> {
+    const wasPast = past.aborted;
     try {
-      if (by === 'attach') job.there = await connect(job, context);
+      if (by === 'attach' && !wasPast) job.there = await connect(job, context);
       else {
         const time = by === 'reap' ? REAP : LOOK;
         const seen = await look(job.record, job.how, time, context);
@@ -94,6 +95,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       }
       return observed(job.there);
     } catch (error) {
+      // The deadline, which had already passed, ended the connecting. One short look is still allowed.
+      if (past.aborted && !wasPast && !last.aborted) return lookNow();
       return unseen(error);
     }
   }
@@ -269,7 +272,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
           await noteExit(seen);
         }
         // Prints the rest of the output of a command that exited without this process.
-        const isToPrint = by === 'attach' && !hasFollowed && !job.record.here;
+        const isToPrint =
+          by === 'attach' && !hasFollowed && !job.record.here && seen.kind !== 'running';
         if (isToPrint) await follow(stops.last);
         hasFollowed = true;
         const out = by === 'reap' ? undefined : outputOf();

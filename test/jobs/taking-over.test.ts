@@ -165,6 +165,26 @@ test('waits in reap for a run whose computer slept past the deadline and that co
   expect(world.terminations()).toBe(1);
 });
 
+test.each([
+  ['has exited', 'mkdir up; echo x >up/a; exit 3', exited, 3],
+  ['still runs', `mkdir out; echo x >out/a; ${LASTS}`, started, 125],
+])(
+  'copies in jobs attach after the deadline if the command %s',
+  async (_what, script, is, code) => {
+    const got = world.local('got');
+    await world.detach(script, '--fetch', `${code === 3 ? 'up' : 'out'}:${got}`);
+    await is(world);
+    world.advance(2 * 60 * 60_000);
+    const attached = await attach();
+    expect(attached, attached.stderr).toMatchObject({ code });
+    expect(readFileSync(join(got, 'a'), 'utf8')).toBe('x\n');
+    expect({ status: world.status(), sent: world.terminations() }).toEqual({
+      status: 'TERMINATING',
+      sent: 1,
+    });
+  },
+);
+
 test('waits in reap for a process that holds a job past its deadline until Ctrl-C', async () => {
   await world.detach('exit 3');
   await exited(world);
