@@ -60,31 +60,25 @@ export async function inStaging(
   const staging = await mkdtemp(join(parent, name)).catch((error: unknown) => {
     throw unwritable(parent, error);
   });
+  const whole = join(parent, hiddenName());
   try {
     await receive(staging);
+    // No later process takes whole files for those of a killed process.
+    await rename(staging, whole).catch((error: unknown) => {
+      throw unwritable(parent, error);
+    });
   } catch (error) {
     await removeStaging(staging);
     throw error;
   }
   try {
-    await place(staging);
+    await place(whole);
   } catch (error) {
     // Keeps files that could not be moved, since the instance may be terminated soon.
-    const kept = await keepFor(staging);
-    onUnplaced(kept);
-    throw unplaced(kept, error);
+    onUnplaced(whole);
+    throw unplaced(whole, error);
   }
-  await rmdir(staging);
-}
-
-/** Renames a folder, so that no later process takes it for one of a killed process. */
-async function keepFor(staging: string): Promise<string> {
-  const kept = join(dirname(staging), hiddenName());
-  // In a folder that became read-only, it keeps its name.
-  return rename(staging, kept).then(
-    () => kept,
-    () => staging,
-  );
+  await rmdir(whole);
 }
 
 function unplaced(staging: string, error: unknown): CliError {
