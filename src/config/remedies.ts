@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { type ConfigFile, keyPlace, type Profile, profileNames, profileOf } from './file.ts';
-import type { Settings } from './resolve.ts';
+import type { Resolved, Settings } from './resolve.ts';
 
 /** Returns the hint if the service refuses the active key (401, 403). */
 export function refusedKeyRemedy({ apiKey, profile }: Settings): string {
@@ -33,6 +33,23 @@ function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
       : `choose a profile that has a key: gpucloud profiles use NAME (${others.join(', ')})`;
   }
   return 'Try the sandbox: gpucloud --profile sandbox …, or sign in: gpucloud login';
+}
+
+/** Warns about variables that `--profile` ignores or that override it; undefined without any. */
+export function environmentWarning(
+  { settings: { profile, sandbox }, overriding }: Resolved,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  if (profile?.source !== 'flag') return undefined;
+  if (sandbox) {
+    const unused = ['GPUCLOUD_BASE_URL', 'GPUCLOUD_API_KEY'].filter((name) => env[name]);
+    return unused.length === 0
+      ? undefined
+      : `Ignoring ${unused.join(' and ')}: --profile ${profile.value} uses its built-in service.`;
+  }
+  if (overriding.length === 0) return undefined;
+  const verb = overriding.length === 1 ? 'overrides' : 'override';
+  return `${overriding.join(' and ')} ${verb} --profile ${profile.value}, so this command may use another account. To use the profile: unset ${overriding.join(' ')}`;
 }
 
 type Account = NonNullable<Profile['account']>;

@@ -50,6 +50,8 @@ const SANDBOX_SETTINGS = {
 export interface Resolved {
   readonly settings: Settings;
   readonly storedKey: StoredKey | undefined;
+  /** The variables that override what the profile of `--profile` stores. */
+  readonly overriding: readonly string[];
 }
 
 interface StoredKey {
@@ -88,7 +90,8 @@ export function resolveSettings(
   const url = given(flags.baseUrl, env.GPUCLOUD_BASE_URL);
   const address = url && checkedUrl(url);
   if (chosen?.value === SANDBOX && sandboxHolds(chosen, address)) {
-    return { settings: { profile: chosen, ...SANDBOX_SETTINGS }, storedKey: undefined };
+    const settings = { profile: chosen, ...SANDBOX_SETTINGS };
+    return { settings, storedKey: undefined, overriding: [] };
   }
   const stored =
     chosen === undefined || chosen.value === SANDBOX
@@ -108,6 +111,9 @@ export function resolveSettings(
   }
   const account = atHome ? stored.profile.account?.id : undefined;
   const isOwn = mine?.kind === 'file' && fromEnvironment?.value === mine.key;
+  const isElsewhere = address?.source === 'environment' && !atHome;
+  const isKeyReplaced =
+    fromEnvironment !== undefined && (isElsewhere || (atHome && mine !== undefined && !isOwn));
   return {
     settings: {
       // With another address, the stored profile is not active, and its name would mislead.
@@ -121,6 +127,14 @@ export function resolveSettings(
       fromEnvironment === undefined && mine !== undefined && atHome
         ? { profile: stored.name, place: mine, account }
         : undefined,
+    // Only the flag promises a profile's account: a key in the environment is how CI signs in.
+    overriding:
+      chosen?.source === 'flag' && stored !== undefined
+        ? [
+            ...(isKeyReplaced ? ['GPUCLOUD_API_KEY'] : []),
+            ...(isElsewhere ? ['GPUCLOUD_BASE_URL'] : []),
+          ]
+        : [],
   };
 }
 

@@ -81,7 +81,7 @@ export function createService(parts: ServiceParts) {
   const connected = lazy(async () => {
     const found = await settings.settings();
     if (found.sandbox) {
-      await settings.warnOfUnused();
+      await settings.warnOfEnv();
       return connect(await selfServed(), {}, { observe });
     }
     const { baseUrl, apiKey } = found;
@@ -91,6 +91,7 @@ export function createService(parts: ServiceParts) {
     if (baseUrl === undefined) {
       throw usageError('--base-url (or GPUCLOUD_BASE_URL) is missing');
     }
+    await settings.warnOfEnv();
     const address = { baseUrl: baseUrl.value, apiKey: apiKey.value };
     const keyRemedy = (status: number) => {
       isKeyRefused ||= status === 401;

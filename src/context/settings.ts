@@ -10,6 +10,7 @@ import {
   withKey,
 } from '../config/index.ts';
 import { openKeys } from '../config/keys.ts';
+import { environmentWarning } from '../config/remedies.ts';
 import { CliError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { shellLine } from '../output/shell-line.ts';
@@ -90,15 +91,10 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
       const { storedKey } = await resolved();
       return isKeyFetched || storedKey === undefined || storedKey.place.kind === 'file';
     },
-    /** Warns about variables that the sandbox profile ignores. */
-    warnOfUnused: lazy(async () => {
-      const { profile } = (await resolved()).settings;
-      const unused = ['GPUCLOUD_BASE_URL', 'GPUCLOUD_API_KEY'].filter((name) => env[name]);
-      if (profile?.source !== 'flag' || unused.length === 0) return;
-      err.warn(
-        'settings',
-        `Ignoring ${unused.join(' and ')}: --profile ${profile.value} uses its built-in service.`,
-      );
+    /** Warns about variables that `--profile` ignores, and about those that override it. */
+    warnOfEnv: lazy(async () => {
+      const warning = environmentWarning(await resolved(), env);
+      if (warning !== undefined) err.warn('settings', warning);
     }),
   };
 }

@@ -14,7 +14,7 @@ import type { SettingsRoom } from './settings.ts';
 /** Local data: the journal, the catalog and the sandbox's state. */
 export function createStores(
   host: Host,
-  { folders, owners, resolved, settings, ensureSignedIn, isKeyAtHand, warnOfUnused }: SettingsRoom,
+  { folders, owners, resolved, settings, ensureSignedIn, isKeyAtHand, warnOfEnv }: SettingsRoom,
   { err }: Pick<Context, 'err'>,
 ) {
   const { clock } = host;
@@ -90,7 +90,7 @@ export function createStores(
 
   const catalog = lazy(async () => {
     const { sandbox: builtIn, baseUrl } = (await resolved()).settings;
-    if (builtIn) await warnOfUnused();
+    if (builtIn) await warnOfEnv();
     await ensureSignedIn();
     if (!builtIn && baseUrl === undefined) {
       throw usageError(

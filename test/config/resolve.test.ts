@@ -334,3 +334,46 @@ test.each([
     `flag:home | profile:${OTHER} | - | -`,
   );
 });
+
+const BOTH_NAMES = ['GPUCLOUD_API_KEY', 'GPUCLOUD_BASE_URL'];
+
+test.each<[string, Case['flags'], Case['env'], string[]]>([
+  ['a key', { profile: 'work' }, { GPUCLOUD_API_KEY: 'svc_sk_env' }, ['GPUCLOUD_API_KEY']],
+  [
+    'a key and the address of another service',
+    { profile: 'work' },
+    { GPUCLOUD_API_KEY: 'svc_sk_env', GPUCLOUD_BASE_URL: OTHER },
+    BOTH_NAMES,
+  ],
+  [
+    "a key and the profile's own address",
+    { profile: 'work' },
+    { GPUCLOUD_API_KEY: 'svc_sk_env', GPUCLOUD_BASE_URL: `${WORK}/` },
+    ['GPUCLOUD_API_KEY'],
+  ],
+  [
+    'another address for a profile without a key',
+    { profile: 'keyless' },
+    { GPUCLOUD_API_KEY: 'svc_sk_env', GPUCLOUD_BASE_URL: OTHER },
+    BOTH_NAMES,
+  ],
+  ['the key of a profile without one', { profile: 'keyless' }, { GPUCLOUD_API_KEY: KEY }, []],
+  ["the profile's own key", { profile: 'work' }, { GPUCLOUD_API_KEY: KEY }, []],
+  ['nothing', { profile: 'work' }, {}, []],
+  [
+    'a key, with the address of a flag',
+    { profile: 'work', baseUrl: OTHER },
+    { GPUCLOUD_API_KEY: 'svc_sk_env' },
+    [],
+  ],
+  ['a key, without --profile', {}, { GPUCLOUD_API_KEY: 'svc_sk_env' }, []],
+  [
+    'a key, with GPUCLOUD_PROFILE',
+    {},
+    { GPUCLOUD_API_KEY: 'svc_sk_env', GPUCLOUD_PROFILE: 'work' },
+    [],
+  ],
+])('names the variables that override --profile: %s', (_, flags, env, overriding) => {
+  const found = resolveSettings(flags ?? {}, env ?? {}, { ...FILE, current: 'work' });
+  expect(found.overriding).toEqual(overriding);
+});

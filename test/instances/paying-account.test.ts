@@ -73,3 +73,23 @@ test('login names the profile that was active before', async () => {
   );
   expect((await login('second', BORIS_KEY)).stderr).not.toContain('Switched');
 });
+
+test('warns once that variables override --profile, and names the account that terminate uses', async () => {
+  await login('first', ANNA_KEY);
+  await login('second', BORIS_KEY);
+  const terminate = ['--profile', 'first', 'instances', 'terminate', '--all', '--yes'];
+  const own = await world.cli(terminate);
+  expect(own).toMatchObject({ code: 0, stderr: 'No known instance is billing.\n' });
+  const env = { GPUCLOUD_API_KEY: BORIS_KEY };
+  const warning =
+    'GPUCLOUD_API_KEY overrides --profile first, so this command may use another account. To use the profile: unset GPUCLOUD_API_KEY';
+  const overridden = await world.cli(terminate, { env });
+  expect(overridden.stderr).toBe(`warning: ${warning}\nNo known instance is billing.\n`);
+  const json = await world.cli(['--profile', 'first', 'ssh-keys', 'list', '--json'], { env });
+  expect({ code: json.code, stderr: JSON.parse(json.stderr) }).toEqual({
+    code: 0,
+    stderr: { warning: { code: 'settings', message: warning } },
+  });
+  const plain = await world.cli(['ssh-keys', 'list'], { env });
+  expect(plain.stderr).toBe('');
+});
