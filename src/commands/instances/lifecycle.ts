@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import { type CliError, failuresOf, throwAll } from '../../errors.ts';
 import { outcomeOf, withBill } from '../../instances/change/outcome.ts';
 import { asking, choose, chooseAll, ensureConfirmable } from '../../instances/choose.ts';
+import { noteAccount } from '../../instances/rent/account.ts';
 import { knownHere, reservationNote, runPreflight } from '../../instances/rent/preflight.ts';
 import { findInstances, type Target } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
@@ -127,6 +128,7 @@ export const terminate = verb({
           if (targets.length === 0 && (await own.prompts()) !== undefined) return;
           await findDrives(targets);
           await warnOfJobs(targets, own);
+          if (targets.length > 0) await noteAccount(own);
           await confirm(own, () => question(targets));
           if (rescue === true) await copyFirst(targets, own);
           if (wait === true) await readLogs(targets);

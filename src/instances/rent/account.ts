@@ -22,7 +22,7 @@ export async function payingAccount(context: Context): Promise<string | undefine
   return who === undefined ? undefined : `${who}${suffix}`;
 }
 
-/** Notes the account that pays, before anything is rented. */
+/** Notes the account that pays, before a command rents or terminates. */
 export async function noteAccount(context: Context): Promise<void> {
   const account = await payingAccount(context);
   if (account !== undefined) context.err.note(`Account: ${account}`);

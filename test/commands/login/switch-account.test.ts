@@ -213,6 +213,18 @@ describe('instances that bill on the account of another profile', () => {
     );
   });
 
+  test('terminate names the account whose instance it terminates', async () => {
+    const { stderr } = await world.cli([
+      '--profile',
+      'a',
+      'instances',
+      'terminate',
+      'box',
+      '--yes',
+    ]);
+    expect(stderr.split('\n')[0]).toBe('Account: anna@example.com (profile a)');
+  });
+
   test('says nothing of them once they are terminated', async () => {
     const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
     await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'TERMINATED' });
