@@ -4,7 +4,7 @@ import { type CliError, doubt, usageError } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { GONE, mayBill } from '../rules/statuses.ts';
 import { drivesUnread, readKnownInstances } from './known-instances.ts';
-import { otherAccounts, otherAccountText } from './other-accounts.ts';
+import { warnOfOtherAccounts } from './other-accounts.ts';
 import { runPreflight } from './rent/preflight.ts';
 import { pickInstances } from './resolve.ts';
 
@@ -58,9 +58,7 @@ export async function chooseAll(
     id !== null && status !== GONE && mayBill(status) ? [id] : [],
   );
   if (instances.length === 0) context.err.note('No known instance is billing.');
-  for (const other of await otherAccounts(context)) {
-    context.err.warn('may_be_billing', otherAccountText(other));
-  }
+  await warnOfOtherAccounts(context);
   const left = [
     ...rows.filter(({ id }) => id === null).map(({ name }) => withoutId(name, leftOut)),
     ...(driveFault === undefined ? [] : [driveFault.with(drivesUnread(driveFault))]),

@@ -5,6 +5,7 @@ import { CliError } from '../errors.ts';
 import { accountsIn, type Journal, type Scope } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
+import { isSameName } from '../rules/names.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 import { faultOf } from '../system/error-code.ts';
 import { serviceName } from './rent/account.ts';
@@ -94,8 +95,25 @@ function aboutOther(of: {
 }
 
 /** Returns what to print about another account in one line, without a full stop. */
-export function otherAccountText({ message, next }: OtherAccount): string {
+function otherAccountText({ message, next }: OtherAccount): string {
   return next === undefined ? message : `${message}: ${gpucloud(...next)}`;
+}
+
+/**
+ * Returns the beginning of a "not found" hint, which names the other account that has an instance
+ * of this name, or '' if none has.
+ */
+export async function otherAccountHint(typed: string, context: Context): Promise<string> {
+  const others = await otherAccounts(context);
+  const other = others.find(({ names }) => names.some((name) => isSameName(name, typed)));
+  return other === undefined ? '' : `${otherAccountText(other)}; `;
+}
+
+/** Warns about the other accounts whose instances may bill. */
+export async function warnOfOtherAccounts(context: Context): Promise<void> {
+  for (const other of await otherAccounts(context)) {
+    context.err.warn('may_be_billing', otherAccountText(other));
+  }
 }
 
 async function accountsHere(context: Context) {

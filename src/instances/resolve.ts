@@ -12,7 +12,7 @@ import { idKey, isSameName, isUuid, resourceId, typedName } from '../rules/names
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 import { isOwn, type Match, matchInstance } from './match.ts';
-import { otherAccounts, otherAccountText } from './other-accounts.ts';
+import { otherAccountHint } from './other-accounts.ts';
 
 /** Target instance of a command. */
 export interface Target {
@@ -179,8 +179,7 @@ async function notKnown(
   instances: readonly KnownInstance[],
   context: Context,
 ): Promise<CliError> {
-  const others = await otherAccounts(context);
-  const other = others.find(({ names }) => names.some((name) => isSameName(name, typed)));
+  const elsewhere = await otherAccountHint(typed, context);
   const living = instances.filter(({ last }) => !isTerminated(last?.status));
   const names = (living.length > 0 ? living : instances).map(({ name }) => name);
   const near = nearest(typed, names);
@@ -189,7 +188,7 @@ async function notKnown(
     'notFound',
     `INSTANCE "${typed}": no instance with that name or ID is known on this computer for this account.`,
     {
-      hint: `${other === undefined ? '' : `${otherAccountText(other)}; `}${meant}list known instances: ${gpucloud('instances', 'list', '--all')}; add an instance rented elsewhere: ${gpucloud('instances', 'track', 'ID')}`,
+      hint: `${elsewhere}${meant}list known instances: ${gpucloud('instances', 'list', '--all')}; add an instance rented elsewhere: ${gpucloud('instances', 'track', 'ID')}`,
       resource: typed,
     },
   );

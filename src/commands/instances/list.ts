@@ -9,7 +9,7 @@ import {
   newestFirst,
   readKnownInstances,
 } from '../../instances/known-instances.ts';
-import { otherAccounts, otherAccountText } from '../../instances/other-accounts.ts';
+import { warnOfOtherAccounts } from '../../instances/other-accounts.ts';
 import { readJobs } from '../../jobs/record/record.ts';
 import { costEstimate } from '../../money/by-instance.ts';
 import type { Output } from '../../output/output.ts';
@@ -57,9 +57,7 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
   const rows = withCosts(known.rows, context).filter((row) => all || !isTerminated(row.status));
   const shown = context.out.people ? rows : await withJobs(rows, context);
   await show(shown, all, context.out, context);
-  for (const other of await otherAccounts(context)) {
-    context.err.warn('may_be_billing', otherAccountText(other));
-  }
+  await warnOfOtherAccounts(context);
   const { driveFault } = known;
   const worst = worstOf(known.faults);
   throwAll([

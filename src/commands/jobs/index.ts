@@ -4,6 +4,7 @@ import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { failuresOf, throwAll } from '../../errors.ts';
 import { readEnforcement } from '../../instances/deadlines/armed.ts';
+import { warnOfOtherAccounts } from '../../instances/other-accounts.ts';
 import { MOST_ENDED } from '../../jobs/record/record.ts';
 import { reportOption } from '../../jobs/report-option.ts';
 import { ensureReport } from '../../jobs/targets.ts';
@@ -70,6 +71,7 @@ export const jobs: Group = {
         const { rows, newer } = await jobRows(from, context);
         const unread = await failuresOf(context.out.list(rows, jobView));
         await noteUnfinished(rows, context);
+        if (rows.length === 0) await warnOfOtherAccounts(context);
         if (rows.filter(({ ended_at }) => ended_at !== null).length >= MOST_ENDED) {
           context.err.warn(
             'incomplete',

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError, throwAll } from '../../errors.ts';
 import { type Match, match } from '../../instances/match.ts';
+import { otherAccountHint } from '../../instances/other-accounts.ts';
 import { ambiguous, beginningWithYes } from '../../instances/resolve.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { relative } from '../../output/time.ts';
@@ -33,11 +34,12 @@ export async function findJob(
     typed,
     jobs.map(({ name }) => name),
   );
+  const elsewhere = await otherAccountHint(typed, context);
   throw new CliError(
     'notFound',
-    `INSTANCE "${typed}": no job was started on this instance from this computer.`,
+    `INSTANCE "${typed}": no job was started on this instance from this computer for this account.`,
     {
-      hint: `${near === undefined ? '' : `did you mean ${near}? `}list jobs: ${gpucloud('jobs', 'list')}`,
+      hint: `${elsewhere}${near === undefined ? '' : `did you mean ${near}? `}list jobs: ${gpucloud('jobs', 'list')}`,
       resource: typed,
     },
   );

@@ -187,6 +187,11 @@ describe('instances that bill on the account of another profile', () => {
     [['instances', 'list', '-q'], 'stderr'],
     [['instances', 'terminate', '--all', '--yes'], 'stderr'],
     [['instances', 'get', 'BOX'], 'stderr'],
+    [['jobs', 'list'], 'stderr'],
+    [['jobs', 'get', 'box'], 'stderr'],
+    [['jobs', 'logs', 'box'], 'stderr'],
+    [['jobs', 'attach', 'box'], 'stderr'],
+    [['jobs', 'stop', 'box'], 'stderr'],
     [['--profile', 'b', 'instances', 'list'], 'stderr'],
     [['--profile', 'b', 'status'], 'stdout'],
   ])('%j names them, with the command that shows them', async (argv, stream) => {
