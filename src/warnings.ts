@@ -15,6 +15,7 @@ export const WARNINGS = {
   guard_exceeded: "an instance's price exceeds the profile's --max-burn",
   job_unfinished: 'the instance to terminate has results of a job that are not copied',
   incomplete: 'could not read part of the result',
+  host_taken: "another profile's ssh configuration has a host name, so it was left out",
   key_exposed: 'others on this computer can read a key',
   local_storage: 'could not read or write a local file',
   may_be_billing: 'something is billing or may be billing',

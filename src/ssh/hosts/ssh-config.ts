@@ -1,5 +1,6 @@
-import { chmod, lstat, readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { chmod, lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -103,6 +104,57 @@ export async function hostsFile(context: Context): Promise<HostsFile> {
     path: join(folder, `${(profile?.value ?? '@environment').replace(/^\./, '@.')}.conf`),
     include: `Include ${configWord(join(folder, '*.conf'))}`,
   };
+}
+
+/**
+ * Removes the host names that another profile's file gives to another instance, and warns about
+ * each: ssh would use the first file, and so connect to the wrong instance. Keeps `gpucloud-ID`.
+ */
+export async function withoutTaken(
+  entries: readonly HostEntry[],
+  context: Context,
+): Promise<HostEntry[]> {
+  const others = await otherFiles((await hostsFile(context)).path);
+  return entries.map((entry) => {
+    const { endpoint, hosts, name } = entry;
+    const own = `gpucloud-${endpoint.id}`;
+    const isTaken = (host: string) => {
+      const other = others.find(({ blocks }) =>
+        blocks.some((names) => names.includes(host) && !names.includes(own)),
+      );
+      if (other === undefined) return false;
+      context.err.warn(
+        'host_taken',
+        `${host} already connects to an instance of ${other.whose}, so it was left out. To connect to ${name}: ssh ${own}. To use the name here, delete ${other.path} and install again.`,
+      );
+      return true;
+    };
+    return { ...entry, hosts: hosts.filter((host) => host === own || !isTaken(host)) };
+  });
+}
+
+/** Returns the files of the other profiles, with the host names of each of their blocks. */
+async function otherFiles(path: string) {
+  const folder = dirname(path);
+  try {
+    const names = existsSync(folder) ? await readdir(folder) : [];
+    const others = names.filter((name) => /^[^.].*\.conf$/.test(name) && name !== basename(path));
+    return await Promise.all(
+      others.sort().map(async (name) => {
+        const profile = name.replace(/\.conf$/, '').replace(/^@\./, '.');
+        const text = await readFile(join(folder, name), 'utf8');
+        return {
+          path: join(folder, name),
+          whose: profile === '@environment' ? "GPUCLOUD_API_KEY's account" : `profile ${profile}`,
+          blocks: [...text.matchAll(/^Host (.+)$/gm)].map(([, hosts = '']) => hosts.split(' ')),
+        };
+      }),
+    );
+  } catch (error) {
+    throw new CliError('storage', `Could not read ${folder} (${faultOf(error)}).`, {
+      cause: error,
+    });
+  }
 }
 
 /**

@@ -39,6 +39,7 @@ async function open(...instances: Record<string, unknown>[]): Promise<void> {
     handler: ({ path }) => {
       if (isDown) return { status: 500, body: { message: 'no' } };
       if (path === '/storage/drives') return ok([]);
+      if (path === '/users/me') return ok({ id: 'user-2' });
       const found = all.get(path.replace('/instances/', ''));
       return found === undefined ? { status: 404, body: { message: 'no' } } : ok(found);
     },
@@ -216,4 +217,30 @@ test('passes --ssh-arg only to ssh, since Ansible also copies with sftp and scp'
     ansible_ssh_common_args: options(A),
     ansible_ssh_extra_args: '-4',
   });
+});
+
+test('ssh-config --install leaves out a host name that another profile has for another instance', async () => {
+  await open({ id: A }, { id: B });
+  const install = ['instances', 'ssh-config', '--install', '-q'];
+  await world.cli(['instances', 'untrack', B, '--yes']);
+  await world.cli(['profiles', 'add', 'lab']);
+  const first = { code: 0, stdout: 'gpucloud-a100\n', stderr: '' };
+  expect(await world.cli(install)).toMatchObject(first);
+  // The same instance of the same account.
+  expect(await world.cli(['--profile', 'lab', ...install])).toMatchObject(first);
+  expect(await world.cli(install)).toMatchObject(first);
+
+  const env = { GPUCLOUD_API_KEY: 'svc_sk_test_other_0123456789' };
+  await world.cli(['--profile', 'lab', 'instances', 'track', B], { env });
+  const folder = join(world.home, 'state', 'ssh');
+  expect(await world.cli(['--profile', 'lab', ...install], { env })).toMatchObject({
+    code: 0,
+    stdout: `gpucloud-${B}\n`,
+    stderr: `warning: gpucloud-a100 already connects to an instance of GPUCLOUD_API_KEY's account, so it was left out. To connect to a100: ssh gpucloud-${B}. To use the name here, delete ${join(folder, '@environment.conf')} and install again.\n`,
+  });
+  const hosts = async (file: string) =>
+    (await readFile(join(folder, file), 'utf8')).match(/^Host .+$/gm);
+  expect(await hosts('lab.conf')).toEqual([`Host gpucloud-${B}`]);
+  expect(await hosts('@environment.conf')).toEqual([`Host gpucloud-a100 gpucloud-${A}`]);
+  expect(await world.cli(install)).toMatchObject(first);
 });

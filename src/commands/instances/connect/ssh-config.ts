@@ -14,6 +14,7 @@ import {
   type HostEntry,
   hostsFile,
   readEntries,
+  withoutTaken,
   writeHosts,
 } from '../../../ssh/hosts/ssh-config.ts';
 import { inventoryHosts } from '../../../ssh/reach.ts';
@@ -58,7 +59,9 @@ export const sshConfig = verb({
     const { out, err, flags } = context;
     if (install) await ensureIncludable(context);
     const find = signInFinder(await howToReach({}, context), context, asUserOfJob(context));
-    const entries = await inventoryHosts(await readEntries(context), find, context);
+    const read = await readEntries(context);
+    const named = install ? await withoutTaken(read, context) : read;
+    const entries = await inventoryHosts(named, find, context);
     const text = await inventoryText('ssh-config', entries);
     const isText = out.format === 'table' && flags.columns === undefined && !install;
     if (install) await installHosts(text, context);
