@@ -46,8 +46,8 @@ export function isSignedInTo(scope: Scope, profile: Profile): boolean {
   return account === undefined || account.id === scope.account;
 }
 
-/** Returns the other accounts of this computer whose instances may bill. */
-export async function otherAccounts(context: Context): Promise<OtherAccount[]> {
+/** Returns the other accounts of this computer whose instances may bill. Names `typed` first. */
+export async function otherAccounts(context: Context, typed = ''): Promise<OtherAccount[]> {
   const { profiles } = await context.profiles();
   const service = await serviceName(context);
   const own = await (await context.journal()).account();
@@ -62,6 +62,7 @@ export async function otherAccounts(context: Context): Promise<OtherAccount[]> {
     // Nobody reads a TERMINATING instance again without the key, so it would be listed for ever.
     const names = await maybeRunning(() => context.journalOf(scope), mayBill);
     if (names.length === 0) continue;
+    names.sort((a, b) => Number(isSameName(b, typed)) - Number(isSameName(a, typed)));
     const who = accountText(profiles[profile ?? '']?.account, scope);
     found.push({ scope, names, ...aboutOther({ ...scope, who, names, profile, overriding }) });
   }
@@ -104,7 +105,7 @@ function otherAccountText({ message, next }: OtherAccount): string {
  * of this name, or '' if none has.
  */
 export async function otherAccountHint(typed: string, context: Context): Promise<string> {
-  const others = await otherAccounts(context);
+  const others = await otherAccounts(context, typed);
   const other = others.find(({ names }) => names.some((name) => isSameName(name, typed)));
   return other === undefined ? '' : `${otherAccountText(other)}; `;
 }

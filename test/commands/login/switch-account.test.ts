@@ -218,6 +218,16 @@ describe('instances that bill on the account of another profile', () => {
     );
   });
 
+  test('names the typed instance before others of its account', async () => {
+    const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
+    await journal.add('i-0', 'track', { id: 'i-0', name: 'aaa', status: 'ACTIVE' });
+    await journal.add('i-9', 'track', { id: 'i-9', name: 'zzz', status: 'ACTIVE' });
+    for (const name of ['aaa', 'zzz']) {
+      const { stderr } = await world.cli(['jobs', 'logs', name]);
+      expect(stderr).toContain(`hint: ${name} and 2 more may be billing on another account`);
+    }
+  });
+
   test('terminate names the account whose instance it terminates', async () => {
     const { stderr } = await world.cli([
       '--profile',
