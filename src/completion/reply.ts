@@ -24,10 +24,15 @@ export function questionOf(shell: Shell, given: readonly string[]): Question {
       return { words, reply: (answer) => powershellReply(answer, words.at(-1) ?? '') };
     }
     case 'zsh':
-      return { words: given, reply: zshReply };
+      return { words: afterMark(given), reply: zshReply };
     case 'fish':
-      return { words: given, reply: fishReply };
+      return { words: afterMark(given), reply: fishReply };
   }
+}
+
+/** Removes the script's `--`. Scripts of earlier versions pass none. */
+function afterMark(given: readonly string[]): readonly string[] {
+  return given[0] === '--' && given.length > 1 ? given.slice(1) : given;
 }
 
 interface TypedLine {

@@ -6,7 +6,7 @@ export const HEAD = 'Written by "gpucloud completion": do not edit.';
 /**
  * Each script asks gpucloud at every Tab, so it never becomes stale. The first line of the response
  * has letters: `f` for files too, `n` for no blank after a value, `c` for a comma. In zsh and fish,
- * the part of the word that stays before each value follows.
+ * the part of the word that stays before each value follows. After `--`, Node reads no `--env-file`.
  */
 export const SCRIPTS: Readonly<Record<Shell, string>> = {
   // Supports bash 3.2, which macOS still has. Bash splits words at "=" and ":", so gpucloud gets
@@ -54,7 +54,7 @@ fi
 _gpucloud() {
   local how none=0
   local -a lines after
-  lines=("\${(@f)$(command gpucloud ${COMPLETE} zsh "\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}" 2> /dev/null)}")
+  lines=("\${(@f)$(command gpucloud ${COMPLETE} zsh -- "\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}" 2> /dev/null)}")
   how=\${lines[1]%% *}
   compset -p \${#\${lines[1]#$how }}
   lines[1]=()
@@ -77,7 +77,7 @@ fi
 function __gpucloud_complete
     set -l words (commandline -opc)
     set -l word (commandline -ct)
-    set -l lines (command gpucloud ${COMPLETE} fish $words[2..-1] "$word" 2>/dev/null)
+    set -l lines (command gpucloud ${COMPLETE} fish -- $words[2..-1] "$word" 2>/dev/null)
     set -l how (string split -m 1 ' ' -- "$lines[1]")
     if string match -q '*f*' -- "$how[1]"
         set -l files (__fish_complete_path (string sub -s (math (string length -- "$how[2]") + 1) -- "$word"))

@@ -34,7 +34,7 @@ export function severalOn(names: readonly string[], command: readonly string[]):
   const end = command.length === 0 ? '' : ` -- ${shellLine(command)}`;
   return usageError(
     `--on takes one instance, and got ${names.length}: ${names.join(', ')}. Nothing ran.`,
-    `start it on each, with your other flags; "${gpucloud('jobs', 'attach', 'NAME')}" then follows one:\n  for name in ${shellLine(names)}; do ${gpucloud('run', '--on')} "$name" --detach${end}; done`,
+    `start it on each, with your other flags, and with a folder per instance in --fetch "results:results/$name"; "${gpucloud('jobs', 'attach', 'NAME')}" then follows one:\n  for name in ${shellLine(names)}; do ${gpucloud('run', '--on')} "$name" --detach${end}; done`,
   );
 }
 

@@ -2,6 +2,11 @@ import { broken, kept, type Verdict } from './rule.ts';
 
 const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 
+/** Whether a checked address is one of this computer. */
+export function isLoopback(url: string): boolean {
+  return LOOPBACK.test(new URL(url).hostname);
+}
+
 /**
  * Checks a service's address: https, or http on loopback only, since a header carries the key.
  * Allows no user name, query or fragment. Removes trailing slashes.

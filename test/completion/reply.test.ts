@@ -67,3 +67,13 @@ describe('PowerShell', () => {
     expect(reply(answer(['my data', 'other']))).toEqual(["'my data'\tmy data"]);
   });
 });
+
+test.each([
+  ['zsh', ['--', 'run', ''], ['run', '']],
+  ['fish', ['--', '--'], ['--']],
+  // The scripts of earlier versions pass no `--` of their own.
+  ['zsh', ['--'], ['--']],
+  ['fish', ['run', '--', ''], ['run', '--', '']],
+] as const)('reads the words that %s passes: %j', (shell, given, words) => {
+  expect(questionOf(shell, given).words).toEqual(words);
+});

@@ -115,6 +115,9 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
         ['--profile=work instances create --drive=my\t', /--drive=my\\ data/],
         ['ssh-keys add a\t', /ssh-keys add a\\ key\.pub/],
         ['instances create --file=a\t', /--file=a\\ key\.pub/],
+        // Node itself reads such a file if it is an argument of its own.
+        ['instances create --env-file a\t', /--env-file a\\ key\.pub/],
+        ['run --env-file missing.env --sy\t', /missing\.env --sync/],
       ] as const) {
         shell.type(`gpucloud ${typed}`);
         await shell.shows(shown);

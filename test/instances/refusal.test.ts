@@ -279,6 +279,7 @@ describe('a drive that is not free', () => {
   test.each([
     [400, 'SYNCING', keepTrying],
     [409, 'SUSPENDED', `resume it: gpucloud drives resume ${DRIVE}`],
+    [409, 'DELETING', 'choose another drive: gpucloud drives list'],
   ])('after %s, shows that it is %s', async (code, status, hint) => {
     service.drives = [{ id: DRIVE, name: 'data', status, current_instance_id: null }];
     service.posts.push(() => no(code, WORDS));
@@ -286,6 +287,36 @@ describe('a drive that is not free', () => {
     expect(error).toMatchObject({ exit: 5, code: 'conflict', http_status: code, hint });
     expect(error.message).toContain(`${WORDS}. The drive data is ${status}.`);
   });
+
+  test.each([
+    ['STOPPED', 'IN_USE', 1],
+    ['STOPPED', 'SYNCING', 2],
+    ['TERMINATING', 'IN_USE', 2],
+    [undefined, 'SUSPENDED', 1],
+    [undefined, 'SYNCING', 2],
+  ])(
+    'held by an instance that is %s, and itself %s, is requested %i times with --retry-for',
+    async (holder, status, times) => {
+      if (holder !== undefined) {
+        service.rent(ID, 'holder', { status: 'ACTIVE' });
+        await world.cli(['instances', 'track', ID]);
+        service.rent(ID, 'holder', { status: holder });
+      }
+      const held = holder === undefined ? null : ID;
+      service.drives = [{ id: DRIVE, name: 'data', status, current_instance_id: held }];
+      service.posts.push(() => no(409, WORDS));
+      const create = [...CREATE, '--drive', 'data', '--retry-for', '10m'];
+      const { code, stderr, requests } = await world.cli(create);
+      const sent = requests.filter(
+        ({ method, path }) => method === 'POST' && path === '/instances',
+      );
+      expect({ code, sent: sent.length }).toEqual({ code: times === 1 ? 5 : 0, sent: times });
+      const why = holder === undefined ? status : `attached to holder, which is ${holder}`;
+      expect(stderr).toContain(
+        `${times === 1 ? 'error' : 'warning: RTX 4090'}: The service refused to create instance trainer (409): ${WORDS}. The drive data is ${why}.\n`,
+      );
+    },
+  );
 
   test('names an instance unknown here by its ID, also if it could not be read', async () => {
     service.drives = [{ id: DRIVE, name: 'data', current_instance_id: ID }];

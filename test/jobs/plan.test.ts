@@ -327,7 +327,7 @@ describe('gpucloud run before renting', () => {
       requests: [],
       stderr:
         'error: --on takes one instance, and got 3: one, two, my box. Nothing ran.\n' +
-        'hint: start it on each, with your other flags; "gpucloud jobs attach NAME" then follows one:\n' +
+        'hint: start it on each, with your other flags, and with a folder per instance in --fetch "results:results/$name"; "gpucloud jobs attach NAME" then follows one:\n' +
         `  for name in one two 'my box'; do gpucloud run --on "$name" --detach${command}; done\n`,
     });
   });
@@ -353,7 +353,7 @@ describe('gpucloud run before renting', () => {
       code: 2,
       stderr:
         'error: --on takes one instance, and got 2: other, DEV. Nothing ran.\n' +
-        'hint: start it on each, with your other flags; "gpucloud jobs attach NAME" then follows one:\n' +
+        'hint: start it on each, with your other flags, and with a folder per instance in --fetch "results:results/$name"; "gpucloud jobs attach NAME" then follows one:\n' +
         '  for name in other DEV; do gpucloud run --on "$name" --detach -- make all; done\n',
     });
     const program = await world.cli(['run', '--on', 'other', 'time', '--', 'make']);

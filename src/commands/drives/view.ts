@@ -13,9 +13,9 @@ export const SEVEN_DAYS =
 
 const columns: readonly Column<Drive>[] = [
   field('name', 'NAME'),
-  field('id', 'ID'),
+  field('id', 'ID', { spared: true }),
   field('status', 'STATUS', { kind: 'status', least: 9 }),
-  field('size_gb', 'SIZE', { kind: 'gigabytes' }),
+  field('size_gb', 'SIZE', { kind: 'gigabytes', spared: true }),
   field('used_bytes', 'USED', { kind: 'bytes', spared: true }),
   field('price_per_hour', 'PER HOUR', { kind: 'money' }),
   field('current_instance_id', 'INSTANCE', { spared: true }),

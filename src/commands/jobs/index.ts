@@ -128,7 +128,7 @@ export const jobs: Group = {
         'The first Ctrl-C detaches from the job. To stop the job, use "gpucloud jobs stop".',
       passesOn: 'COMMAND',
       ends: ['runFailed', 'outcomeUnknown'],
-      completes: { instance: 'job', '--report': 'path', '--user': 'nothing' },
+      completes: { instance: 'job', '--user': 'nothing' },
       examples: ['gpucloud jobs attach train', 'gpucloud jobs attach train --report report.json'],
       takes: (command) =>
         withSignInFlags(command.argument(...JOB))

@@ -8,6 +8,7 @@ import { CliError } from '../../errors.ts';
 import { commandLines } from '../../output/shell-line.ts';
 import { kopecksText, money, roublesText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
+import { isLoopback } from '../../rules/service.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import { FAULTS } from '../../sandbox/service/faults.ts';
 import {
@@ -71,7 +72,7 @@ export const sandbox: Group = {
           )
           .addOption(stateOption()),
       run: async (context, milliseconds, { state }) => {
-        const sandbox = await context.sandbox(state);
+        const sandbox = await sandboxToChange(state, context);
         const before = await sandbox.status();
         const after = await sandbox.advance(milliseconds);
         // Compares only balances, since reserved funds are part of them.
@@ -91,7 +92,7 @@ export const sandbox: Group = {
           )
           .addOption(stateOption()),
       run: async (context, amount, { state }) => {
-        const status = await (await context.sandbox(state)).deposit(amount);
+        const status = await (await sandboxToChange(state, context)).deposit(amount);
         context.err.note(`Deposited ${roublesText(amount)} of play money.`);
         await context.out.item(status, statusView);
       },
@@ -113,7 +114,7 @@ export const sandbox: Group = {
           )
           .addOption(stateOption()),
       run: async (context, fault, { state }) => {
-        const sandbox = await context.sandbox(state);
+        const sandbox = await sandboxToChange(state, context);
         if (fault === 'none') {
           await sandbox.clearFaults();
           context.err.note('Cancelled all failures.');
@@ -136,7 +137,7 @@ export const sandbox: Group = {
           .argument('<load>', 'percent, or auto', ruled('LOAD', gpuLoad))
           .addOption(stateOption()),
       run: async (context, name, load, { state }) => {
-        const sandbox = await context.sandbox(state);
+        const sandbox = await sandboxToChange(state, context);
         await sandbox.setLoad(name, load === 'auto' ? undefined : load);
         await context.out.item(await sandbox.status(), statusView);
       },
@@ -156,7 +157,7 @@ export const sandbox: Group = {
           .argument('[name]', 'instance name (default: rogue)', ruled('NAME', instanceName))
           .addOption(stateOption()),
       run: async (context, name = 'rogue', { state }) => {
-        const sandbox = await context.sandbox(state);
+        const sandbox = await sandboxToChange(state, context);
         const id = await sandbox.rogue(name);
         context.err.note(`Rented ${name} (${id}). gpucloud does not track it.`);
         await context.out.item(await sandbox.status(), statusView);
@@ -185,7 +186,7 @@ export const sandbox: Group = {
           )
           .addOption(stateOption()),
       run: async (context, { state, ...opening }) => {
-        const sandbox = await context.sandbox(state);
+        const sandbox = await sandboxToChange(state, context);
         const loss = await lossOf(sandbox);
         if (loss !== undefined) await confirm(context, `${loss} Reset the sandbox?`);
         const status = await sandbox.reset(opening);
@@ -213,6 +214,32 @@ export const sandbox: Group = {
     'gpucloud sandbox advance 10m',
   ],
 };
+
+/**
+ * Opens the sandbox that a command changes. Without --state, this is the built-in one, even if the
+ * active profile uses a served sandbox.
+ */
+async function sandboxToChange(state: string | undefined, context: Context): Promise<Sandbox> {
+  const address = state === undefined ? await loopbackAddress(context) : undefined;
+  if (address !== undefined) {
+    context.err.note(
+      `This changes the built-in sandbox. If ${address} serves another state file, name it with --state FILE.`,
+    );
+  }
+  return context.sandbox(state);
+}
+
+/** Returns the active profile's base URL if it is an address of this computer. */
+async function loopbackAddress(context: Context): Promise<string | undefined> {
+  try {
+    const { baseUrl } = await context.settings({ key: false });
+    return baseUrl !== undefined && isLoopback(baseUrl.value) ? baseUrl.value : undefined;
+  } catch (error) {
+    // The sandbox needs no profile, so a damaged one stops nothing.
+    if (error instanceof CliError) return undefined;
+    throw error;
+  }
+}
 
 function roubles(text: string) {
   return checked('balance', text, money);

@@ -10,6 +10,7 @@ import { endOne, nameFree } from '../change/ending.ts';
 import { waitFor } from '../waiting.ts';
 import type { Chosen } from './hardware.ts';
 import { OverMaxPrice } from './max-price.ts';
+import { DriveTaken } from './refusal.ts';
 
 interface Wish {
   readonly name: string;
@@ -89,7 +90,8 @@ export async function rentFirst(wish: Wish, context: Context): Promise<Obtained>
     if (offers.length === 0 || left <= 0 || (last.retryAfterMs ?? 0) > left) {
       throw noneLeft(last, attempts.length, wish);
     }
-    await sleep(Math.min(pause, left), wish, context);
+    const why = last instanceof DriveTaken ? `the ${last.text}` : 'no offer available';
+    await sleep(Math.min(pause, left), why, wish, context);
   }
 }
 
@@ -182,6 +184,7 @@ export function mayTryAnother(
   const { code, httpStatus = 0, request, mayBeBilling } = error;
   if (mayBeBilling) return false;
   if (error instanceof OverMaxPrice) return true;
+  if (error instanceof DriveTaken && !error.isPassing) return false;
   if (isForLater(error)) return retryFor !== undefined;
   const isRefusal = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408;
   // A web page comes from a proxy, so it is not the service's refusal.
@@ -190,12 +193,15 @@ export function mayTryAnother(
 }
 
 /** Whether only waiting helps, since every offer would fail the same way. */
-function isForLater({ failure }: CliError): boolean {
+function isForLater(error: CliError): boolean {
+  const { failure } = error;
+  if (error instanceof DriveTaken) return error.isPassing;
   return failure === 'rateLimited' || failure === 'unreachable';
 }
 
-/** Returns the service's refusal without gpucloud's explanation. */
+/** Returns the service's refusal without gpucloud's explanation, except that of a drive. */
 function firstOf(error: CliError): CliError {
+  if (error instanceof DriveTaken) return error;
   const { cause } = error;
   return cause instanceof CliError && cause.httpStatus !== undefined ? firstOf(cause) : error;
 }
@@ -221,9 +227,9 @@ function pauseAfter(round: number, random: number): number {
   return Math.min(LONGEST_BASE, FIRST_PAUSE * 1.5 ** round) * (1 + random / 2);
 }
 
-async function sleep(pause: number, { name }: Wish, context: Context): Promise<void> {
+async function sleep(pause: number, why: string, { name }: Wish, context: Context): Promise<void> {
   const { clock, err, signal } = context;
-  const progress = err.progress(`${name}: no offer available; trying again in ${inSeconds(pause)}`);
+  const progress = err.progress(`${name}: ${why}; trying again in ${inSeconds(pause)}`);
   try {
     await clock.sleep(pause, signal);
   } catch (error) {

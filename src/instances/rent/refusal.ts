@@ -26,6 +26,24 @@ function isUnclear({ httpStatus, request }: CliError): boolean {
   return UNCLEAR.includes(httpStatus) && request?.obstacle !== 'web page';
 }
 
+/** The service refused to rent because the drive is not free. Another offer would not help. */
+export class DriveTaken extends CliError {
+  /** Why the drive is not free: `drive data is SYNCING`. */
+  readonly text: string;
+  /** Whether the drive may become free without a command. */
+  readonly isPassing: boolean;
+
+  constructor(refusal: CliError, { text, hint, isPassing }: Taken, resource: string) {
+    super('wrongState', `${sentence(refusal.message)} The ${text}.`, {
+      ...{ code: 'conflict', hint, resource, cause: refusal },
+      httpStatus: refusal.httpStatus,
+      request: refusal.request,
+    });
+    this.text = text;
+    this.isPassing = isPassing;
+  }
+}
+
 /**
  * Explains why the service refused to rent. Uses the inventory, the balance and the last known
  * price, never the response text. Returns the refusal itself if they show no reason.
@@ -52,14 +70,7 @@ export async function explainRental(
   }
   const drive = textField(request.body, 'storage_drive_id');
   const taken = drive === undefined ? undefined : await driveTaken(drive, api, context);
-  if (taken !== undefined) {
-    const { text, hint } = taken;
-    return rentalError(
-      `${sentence(refusal.message)} ${text}`,
-      { code: 'conflict', hint, resource: name },
-      refusal,
-    );
-  }
+  if (taken !== undefined) return new DriveTaken(refusal, taken, name);
   // A 400 may concern any field of a create request.
   if (httpStatus === 400 && operation === 'create') return refusal;
   // The document defines no code for an offer out of stock, so the hint covers every cause.
@@ -80,33 +91,37 @@ export async function explainRental(
 
 const ONCE_FREE = 'add --retry-for 10m to try until the drive is free';
 
+type Taken = Pick<DriveTaken, 'text' | 'isPassing'> & { readonly hint: string };
+
 /** Returns why a drive can't be attached now, and the next step; undefined if it may be free. */
-async function driveTaken(
-  id: string,
-  api: Api,
-  context: Context,
-): Promise<{ text: string; hint: string } | undefined> {
+async function driveTaken(id: string, api: Api, context: Context): Promise<Taken | undefined> {
   const drive = (await known(api.drives.list(BRIEFLY)))?.find((one) => one.id === id);
   if (drive === undefined) return undefined;
   const { name = id, status, current_instance_id: holder } = drive;
   if (holder == null) {
     if (status === undefined || status === 'AVAILABLE') return undefined;
-    const resume = `resume it: ${gpucloud('drives', 'resume', id)}`;
-    return {
-      text: `The drive ${name} is ${status}.`,
-      hint: status === 'SUSPENDED' ? resume : ONCE_FREE,
-    };
+    const text = `drive ${name} is ${status}`;
+    if (status === 'SYNCING' || status === 'IN_USE') {
+      return { text, hint: ONCE_FREE, isPassing: true };
+    }
+    const hint =
+      status === 'SUSPENDED'
+        ? `resume it: ${gpucloud('drives', 'resume', id)}`
+        : `choose another drive: ${gpucloud('drives', 'list')}`;
+    return { text, hint, isPassing: false };
   }
   const found = await known((await context.journal()).instance(idKey(holder)));
   const reading = await known(readInstance(holder, api, BRIEFLY));
   const now = reading?.kind === 'there' ? reading.instance.status : undefined;
   const called = found?.kind === 'known' ? found.instance.name : holder;
-  const text = `The drive ${name} is attached to ${called}${now === undefined ? '' : `, which is ${now}`}.`;
-  if (now !== undefined && !mayBill(now)) return { text, hint: ONCE_FREE };
+  const text = `drive ${name} is attached to ${called}${now === undefined ? '' : `, which is ${now}`}`;
+  if (now !== undefined && !mayBill(now)) return { text, hint: ONCE_FREE, isPassing: true };
   const end = gpucloud('instances', 'terminate', typedName(called, holder), '--wait');
   return {
     text,
     hint: `to move the drive, terminate that instance, which deletes its own disk: ${end}; then ${ONCE_FREE}`,
+    // An instance that could not be read may be terminating.
+    isPassing: now === undefined || status === 'SYNCING',
   };
 }
 

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
 import { calls, DRIVE, ID, worldOf } from './world.ts';
@@ -23,6 +24,27 @@ describe('drives list', () => {
     );
     expect(stderr).toBe('');
     expect(calls(requests)).toEqual(['GET /storage/drives']);
+  });
+
+  it('keeps the instance and the price on 80 columns, rather than the ID and the size', async () => {
+    const holder = '3f0c5d9e-1111-4222-8333-444455556666';
+    const world = await worldOf({ ...DRIVE, status: 'IN_USE', current_instance_id: holder });
+    const shown = async (columns: number) =>
+      stripVTControlCharacters(
+        (await world.cli(['drives', 'list'], { terminal: true, columns })).stdout,
+      );
+    expect(await shown(80)).toBe(
+      [
+        'NAME      STATUS        USED  PER HOUR  INSTANCE',
+        `datasets  IN_USE  125.00 GiB    6.00 ₽  ${holder}`,
+        '',
+      ].join('\n'),
+    );
+    expect(await shown(66)).toBe(
+      ['NAME      STATUS  PER HOUR  INSTANCE', `datasets  IN_USE    6.00 ₽  ${holder}`, ''].join(
+        '\n',
+      ),
+    );
   });
 
   it('reports an empty list, and how to create a drive', async () => {

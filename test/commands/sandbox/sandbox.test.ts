@@ -59,6 +59,26 @@ describe('sandbox rogue', () => {
   });
 });
 
+test.each([
+  ['advance', '1h'],
+  ['deposit', '5'],
+  ['fault', 'fail-start'],
+  ['rogue'],
+  ['reset', '--yes'],
+])('sandbox %s says that a served sandbox stays unchanged', async (...argv) => {
+  const world = await newWorld();
+  const served = { GPUCLOUD_BASE_URL: 'http://127.0.0.1:8080/v1', GPUCLOUD_API_KEY: 'svc_sk_x' };
+  const first = async (env: Record<string, string>, ...more: string[]) =>
+    (await world.cli(['sandbox', ...argv, ...more], { env })).stderr.split('\n')[0];
+  const note =
+    'This changes the built-in sandbox. If http://127.0.0.1:8080/v1 serves another state file, name it with --state FILE.';
+  expect(await first(served)).toBe(note);
+  expect(await first(served, '--state', join(world.home, 'other.json'))).not.toBe(note);
+  expect(await first(served, '--profile', 'sandbox')).not.toBe(note);
+  const remote = { ...served, GPUCLOUD_BASE_URL: 'https://api.example.com/v1' };
+  expect(await first(remote)).not.toBe(note);
+});
+
 describe('sandbox catalog', () => {
   test('prints two tables and the command that rents an instance', async () => {
     const { code, stdout, stderr } = await (await newWorld()).cli(['sandbox', 'catalog']);
