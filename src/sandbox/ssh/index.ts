@@ -139,9 +139,13 @@ export async function endStale(
 const ROUNDS = 20;
 
 async function killAll(id: string): Promise<void> {
+  let wasNone = false;
   for (let round = 0; round < ROUNDS; round += 1) {
     const numbers = await marked(id);
-    if (numbers.length === 0) return;
+    // Looks twice: a process that is just being started has no environment for a moment.
+    if (numbers.length === 0 && wasNone) return;
+    wasNone = numbers.length === 0;
+    if (wasNone) continue;
     const line = `kill -s KILL ${numbers.join(' ')}`;
     const killing = await startPiped({ file: '/bin/sh', args: ['-c', line], env: {} }, 'linux');
     await killing.ended;
