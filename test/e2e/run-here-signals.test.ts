@@ -25,13 +25,13 @@ describe('an interrupt of gpucloud run --here', { timeout: 60_000, ...needs('ssh
       rmSync(join(home, name), { recursive: true, force: true });
   });
 
-  /** Writes its process ID to `up`, and its signals to `signals`. */
+  /** Writes its process ID to `up`, and its signals to `signals`, as soon as they arrive. */
   const command = (atInt: string) =>
     `cd ${home}; trap 'echo INT >>signals; ${atInt}' INT
 trap 'echo TERM >>signals; exit 1' TERM; trap 'echo HUP >>signals; exit 1' HUP
 for n in 1 2; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n 'echo y >gpucloud-run/work/y'; done
 echo $$ >up.new; mv up.new up
-while :; do sleep 0.1; done`;
+while :; do sleep 0.1 & wait $!; done`;
 
   const isUp = () => existsSync(join(home, 'up'));
   const signals = () => readFileSync(join(home, 'signals'), 'utf8');
@@ -135,7 +135,9 @@ while :; do sleep 0.1; done`;
     ],
   ])('%s', async (_what, atInt, exit, deadlines, got) => {
     const words = world.words('--fetch', `y:${join(home, 'got')}`, '--grace', '6m');
-    const ended = runFast(world, [...words, '--', 'sh', '-c', command(atInt)]);
+    // SIGKILL follows SIGTERM after half a second of this computer's time.
+    const argv = [...words, '--', 'sh', '-c', command(atInt)];
+    const ended = runFast(world, argv, { speed: 20 });
     await until(isUp);
     const living = [...world.renting.instances.values()].find(
       ({ name, status }) => name === 'job-2' && status === 'ACTIVE',
