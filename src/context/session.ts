@@ -15,3 +15,13 @@ export interface Session {
   /** Aborts when the session ends. */
   readonly ended: AbortSignal;
 }
+
+/** Whether a session, if any, terminates what it rented at the deadlines and at its end. */
+export function endsRentals(session: Pick<Session, 'keeps'> | undefined): boolean {
+  return session?.keeps === false;
+}
+
+/** Whether a session, if any, has ended, so that its commands end by themselves. */
+export function hasEnded(session: Pick<Session, 'ended'> | undefined): boolean {
+  return session?.ended.aborted === true;
+}

@@ -1,3 +1,4 @@
+import { hasEnded } from '../context/session.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
@@ -353,10 +354,9 @@ function interruptInBackground(
   const { last } = stops;
   // As long as before a deadline: the command may save its state.
   const patience = Math.max(PATIENCE, Math.round(record.grace / 2000));
-  const work =
-    host.session?.ended.aborted === true
-      ? context.shielded((own) => stopCommand(record, shell, own, patience), last)
-      : repeated(() => interruptCommand(shell, last), last, clock);
+  const work = hasEnded(host.session)
+    ? context.shielded((own) => stopCommand(record, shell, own, patience), last)
+    : repeated(() => interruptCommand(shell, last), last, clock);
   work.catch((error: unknown) => {
     if (last.aborted) return;
     const { message } = error instanceof CliError ? error : unforeseen(error);

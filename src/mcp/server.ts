@@ -73,7 +73,7 @@ export async function serve(
     return runCommand([...globalFlags(context), ...argv], own, runtime.rerun);
   }
 
-  /** Does what a client asked for. The end of the session stops it and waits for it. */
+  /** Runs a client's request. The end of the session stops the work and waits for it. */
   async function asked<T>(
     signal: AbortSignal,
     work: (call: number, stop: AbortSignal) => Promise<T>,

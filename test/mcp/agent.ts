@@ -61,11 +61,11 @@ class Pipes implements Transport {
   /** Everything that the server wrote to stdout. */
   written = '';
   /** Everything that the server wrote to stderr. */
-  told = '';
+  errors = '';
 
   async start(): Promise<void> {
     this.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.told += text;
+      this.errors += text;
     });
     let rest = '';
     this.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -109,7 +109,7 @@ export interface Purse {
 /** An agent with a session of its own. */
 export interface Agent {
   readonly client: Client;
-  readonly pipes: Pick<Pipes, 'stdin' | 'written' | 'told'>;
+  readonly pipes: Pick<Pipes, 'stdin' | 'written' | 'errors'>;
   call(name: string, given?: Record<string, unknown>, signal?: AbortSignal): Promise<Content>;
   purse(): Promise<Purse>;
   /** Closes stdin, and returns how the server ended. */

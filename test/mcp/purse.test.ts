@@ -436,7 +436,7 @@ describe('the end of a session', () => {
     await isHeld();
     second.abort(reason);
     await expect
-      .poll(() => agent.pipes.told, SLOWLY)
+      .poll(() => agent.pipes.errors, SLOWLY)
       .toContain('Still terminating one. Another signal leaves it to its deadline.\n');
     respond();
     expect(await agent.ended).toMatchObject({ code: 143 });

@@ -1,5 +1,6 @@
 import { keyPlace, profileOf as storedProfile } from '../../config/file.ts';
 import { isHome } from '../../config/resolve.ts';
+import { endsRentals } from '../../context/session.ts';
 import type { Context, Session } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import {
@@ -217,7 +218,7 @@ export function billsUntil(
   { deadline: armed }: Enforcement,
   session: Pick<Session, 'keeps'> | undefined,
 ): string {
-  const isEndedBySession = session?.keeps === false;
+  const isEndedBySession = endsRentals(session);
   const forever = `bills until ${isEndedBySession ? 'the session ends' : 'you terminate it'}`;
   if (deadline === null) return forever;
   const time = deadline === undefined ? undefined : minuteText(Date.parse(deadline));

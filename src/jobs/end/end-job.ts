@@ -1,3 +1,4 @@
+import { hasEnded } from '../../context/session.ts';
 import type { Context } from '../../context.ts';
 import { CliError, doubt, failuresOf, isInterrupt, MAY_BILL } from '../../errors.ts';
 import { endOne } from '../../instances/change/ending.ts';
@@ -28,7 +29,7 @@ export async function endJob(
   if (job.record.on) return { ...end, terminated: false, isOver: true };
   await note(job, { ending_at: timeNow(context) }, context);
   // A person who stops the job has asked for the end.
-  const isByItself = isAtDeadline || context.host.session?.ended.aborted === true;
+  const isByItself = isAtDeadline || hasEnded(context.host.session);
   const error = isByItself && job.by !== 'stop' ? await rescueJob(job, context) : undefined;
   if (error !== undefined) return { ...end, terminated: false, error };
   job.phases.begin('terminating');
@@ -55,7 +56,7 @@ async function rescueJob({ by, record }: Job, context: Context): Promise<CliErro
   const warn = (message: string) => context.err.warn('rescue_failed', message);
   const { host, interrupts, signal } = context;
   // The end of a session interrupts the command, but not this.
-  const stop = host.session?.ended.aborted === true ? interrupts.second : signal;
+  const stop = hasEnded(host.session) ? interrupts.second : signal;
   const work = async (own: Context) => {
     stop.throwIfAborted();
     for (const { message } of await rescueFirst(record, own)) warn(message);

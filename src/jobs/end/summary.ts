@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { endsRentals } from '../../context/session.ts';
 import type { Context } from '../../context.ts';
 import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import type { Target } from '../../instances/resolve.ts';
@@ -37,7 +38,7 @@ export async function noteStarted(
   const { session } = context.host;
   const ender = enforcement.job.isArmed
     ? '"instances reap"'
-    : session?.keeps === false && 'the session';
+    : endsRentals(session) && 'the session';
   err.warn(
     'may_be_billing',
     ender

@@ -230,13 +230,13 @@ function nameIn(name: string, error: CliError, { names }: JobPlan): CliError {
  * or `jobs stop`.
  */
 function jointStops(members: readonly Job[]): Signals & Pick<Stops, 'any'> {
-  const any = (kind: 'any' | keyof Signals) =>
+  const joint = (kind: 'any' | keyof Signals) =>
     AbortSignal.any(members.map(({ stops }) => stops[kind]));
   return {
-    any: any('any'),
-    near: any('near'),
-    half: any('half'),
-    asked: any('asked'),
-    last: any('last'),
+    any: joint('any'),
+    near: joint('near'),
+    half: joint('half'),
+    asked: joint('asked'),
+    last: joint('last'),
   };
 }

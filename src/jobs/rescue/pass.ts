@@ -274,8 +274,8 @@ async function rescueHeld(
       const lost = failure && lostError(one, progress.paths, failure, time.now());
       const report = async () => {
         if (isWhole) return [];
-        const told = lost ?? warnOfOld(one, progress.paths, time.now(), context);
-        await tellFailure(told, `${progress.due?.by} end`);
+        const reported = lost ?? warnOfOld(one, progress.paths, time.now(), context);
+        await tellFailure(reported, `${progress.due?.by} end`);
         return lost === undefined ? [] : [lost];
       };
       if (terminates === false) {

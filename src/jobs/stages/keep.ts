@@ -1,3 +1,4 @@
+import { endsRentals } from '../../context/session.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
 import { deadlineFrom, setDeadline } from '../../instances/deadlines/deadline.ts';
@@ -33,8 +34,7 @@ export function keep(
   const { name, keep_on_failure: time } = record;
   return context.shielded(async (own) => {
     const { what, next } = keptText(record, { why, isEmpty, isArmed });
-    const leftTo =
-      own.host.session?.keeps === false ? ' until the session ends' : ', and it bills on';
+    const leftTo = endsRentals(own.host.session) ? ' until the session ends' : ', and it bills on';
     const onCtrlC = leaves ? `Ctrl-C leaves it${leftTo}.` : 'Ctrl-C terminates it now.';
     try {
       const until = await setEarlier(record, time ?? FOR_RESULTS, own);

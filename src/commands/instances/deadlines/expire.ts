@@ -124,7 +124,7 @@ export const expire = verb({
         );
       }
       if (expiry !== 'never' && expiry.if_idle !== undefined) {
-        context.err.note(ruleText(changed, before));
+        context.err.note(ruleText(changed, before, expiry));
       }
       return changed;
     };
@@ -201,9 +201,12 @@ function movedText(
 function ruleText(
   { name, if_idle_seconds: seconds = 0 }: Pick<Changed, 'name' | 'if_idle_seconds'>,
   { if_idle: old }: Before,
+  { keepsEarlier = false }: Exclude<Expiry, 'never'>,
 ): string {
   const [rule, before] = [spanText(seconds), old === undefined ? '' : spanText(old / 1000)];
-  const change = before === '' ? '' : before === rule ? ', as before' : `, instead of ${before}`;
+  // By name, the same rule is set anew.
+  const same = keepsEarlier ? ', as before' : ', as before, counted from now';
+  const change = before === '' ? '' : before === rule ? same : `, instead of ${before}`;
   return `Idle rule of ${name}: terminated after ${rule} without use${change}.`;
 }
 

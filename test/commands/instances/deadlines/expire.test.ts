@@ -153,6 +153,10 @@ describe('expire', () => {
       code: 0,
       stderr: [`${rule} 30 min without use, as before.`],
     });
+    expect(await set('trainer', '--if-idle', '30m')).toEqual({
+      code: 0,
+      stderr: [`${rule} 30 min without use, as before, counted from now.`],
+    });
     expect(await set('--all', '--if-idle', '20m')).toEqual({
       code: 0,
       stderr: [`${rule} 20 min without use, instead of 30 min.`],
