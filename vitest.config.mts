@@ -4,6 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Each run tries other random values; GPUCLOUD_SEED repeats those of another run.
 process.env.GPUCLOUD_SEED ??= String(randomInt(2 ** 31));
+// The time zone of the transcripts.
+process.env.TZ ??= 'UTC';
 
 /** Tests that start the built program, or processes of their own. Each file gets its own process. */
 const PROGRAM = [
@@ -31,14 +33,14 @@ const QUICK = [
 /** Changes this computer, so nothing may run at the same time. */
 const ALONE = ['test/project/debian.test.ts'];
 
-/** They wait for minutes, so the others run beside them. */
+/** They take the longest, much of it one process after the other, so the others run beside them. */
 const LONGEST = [
   'e2e/cron',
   'e2e/cron-rescue',
-  'e2e/github-action-post',
-  'e2e/run-job-link',
-  'e2e/run-job-faults',
   'docs/command-lines',
+  'e2e/ending',
+  'e2e/rescue',
+  'e2e/run-job-places',
   'faults/deadlines',
 ];
 
@@ -54,8 +56,9 @@ class LongestFirst extends BaseSequencer {
 const BUILD = 'test/support/build.ts';
 
 const shared = {
-  testTimeout: 30_000,
-  hookTimeout: 30_000,
+  // With all random values, a test may take 20 seconds on two busy cores.
+  testTimeout: process.env.GPUCLOUD_FUZZ === undefined ? 60_000 : 120_000,
+  hookTimeout: 60_000,
   // One second, the default, is short on a busy computer.
   expect: { poll: { timeout: 20_000 } },
   // Keeps the developer's settings out of the tests. Node's readline ignores control keys on `dumb`.
@@ -78,6 +81,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...PROGRAM],
           isolate: false,
+          setupFiles: ['test/support/transcripts.ts'],
         },
       },
       {

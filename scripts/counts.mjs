@@ -1,9 +1,9 @@
 // Prints failed tests with their reasons, then skipped tests, then the counts: `N passed, N failed,
 // N skipped`. The counts come last because readers of a long run often see only its end.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { skipsLine } from './summary.mjs';
+import { ERRORS, skipsLine } from './summary.mjs';
 
 const given = process.argv.slice(2);
 const files = given.length === 0 ? ['coverage/results.json'] : given;
@@ -48,6 +48,10 @@ for (const run of files) {
       tell(run, name, 'the whole file', [message]);
     }
   }
+}
+if (existsSync(ERRORS)) {
+  counts.failed += 1;
+  tell('errors', ERRORS, 'outside any test', [readFileSync(ERRORS, 'utf8')]);
 }
 console.log(skipsLine(lacks));
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);

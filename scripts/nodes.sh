@@ -38,7 +38,7 @@ for major in 20 22 24 26; do
   mkdir -p coverage && : > "$results"
   tests=(test/e2e/rental test/start)
   # Streams, terminals and ssh differ least from one version to the next.
-  [ "$major" != 26 ] || tests+=(test/contract/streams test/e2e/watch test/e2e/ssh)
+  [ "$major" != 26 ] || tests+=(test/contract/streams test/e2e/watch test/e2e/ssh.test)
   timeout 600 "$node" node_modules/vitest/vitest.mjs run --project quick --project rest \
     "${tests[@]}" \
     --reporter=dot --reporter=json --outputFile.json="$results" || code=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests of files and clocks again as another user, in another time zone: CI containers run as
-# root, for whom no file is closed. Results: coverage/results-ordinary-user.json
+# Runs the tests of folders, files and their owners again as another user: CI containers run as root,
+# for whom no file is closed. In another time zone. Results: coverage/results-ordinary-user.json
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,8 @@ mkdir -p coverage
 results="$home/results.json"
 # The user can't write to node_modules, where vitest would put its own configuration.
 as_nobody node node_modules/vitest/vitest.mjs run --configLoader runner --project code \
-  test/config test/context test/journal test/money test/ssh test/system test/watch \
+  test/config test/context test/journal test/system test/money/calendar test/ssh/include \
+  test/ssh/known-hosts test/watch/resume \
   --reporter=dot --reporter=json --outputFile.json="$results"
 code=$?
 cp "$results" coverage/results-ordinary-user.json 2> /dev/null || : > coverage/results-ordinary-user.json

@@ -216,7 +216,7 @@ ${table(
     ['`formats`, `topics[]`', 'of `--output`; of `gpucloud help`'],
   ],
 )}\`type\` is \`boolean\` (a switch), \`string\`, \`enum\` (one of \`choices\`), \`list\` (separated by
-commas), \`number\`, \`duration\` (\`500ms\`, \`30s\`, \`15m\`, \`2h\`, \`3d\`), \`time\`, \`path\` or \`url\`.
+commas), \`number\`, \`duration\` (\`500ms\`, \`30s\`, \`15m\`, \`1h30m\`, \`3d\`), \`time\`, \`path\` or \`url\`.
 `;
 
 function markdownOf(group, commands) {

@@ -4,8 +4,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-npm run --silent build:exe
 export GPUCLOUD_PROGRAM=dist/exe/gpucloud
+# The tests of the packages have just built it from the same source.
+if [ "${1:-}" != --quick ] || [ ! $GPUCLOUD_PROGRAM -nt dist/gpucloud.cjs ]; then
+  npm run --silent build:exe
+fi
 if [ "${1:-}" = --quick ]; then
   tests=(test/e2e/rental test/e2e/follow test/faults/network test/faults/order)
 else

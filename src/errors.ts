@@ -111,10 +111,8 @@ export interface ErrorDetails {
 }
 
 /**
- * An error for people and scripts: a kind of {@link FAILURES}, a message and a hint. `report.ts`
- * prints it.
- *
- * The message never contains a secret. Untrusted text is cleaned before printing.
+ * An error for people and scripts: a kind of {@link FAILURES}, a message and a hint. The message
+ * never contains a secret. Untrusted text is cleaned before printing.
  */
 export class CliError extends Error {
   readonly failure: Failure;
@@ -146,10 +144,7 @@ export class CliError extends Error {
     this.retryAfterMs = details.retryAfterMs;
   }
 
-  /**
-   * Returns the same failure with another message, with `this` as its cause. Keeps all other
-   * details.
-   */
+  /** Returns the same failure and details with another message, and with `this` as its cause. */
   with(message: string, details: ErrorDetails = {}): CliError {
     return new CliError(this.failure, message, { ...this, cause: this, ...details });
   }
@@ -194,6 +189,10 @@ export function unforeseen(thrown: unknown): CliError {
     hint: FAULT_HINT,
     cause: thrown,
   });
+}
+
+export function asCliError(error: unknown): CliError {
+  return error instanceof CliError ? error : unforeseen(error);
 }
 
 /** Returns the original error behind a {@link CliError}, if any. */

@@ -88,6 +88,7 @@ async function main(): Promise<void> {
     platform: process.platform,
     ...(isExecutable ? {} : { nodeVersion: process.version }),
     pid: process.pid,
+    parent: process.ppid,
     uid: process.geteuid?.(),
     isAlive,
     signalGroup,
@@ -269,10 +270,20 @@ function signalGroup(group: number, signal: Signal): boolean {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     // The process exists, but another user owns it.
     return errorCode(error) === 'EPERM';
+  }
+}
+
+/** Whether a process has ended, and its parent has not asked for its exit code. */
+function isZombie(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    return /\) Z [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
   }
 }
 

@@ -1,6 +1,12 @@
 import { hintOf } from './command-line/hints.ts';
 import type { Host } from './context.ts';
-import { CliError, type LoggedEvent, SeveralErrors, unforeseen, unforeseenIn } from './errors.ts';
+import {
+  asCliError,
+  type CliError,
+  type LoggedEvent,
+  SeveralErrors,
+  unforeseenIn,
+} from './errors.ts';
 import { escapeUnseen, RED_ERROR, wrapped } from './output/index.ts';
 import { debugLine } from './output/messages.ts';
 import { withProfile } from './output/shell-line.ts';
@@ -38,10 +44,6 @@ export function faultReport(fault: Error, argv: readonly string[], env: Host['en
   const json = wantsJson(undefined, argv, env);
   const debug = argv.includes('--debug');
   return report(asCliError(fault), { json, profile: undefined, debug });
-}
-
-export function asCliError(error: unknown): CliError {
-  return error instanceof CliError ? error : unforeseen(error);
 }
 
 /** Returns the stack frames of an unexpected error; the report already has its message. */

@@ -7,14 +7,14 @@ import { complete } from './commands/completion/complete.ts';
 import { COMPLETE } from './completion/index.ts';
 import { leavingOf } from './context/interrupts.ts';
 import { type Context, createContext, type Host } from './context.ts';
-import { usageError } from './errors.ts';
+import { asCliError, usageError } from './errors.ts';
 import { warnOfRefusedKey } from './instances/deadlines/unenforced.ts';
 import { markBilling } from './instances/read.ts';
 import { checkColumns, terminalColumns, wantsColour } from './output/index.ts';
 import { createSink } from './output/sink.ts';
 import { lacksRoubleSign } from './output/table/rouble.ts';
 import { buildProgram } from './program.ts';
-import { asCliError, profileIn, report, wantsJson } from './report.ts';
+import { profileIn, report, wantsJson } from './report.ts';
 
 declare const GPUCLOUD_VERSION: string | undefined;
 

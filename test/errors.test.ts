@@ -20,15 +20,16 @@ test('keeps all fields when an error message is extended', () => {
   expect(extended.cause).toBe(error);
 });
 
-test('keeps mayBeBilling when errors are combined into the most serious one', () => {
+test('keeps all fields of the most serious error when errors are combined', () => {
   const several = new SeveralErrors([
     new CliError('notFound', 'gone', { retryable: true, retryAfterMs: 9000 }),
-    new CliError('outcomeUnknown', 'lost', { mayBeBilling: true, retryAfterMs: 1000 }),
+    new CliError('outcomeUnknown', 'lost', { ...full, retryable: false, retryAfterMs: 1000 }),
   ]);
+  const { events: _events, ...kept } = full;
   expect(several).toMatchObject({
+    ...kept,
     exitCode: 7,
     message: 'lost',
-    mayBeBilling: true,
     retryable: false,
     retryAfterMs: 9000,
   });

@@ -23,6 +23,15 @@ describe('a mistyped command line', () => {
       ['nonsense', '--help'],
       `error: unknown command 'nonsense'\nhint: "gpucloud --help" lists the commands\n`,
     ],
+    // After `--` no word is a flag, so the error is not JSON.
+    [
+      ['--', '--json'],
+      `error: unknown command '--json'\nhint: "gpucloud --help" lists the commands\n`,
+    ],
+    [
+      ['--', '--profile', 'x'],
+      `error: unknown command '--profile'\nhint: "gpucloud --help" lists the commands\n`,
+    ],
     [
       ['--help', 'nonsense'],
       `error: unknown command 'nonsense'\nhint: "gpucloud --help" lists the commands\n`,
@@ -49,6 +58,10 @@ describe('a mistyped command line', () => {
       ['help', 'untrack'],
       'error: unknown command \'untrack\'\nhint: did you mean "instances untrack"?\n',
     ],
+    [
+      ['instances', 'create', '--terminate', '4h'],
+      "error: unknown option '--terminate'\nhint: did you mean --terminate-after or --terminate-at?\n",
+    ],
     [['instances', 'list', '--jsn'], "error: unknown option '--jsn'\nhint: did you mean --json?\n"],
     [
       ['drives', 'update'],
@@ -73,7 +86,7 @@ describe('a mistyped command line', () => {
     ],
     [
       ['instances', 'list', '--timeout', 'soon'],
-      'error: --timeout "soon": must be a whole number with a unit, such as 500ms, 30s, 15m, 2h or 3d\n',
+      'error: --timeout "soon": must be whole numbers with units, such as 500ms, 30s, 15m, 1h30m or 3d\n',
     ],
     [
       ['instances', 'list', '--color', 'red'],

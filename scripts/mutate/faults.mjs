@@ -188,6 +188,8 @@ export function faultsOf(source) {
         break;
       }
       case 'CallExpression': {
+        // The order of these arguments does not matter.
+        if (/^Math\.(?:min|max)$/.test(of(node.callee))) break;
         const given = node.arguments;
         for (const [at, first] of given.slice(0, -1).entries()) {
           const second = given[at + 1];

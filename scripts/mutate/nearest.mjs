@@ -3,6 +3,13 @@ import { dirname, join, posix } from 'node:path';
 
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*'(\.[^']+)'/g;
 
+/** They read the flags, values and help of all commands. */
+const OF_ALL_COMMANDS = [
+  'test/command-line/reference.test.ts',
+  'test/completion/answers.test.ts',
+  'test/contract/completes.test.ts',
+];
+
 /** Returns the files that each file under src/ and test/ imports. */
 function importsOf(root) {
   const graph = new Map();
@@ -32,17 +39,20 @@ export function importersOf(root) {
   return importers;
 }
 
-/** Returns the folders and the name in a path, without `src` or `test`. */
+/** Returns the folders and the name in a path, each once, without `src` or `test`. */
 function wordsOf(file) {
-  return file
-    .replace(/(\.test)?\.ts$/, '')
-    .split('/')
-    .slice(1);
+  return new Set(
+    file
+      .replace(/(\.test)?\.ts$/, '')
+      .split('/')
+      .slice(1),
+  );
 }
 
 /**
  * Returns a function that lists the test files that import a file, directly or through other files.
- * Those with the most folders and names in common come first, then those with the fewest steps.
+ * Those with the most folders and names in common come first, then those in the folder of the same
+ * name, then those with the fewest steps. Those of all commands follow the first three.
  */
 export function nearestTests(root) {
   const importers = importersOf(root);
@@ -52,11 +62,17 @@ export function nearestTests(root) {
     for (const file of seen) for (const next of importers.get(file) ?? []) seen.add(next);
     // Most tests reach the source through the command line, so a common name counts first.
     const words = wordsOf(source);
-    const common = (test) => wordsOf(test).filter((word) => words.includes(word)).length;
-    return [...seen]
+    const [, room] = source.split('/');
+    const common = (test) =>
+      [...wordsOf(test)].filter((word) => words.has(word)).length +
+      (test.startsWith(`test/${room}/`) ? 0.5 : 0);
+    const sorted = [...seen]
       .filter((file) => file.endsWith('.test.ts'))
       .map((file) => ({ file, common: common(file) }))
       .sort((a, b) => b.common - a.common)
       .map(({ file }) => file);
+    if (!room.startsWith('command')) return sorted;
+    const first = sorted.slice(0, 3);
+    return [...new Set([...first, ...OF_ALL_COMMANDS, ...sorted])];
   };
 }

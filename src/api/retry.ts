@@ -60,7 +60,7 @@ export async function transmit(call: Call, request: Request): Promise<Sent> {
 }
 
 /** Returns the pause before the next try: Retry-After if sent, otherwise full jitter. */
-export function waitMs(call: Call, response: HttpResponse | undefined, tried: number): number {
+function waitMs(call: Call, response: HttpResponse | undefined, tried: number): number {
   const asked = retryAfterMs(response?.headers, call.settings.clock.now());
   if (response === undefined || asked === undefined) return backoffMs(call, tried);
   if (asksTooLong(call, response)) throw rateLimited(response.status, asked);
@@ -72,6 +72,7 @@ function asksTooLong(call: Call, { headers }: HttpResponse): boolean {
   return asked > Math.min(call.remainingMs(), call.longestPauseMs);
 }
 
-export function backoffMs({ settings }: Call, tried: number): number {
-  return settings.clock.random() * Math.min(8000, 500 * 2 ** (tried - 1));
+/** Returns full jitter up to 0.5 s after the first try, and up to 1 s after the second. */
+function backoffMs({ settings }: Call, tried: number): number {
+  return settings.clock.random() * tried * 500;
 }

@@ -1,4 +1,6 @@
 import type { CatalogEntry } from '../json-results/local.ts';
+import { local } from '../output/time.ts';
+import { roublesText } from '../rules/money.ts';
 import type { NameRecord } from './file.ts';
 
 /** What a catalog name can identify. */
@@ -126,4 +128,25 @@ export function describeEntry({ name, region, id }: CatalogEntry): string {
   return [name, region === null ? null : `(${region})`, id]
     .filter((part) => part !== null)
     .join(' ');
+}
+
+/** Formats the last price seen, as `45.50 ₽/h on 2026-01-15`; undefined if it is unknown. */
+export function priceSeen({ price_per_hour, price_at }: CatalogEntry): string | undefined {
+  return price_per_hour === null ? undefined : `${roublesText(price_per_hour)}/h${onDay(price_at)}`;
+}
+
+/** Formats `out of stock on 2026-01-15`; undefined unless the offer was last seen out of stock. */
+export function stockSeen({ in_stock, in_stock_at }: CatalogEntry): string | undefined {
+  return in_stock === false ? `out of stock${onDay(in_stock_at)}` : undefined;
+}
+
+function onDay(text: string | null): string {
+  const day = dayIn(text);
+  return day === undefined ? '' : ` on ${day}`;
+}
+
+/** Returns the day of a time, as `2026-01-15` in local time. The sandbox's entries have none. */
+export function dayIn(text: string | null): string | undefined {
+  const at = Date.parse(text ?? '');
+  return Number.isNaN(at) ? undefined : local(at).slice(0, 10);
 }

@@ -8,12 +8,15 @@ import { type CatalogFile, changeFile, type NameRecord, readFile } from './file.
 
 export type { CatalogEntry } from '../json-results/local.ts';
 export {
+  dayIn,
   describeEntry,
   fitting,
   KINDS,
   type Kind,
+  priceSeen,
   type Source,
   slug,
+  stockSeen,
 } from './entry.ts';
 
 interface CatalogSettings {

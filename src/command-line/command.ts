@@ -5,7 +5,7 @@ import { CliError, type Failure, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { shellLine } from '../output/shell-line.ts';
 import { foreignFlag, foreignWord, harmless } from './foreign-words.ts';
-import { isRepeated, refuseSecret } from './parse.ts';
+import { isRepeated, refuseComment, refuseSecret } from './parse.ts';
 
 export type AnyCommand = CommandUnknownOpts;
 export type { Command, OptionValues };
@@ -95,11 +95,17 @@ class StrictCommand extends Command {
       const [own, others] = readFlags(args, options, about.ownWords);
       this.given = own;
       this.userCommand = others[0] === '--' ? others.slice(1) : others;
+      refuseComment([
+        ...own,
+        ...(about.ownWords === undefined ? [] : this.userCommand.slice(0, 1)),
+      ]);
       const isSplit = others.length === 0 || others[0] === '--';
       return super.parseOptions([...own, ...(isSplit ? [] : ['--']), ...others]);
     }
     const words = helpLast(args, this.parent === null);
-    const parsed = super.parseOptions(readFlags(words, options, 0).flat());
+    const [flags, more] = readFlags(words, options, 0);
+    refuseComment([...flags, ...more.slice(0, 1)]);
+    const parsed = super.parseOptions([...flags, ...more]);
     const [word] = parsed.operands;
     // Rejects `nonsense --help`, for which commander would print the group's help.
     const isKnown = word === undefined || commands.some((one) => isNamed(one, word));
@@ -119,7 +125,8 @@ class StrictCommand extends Command {
     const suggested = suggestion.replace(/^you mean (one of )?|\?\)$/g, '').split(', ');
     if (code === 'commander.unknownCommand') {
       const [path, word = ''] = [pathOf(this), this.args[0]];
-      const meant = harmless(suggested);
+      // For a word with dashes commander cuts off the first letters of the names that it suggests.
+      const meant = word.startsWith('--') ? [] : harmless(suggested);
       throw (
         foreignWord(this.parent === null ? '' : this.name(), word) ??
         usageError(

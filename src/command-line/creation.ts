@@ -12,7 +12,8 @@ interface Creation {
 
 /**
  * Sends a POST that must not be sent twice. Ctrl-C before it is sent creates nothing. After that,
- * the first Ctrl-C waits for the response, and the second exits with an unknown outcome.
+ * the first Ctrl-C waits for the response, and the second exits with an unknown outcome. The end of
+ * an `mcp` session always waits, since it terminates what the session rented.
  */
 export async function sendOnce<T>(
   { what, bills }: Creation,
@@ -20,7 +21,8 @@ export async function sendOnce<T>(
     interrupts: { first, second },
     creating,
     err,
-  }: Pick<Context, 'interrupts' | 'creating'> & { err: Pick<Context['err'], 'warn'> },
+    host: { session },
+  }: Pick<Context, 'interrupts' | 'creating' | 'host'> & { err: Pick<Context['err'], 'warn'> },
   send: (options: CallOptions) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
@@ -28,14 +30,14 @@ export async function sendOnce<T>(
   const onFirst = () => {
     if (!sent) stop.abort(first.reason);
     else if (!second.aborted && creating.has(what)) {
-      err.warn('outcome_unknown', waitingText([...creating], bills));
+      err.warn('outcome_unknown', waitingText([...creating], bills, session === undefined));
       // Warns once for all requests in flight.
       creating.clear();
     }
   };
   const onSecond = () => stop.abort(second.reason);
   first.addEventListener('abort', onFirst, { once: true });
-  second.addEventListener('abort', onSecond, { once: true });
+  if (session === undefined) second.addEventListener('abort', onSecond, { once: true });
   if (first.aborted) onFirst();
   try {
     return await send({
@@ -57,10 +59,11 @@ export async function sendOnce<T>(
   }
 }
 
-function waitingText(names: readonly string[], bills: boolean): string {
+function waitingText(names: readonly string[], bills: boolean, stops: boolean): string {
   const [responses, its] =
     names.length === 1 ? ['response', 'its outcome stays'] : ['responses', 'their outcomes stay'];
-  return `Waiting for the ${responses}: ${names.join(', ')} may already exist${bills ? ' and be billing' : ''}. Interrupt again to stop waiting; ${its} unknown.`;
+  const again = stops ? ` Interrupt again to stop waiting; ${its} unknown.` : '';
+  return `Waiting for the ${responses}: ${names.join(', ')} may already exist${bills ? ' and be billing' : ''}.${again}`;
 }
 
 interface Created {

@@ -21,7 +21,7 @@ const NO_CATALOG: Hint = {
   isUndocumented: true,
 };
 const NO_DRIVE_END: Hint = {
-  hint: `to pay less, shrink it with "${gpucloud('drives', 'update', 'DRIVE', '--size', '1')}"; to delete it, contact the service's support`,
+  hint: `to pay less, shrink it with "${gpucloud('drives', 'update', 'DRIVE', '--size', '1')}"; to delete it, use the service's web console or contact its support`,
   isUndocumented: true,
 };
 const FORGET: Hint = {

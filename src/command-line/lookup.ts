@@ -64,13 +64,20 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
   return first;
 }
 
-/** Suggests the closest name, then the command that lists all names. */
+/** So many names fit into a hint. */
+const MOST_NAMED = 5;
+
+/** Suggests the closest name, or else the few existing ones; then the command that lists all. */
 function meant<T extends Named>(typed: string, items: readonly T[], lookup: Lookup<T>): string {
   const near = nearest(
     typed,
     items.flatMap((item) => namesOf(item, lookup)),
   );
-  return near === undefined ? lookup.hint : `did you mean "${near}"? List all: ${lookup.hint}`;
+  if (near !== undefined) return `did you mean "${near}"? List all: ${lookup.hint}`;
+  if (items.length === 0 || items.length > MOST_NAMED) return lookup.hint;
+  const names = items.map(({ id, name }) => name ?? id).join(', ');
+  const kind = lookup.what.replace(/^an? /, '');
+  return `existing ${kind}s: ${names}. List all: ${lookup.hint}`;
 }
 
 function namesOf<T extends Named>(item: T, { also }: Lookup<T>): string[] {

@@ -123,6 +123,18 @@ export function commaList(flag: string): (text: string) => string[] {
 }
 
 /**
+ * Rejects the word `#`. A shell that knows no comments at its prompt, such as zsh by default, passes
+ * them on: `run -f job.yaml # run it` would rent an instance to run `#`. For a value, use `--name=#`.
+ */
+export function refuseComment(words: readonly string[]): void {
+  if (!words.includes('#')) return;
+  throw usageError(
+    '"#": the shell passed a comment on as arguments',
+    'nothing was done; leave the comment out, or make zsh ignore comments: setopt interactive_comments',
+  );
+}
+
+/**
  * Rejects an argument that is itself an API key or a private SSH key. The argument is neither sent
  * nor shown. The error warns that the shell's history and other programs have already seen it.
  */

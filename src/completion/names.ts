@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { openCatalog, slug } from '../catalog/index.ts';
+import { openCatalog, priceSeen, slug, stockSeen } from '../catalog/index.ts';
 import {
   folders,
   peekConfig,
@@ -22,6 +22,8 @@ export interface KnownName {
   readonly name: string;
   /** A short state, such as a status; '' for none. */
   readonly state: string;
+  /** A description in gpucloud's own words, instead of the state. */
+  readonly help?: string;
 }
 
 /** The computer whose files contain the names. */
@@ -70,7 +72,11 @@ export function openNames(computer: Computer, flags: SettingsFlags) {
     });
     return (await known())
       .filter((entry) => entry.kind === kind)
-      .map(({ id, name, region }) => ({ id, name: slug(name) || id, state: region ?? '' }));
+      .map((entry) => {
+        const help = [priceSeen(entry), stockSeen(entry)].filter(Boolean).join(', ');
+        const { id, name, region } = entry;
+        return { id, name: slug(name) || id, state: region ?? '', ...(help && { help }) };
+      });
   }
 
   async function known(kind: NameKind): Promise<readonly KnownName[]> {
@@ -78,7 +84,7 @@ export function openNames(computer: Computer, flags: SettingsFlags) {
       case 'instance':
         return instances().in('instances').map(asName);
       case 'profile': {
-        const { current } = config();
+        const current = computer.env.GPUCLOUD_PROFILE || config().current;
         const all = profileNames(config());
         return all.map((name) => ({ id: name, name, state: name === current ? 'active' : '' }));
       }
@@ -104,8 +110,11 @@ export function openNames(computer: Computer, flags: SettingsFlags) {
       return candidates(kind, ended, await known('instance'));
     },
     /** The job of a name is the newest one, so a name is a candidate even if several jobs have it. */
-    ofJobs(ids: readonly string[]): Candidate[] {
-      const names = ids.flatMap((id) => instances().find(id) ?? []).map(asName);
+    ofJobs(oldestFirst: readonly { readonly id: string; readonly state: string }[]): Candidate[] {
+      const names = oldestFirst.flatMap(({ id, state }) => {
+        const found = instances().find(id);
+        return found === undefined ? [] : { ...asName(found), state };
+      });
       return candidates('job', [...new Map(names.map((one) => [one.name, one])).values()]);
     },
   };
@@ -133,19 +142,35 @@ export function candidates(
     times.set(folded, (times.get(folded) ?? 0) + 1);
   }
   return names
-    .map(({ id, name, state }) => ({
+    .map(({ id, name, state, help = isPlain(state) ? state : kind }) => ({
       value: times.get(name.toLowerCase()) === 1 && isPlain(name) ? name : id,
-      help: isPlain(state) ? state : kind,
+      help,
     }))
     .filter(({ value }) => isPlain(value))
     .sort((a, b) => (a.value < b.value ? -1 : 1));
 }
 
-/** Limits the candidates. Of more, offers only those that continue the typed text in any case. */
+/** Limits the candidates. Of more, offers only those that continue the typed text. */
 export function continuing(all: readonly Candidate[], typed: string): Candidate[] {
-  const start = typed.toLowerCase();
-  const fits = ({ value }: Candidate) => value.toLowerCase().startsWith(start);
-  return (all.length > MOST ? all.filter(fits) : all).slice(0, MOST);
+  return (all.length > MOST ? all.filter(({ value }) => continues(value, typed)) : all).slice(
+    0,
+    MOST,
+  );
+}
+
+/** Compares names as commands do: in any case, and `RTX 4090` as `rtx-4090`. */
+function continues(name: string, typed: string): boolean {
+  const folded = (text: string) => text.toLowerCase().replaceAll(' ', '-');
+  return folded(name).startsWith(folded(typed));
+}
+
+/**
+ * If no name continues the typed text as it is, returns the names that do in another spelling. The
+ * shell would not find these.
+ */
+export function spelledOtherwise(all: readonly Candidate[], typed: string): Candidate[] {
+  if (all.some(({ value }) => value.startsWith(typed))) return [];
+  return all.filter(({ value }) => continues(value, typed));
 }
 
 /** Matches nearly every name without the Unicode classes below, since compiling those is slow. */

@@ -107,15 +107,15 @@ function described({ value, help }: Candidate): string[] {
   return help === '' ? [value] : [value, help];
 }
 
-/** Returns the values that continue the typed word, with the part that stays. */
-function beginning({ before, values }: Answer, typed: string): Candidate[] {
+/** Returns the values that continue or replace the typed word, with the part that stays. */
+function beginning({ before, values, replaces }: Answer, typed: string): Candidate[] {
   return values
     .map(({ value, help }) => ({ value: before + value, help }))
-    .filter(({ value }) => value.startsWith(typed));
+    .filter(({ value }) => replaces || value.startsWith(typed));
 }
 
 /** Writes the letters that scripts.ts explains. */
-function marks({ files, continues }: Answer): string {
+function marks({ files, continues, replaces }: Answer): string {
   const after = { list: 'nc', path: 'n', none: '' }[continues ?? 'none'];
-  return `${files ? 'f' : '-'}${after}`;
+  return `${files ? 'f' : '-'}${after}${replaces ? 'r' : ''}`;
 }

@@ -5,8 +5,9 @@ export const HEAD = 'Written by "gpucloud completion": do not edit.';
 
 /**
  * Each script asks gpucloud at every Tab, so it never becomes stale. The first line of the response
- * has letters: `f` for files too, `n` for no blank after a value, `c` for a comma. In zsh and fish,
- * the part of the word that stays before each value follows. After `--`, Node reads no `--env-file`.
+ * has letters: `f` for files too, `n` for no blank after a value, `c` for a comma, `r` for values
+ * that replace the typed word. In zsh and fish, the part of the word that stays before each value
+ * follows. After `--`, Node reads no `--env-file`.
  */
 export const SCRIPTS: Readonly<Record<Shell, string>> = {
   // Supports bash 3.2, which macOS still has. Bash splits words at "=" and ":", so gpucloud gets
@@ -60,6 +61,7 @@ _gpucloud() {
   lines[1]=()
   [[ $how != *n* ]] || after=(-S '')
   [[ $how != *c* ]] || after=(-qS ,)
+  [[ $how != *r* ]] || after+=(-U -i "$IPREFIX")
   _describe -t values value lines "\${(@)after}" || none=1
   [[ $how != *f* ]] || ! _files || none=0
   return none

@@ -41,6 +41,8 @@ export interface Answer {
   readonly values: readonly Candidate[];
   /** Whether a file may follow too. The shell completes it. */
   readonly files: boolean;
+  /** Whether the values replace the typed text, which spells their beginning otherwise. */
+  readonly replaces?: boolean;
   /** What may follow a value directly: more values after a comma, or a path after `INSTANCE:`. */
   readonly continues?: 'list' | 'path';
 }

@@ -13,10 +13,20 @@ export function refusedKeyRemedy({ apiKey, profile }: Settings): string {
 }
 
 /** Returns the hint for a command that needs a key when none is set. */
-export function notSignedIn(settings: Settings, file: ConfigFile): CliError {
-  return new CliError('authentication', 'You are not signed in.', {
-    hint: noKeyRemedy(settings, file),
-  });
+export function notSignedIn(
+  settings: Settings,
+  file: ConfigFile,
+  { GPUCLOUD_API_KEY: given }: Readonly<Record<string, string | undefined>>,
+): CliError {
+  // CI passes a secret that does not exist as an empty variable.
+  const isEmpty = given !== undefined && given.trim() === '';
+  return new CliError(
+    'authentication',
+    `You are not signed in${isEmpty ? ': GPUCLOUD_API_KEY is empty' : ''}.`,
+    {
+      hint: noKeyRemedy(settings, file),
+    },
+  );
 }
 
 /** Suggests another profile that has a key, since no new login is needed then. */

@@ -43,6 +43,8 @@ export interface Host {
   /** Node's version, such as `v20.20.2`; undefined if unknown. */
   readonly nodeVersion?: string;
   readonly pid: number;
+  /** The process that started this one. */
+  readonly parent: number;
   /** User whose files are trusted. Undefined if files have no owner and mode (Windows). */
   readonly uid?: number | undefined;
   isAlive(pid: number): boolean;
@@ -133,6 +135,7 @@ export interface Context {
     | 'dropOutput'
     | 'isAlive'
     | 'pid'
+    | 'parent'
     | 'platform'
     | 'nodeVersion'
     | 'home'

@@ -86,7 +86,7 @@ export function createService(parts: ServiceParts) {
     }
     const { baseUrl, apiKey } = found;
     if (apiKey === undefined) {
-      throw notSignedIn(found, await (await settings.config()).read());
+      throw notSignedIn(found, await (await settings.config()).read(), host.env);
     }
     if (baseUrl === undefined) {
       throw usageError('--base-url (or GPUCLOUD_BASE_URL) is missing');

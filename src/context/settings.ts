@@ -84,7 +84,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
     async ensureSignedIn() {
       const { settings: found } = await resolved();
       if (found.sandbox || found.baseUrl !== undefined || found.apiKey !== undefined) return;
-      throw notSignedIn(found, await (await config()).read());
+      throw notSignedIn(found, await (await config()).read(), env);
     },
     /** Whether reading the key needs neither the keyring nor a command. */
     async isKeyAtHand() {

@@ -36,7 +36,7 @@ export function createStores(
     });
   }
 
-  const journal = lazy(async () => {
+  const ownJournal = lazy(async () => {
     await ensureSignedIn();
     const { sandbox: builtIn, baseUrl, apiKey, account } = await settings();
     return journalOf(
@@ -46,9 +46,15 @@ export function createStores(
     );
   });
 
+  /** A journal also depends on the account, as a request does. */
+  const journal = lazy(async () => {
+    await warnOfEnv();
+    return ownJournal();
+  });
+
   /** Opens the journal without fetching a key, since that might prompt for a passphrase. */
   async function journalAtHand(): Promise<Journal> {
-    if (await isKeyAtHand()) return journal();
+    if (await isKeyAtHand()) return ownJournal();
     const { settings: found, storedKey } = await resolved();
     return journalOf({ service: found.baseUrl?.value ?? '', account: storedKey?.account });
   }

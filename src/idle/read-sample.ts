@@ -85,14 +85,13 @@ interface Shell {
  */
 async function printed(shell: Shell, samples: number, signal: AbortSignal) {
   const running = await shell.start(PROBE_SCRIPT, [String(samples)], signal);
-  const { stdin, stdout, stderr } = running;
+  const { stdout, stderr } = running;
   const stop = () => {
     running.kill();
     stdout.destroy();
     stderr.destroy();
   };
   signal.addEventListener('abort', stop, { once: true });
-  stdin.end();
   const errors = lastOf(stderr).catch(() => '');
   let text = '';
   try {

@@ -164,6 +164,7 @@ async function readOne(
     ...idleTime(known?.idle, serviceNow()),
     ...rescueFields(known?.rescue),
     ...ordered,
+    ...(known?.wasStopped === true && { was_stopped: true }),
   });
   const read = await readInstance(id, api, options);
   if (read.kind === 'there') {

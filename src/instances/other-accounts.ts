@@ -6,7 +6,7 @@ import { accountsIn, type Journal, type Scope } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
 import { isSameName } from '../rules/names.ts';
-import { isTerminated, mayBill } from '../rules/statuses.ts';
+import { mayBill } from '../rules/statuses.ts';
 import { faultOf } from '../system/error-code.ts';
 import { serviceName } from './rent/account.ts';
 
@@ -25,13 +25,10 @@ export interface OtherAccount {
  * Returns the names of an account's requests and instances that may bill, which this computer can't
  * terminate without the key. Ignores an unreadable journal: other commands report it.
  */
-export async function maybeRunning(
-  open: () => Promise<Journal>,
-  isAlive = (status: string | undefined) => !isTerminated(status),
-): Promise<string[]> {
+export async function maybeRunning(open: () => Promise<Journal>): Promise<string[]> {
   try {
     const { instances, unknown } = await (await open()).read();
-    const alive = instances.filter(({ last }) => isAlive(last?.status));
+    const alive = instances.filter(({ last }) => mayBill(last?.status));
     return [...unknown, ...alive].map(({ name }) => name);
   } catch (error) {
     if (error instanceof CliError) return [];
@@ -59,8 +56,7 @@ export async function otherAccounts(context: Context, typed = ''): Promise<Other
     const signedIn = Object.entries(profiles).filter(([, one]) => isSignedInTo(scope, one));
     const [profile] = signedIn.find(([, one]) => one.account !== undefined) ?? [];
     if (profile === undefined && signedIn.length > 0) continue;
-    // Nobody reads a TERMINATING instance again without the key, so it would be listed for ever.
-    const names = await maybeRunning(() => context.journalOf(scope), mayBill);
+    const names = await maybeRunning(() => context.journalOf(scope));
     if (names.length === 0) continue;
     names.sort((a, b) => Number(isSameName(b, typed)) - Number(isSameName(a, typed)));
     const who = accountText(profiles[profile ?? '']?.account, scope);

@@ -25,6 +25,7 @@ export interface Target {
   readonly ends_at?: string | undefined;
   readonly idle?: KnownInstance['idle'];
   readonly copies?: KnownInstance['rescue'];
+  readonly wasStopped?: boolean;
 }
 
 /** How the command uses the instance. */
@@ -169,9 +170,9 @@ export function beginningWithYes(
   );
 }
 
-function targetOf({ id, name, last, deadline, idle, rescue }: KnownInstance): Target {
+function targetOf({ id, name, last, deadline, idle, rescue, wasStopped }: KnownInstance): Target {
   const kept = { ...(idle && { idle }), ...(rescue && { copies: rescue }) };
-  return { id, name, last: last?.status, ends_at: deadline, ...kept };
+  return { id, name, last: last?.status, ends_at: deadline, wasStopped, ...kept };
 }
 
 async function notKnown(

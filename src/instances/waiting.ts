@@ -7,7 +7,7 @@ import { clockTime, inSeconds } from '../output/time.ts';
 import { SECRETS } from '../rules/secrets.ts';
 import { hasSsh } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
-import { answersSsh, isSandbox, sshAddress } from '../watch/ssh-endpoint.ts';
+import { answersSsh, isSandbox, STANDARD_PORT, sshAddress } from '../watch/ssh-endpoint.ts';
 import { createOutage, LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { type Also, waitForStatus } from '../watch/wait.ts';
 import { attempt, type Changed, withBill } from './change/outcome.ts';
@@ -144,7 +144,8 @@ function sshOf({ sshPort }: Awaited, signal: AbortSignal, context: Context): Als
       if (instance.ip_address == null || instance.ip_address === '') return false;
       // In the sandbox, each connection starts its own server.
       if (await isSandbox(context)) return true;
-      const address = sshAddress({ ...instance, ssh_port: instance.ssh_port ?? 22 }, sshPort);
+      const ssh_port = instance.ssh_port ?? STANDARD_PORT;
+      const address = sshAddress({ ...instance, ssh_port }, sshPort);
       return answersSsh(address, longest, signal);
     },
   };

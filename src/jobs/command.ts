@@ -102,19 +102,17 @@ function isHere(word: string): boolean {
   return !isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** Notes that a script of the user runs on this computer with `--here`. */
-export function noteLocal(words: readonly string[], { err }: Context): void {
-  const [script = ''] = words;
-  if (!isHere(script)) return;
-  const each = `parallel --sshloginfile "$GPUCLOUD_SSHLOGINFILE" --nonall --workdir gpucloud-run/work ${shellLine(words, 'linux')}`;
-  err.note(
-    `${script} runs on this computer, not on the instances. To run it on each instance, use an engine: --sync . -- ${shellLine(['sh', '-c', each], 'linux')}`,
-  );
-}
-
-/** Notes a file of the command, or of its `sh -c`, that is only on this computer. */
-export function noteUncopied(words: readonly string[], { err }: Context): void {
-  const file = [...words, ...words.flatMap((word) => word.split(/\s+/))].find(isHere);
+/**
+ * Notes a file of the command, or of its `sh -c`, that is only on this computer. Skips results, which
+ * the command writes.
+ */
+export function noteUncopied(
+  words: readonly string[],
+  isResult: (path: string) => boolean,
+  { err }: Context,
+): void {
+  const all = [...words, ...words.flatMap((word) => word.split(/\s+/))];
+  const file = all.find((word) => isHere(word) && !isResult(word));
   if (file === undefined) return;
   err.note(`${file} is on this computer, but not copied to the instance: --sync . copies it`);
 }

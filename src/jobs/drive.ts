@@ -62,6 +62,7 @@ export async function drive(driver: Driver, steps: Steps): Promise<Finish> {
         break;
       case 'stop':
         failed = await steps.stop();
+        isInterrupted = true;
         seen = await steps.look();
         break;
       case 'collect':

@@ -86,7 +86,10 @@ export async function driveJob(
   const { by, stops, phases, record } = job;
   const own = stepsOf(job, how, context);
   const steps = how.around?.(own) ?? own;
-  phases.begin('starting');
+  // Nothing starts an instance that was there before, or that runs the command: it may be stopped.
+  if (record.on || record.command_started_at !== null)
+    phases.begin('connecting', `to ${record.name}`);
+  else phases.begin('starting');
   try {
     const finish = await drive(by, steps);
     job.isHandedOver = finish === 'handedOver';
@@ -115,7 +118,7 @@ async function leave(
   if (by === 'detach' && seen.kind === 'running') return undefined;
   const isStuck = failure !== undefined && record.exit_code !== null && !isCollected(record);
   if (by === 'reap' && !isStuck && record.kept === kept) return undefined;
-  const end = await leftJob(job, context);
+  const end = await leftJob(job, context, kept);
   await saveEnd(job, end, context);
   return end;
 }

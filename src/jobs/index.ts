@@ -7,8 +7,9 @@ import { newRecord } from './new-record.ts';
 import { createPhases } from './phases.ts';
 import { withJob } from './record/lock.ts';
 import type { Noted } from './record/note.ts';
-import { isRented, writeJob } from './record/record.ts';
+import { isRented } from './record/record.ts';
 import { endUnusable, type Rented, rentFor, saveUnrented, warnIfUnarmed } from './rent.ts';
+import { storeJob } from './same-target.ts';
 
 /** Rents an instance and runs the job to its end. */
 export async function runJob(plan: JobPlan, context: Context): Promise<void> {
@@ -20,7 +21,8 @@ export async function runJob(plan: JobPlan, context: Context): Promise<void> {
   const job: Noted = { record: await newRecord(plan, start, context), isUnsaved: false };
   const handedOver = await withJob(job.record, context, async () => {
     // On disk before the request: if this process is killed, another one finds the job.
-    await writeJob(job.record, context);
+    const from = (at: number) => plan.given.from('fetch', at);
+    await storeJob(job.record, { name, from }, context);
     const phases = createPhases(name, context);
     phases.begin('renting');
     let rented: Rented;

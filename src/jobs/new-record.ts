@@ -3,9 +3,10 @@ import type { Context } from '../context.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
 import { serviceName } from '../instances/rent/account.ts';
 import { shownSetup } from './command.ts';
+import type { Fetch } from './files/copy-out.ts';
 import type { JobPlan } from './job.ts';
 import { timeNow } from './record/note.ts';
-import type { JobRecord } from './record/record.ts';
+import type { JobRecord, StoredFetch } from './record/record.ts';
 import { absolute } from './targets.ts';
 
 type Given = Pick<
@@ -39,11 +40,7 @@ export async function newRecord(given: Given, start: Start, context: Context): P
     setup: shownSetup(toStart) ?? null,
     exclude,
     gitignore,
-    fetch: fetch.map(({ remote, local }) => ({
-      remote,
-      local: absolute(local),
-      fetched_at: null,
-    })),
+    fetch: storedFetch(fetch),
     fetch_every: fetchEvery ?? null,
     keep_on_failure: keepOnFailure ?? null,
     report_file,
@@ -73,4 +70,8 @@ export async function newRecord(given: Given, start: Start, context: Context): P
     kept: null,
     report: null,
   };
+}
+
+export function storedFetch(fetch: readonly Fetch[]): StoredFetch[] {
+  return fetch.map(({ remote, local }) => ({ remote, local: absolute(local), fetched_at: null }));
 }

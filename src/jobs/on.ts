@@ -16,11 +16,12 @@ import { newRecord } from './new-record.ts';
 import { checkInput } from './plan.ts';
 import { withJob } from './record/lock.ts';
 import { note, timeNow } from './record/note.ts';
-import { hasFailedSetup, type JobRecord, readJobs, writeJob } from './record/record.ts';
+import { hasFailedSetup, type JobRecord, readJobs } from './record/record.ts';
 import { lastLine } from './remote/failed-ssh.ts';
 import type { Probed } from './remote/probe.ts';
 import type { RemoteShell } from './remote/remote-shell.ts';
 import { BUSY, exitOf, FREE, RESET } from './remote/supervisor.ts';
+import { ensureOwnTargets, storeJob } from './same-target.ts';
 import { ensureWithoutAgent } from './sign-in.ts';
 import { graceFor } from './stops.ts';
 import { look } from './verbs/look.ts';
@@ -34,7 +35,7 @@ export function severalOn(names: readonly string[], command: readonly string[]):
   const end = command.length === 0 ? '' : ` -- ${shellLine(command)}`;
   return usageError(
     `--on takes one instance, and got ${names.length}: ${names.join(', ')}. Nothing ran.`,
-    `start it on each, with your other flags, and with a folder per instance in --fetch "results:results/$name"; "${gpucloud('jobs', 'attach', 'NAME')}" then follows one:\n  for name in ${shellLine(names)}; do ${gpucloud('run', '--on')} "$name" --detach${end}; done`,
+    `run this line with your other flags. If you use --fetch, give each instance a folder: --fetch "results:results/$name"\n  for name in ${shellLine(names)}; do ${gpucloud('run', '--on')} "$name" --detach${end}; done`,
   );
 }
 
@@ -65,6 +66,13 @@ export async function runOnInstance(
   // Loads the account first: otherwise the instance is not stored, and its job is not listed.
   await ownJournal(context);
   const target = await findInstance(typed, context, { changes: true });
+  const whose = {
+    name: target.name,
+    from: (at: number) => input.given.from('fetch', at),
+    // Decides about jobs on the same instance below.
+    skips: ({ id }: JobRecord) => id === target.id,
+  };
+  await ensureOwnTargets(input.fetch, whose, context);
   const how = await howToSignIn(target, input, context);
   const { home } = (await readJobs(context)).find(({ id }) => id === target.id) ?? {};
   const seen = await look({ ...target, home }, how, LOOK, context);
@@ -91,7 +99,7 @@ export async function runOnInstance(
     const record = { ...(await newRecord(given, start, context)), id: instance.id };
     const by = input.detach ? 'detach' : 'run';
     await withJob(record, context, async () => {
-      await writeJob(record, context);
+      await storeJob(record, whose, context);
       const driven = { record, how, by, command: toStart, deadline } as const;
       await driveAndPrint(await createJob(driven, context), context);
     });

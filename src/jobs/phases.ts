@@ -45,11 +45,12 @@ export function createPhases(name: string, { err, host, clock }: Context, isQuie
     begin(phase, about = name) {
       clear();
       current = phase;
+      const before = text;
       text = `${phase.charAt(0).toUpperCase()}${phase.slice(1)} ${about}`;
       first = undefined;
       if (isQuiet) return;
       shown = err.progress(text);
-      if (!isTerminal) err.note(text);
+      if (!isTerminal && text !== before) err.note(text);
     },
     bytes(count, total = 0) {
       const time = clock.monotonic();

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { posix, resolve } from 'node:path';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { keyChooser } from '../instances/ask/keys.ts';
@@ -6,6 +6,7 @@ import {
   type CheckedEnds,
   checkDeadline,
   type DeadlineFlags,
+  onItsDay,
   wantedDeadline,
 } from '../instances/deadlines/deadline.ts';
 import { ensureNoPending } from '../instances/recover/pending.ts';
@@ -14,14 +15,19 @@ import { makeRequest, missingError, missingFlags } from '../instances/rent/body.
 import { checkCount, numberedNames } from '../instances/rent/count.ts';
 import type { Given } from '../instances/rent/given.ts';
 import { notePrice } from '../instances/rent/hardware.ts';
+import { warnBeforeRenting } from '../instances/rent/planned.ts';
+import { shellLine } from '../output/shell-line.ts';
 import { askDeadline, askJob } from './ask.ts';
-import { commandOf, ensureWords, noteLocal, noteUncopied, shownWords } from './command.ts';
-import { type FileList, listFiles, type Overview, overviewOf } from './files/files.ts';
+import { commandOf, ensureWords, noteUncopied, shownWords } from './command.ts';
+import { type Entry, type FileList, listFiles, type Overview, overviewOf } from './files/files.ts';
 import { containsHome } from './files/merge.ts';
+import { matcherOf } from './files/pattern.ts';
 import { localCommandOf } from './here/local-command.ts';
+import { noteLocal } from './here/note-local.ts';
 import type { Here, JobInput, JobPlan } from './job.ts';
 import { filesText, largestText, leftOutText } from './phases.ts';
 import { ensureRescueKey, withRescue } from './rescue/wanted.ts';
+import { ensureOwnTargets } from './same-target.ts';
 import { ensureSignIn, ensureSsh } from './sign-in.ts';
 import { ensureTargets, fetchInto } from './targets.ts';
 
@@ -37,9 +43,18 @@ export async function planJob(
   const { given: read } = input;
   if (input.here !== undefined) checkCount(read);
   const { toStart, ...checked } = await checkInput(input, read, context);
+  // With --here, each instance has a folder of its name.
+  if (input.here === undefined) {
+    const from = (at: number) => read.from('fetch', at);
+    await ensureOwnTargets(input.fetch, { name: read.flags.name, from }, context);
+  }
   const command = shownWords(toStart);
-  if (input.here !== undefined) noteLocal(command, context);
-  else if (input.sync === undefined) noteUncopied(command, context);
+  if (input.here !== undefined) noteLocal(command, input.here, context);
+  else if (input.sync === undefined) {
+    const isResult = (path: string) =>
+      oldResults(input.fetch, [{ path: posix.normalize(path), kind: 'file' }]).length > 0;
+    noteUncopied(command, isResult, context);
+  }
   const requested = await requestOf({ ...input, command }, read, dryRun, context);
   const names = namesOf(requested.request.instance_name, input.here);
   const { terminateAfter } = requested.ends;
@@ -95,6 +110,7 @@ export async function checkInput(
   await ensureSsh(how, context);
   const overview = files && (await overviewOf(files));
   if (files !== undefined && overview !== undefined) noteFiles(files, overview, context);
+  if (files !== undefined) warnOfOldResults(fetch, files, context);
   return { toStart, files, overview };
 }
 
@@ -150,15 +166,19 @@ async function requestOf(
     const hasIdentity = input.how.identity !== undefined;
     const choose = keyChooser({ ...need, hasIdentity }, context);
     const { body: request, offers, from_profile } = await makeRequest(given, context, choose);
-    for (const offer of offers) notePrice(offer, context, input.here?.count);
-    return { ends, maxPrice, request, offers, from_profile, retryFor };
+    for (const offer of offers) notePrice(offer, { count: input.here?.count, maxPrice }, context);
+    const priced = { offers, maxPrice, count: input.here?.count ?? 1 };
+    await warnBeforeRenting(ends, priced, context);
+    const fixed = dryRun ? ends : await onItsDay(ends, retryFor, context);
+    return { ends: fixed, maxPrice, request, offers, from_profile, retryFor };
   }
   const {
     body: request,
     offers,
     from_profile,
   } = await askJob({ ...input, ends, maxPrice }, given, dryRun, prompts, context);
-  return { ends, maxPrice, request, offers, from_profile, retryFor };
+  const fixed = dryRun ? ends : await onItsDay(ends, retryFor, context);
+  return { ends: fixed, maxPrice, request, offers, from_profile, retryFor };
 }
 
 /** Throws a usage error that names all missing values. */
@@ -182,6 +202,36 @@ function defaultName({ clock }: Context): string {
     .toString(36)
     .padStart(4, '0');
   return `run-${month}${day}-${hour}${minute}-${mark}`;
+}
+
+/** Warns about earlier results in the synced folder: they come back if the command writes none. */
+function warnOfOldResults(
+  fetch: JobInput['fetch'],
+  { entries }: Pick<FileList, 'entries'>,
+  { err }: Context,
+): void {
+  const old = oldResults(fetch, entries);
+  if (old.length === 0) return;
+  const [them, come] = old.length === 1 ? ['it', 'comes'] : ['them', 'come'];
+  const excluded = old.flatMap((remote) => ['--exclude', remote]);
+  err.warn(
+    'copy',
+    `--sync copies ${old.join(' and ')} to the instance, and --fetch copies ${them} back: what an earlier run left there ${come} back as a result. To leave ${them} out: ${shellLine(excluded)}`,
+  );
+}
+
+/** Returns the paths of `--fetch` that `--sync` copies to the instance. */
+export function oldResults(
+  fetch: JobInput['fetch'],
+  entries: readonly Pick<Entry, 'path' | 'kind'>[],
+): string[] {
+  const files = entries.filter(({ kind }) => kind !== 'folder').map(({ path }) => path.split('/'));
+  return fetch.flatMap(({ remote }) => {
+    const path = posix.normalize(remote).replace(/\/$/, '');
+    const parts = path.split('/').map(matcherOf);
+    const isOld = (file: readonly string[]) => parts.every((fits, at) => fits(file[at] ?? ''));
+    return files.some(isOld) ? [path] : [];
+  });
 }
 
 function noteFiles(files: FileList, overview: Overview, { err }: Context): void {

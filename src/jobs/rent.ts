@@ -2,7 +2,7 @@ import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, doubt, unforeseen, usageError } from '../errors.ts';
 import { endOne, hasTriedToEnd } from '../instances/change/ending.ts';
-import { armCommand, readEnforcement } from '../instances/deadlines/armed.ts';
+import { armCommand, noteLoop, readEnforcement } from '../instances/deadlines/armed.ts';
 import { deadlineField } from '../instances/deadlines/deadline.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
 import { type Gates, obtain } from '../instances/rent/capacity.ts';
@@ -118,7 +118,8 @@ export function warnIfUnarmed({ names, ends }: JobPlan, context: Context): Promi
     if (ends.unenforced === true) return;
     const journal = await ownJournal(context);
     const account = await journal.account();
-    if ((await readEnforcement({ account }, context)).deadline.isArmed) return;
+    const enforcement = await readEnforcement({ account }, context);
+    if (enforcement.deadline.isArmed) return noteLoop(enforcement, context);
     const its = names.length === 1 ? 'its deadline' : 'their deadlines';
     context.err.warn(
       'deadline_unenforced',

@@ -93,10 +93,10 @@ export interface Situation {
   readonly isKept: boolean;
   /**
    * The last step of this driver that failed for good: `start` (connecting, copying in, starting),
-   * `follow`, `stop`, or a copy of the results. Its cause is `missing` on the instance, `here` on
-   * this computer, or `cut` by the connection.
+   * `follow`, `stop`, or a copy of the results. Its cause is `missing` on the instance, `nothing` if
+   * a command that was stopped or soon failed has written nothing there, `here` on this computer, or `cut` by the connection.
    */
-  readonly failed: 'none' | 'start' | 'follow' | 'stop' | 'missing' | 'here' | 'cut';
+  readonly failed: 'none' | 'start' | 'follow' | 'stop' | 'missing' | 'nothing' | 'here' | 'cut';
 }
 
 export type Step =
@@ -221,17 +221,34 @@ function ofOver(job: Happened, isFailure: boolean, driver: Driver, now: Situatio
     return isWanted && now.interrupt === 'none' && now.time !== 'past' ? 'keep' : 'end';
   }
   if (now.interrupt === 'last' || now.interrupt === 'hangUp') return 'end';
-  const isTried = now.failed === 'missing' || now.failed === 'here' || now.failed === 'cut';
+  const isTried = isMissing(now) || now.failed === 'here' || now.failed === 'cut';
   if (!isTried) {
     return now.time === 'past' && !now.isLastTry ? 'end' : 'collect';
   }
-  // A missing path never appears, and `jobs stop` requests the end.
-  if (driver === 'stop' && now.failed === 'missing') return 'end';
+  if (driver === 'stop' && isMissing(now)) return ofStopped(job, isFailure, now);
+  const isEmpty = now.failed === 'nothing' && isFailure && !now.keepsOnFailure;
+  if (isEmpty && job.kept === null) return 'end';
   if (job.kept !== null || now.time === 'past' || now.interrupt !== 'none')
     return ofKept(job, driver, now);
   // Before the next pass, this computer and the connection may change, but no missing path appears.
-  if (driver === 'reap' && now.failed !== 'missing') return 'leave';
+  if (driver === 'reap' && !isMissing(now)) return 'leave';
   return now.keepsForResults ? 'keep' : 'end';
+}
+
+function isMissing({ failed }: Situation): boolean {
+  return failed === 'missing' || failed === 'nothing';
+}
+
+/**
+ * A missing path never appears, and `jobs stop` requests the end. But if the command has written
+ * something, the path may be wrong. A command of `--here` may have written on other instances.
+ */
+function ofStopped(job: Happened, isFailure: boolean, now: Situation): Step {
+  const isHere = job.here && (isFailure || now.isInterrupted);
+  const isLost = now.failed === 'missing' && !isHere && !job.on;
+  if (!isLost || !now.keepsForResults || now.time === 'past') return 'end';
+  // Without a schedule, nothing would end the instance at an earlier deadline.
+  return job.kept === null && now.isArmed ? 'keep' : 'leave';
 }
 
 /** A kept instance ends at its deadline, by `reap` or else by this process. */
@@ -244,7 +261,7 @@ function ofKept(job: Happened, driver: Driver, now: Situation): Step {
 /** Never ends an instance that existed before. The job ends once nothing of it is left to copy. */
 function onExisting(step: Step, job: Happened, state: JobState, now: Situation): Step {
   // A path that is missing after the command does not appear later.
-  const isLeft = !job.collected && now.failed !== 'missing';
+  const isLeft = !job.collected && !isMissing(now);
   if (step === 'keep' || step === 'stay') return isLeft ? 'leave' : 'end';
   if (step !== 'end') return step;
   const isDone =

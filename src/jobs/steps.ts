@@ -10,9 +10,10 @@ import { endedElsewhere, endJob, saveEnd } from './end/end-job.ts';
 import type { Connected, Job } from './job.ts';
 import { createJobOutput } from './output.ts';
 import { note, timeNow } from './record/note.ts';
-import { happenedIn, hasFailedSetup, isShown, readEnded } from './record/record.ts';
+import { happenedIn, hasFailedSetup, isShown, readEnded, receivedPaths } from './record/record.ts';
 import { observed, probe } from './remote/probe.ts';
-import { exitOf } from './remote/supervisor.ts';
+import type { RemoteShell } from './remote/remote-shell.ts';
+import { exitOf, WROTE, WROTE_NOTHING } from './remote/supervisor.ts';
 import { collect } from './stages/collect.ts';
 import { connect } from './stages/connect.ts';
 import { fetchEvery } from './stages/fetch-every.ts';
@@ -40,6 +41,8 @@ export interface HowToDrive {
 const [LOOK, REAP] = [30_000, 20_000];
 /** Milliseconds between two attempts to copy the results of a kept instance, and between looks. */
 const [STAY, SLICE] = [60_000, 1_000];
+/** Milliseconds in which a command that fails has written few results. */
+const SOON = 5 * 60_000;
 /** Milliseconds between two looks of `reap` at a command, before and after SIGINT. */
 const [BEFORE, AFTER] = [10_000, 2_000];
 
@@ -195,7 +198,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         isArmed: armed,
         skipsResults: how.skipsResults === true,
         keepsOnFailure: (kept ?? 0) > 0,
-        keepsForResults: kept !== 0,
+        // The end of a session terminates the instance.
+        keepsForResults: kept !== 0 && !hasEnded(context.host.session),
       };
     },
 
@@ -248,7 +252,12 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         );
       } else if (by !== 'reap') {
         const ends = on ? 'leaves' : 'terminates';
-        err.note(`Interrupting the command. Ctrl-C again ${ends} ${name} without copying results.`);
+        // An agent has no second Ctrl-C.
+        const next =
+          context.host.session === undefined
+            ? `Ctrl-C again ${ends} ${name} without copying results.`
+            : 'Its results are copied next.';
+        err.note(`Interrupting the command. ${next}`);
       }
       interruptInBackground(job, there(), context);
     },
@@ -283,14 +292,24 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         return 'none';
       } catch (error) {
         job.failure = error instanceof CliError ? error : unforeseen(error);
-        return failedOf(job.failure);
+        const failed = failedOf(job.failure);
+        const uncopied = { why: job.failure.message, isMissing: failed === 'missing' };
+        await note(job, { uncopied }, context);
+        const isAsked = by === 'stop' && seen.kind !== 'running';
+        const isSoon = seen.kind === 'exited' && hasFailedSoon(job.record);
+        const isUnsure = failed === 'missing' && (isAsked || isSoon);
+        return isUnsure && (await hasNothing(seen, job, there().shell)) ? 'nothing' : failed;
       }
     },
 
     async keep(why) {
       const isEmpty = job.seen.kind === 'absent' && !job.record.here;
       const leaves = by !== 'run' && by !== 'detach';
-      await keep(job.record, { why, isEmpty, isArmed: await isArmed(), leaves }, context);
+      const isMissing = job.failure?.failure === 'notFound';
+      const armed = await isArmed();
+      const waits = !armed && by !== 'reap';
+      const how = { why, isEmpty, isMissing, isArmed: armed, waits, leaves };
+      await keep(job.record, how, context);
       await note(job, { kept: why }, context);
     },
 
@@ -311,6 +330,10 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       // The start was stored, but never reached the instance.
       if (seen.kind === 'absent' && !isShown(job.record)) {
         await note(job, { command_started_at: null }, context);
+      }
+      if (how.skipsResults === true) {
+        // Results that the user gave up are not missing.
+        await note(job, { fetch: receivedPaths(job.record) }, context);
       }
       stops.close();
       const end = await endJob(job, { isAtDeadline: timeOf() !== 'early' }, context);
@@ -333,6 +356,40 @@ function interruptOf({ interrupts: { first, second } }: Context): Situation['int
   const failure = reason instanceof CliError ? reason.failure : undefined;
   if (failure === 'hungUp') return 'hangUp';
   return second.aborted || failure !== 'interrupted' ? 'last' : 'first';
+}
+
+/**
+ * Whether a command failed so soon that running it again costs less than keeping its instance: it may
+ * have written results elsewhere on the instance.
+ */
+function hasFailedSoon({ here, exit_code, command_started_at, exited_at, took }: Job['record']) {
+  if (here || exit_code === null || exit_code === 0) return false;
+  // This computer may have learned of the exit much later.
+  const seen = Date.parse(exited_at ?? '') - Date.parse(command_started_at ?? '');
+  return (took === undefined ? seen : took.command * 1000) < SOON;
+}
+
+/**
+ * Whether the command's folder is gone, or a command that did not succeed has written nothing there,
+ * so that no result can be there under another name. Returns false if a missing path is outside that
+ * folder, or if that is unknown.
+ */
+async function hasNothing(
+  seen: Observation,
+  { record, stops, isInterrupted }: Job,
+  shell: RemoteShell,
+): Promise<boolean> {
+  if (seen.kind === 'absent') return true;
+  if (record.exit_code === 0 && !isInterrupted) return false;
+  const missing = record.fetch.filter(({ fetched_at }) => fetched_at == null);
+  if (missing.some(({ remote }) => /^\/|^~|\.\./.test(remote))) return false;
+  try {
+    const { stdout } = await shell.run(WROTE, '', stops.last);
+    return stdout.split('\n').includes(WROTE_NOTHING);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return false;
+  }
 }
 
 /** Classifies why results could not be copied. */

@@ -82,6 +82,8 @@ export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'ori
   /** Whether the instance was terminated or untracked. */
   readonly archived: boolean;
   readonly untracked: boolean;
+  /** Whether this computer has seen it stopping or stopped. */
+  readonly wasStopped: boolean;
 }
 
 /** What this computer knows about an ID. */

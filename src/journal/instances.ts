@@ -2,7 +2,7 @@ import { renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Instance } from '../api/index.ts';
-import { isTerminated } from '../rules/statuses.ts';
+import { isTerminated, leadsTo } from '../rules/statuses.ts';
 import { errorCode } from '../system/error-code.ts';
 import { privateFolder } from '../system/files.ts';
 import type { Ends, KnownInstance } from './contract.ts';
@@ -73,6 +73,12 @@ function keptInstance(
   const record = parseRecord('instance', path, text);
   if (record === undefined || fileName(record.id) !== name) return undefined;
   return { path, folder, place, record };
+}
+
+/** Returns an instance's record with a new response. */
+export function withLast(record: InstanceRecord, last: SeenInstance): InstanceRecord {
+  const stopped = leadsTo('STOPPED', last.status) ? { was_stopped: true } : {};
+  return { ...record, name: last.name, last, ...stopped };
 }
 
 export function newInstance(id: string, origin: Origin, known_at: string): InstanceRecord {
@@ -173,6 +179,7 @@ export function knownInstance(
   state: string,
 ): KnownInstance {
   const { id, name, origin, last, known_at, request, untracked_at, session } = record;
+  const { was_stopped: wasStopped = false } = record;
   return {
     id,
     name,
@@ -185,6 +192,7 @@ export function knownInstance(
     request,
     archived: place === 'archive',
     untracked: untracked_at !== undefined,
+    wasStopped,
     ...(session && { session }),
   };
 }

@@ -21,6 +21,7 @@ import {
   knownInstance,
   newInstance,
   seenInstance,
+  withLast,
   writeInstance,
 } from './instances.ts';
 import type {
@@ -91,7 +92,7 @@ export function known(store: Store) {
     const record = kept?.record ?? newInstance(id, origin, now());
     const last = newsOf(record);
     try {
-      await writing(() => writeInstance(folder, { ...record, name: last.name, last }, kept));
+      await writing(() => writeInstance(folder, withLast(record, last), kept));
     } catch (error) {
       isUnwritable = true;
       throw error;
@@ -158,8 +159,8 @@ export function known(store: Store) {
         const { untracked_at, ...before } = kept?.record ?? newInstance(id, origin, now());
         const record = isForeign(before) ? { ...before, origin } : before;
         const last = instance && seenInstance(instance, record, now());
-        const news = last === undefined ? {} : { name: last.name, last };
-        await writeInstance(store.main(), { ...record, ...news }, kept);
+        const news = last === undefined ? record : withLast(record, last);
+        await writeInstance(store.main(), news, kept);
         return kept === undefined || untracked_at !== undefined;
       }),
 

@@ -80,6 +80,8 @@ const schemas = lazy(() => {
       /** UID of the instance's create request. */
       request: z.nullable(text),
       untracked_at: z.optional(text),
+      /** Whether a response has shown the instance stopping or stopped, also if it was started since. */
+      was_stopped: z.optional(z.boolean()),
       session: z.optional(session),
       /** The service's response as last read, without secrets. */
       last: z.optional(
@@ -161,6 +163,21 @@ const schemas = lazy(() => {
        * schedulers.
        */
       entry: z.optional(text),
+      /** The process that ran, and the one that started it. Older versions wrote none. */
+      run: z.optional(
+        z.looseObject({
+          pid: z.number(),
+          parent: z.number(),
+          /** Whether `parent` has started several runs: a loop, not a scheduler. */
+          loops: z.boolean(),
+          /** Whether it followed another run after about the time between two runs. */
+          repeats: z.optional(z.boolean()),
+          /** Whether it printed to a terminal. */
+          typed: z.optional(z.boolean()),
+          /** Name of the computer or container. Several may share the folder, but no process IDs. */
+          host: z.optional(text),
+        }),
+      ),
       /** Whether the run used its profile's stored key. */
       stored: z.optional(z.boolean()),
       /** Version of the gpucloud that ran. Older versions than this field wrote none. */

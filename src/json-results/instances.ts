@@ -33,7 +33,7 @@ function rescueFields() {
 
 /** `get`, `create` and `reorder`: the service's instance, with its deadline on this computer. */
 export const shownInstance = lazy(() => {
-  const { maybeTime, number, maybeNumber, maybeRoubles } = fields();
+  const { maybeTime, number, maybeNumber, maybeRoubles, flag } = fields();
   return z.extend(instance(), {
     /** The deadline in service time (ISO 8601). */
     ends_at: maybeTime,
@@ -44,6 +44,8 @@ export const shownInstance = lazy(() => {
     ...rescueFields(),
     /** `get`: the price times the hours since the creation; null if unknown. */
     cost_estimate: z.optional(maybeRoubles),
+    /** true if this computer has seen it stopped: the estimate may also count that time. */
+    was_stopped: z.optional(flag),
   });
 });
 
@@ -79,6 +81,8 @@ export const listedInstance = lazy(() => {
     ...rescueFields(),
     /** The price times the hours since the creation; null if unknown. */
     cost_estimate: z.optional(maybeRoubles),
+    /** true if this computer has seen it stopped: the estimate may also count that time. */
+    was_stopped: z.optional(flag),
     unread: flag,
     last_seen_at: z.optional(maybeTime),
     uid: z.optional(maybeText),

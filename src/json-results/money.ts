@@ -107,7 +107,7 @@ export const spending = lazy(() => {
 
 /** An instance of `billing spend --by instance`. The last row has no ID: it is the rest. */
 export const instanceSpending = lazy(() => {
-  const { maybeText, maybeRoubles } = fields();
+  const { maybeText, maybeRoubles, flag } = fields();
   return z.object({
     id: maybeText,
     name: maybeText,
@@ -117,6 +117,8 @@ export const instanceSpending = lazy(() => {
     hours: maybeText,
     /** Price times hours. In the last row: what the other rows do not explain. */
     cost_estimate: maybeRoubles,
+    /** true if this computer has seen it stopped: hours and cost may also count that time. */
+    was_stopped: z.optional(flag),
   });
 });
 

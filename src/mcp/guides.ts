@@ -12,31 +12,17 @@ A parameter is a flag of the command: max_price is --max-price. Hints name comma
 ${level === 'read' ? 'These tools change nothing and rent nothing.' : budget}`;
 }
 
-interface Resource {
-  readonly uri: string;
-  readonly name: string;
-  readonly description: string;
-  readonly mimeType: string;
-  /** The text, or the command that prints it. The purse has neither. */
-  readonly text?: string;
-  readonly words?: readonly string[];
-}
-
-/** Returns the purse, the catalog, and the pages of docs/. */
-export function resourcesFor(hasPurse: boolean): Resource[] {
-  const json = { mimeType: 'application/json' };
-  const purse = {
-    uri: 'gpucloud://purse',
-    name: 'purse',
-    description: 'What the session has spent and may spend',
-    ...json,
-  };
+/** Returns the purse, the catalog, which is the result of a tool, and the pages of docs/. */
+export function resourcesFor(level: Level) {
+  const json = { mimeType: 'application/json', text: undefined, tool: undefined };
+  const description = 'What the session has spent and may spend';
+  const purse = { uri: 'gpucloud://purse', name: 'purse', description, ...json };
   const catalog = {
     uri: 'gpucloud://catalog',
     name: 'catalog',
     description: 'Known offers and images, with their last prices',
     ...json,
-    words: ['catalog', 'list', '--json', '--no-input'],
+    tool: 'catalog_list',
   };
   const pages = Object.entries(built.pages()).map(([name, text]) => ({
     uri: `gpucloud://docs/${name}`,
@@ -44,8 +30,9 @@ export function resourcesFor(hasPurse: boolean): Resource[] {
     description: text.slice('# '.length, text.indexOf('\n')),
     mimeType: 'text/markdown',
     text,
+    tool: undefined,
   }));
-  return [...(hasPurse ? [purse] : []), catalog, ...pages];
+  return [...(level === 'read' ? [] : [purse]), catalog, ...pages];
 }
 
 export const PROMPTS = [
@@ -56,25 +43,18 @@ export const PROMPTS = [
       { name: 'command', description: 'command to run in the folder', required: true },
       { name: 'folder', description: 'folder to copy (default: the current one)' },
     ],
-  },
-  { name: 'billing', description: 'Show what is billing, and why' },
-];
-
-/** Returns a prompt's text; undefined if there is no such prompt. */
-export function promptText(
-  name: string,
-  { command = '', folder = '.' }: Readonly<Record<string, string>>,
-): string | undefined {
-  const texts: Readonly<Record<string, string>> = {
-    run_folder:
+    text: ({ command = '', folder = '.' }: Readonly<Record<string, string>>) =>
       `Run this command on a rented GPU, in a copy of the folder ${JSON.stringify(folder)}: ${JSON.stringify(command)}. ` +
       'Read gpucloud://purse, gpucloud://catalog and gpucloud://docs/run first. ' +
       'Call run with dry_run, and show me the offer, the price and the deadline. ' +
       'After I agree, call run with fetch for the results, and show me the output and the cost.',
-    billing:
+  },
+  {
+    name: 'billing',
+    description: 'Show what is billing, and why',
+    text: () =>
       'Find out what is billing and why, with status, instances_list, audit and billing_runway. ' +
       'List each instance with its price per hour, how long it has run, and what will end it. ' +
       'Name what nobody seems to use. Terminate nothing without asking me.',
-  };
-  return Object.hasOwn(texts, name) ? texts[name] : undefined;
-}
+  },
+];

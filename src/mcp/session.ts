@@ -4,7 +4,7 @@ import type { Context, Session } from '../context.ts';
 import { CliError, doubt, failuresOf, isInterrupt, isOfOneReading, usageError } from '../errors.ts';
 import { endOne } from '../instances/change/ending.ts';
 import { ensureArmed } from '../instances/deadlines/armed.ts';
-import { readSandboxTime, serviceTime } from '../instances/deadlines/service-time.ts';
+import { serviceTime } from '../instances/deadlines/service-time.ts';
 import { warnUnenforced } from '../instances/deadlines/unenforced.ts';
 import { journalOfKey } from '../instances/recover/pending.ts';
 import { purseOf } from '../instances/rent/purse.ts';
@@ -15,6 +15,7 @@ import { LAST_TRY } from '../jobs/verbs/hand-over.ts';
 import type { Journal, KnownInstance } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { kopecksText, type Money } from '../rules/money.ts';
+import type { WarningCode } from '../warnings.ts';
 import type { Level } from './tools.ts';
 
 export interface SessionFlags {
@@ -32,13 +33,16 @@ export interface Renting {
   readonly journal: Journal;
 }
 
+export type Target = Pick<KnownInstance, 'id' | 'name'>;
+
 /** Milliseconds between two checks of deadlines. */
 const LOOK = 30_000;
 
-/** Checks the flags. Returns undefined for a session that rents nothing. */
+/** Checks the flags. Returns undefined for a session that rents nothing. `stop` stops requests. */
 export async function openSession(
   { allow, maxCost, maxInstances, for: time, keep, unenforced }: SessionFlags,
   context: Context,
+  stop: AbortSignal,
 ): Promise<Renting | undefined> {
   if (allow === 'read') {
     if ((maxCost ?? maxInstances ?? time) === undefined && !keep) return undefined;
@@ -53,10 +57,12 @@ export async function openSession(
     );
   }
   if (!unenforced) await ensureArmed(['deadline', 'job'], context);
-  const journal = await journalOfKey(context);
-  if (unenforced) await warnUnenforced(['deadline', 'job'], journal, context);
-  const endsAt = (await serviceTime(context)).now() + time;
-  return { limits: { id: randomUUID(), maxCost, maxInstances, endsAt, keeps: keep }, journal };
+  return context.shielded(async (own) => {
+    const journal = await journalOfKey(own);
+    if (unenforced) await warnUnenforced(['deadline', 'job'], journal, own);
+    const endsAt = (await serviceTime(own)).now() + time;
+    return { limits: { id: randomUUID(), maxCost, maxInstances, endsAt, keeps: keep }, journal };
+  }, stop);
 }
 
 /** Describes the purse for agents, in the service's names. */
@@ -75,107 +81,79 @@ export async function purseShown({ limits, journal }: Renting): Promise<object> 
 }
 
 /** Returns how long a deadline has passed, in milliseconds; NaN without one. */
-export function lateness(
-  { deadline }: Pick<KnownInstance, 'deadline'>,
-  { serviceClock }: Pick<Context, 'serviceClock'>,
-): number {
+export function lateness({ deadline }: KnownInstance, { serviceClock }: Context): number {
   return serviceClock.now() - Date.parse(deadline ?? '');
 }
 
-/** Prints what the third signal does: it ends this process at once. */
-export async function explainThird({ limits, journal }: Renting, { err }: Context): Promise<void> {
-  const names = (await purseOf(limits, journal)).living.map(({ name }) => name);
-  const left = names.length === 1 ? 'it to its deadline' : 'them to their deadlines';
-  if (names.length === 0) return;
-  err.note(`Still terminating ${names.join(', ')}. Another signal leaves ${left}.`);
-}
-
-/** Neither stops jobs nor hurries by default. */
-interface HowToEnd {
-  /** Returns whether it has terminated the instance. */
-  stopJob?(instance: Pick<KnownInstance, 'id' | 'name'>): Promise<boolean>;
-  /**
-   * Also terminates an instance if the context's signal ends copying, since nothing else would if
-   * the client killed the server.
-   */
-  readonly hurries?: boolean;
-  /** Gets an error for each instance that ends before its `--rescue` paths are copied. */
-  onLost(error: CliError): void;
-}
-
 /**
- * Terminates some of a session's instances. First copies the paths of `--rescue`, until the context's
- * signal, and stops their jobs with `stopJob`. If copying is impossible, leaves the instance to its
- * deadline. Returns an error for each instance that may still be billing.
+ * Terminates some of a session's instances, after copying the paths of `--rescue`. If that fails,
+ * leaves the instance to its deadline. Returns an error for each instance that may still be billing,
+ * and adds to `lost` what was not copied from the others. At the end of the session, `stopJob` returns
+ * whether it has terminated the instance, the context's signal terminates without copying, and
+ * requests with an unknown outcome are errors.
  */
 export async function endRented(
   { limits, journal }: Renting,
   which: (instance: KnownInstance) => boolean,
+  lost: CliError[],
   context: Context,
-  { stopJob = async () => false, hurries = false, onLost }: HowToEnd,
+  stopJob?: (instance: Target) => Promise<boolean>,
 ): Promise<CliError[]> {
-  const { living } = await purseOf(limits, journal);
+  const { living, open } = await purseOf(limits, journal);
   const gate = createGate(AT_ONCE);
-  async function copied(one: Pick<KnownInstance, 'id' | 'name'>): Promise<CliError[]> {
-    try {
-      for (const error of await rescueFirst(one, context)) onLost(error);
-    } catch (error) {
-      if (!hurries || !context.signal.aborted) return failuresOf(Promise.reject(error));
-      const missing = await missingPaths(one.id, context);
-      if (missing === undefined) return [];
-      const message = `Terminating ${one.name} although its --rescue is incomplete (${missing}).`;
-      onLost(new CliError('runFailed', message, { resource: one.id }));
+  async function rescueOne({ id, name }: Target): Promise<CliError[]> {
+    const copying = rescueFirst({ id, name }, context).then((errors) => lost.push(...errors));
+    const [fault] = await failuresOf(copying);
+    if (fault === undefined) return [];
+    if (stopJob === undefined || !context.signal.aborted) {
+      return [fault.with(fault.message, { resource: id, mayBeBilling: true })];
     }
+    const missing = await missingPaths(id, context);
+    const message = `Terminating ${name} although its --rescue is incomplete (${missing}).`;
+    if (missing !== undefined) lost.push(new CliError('runFailed', message, { resource: id }));
     return [];
   }
-  async function endIt({ last, rescue, ...one }: KnownInstance): Promise<CliError[]> {
-    const [fault] = rescue === undefined ? [] : await copied(one);
-    if (fault !== undefined) {
-      return [fault.with(fault.message, { resource: one.id, mayBeBilling: true })];
-    }
-    // Not before copying, since it terminates the instance.
-    if (await stopJob(one)) return [];
-    const ending = await endOne({ ...one, last: last?.status }, context, gate);
+  async function endIt({ id, name, last, rescue }: KnownInstance): Promise<CliError[]> {
+    const faults = rescue === undefined ? [] : await rescueOne({ id, name });
+    // Not before copying, since stopping the job terminates the instance.
+    if (faults.length > 0 || (await stopJob?.({ id, name })) === true) return faults;
+    const ending = await endOne({ id, name, last: last?.status }, context, gate);
     return ending.kind === 'ended' ? [] : [ending.error];
   }
-  return (await Promise.all(living.filter(which).map(endIt))).flat();
-}
-
-/** Returns an error for each request of the session whose outcome is unknown. */
-export async function unresolved({ limits, journal }: Renting): Promise<CliError[]> {
-  const { open } = await purseOf(limits, journal);
-  return open.map(({ name }) =>
+  const faults = (await Promise.all(living.filter(which).map(endIt))).flat();
+  if (stopJob === undefined) return faults;
+  const doubts = open.map(({ name }) =>
     doubt(`The outcome of the session's request for ${name} is unknown. It may be billing.`, {
       resource: name,
       hint: gpucloud('instances', 'recover', name),
     }),
   );
+  return [...faults, ...doubts];
 }
 
 /**
- * Finishes detached jobs and terminates instances at their deadlines, as `reap` does, until the
- * context's signal. Calls `onOver` when the session's time is over, or with why it can't go on. Returns
- * when nothing is in hand.
+ * Finishes detached jobs and ends instances at their deadlines, as `reap` does, until the signal.
+ * Calls `onOver` when the session's time is over or an error stops it. Waits for what is in hand.
  */
 export async function watchDeadlines(
   renting: Renting,
-  onOver: (...faults: unknown[]) => void,
+  onOver: (fault?: unknown) => void,
   context: Context,
 ): Promise<void> {
   const { clock, err, serviceClock, signal } = context;
   const { limits, journal } = renting;
-  const warn = (faults: readonly CliError[]) => {
-    for (const fault of faults) {
-      if (!isInterrupt(fault)) err.warn('deadline_passed', fault.message);
-    }
+  const warn = (code: WarningCode, error: CliError | undefined) => {
+    if (error !== undefined && !isInterrupt(error)) err.warn(code, error.message);
   };
   async function endInTime({ id }: KnownInstance, jobs: readonly JobRecord[]): Promise<void> {
-    await finishJobs({ open: jobs, every: LOOK }, context, ({ error }) => {
-      if (error !== undefined) err.warn('job_unfinished', error.message);
-    });
+    await finishJobs({ open: jobs, every: LOOK }, context, ({ error }) =>
+      warn('job_unfinished', error),
+    );
+    const lost: CliError[] = [];
     const isDue = (one: KnownInstance) => one.id === id && lateness(one, context) >= 0;
-    const onLost = ({ message }: CliError) => err.warn('rescue_failed', message);
-    warn(await endRented(renting, isDue, context, { onLost }));
+    const faults = await endRented(renting, isDue, lost, context);
+    for (const error of faults) warn('deadline_passed', error);
+    for (const error of lost) warn('rescue_failed', error);
   }
   const inHand = new Map<string, Promise<void>>();
   try {
@@ -185,21 +163,21 @@ export async function watchDeadlines(
       await clock.sleep(Math.min(LOOK, left), signal);
       const { living } = await purseOf(limits, journal);
       if (living.length === 0) continue;
-      await readClock(context);
+      // A computer that slept has lost the service's time.
+      const [unread] = await failuresOf(serviceTime(context));
+      if (unread !== undefined && !isOfOneReading(unread)) throw unread;
       const { open } = await openJobs(context);
       signal.throwIfAborted();
       for (const one of living) {
         const jobs = open.filter(({ id }) => id === one.id);
-        if (jobs.length === 0 && !(lateness(one, context) >= 0)) continue;
         // A job ends its last try by itself; this holds even if its connection hangs.
         const isLate = jobs.length > 0 && lateness(one, context) > LAST_TRY;
         const task = `${one.id} ${isLate}`;
         if (inHand.has(task)) continue;
         // A copy can last long. Other deadlines don't wait for it.
-        const work = failuresOf(endInTime(one, isLate ? [] : jobs)).then((faults) => {
-          warn(faults);
-          inHand.delete(task);
-        });
+        const work = failuresOf(endInTime(one, isLate ? [] : jobs))
+          .then(([fault]) => warn('deadline_passed', fault), onOver)
+          .finally(() => inHand.delete(task));
         inHand.set(task, work);
       }
     }
@@ -207,18 +185,5 @@ export async function watchDeadlines(
     if (!signal.aborted) onOver(error);
   } finally {
     await Promise.all(inHand.values());
-  }
-}
-
-/** Reads the service's time again: a computer that slept has lost it. */
-async function readClock(context: Context): Promise<void> {
-  const { serviceClock } = context;
-  try {
-    if (serviceClock.isExact()) await readSandboxTime(context);
-    else {
-      await (await context.api({ quiet: true })).users.me();
-    }
-  } catch (error) {
-    if (!isOfOneReading(error)) throw error;
   }
 }

@@ -6,6 +6,7 @@ import { instant } from '../output/time.ts';
 import { type Money, priceIn, zero } from '../rules/money.ts';
 import { GONE, isTerminated } from '../rules/statuses.ts';
 import { postingOf } from './ledger.ts';
+import { SEVEN_DAYS } from './rows.ts';
 
 /** Milliseconds since 1970. */
 export interface Window {
@@ -264,18 +265,13 @@ function lateIn(window: Window, one: Chargeable): number {
 }
 
 /**
- * Assumed lifetime of a drive whose creation is unknown: the service deletes it after 7 days
- * without payment.
- */
-const SUSPENDED = 168 * HOUR;
-
-/**
  * Returns the milliseconds of unpaid time for which a drive can be charged in a window. The
  * document says "debt for the frozen period accumulates and is charged on top-up" (API document:
- * Drive status). Never more than the drive's lifetime.
+ * Drive status). Never more than the drive's lifetime: at most the 7 days after which the service
+ * deletes it, if its creation is unknown.
  */
 function debtOf({ kind, from, to }: Chargeable, window: Window, toppedUp: boolean) {
   if (kind !== 'drive' || !toppedUp) return 0;
   const end = Math.min(to ?? window.to, window.to);
-  return from === undefined ? SUSPENDED : Math.max(0, end - from);
+  return from === undefined ? SEVEN_DAYS : Math.max(0, end - from);
 }

@@ -2,6 +2,7 @@ import { FAILURES } from '../errors.ts';
 import type { Armed, Enforcement } from '../instances/deadlines/armed.ts';
 import type { OtherAccount } from '../instances/other-accounts.ts';
 import type { AccountDrive, AccountInstance } from '../json-results/money.ts';
+import { withStop } from '../output/messages.ts';
 import { instant, relative, spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
 import { inRoubles, zero } from '../rules/money.ts';
@@ -9,6 +10,7 @@ import { typedName } from '../rules/names.ts';
 import { GONE, UNKNOWN } from '../rules/statuses.ts';
 import { type AccountReading, alikeFaults } from './account.ts';
 import { groupText, type MoneyFacts, moneyFacts, unexplainedText, whyUnchecked } from './facts.ts';
+import { fullText } from './full-drive.ts';
 import { driveRow, instanceRows, lineOf } from './rows.ts';
 
 /** A condition of an account that needs a person's attention. */
@@ -29,6 +31,10 @@ export interface Finding {
 interface OpenJob {
   /** The ID of the job's instance. */
   readonly id: string;
+  /** The instance existed before the job, and outlives it. */
+  readonly on: boolean;
+  /** The command runs on this computer, and its `run` uses several instances. */
+  readonly here: boolean;
   readonly name: string;
   /** The exit code of the job's command; null if not known yet. */
   readonly exit_code: number | null;
@@ -38,15 +44,20 @@ interface OpenJob {
    * When gpucloud noticed that the command had disappeared without an exit code; null otherwise.
    */
   readonly lost_at: string | null;
-  /** The instance existed before the job, and outlives it. */
-  readonly on: boolean;
   /** Seconds since the job began. */
   readonly age_seconds: number;
   /** Whether a process of this computer follows the job. */
   readonly isFollowed: boolean;
   /** Why the instance refused the last sign-in of `reap`. */
   readonly sign_in_refused?: string | null | undefined;
+  /** Why the last copy of the results failed. */
+  readonly uncopied?: { readonly why: string; readonly isMissing: boolean } | null | undefined;
+  /** The words that copy another path than that of `--fetch`. */
+  readonly copyWords: readonly string[];
 }
+
+/** A job that ended without its results. */
+type LostJob = Pick<OpenJob, 'id' | 'name'>;
 
 /** The facts behind all findings. */
 export interface Look {
@@ -57,6 +68,7 @@ export interface Look {
   /** undefined if the caller doesn't check whether deadlines are enforced. */
   readonly enforcement: Enforcement | undefined;
   readonly jobs: readonly OpenJob[];
+  readonly lost: readonly LostJob[];
   readonly others: readonly OtherAccount[];
 }
 
@@ -64,13 +76,15 @@ export interface Look {
 interface Local {
   readonly enforcement?: Enforcement;
   readonly jobs?: readonly OpenJob[];
+  /** Jobs that lately ended without their results. */
+  readonly lost?: readonly LostJob[];
   /** Other accounts whose instances may bill. */
   readonly others?: readonly OtherAccount[];
 }
 
 export function lookAt(
   reading: AccountReading,
-  { enforcement, jobs = [], others = [] }: Local = {},
+  { enforcement, jobs = [], lost = [], others = [] }: Local = {},
 ): Look {
   const { instances, drives, now } = reading;
   return {
@@ -80,6 +94,7 @@ export function lookAt(
     drives: (drives ?? []).filter(({ status }) => status !== 'DELETED').map(driveRow),
     enforcement,
     jobs,
+    lost,
     others,
   };
 }
@@ -104,9 +119,6 @@ const LATE = 10 * 60_000;
 /** Age in seconds at which an instance without a deadline may have been forgotten. */
 const LONG = 24 * 3600;
 
-/** Share of a drive's size from which it counts as full: it then grows by itself. */
-const FULL = 0.95;
-
 /** All kinds of findings, most serious first. */
 const KINDS: readonly ((look: Look) => Finding[])[] = [
   unreadParts,
@@ -120,7 +132,12 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   ofInstances({
     code: 'deadline_passed',
     test: (row, look) => mayRun(row) && secondsLate(row, look) >= 0,
-    message: (row, look) => `${short(row.name)} is ${lateText(row, look)}`,
+    message(row, look) {
+      // A scheduled reap copies the results of a running instance first.
+      const loses = row.status === 'STOPPED' && look.jobs.some(({ id }) => id === row.id);
+      const results = loses ? '; terminating it deletes the uncopied results of its job' : '';
+      return `${short(row.name)} is ${lateText(row, look)}${results}`;
+    },
     evidence: (row, look) => `${lineOf(row)}, ${lateText(row, look)}`,
     next: () => ['instances', 'reap'],
   }),
@@ -137,8 +154,15 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   ofJobs({
     code: 'job_results',
     test: ({ exit_code, kept }) => kept === 'results' || (kept === null && exit_code !== null),
-    message: ({ name }) => `The results of ${short(name)} are still on the instance. To fetch them`,
-    next: ({ name, id }) => ['jobs', 'attach', typedName(name, id)],
+    message(job, look) {
+      const { name, uncopied } = job;
+      const ends = endText(job, look);
+      if (uncopied?.isMissing !== true)
+        return `The results of ${short(name)} are still on the instance.${ends} To fetch them`;
+      return `${short(name)}: ${clamp(withStop(uncopied.why), 120)}${ends} To copy another path`;
+    },
+    next: ({ name, id, uncopied, copyWords }) =>
+      uncopied?.isMissing === true ? copyWords : ['jobs', 'attach', typedName(name, id)],
   }),
   ofJobs({
     code: 'job_lost',
@@ -154,6 +178,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
       `"instances reap" can't finish the job of ${short(name)} (${clamp(why ?? '', 80)}). To finish it`,
     next: ({ name, id }) => ['jobs', 'attach', typedName(name, id)],
   }),
+  lostResults,
   unfollowed,
   ofInstances({
     code: 'running_long',
@@ -227,9 +252,8 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   }),
   ofDrives({
     code: 'drive_full',
-    test: (row) => row.bills === true && row.status !== 'SUSPENDED' && usedShare(row) >= FULL,
-    message: (row) =>
-      `Drive ${title(row)} uses ${Math.floor(usedShare(row) * 100)} % of its ${row.size_gb} GB. The service raises its size and price when more data is stored`,
+    test: (row) => fullText(row) !== undefined,
+    message: (row) => fullText(row) ?? '',
     next: ({ name, id }) => ['drives', 'get', typedName(name, id)],
   }),
   ofInstances({
@@ -282,13 +306,19 @@ function ofDrives({ code, test, message, next }: Kind<AccountDrive>) {
       .map((row) => finding(code, row.id, message(row, look), next?.(row)));
 }
 
-/** Skips jobs of terminated instances: those have no results. */
+/** Skips jobs of terminated instances: those have no results. The first is the one that ends first. */
 function ofJobs({ code, test, message, next }: Kind<OpenJob>) {
   return (look: Look): Finding[] =>
     look.jobs
       .filter((job) => look.instances.some((row) => row.id === job.id && mayRun(row)))
       .filter((job) => test(job, look))
+      .sort((a, b) => endOf(a, look) - endOf(b, look))
       .map((job) => finding(code, job.id, message(job, look), next?.(job)));
+}
+
+function endOf({ id }: OpenJob, { instances }: Look): number {
+  const row = instances.find((one) => one.id === id);
+  return row?.ends_at == null ? Number.MAX_VALUE : Date.parse(row.ends_at);
 }
 
 function ofInstances({ code, test, message, next, evidence }: Kind<AccountInstance>) {
@@ -349,25 +379,59 @@ function unenforced({ instances, enforcement, jobs }: Look): Finding[] {
   ];
 }
 
-/** Returns a finding for the jobs that may have ended while their instances bill. */
+/**
+ * Returns a finding for the jobs that may have ended while their instances bill, and one for each
+ * job whose instance is stopped: nothing runs there, and a scheduled `reap` can't copy from it.
+ */
 function unfollowed({ instances, enforcement, jobs }: Look): Finding[] {
-  if (enforcement?.job.isArmed !== false) return [];
+  const rows = instances.filter(mayRun);
   const open = jobs.filter(
-    ({ id, on, exit_code, kept, lost_at, sign_in_refused, isFollowed }) =>
-      instances.some((row) => row.id === id && mayRun(row)) &&
-      !on &&
+    ({ id, exit_code, kept, lost_at, sign_in_refused, isFollowed }) =>
+      rows.some((row) => row.id === id) &&
       exit_code === null &&
       kept === null &&
       lost_at === null &&
       sign_in_refused == null &&
       !isFollowed,
   );
-  const [first, ...others] = open;
+  const isStopped = ({ id }: OpenJob) =>
+    rows.some((row) => row.id === id && row.status === 'STOPPED');
+  return [
+    ...open.filter(isStopped).map(stopped),
+    ...(enforcement?.job.isArmed === false ? running(open.filter((one) => !isStopped(one))) : []),
+  ];
+}
+
+/** Says when a kept instance is terminated by its `run` or `reap`; '' if nothing does that. */
+function endText({ id, kept, isFollowed }: OpenJob, look: Look): string {
+  const row = look.instances.find((one) => one.id === id);
+  const isEnforced = isFollowed || look.enforcement?.deadline.isArmed === true;
+  if (kept !== 'results' || !isEnforced || row?.ends_at == null) return '';
+  const late = secondsLate(row, look);
+  return late >= 0 ? '' : ` In ${spanText(-late)}, it is terminated with its results.`;
+}
+
+function lostResults({ lost }: Look): Finding[] {
+  const [first, ...others] = lost;
+  if (first === undefined) return [];
+  const names = `${short(first.name)}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+  const message = `The results of ${names} were not copied. To see why`;
+  const next = ['jobs', 'get', typedName(first.name, first.id)];
+  return [finding('job_results_lost', first.id, message, next)];
+}
+
+function stopped({ id, name }: OpenJob): Finding {
+  const message = `${short(name)} is STOPPED, and the output and results of its job are not copied. To reach them`;
+  const next = ['instances', 'start', typedName(name, id), '--wait=ssh'];
+  return finding('job_unfollowed', id, message, next);
+}
+
+function running([first, ...others]: readonly OpenJob[]): Finding[] {
   if (first === undefined) return [];
   const text =
     others.length === 0
-      ? `The job of ${short(first.name)}, started ${spanText(first.age_seconds)} ago, may have ended: nothing on this computer follows it`
-      : `The jobs of ${short(first.name)} and ${others.length} more may have ended: nothing on this computer follows them`;
+      ? `The job of ${short(first.name)}, started ${spanText(first.age_seconds)} ago, may have ended while its instance bills: nothing on this computer follows it`
+      : `The jobs of ${short(first.name)} and ${others.length} more may have ended while their instances bill: nothing on this computer follows them`;
   return [finding('job_unfollowed', first.id, `${text}. To check`, ['jobs', 'list'])];
 }
 
@@ -404,11 +468,6 @@ function lateText(row: AccountInstance, look: Look): string {
 
 function ageText({ age_seconds: age }: AccountInstance): string {
   return `rented ${spanText(age ?? 0)} ago`;
-}
-
-/** The API document doesn't define GB. The bigger unit, GiB, never reports too early. */
-function usedShare({ used_bytes: used, size_gb: size }: AccountDrive): number {
-  return used === null || size === null || size <= 0 ? 0 : Number(used) / (size * 2 ** 30) || 0;
 }
 
 /** Formats a range, since no field shows when the drive was suspended. */

@@ -85,7 +85,7 @@ export interface Deletion {
 }
 
 /** "After 7 days the drive is deleted permanently" (API document: Drive status, SUSPENDED). */
-const SEVEN_DAYS = 7 * 24 * 3_600_000;
+export const SEVEN_DAYS = 7 * 24 * 3_600_000;
 
 /**
  * Returns the range of the deletion time. No documented field has the suspension time, which is

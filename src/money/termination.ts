@@ -40,7 +40,8 @@ export function termination(context: Context) {
     const described = targets.map((target) => {
       const last = known.find(({ id }) => id === target.id)?.last;
       const price = priceIn(last?.price_per_hour_snapshot);
-      return titled(target, price === undefined ? '' : `, ${inRoubles(price)}/h`);
+      const isPriced = price !== undefined && instanceStatus(last?.status).bills === 'yes';
+      return titled(target, isPriced ? `, ${inRoubles(price)}/h` : '');
     });
     if ((await context.prompts()) !== undefined) {
       const read = await readAll(targets, context);
@@ -79,7 +80,9 @@ export function termination(context: Context) {
       const amount = expected.get(id);
       const about = amount === undefined ? [] : [`About ${inRoubles(amount)} will be returned.`];
       const logged = waited && isTerminated(status) ? await billed(id) : [];
-      const facts = [...(logged.length > 0 ? logged : about), ...driveText(id, drives)];
+      // The service's own words: without a time, they read as the cost of the whole rental.
+      const lastHour = logged.length === 0 ? about : [`For its last hour: ${logged.join(' ')}`];
+      const facts = [...lastHour, ...driveText(id, drives)];
       if (facts.length > 0) found.set(id, facts.join(' '));
     }
     return found;
@@ -167,9 +170,14 @@ function atStake(instance: Instance, now: number): string {
   const { name, id, status, price_per_hour_snapshot: price } = instance;
   const amount = priceIn(price);
   const created = instant(instance.created_at);
+  const cost = {
+    yes: amount === undefined ? 'price unknown' : `${inRoubles(amount)}/h`,
+    no: undefined,
+    undocumented: 'cost not documented',
+  }[instanceStatus(status).bills];
   const facts = [
     status,
-    amount === undefined ? 'price unknown' : `${inRoubles(amount)}/h`,
+    ...(cost === undefined ? [] : [cost]),
     ...(created === undefined ? [] : [`rented ${spanText(Math.max(0, now - created) / 1000)} ago`]),
   ].join(', ');
   return `${name ?? id}: ${facts}`;

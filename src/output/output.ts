@@ -166,7 +166,10 @@ export interface TableBlock {
   readonly rows: readonly (readonly Cell[])[];
   /** Leave out later columns rather than cut one of these first columns. */
   readonly uncut?: number;
-  /** Leave out columns after these first columns rather than cut a column to a few cells. */
+  /**
+   * Leave out columns after these first columns rather than cut a column to a few cells. If these do
+   * not fit either, the last of them go below their row.
+   */
   readonly needed?: number;
   readonly more?: string | undefined;
 }

@@ -27,16 +27,15 @@ export function widthIsUndisputed(text: string): boolean {
 export function clamp(text: string, limit: number): string {
   if (width(text) <= limit) return text;
   const room = Math.max(limit, 1) - 1;
-  if (!NOT_SINGLE.test(text)) return `${text.slice(0, room)}…`;
   const kept: string[] = [];
   let used = 0;
   for (const point of text) {
-    used += stringWidth(point);
+    used += width(point);
     if (used > room) break;
     kept.push(point);
   }
   // Some characters are wider together than apart, so measure the whole text.
-  while (stringWidth(kept.join('')) > room) kept.pop();
+  while (width(kept.join('')) > room) kept.pop();
   return `${kept.join('')}…`;
 }
 
@@ -49,7 +48,7 @@ export function padding(text: string, cells: number): string {
  * the spaces before them.
  */
 const UNIT =
-  /(?<=^| )(?: *\S*\d (?:₽|RUB)\S*| *\S*\bgpucloud(?: (?!or |and )[^\s"();,]+)+\S*| *\S+)/g;
+  /(?<=^| )(?: *\S*\d (?:₽|RUB)\S*| *(?:sh -c ")?nohup sh -c '[^']*' >\/dev\/null 2>&1 &"?| *\S*\bgpucloud(?: (?!or |and )[^\s"();,]+)+\S*| *\S+)/g;
 
 /** Matches a command, not a sentence about gpucloud. */
 const COMMAND =

@@ -108,8 +108,8 @@ function formOf(question: Question, theme: QuestionTheme, size: Size): object {
   switch (question.form) {
     case 'text': {
       const { initial, check } = question;
+      // A question without a type asks for a text.
       return {
-        type: 'input',
         default: initial,
         validate: (text: string) => check?.(text) ?? true,
       };

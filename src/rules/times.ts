@@ -8,14 +8,15 @@ const MILLISECONDS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Parses a duration as people write it, into milliseconds: `500ms`, `30s`, `15m`, `2h`, `3d`. */
+/** Parses a duration as people write it, into milliseconds: `500ms`, `15m`, `1h30m`, `3d`. */
 export function duration(text: string): Verdict<number> {
-  const match = /^([0-9]{1,9})(ms|s|m|h|d)$/.exec(text);
-  const unit = MILLISECONDS[match?.[2] ?? ''];
-  if (match === null || unit === undefined) {
-    return broken('must be a whole number with a unit, such as 500ms, 30s, 15m, 2h or 3d');
+  if (!/^([0-9]{1,9}(ms|s|m|h|d))+$/.test(text)) {
+    return broken('must be whole numbers with units, such as 500ms, 30s, 15m, 1h30m or 3d');
   }
-  return kept(Number(match[1]) * unit);
+  const parts = [...text.matchAll(/([0-9]+)([a-z]+)/g)];
+  return kept(
+    parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (MILLISECONDS[unit] ?? 0), 0),
+  );
 }
 
 /** Formats a duration as people type it, in its largest whole unit. */

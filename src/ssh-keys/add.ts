@@ -18,9 +18,7 @@ export async function addKey(
   const there = await registered(key, await api.sshKeys.list());
   if (there !== undefined) {
     const called = there.name ?? there.id;
-    context.err.note(
-      `This key is already in the account, as ${called} (${there.fingerprint ?? there.id}).`,
-    );
+    context.err.note(`This key is already in the account, as ${called} (${key.fingerprint}).`);
     return { stored: there, isNew: false };
   }
   const body = { name, public_key: key.line, ...(isDefault ? { is_default: true } : {}) };

@@ -52,6 +52,14 @@ export function usableKeys(halves: readonly PrivateHalf[]): ReadonlySet<string> 
   return new Set(halves.filter(({ isLocked }) => !isLocked).map(({ key }) => key.id));
 }
 
+/**
+ * Returns a key whose private key is surely on this computer, unlike those whose public key the
+ * service hides.
+ */
+export function keyHere(halves: readonly PrivateHalf[]): SshKey | undefined {
+  return halves.find(({ file, isHeld, isLocked }) => (file ?? isHeld) && !isLocked)?.key;
+}
+
 /** Returns the error for a key with a passphrase, in a command that can't prompt for one. */
 export function lockedKeyError({ key: { name, id }, file }: PrivateHalf): CliError {
   return lockedError(`--ssh-key ${name ?? id}`, file);

@@ -134,7 +134,8 @@ export async function startProgram({
     child.unref();
   }
   function end(signal: Signal): void {
-    if (hasEnded()) return;
+    // A signal to a program that did not start would reach gpucloud's own process group.
+    if (hasEnded() || child.pid === undefined) return;
     const isLast = isAsked || signal === 'SIGKILL';
     isAsked = true;
     child.kill(isLast ? 'SIGKILL' : signal);
@@ -162,7 +163,10 @@ export async function startProgram({
     get isLate() {
       return isLate;
     },
-    kill: hear === undefined ? (signal) => void child.kill(signal) : end,
+    kill: (signal) => {
+      if (hear !== undefined) end(signal);
+      else if (child.pid !== undefined) child.kill(signal);
+    },
   };
 }
 
@@ -275,9 +279,8 @@ function untilIdle(source: Readable, exited: Promise<unknown>) {
   void exited.then(() => {
     const timer = setInterval(() => {
       // A reader that is slower than the program still gets all of it.
-      const isWaiting = !isMoving && source.readableLength === 0 && !stream.writableNeedDrain;
+      if (!isMoving && !stream.writableNeedDrain) source.destroy();
       isMoving = false;
-      if (isWaiting) source.destroy();
     }, IDLE);
     source.once('close', () => clearInterval(timer));
   });
@@ -319,8 +322,8 @@ const SYSTEM = 'C:\\Windows\\System32';
 
 /**
  * Finds a program in a folder of PATH on Windows. Windows would search the current folder first, in
- * which anyone may have put a program. Returns a path unchanged. For a missing program, returns a
- * path to no file, so that starting it fails as on other systems.
+ * which anyone may have put a program. Returns a path unchanged. For a program in no folder of PATH,
+ * returns its path among Windows' own: without a file there, starting it fails as on other systems.
  */
 export function onPath(
   file: string,
@@ -332,9 +335,9 @@ export function onPath(
   const [, path = ''] = Object.entries(env).find(([name]) => /^path$/i.test(name)) ?? [];
   const folders = path.split(';').map((folder) => folder.replaceAll('"', ''));
   const endings = win32.extname(file) === '' ? ['.exe', '.com'] : ['', '.exe'];
-  const candidates = [...folders.filter(win32.isAbsolute), SYSTEM].flatMap((folder) =>
-    endings.map((ending) => join(folder, `${file}${ending}`)),
-  );
+  const candidates = folders
+    .filter(win32.isAbsolute)
+    .flatMap((folder) => endings.map((ending) => join(folder, `${file}${ending}`)));
   return candidates.find(isFile) ?? join(SYSTEM, `${file}.exe`);
 }
 

@@ -76,12 +76,15 @@ export function knownSshEndpoint(instance: Enterable, user?: string): SshEndpoin
   }
 }
 
+/** The port of an SSH server if the service returned none. */
+export const STANDARD_PORT = 22;
+
 /** Returns the plain ssh command, for people and for computers without gpucloud. */
 export function sshCommand(instance: Enterable): string | undefined {
-  const endpoint = knownSshEndpoint({ ...instance, ssh_port: instance.ssh_port ?? 22 });
+  const endpoint = knownSshEndpoint({ ...instance, ssh_port: instance.ssh_port ?? STANDARD_PORT });
   if (endpoint === undefined) return undefined;
   const { user, host, port } = endpoint;
-  return port === 22 ? `ssh ${user}@${host}` : `ssh -p ${port} ${user}@${host}`;
+  return port === STANDARD_PORT ? `ssh ${user}@${host}` : `ssh -p ${port} ${user}@${host}`;
 }
 
 function portOf({ id, ssh_port: port }: Enterable): number {

@@ -153,8 +153,8 @@ async function redraw<T, R>(
       const nextAt = clock.monotonic() + turn.pause;
       const { isRequested } = turn;
       if ('fault' in turn) {
+        // The next tick shows it.
         last = last && { ...last, nextAt, isRequested, fault: turn.fault };
-        await live.refresh();
       } else {
         if (last === undefined) {
           progress.done();

@@ -31,11 +31,16 @@ describe.each(['settings', 'options'])('a call with a signal in the %s', (where)
     expect(server.seen).toEqual([]);
   });
 
-  test('rejects a read in flight with the abort reason', async () => {
+  test('rejects a read in flight with the abort reason, and ends its connection', async () => {
     const controller = new AbortController();
-    const server = await rawServer(() => controller.abort(INTERRUPT));
+    let ended: Promise<unknown> | undefined;
+    const server = await rawServer((socket) => {
+      ended = new Promise((resolve) => socket.once('close', resolve));
+      controller.abort(INTERRUPT);
+    });
     const { api, options } = using(server.url, controller.signal);
     await expect(api.users.me(options)).rejects.toBe(INTERRUPT);
+    await ended;
   });
 
   test('reports an unknown outcome for a POST in flight', async () => {

@@ -1,13 +1,13 @@
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type DescribedService, describedService } from '../openapi/described-service.ts';
-import { type Checker, createChecker } from '../openapi/description.ts';
+import { type Checker, describedChecker } from '../openapi/description.ts';
 import { INSTANCE_ID as ID, samples } from '../openapi/samples.ts';
 import { type Service, startService } from '../support/service.ts';
 import { apiFor, KEY } from './harness.ts';
 
 let checker: Checker;
 beforeAll(async () => {
-  checker = await createChecker();
+  checker = await describedChecker();
 });
 
 /** Starts a service that checks requests against the OpenAPI description. */

@@ -181,14 +181,25 @@ describe('DELETE', () => {
   test.each<[string, Step]>([
     ['200 without data', json(200, { status: 'success', code: 200 })],
     ['200 with data', data(null)],
+    ['200 with a text code', json(200, { code: 'DELETED' })],
+    ['200 with codes below 400', json(200, { code: 399, statusCode: 399 })],
     ['204 without a body', plain('', 204)],
   ])('accepts %s as a successful deletion', async (_name, step) => {
     await expect(apiFor((await scripted(step)).url).sshKeys.delete('k')).resolves.toBeUndefined();
   });
 
-  test('rejects an HTML sign-in page as the response to a deletion', async () => {
-    const api = apiFor((await scripted(plain('<html>'))).url);
-    expect((await failureOf(api.sshKeys.delete('k'))).failure).toBe('notUnderstood');
+  test.each<[string, Step, string]>([
+    ['an HTML sign-in page', plain('<html>'), 'it is an HTML page, perhaps from a proxy.'],
+    ['the status "error"', json(200, { status: 'error' }), 'it reports an error.'],
+    ['code 400', json(200, { status: 'success', code: 400 }), 'it reports an error.'],
+    ['statusCode 400', json(200, { statusCode: 400 }), 'it reports an error.'],
+  ])('rejects %s as the response to a deletion', async (_name, step, why) => {
+    const api = apiFor((await scripted(step)).url);
+    const { failure, message } = await failureOf(api.sshKeys.delete('k'));
+    expect([failure, message]).toEqual([
+      'notUnderstood',
+      `Could not read the response to DELETE /ssh-keys/{id}: ${why}`,
+    ]);
   });
 });
 

@@ -12,8 +12,9 @@ async function service() {
     requests.push(request.url ?? '');
     response.end('whole');
   });
-  const handshakes: string[] = [];
-  server.on('secureConnection', () => handshakes.push('done'));
+  // The names that clients ask for: false for an address.
+  const handshakes: unknown[] = [];
+  server.on('secureConnection', (socket) => handshakes.push(socket.servername));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -49,6 +50,16 @@ test('accepts a certificate from a trusted authority', async () => {
   const { url, requests } = await service();
   expect(await get(url, trusting)).toBe('whole');
   expect(requests).toEqual(['/']);
+});
+
+// Without the name, a server of several hosts presents another one's certificate.
+test.each([
+  ['localhost', 'localhost'],
+  ['127.0.0.1', false],
+])('names the host %s in the handshake: %s', async (host, name) => {
+  const { url, handshakes } = await service();
+  await get(url.replace('127.0.0.1', host), trusting);
+  expect(handshakes).toEqual([name]);
 });
 
 test("runs other work while waiting for the peer's handshake", async () => {

@@ -55,9 +55,9 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   'tar-stream': /^jobs\/files\/tar\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^system\/lock\.ts$/,
-  '@modelcontextprotocol/sdk/server/index.js': /^mcp\/sdk\.ts$/,
-  '@modelcontextprotocol/sdk/server/stdio.js': /^mcp\/sdk\.ts$/,
-  '@modelcontextprotocol/sdk/types.js': /^mcp\/sdk\.ts$/,
+  '@modelcontextprotocol/sdk/server/index.js': /^mcp\/protocol\.ts$/,
+  '@modelcontextprotocol/sdk/server/stdio.js': /^mcp\/protocol\.ts$/,
+  '@modelcontextprotocol/sdk/types.js': /^mcp\/(protocol|result|tools)\.ts$/,
 };
 
 const ANYWHERE = /./;

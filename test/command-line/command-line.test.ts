@@ -99,6 +99,49 @@ test.each([
   });
 });
 
+describe('a comment that the shell passed on', () => {
+  test.each([
+    '# rent',
+    '-q # rent',
+    '--help # rent',
+    '--profile # rent',
+    'instances # rent',
+    'instances help # rent',
+    'instances list # rent',
+    'instances list --columns # rent',
+    'instances list --help # rent',
+    'instances stop a # rent --yes',
+    'instances ssh a # rent',
+    'instances ssh a -- # rent',
+    'run -f job.yaml # rent',
+    'run -f job.yaml -- # rent',
+    'run # rent -- make',
+  ])('is refused before sending a request: %s', async (line) => {
+    expect(await world.cli(line.split(' '))).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr:
+        'error: "#": the shell passed a comment on as arguments\nhint: nothing was done; leave the comment out, or make zsh ignore comments: setopt interactive_comments\n',
+      requests: [],
+    });
+  });
+
+  test.each([
+    ['instances list --columns=#', "error: --columns: unknown column '#'"],
+    ['instances list -- #', 'error: too many arguments: "#"'],
+    ['instances list #1', 'error: too many arguments: "#1"'],
+    ['run -- make # all', 'error: run: missing --offer, --image, --terminate-after'],
+    ['run make #', 'error: run: missing --offer, --image, --terminate-after'],
+    ['instances ssh a -- make # all', 'error: INSTANCE "a":'],
+  ])('is not suspected in %s', async (line, message) => {
+    const { stderr, requests } = await world.cli(line.split(' '));
+    expect({ stderr, requests }).toEqual({
+      stderr: expect.stringContaining(message),
+      requests: [],
+    });
+  });
+});
+
 test("suggests the folder's environment variable in a disk error", async () => {
   const file = join(world.home, 'file');
   await writeFile(file, '');

@@ -67,6 +67,7 @@ test('sends nothing if Ctrl-C arrives before the request', async () => {
     {
       interrupts: { first: first.signal, second: second.signal },
       creating: new Set(),
+      host: CONTEXT.host,
       err: { warn: (_code, text) => void warnings.push(text) },
     },
     async ({ onSending }) => {

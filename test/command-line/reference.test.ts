@@ -40,25 +40,6 @@ describe('the generated reference', () => {
     ).toEqual([]);
   });
 
-  test.each([
-    ['billing spend', { '--by': 'enum', '--since': 'time', '--until': 'time' }],
-    [
-      'sandbox serve',
-      { '--port': 'number', '--speed': 'number', '--fault': 'enum', '--state': 'path' },
-    ],
-    ['instances get', { '--watch': 'boolean', '--interval': 'duration' }],
-    [
-      'billing transactions',
-      {
-        ...{ '--type': 'list', '--page': 'number', '--limit': 'number', '--all': 'boolean' },
-        ...{ '--since': 'time', '--until': 'time' },
-      },
-    ],
-  ])('gives each flag of %s the type of its values', (name, types) => {
-    const flags = reference.commands.find(({ command }) => command === name)?.flags ?? [];
-    expect(Object.fromEntries(flags.map(({ long, type }) => [long, type]))).toEqual(types);
-  });
-
   test('includes the generated reference in the package', () => {
     const { man, files } = JSON.parse(textOf('package.json'));
     expect(man, STALE).toEqual(manPages(reference));

@@ -158,9 +158,10 @@ describe('profiles', () => {
   test('completes profile names', async () => {
     expect(await offered('gpucloud --profile ')).toEqual(['home', 'office', 'sandbox']);
     expect(await offered('gpucloud profiles use o')).toEqual(['office']);
-    expect((await world.cli(['__complete', 'zsh', '--profile', ''])).stdout).toContain(
-      '\nsandbox:active\n',
-    );
+    const profiles = ['__complete', 'zsh', '--profile', ''];
+    expect((await world.cli(profiles)).stdout).toContain('\nsandbox:active\n');
+    const env = { GPUCLOUD_PROFILE: 'home' };
+    expect((await world.cli(profiles, { env })).stdout).toContain('\nhome:active\n');
   });
 
   test('does not offer a hostile profile name from an edited config', async () => {

@@ -79,7 +79,7 @@ describe('completion SHELL --install', () => {
     const file = join(world.home, '.config/fish/completions/gpucloud.fish');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toBe(
-      `Installed: ${file}\nNew shells load the script. To load it now:\n  source ${file}\n`,
+      `Installed for fish: ${file}\nNew shells load the script. To load it now:\n  source ${file}\n`,
     );
   });
 
@@ -118,14 +118,20 @@ describe('completion SHELL --install', () => {
   });
 
   test.each([
-    ['/usr/bin/zsh', 'zsh'],
-    ['/opt/homebrew/bin/fish', 'fish'],
-    ['pwsh', 'powershell'],
-  ])('detects the shell %s from $SHELL', async (path, shell) => {
+    ['/bin/bash', 'bash', 'zsh'],
+    ['/usr/bin/zsh', 'zsh', 'bash'],
+    ['/opt/homebrew/bin/fish', 'fish', 'bash'],
+    ['pwsh', 'powershell', 'bash'],
+  ])('detects the shell %s from $SHELL', async (path, shell, other) => {
     const env = { HOME: world.home, PATH: world.home, SHELL: path };
     const { code, stdout } = await world.cli(['completion', '--install', '--json'], { env });
     expect(code).toBe(0);
     expect(JSON.parse(stdout).shell).toBe(shell);
+    const chosen = `Chose ${shell}, since $SHELL is ${path}. For another shell, name it: gpucloud completion ${other} --install\n`;
+    const people = await world.cli(['completion', '--install'], { env });
+    expect(people.stderr.startsWith(chosen), people.stderr).toBe(true);
+    const named = await world.cli(['completion', shell, '--install'], { env });
+    expect(named.stderr).not.toContain('Chose ');
   });
 
   test.each([
@@ -193,6 +199,29 @@ describe('completion SHELL --uninstall', () => {
       expect(code).toBe(9);
       expect(stderr).toContain(`gpucloud did not write ${file}, so it did not change the file.`);
       expect(await readFile(file, 'utf8')).toBe('complete -c gpucloud -a mine\n');
+    },
+  );
+
+  test.each(['--install', '--uninstall'])(
+    'shows in %s why the startup file stays',
+    async (flag) => {
+      const bin = join(world.home, 'bin');
+      await mkdir(bin);
+      await mkdir(join(world.home, '.bashrc'));
+      const script = `#!/bin/sh\necho "gpucloud|${world.home}|1|0|"\n`;
+      await writeFile(join(bin, 'bash'), script, { mode: 0o755 });
+      const env = { HOME: world.home, PATH: `${bin}:/usr/bin:/bin` };
+      if (flag === '--uninstall') await world.cli(['completion', 'bash', '--install'], { env });
+      const { code, stderr } = await world.cli(['completion', 'bash', flag], { env });
+      const installed = `${world.home}/.local/share/bash-completion/completions/gpucloud`;
+      const cannot = `Could not change ${world.home}/.bashrc (EISDIR).`;
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr:
+          flag === '--install'
+            ? `Installed for bash: ${installed}\n${cannot} Add these commands to it:\n  source ${installed}\n`
+            : `${cannot} Remove the line that ends with "# added by gpucloud completion --install".\nRemoved ${installed}.\n`,
+      });
     },
   );
 

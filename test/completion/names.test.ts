@@ -1,7 +1,8 @@
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { candidates, continuing, isPlain } from '../../src/completion/names.ts';
+import { putJob } from '../contract/tree.ts';
 import { anyText, fc } from '../support/random.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -47,6 +48,19 @@ describe('instances', () => {
     expect(await offered('instances stop', SANDBOX)).toEqual([]);
   });
 
+  // The job's status, not that of its instance; none for a command that may run.
+  test.each([
+    ['EXITED', {}],
+    ['EXITED', { ended_at: null }],
+    ['LOST', { exit_code: null, command_started_at: '', lost_at: '' }],
+    ['TERMINATED', { exit_code: null, command_started_at: '' }],
+    ['job', { exit_code: null, command_started_at: '', ended_at: null }],
+  ])('describes a job as %s: %j', async (status, job) => {
+    const id = await create('trainer');
+    await putJob(world.env, { id, name: 'trainer' }, job);
+    expect(await offered('jobs logs')).toEqual([`trainer:${status}`]);
+  });
+
   test('offers terminated instances only for reorder', async () => {
     await create('first');
     await create('second');
@@ -75,7 +89,13 @@ describe('instances', () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env: SANDBOX });
     await world.cli(['sandbox', 'reset', '-y'], { env: SANDBOX });
     expect(await offered('instances stop', SANDBOX)).toEqual([]);
-    expect(await offered('instances create --offer', SANDBOX)).toContain('rtx-4090:ru-1');
+    expect(await offered('instances create --offer', SANDBOX)).toEqual([
+      '8x-h100-80gb-sxm5:2,359.60 ₽/h',
+      'a100-80gb:189.50 ₽/h',
+      'h100-80gb:299.95 ₽/h',
+      'rtx-3090:54.00 ₽/h, out of stock',
+      'rtx-4090:89.90 ₽/h',
+    ]);
     expect(await offered('instances create --image', SANDBOX)).toEqual([
       'ubuntu-22-04:image',
       'ubuntu-24-04:image',
@@ -83,12 +103,30 @@ describe('instances', () => {
     ]);
   });
 
+  test("offers only the instances of the profile's account if a command prints its key", async () => {
+    const own = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
+    const { GPUCLOUD_API_KEY: key, GPUCLOUD_BASE_URL: url = '' } = world.env;
+    const file = join(world.home, 'key');
+    await writeFile(file, `${key}\n`);
+    const login = ['login', '--profile', 'work', '--base-url', url];
+    const { code } = await world.cli([...login, '--key-command', `cat ${file}`], { env: own });
+    expect(code).toBe(0);
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env: own });
+    const accounts = join(world.home, 'state', 'journal');
+    const [service = ''] = await readdir(accounts);
+    const [account = ''] = (await readdir(join(accounts, service))).filter((one) => one[0] !== '@');
+    await cp(join(accounts, service, account), join(accounts, service, 'another'), {
+      recursive: true,
+    });
+    expect(await offered('instances stop', own)).toEqual(['trainer:PROVISIONING']);
+  });
+
   test("offers the offers and images of another service, by the user's names", async () => {
     await create('trainer');
     await world.cli(['catalog', 'add', 'offer', 'abc', '--name', 'My Offer']);
     expect(await offered('instances create --offer')).toEqual([
       'my-offer:offer',
-      expect.stringMatching(/^rtx-/),
+      expect.stringMatching(/^rtx-4090:89\.90 ₽\/h on \d{4}-\d\d-\d\d$/),
     ]);
     expect(await offered('catalog remove')).toHaveLength(3);
   });
@@ -109,6 +147,15 @@ describe('drives, SSH keys and templates', () => {
     expect(await offered('drives get')).toEqual(['big:AVAILABLE']);
     await world.cli(['drives', 'list']);
     expect(await offered('drives get')).toEqual(['big:AVAILABLE']);
+  });
+
+  test('offers none of another account to a profile whose address it used', async () => {
+    const { GPUCLOUD_BASE_URL: url = '' } = world.env;
+    await world.cli(['profiles', 'add', 'work', '--base-url', url]);
+    const both = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_PROFILE: 'work' };
+    await world.cli(['drives', 'create', 'data', '--size', '10', '-y'], { env: both });
+    expect(await offered('drives get', both)).toEqual(['data:AVAILABLE']);
+    expect(await offered('drives get', { ...both, GPUCLOUD_API_KEY: undefined })).toEqual([]);
   });
 
   test('offers SSH keys until they are deleted', async () => {

@@ -66,6 +66,10 @@ describe('PowerShell', () => {
     const { reply } = questionOf('powershell', ["gpucloud drives get 'my d|"]);
     expect(reply(answer(['my data', 'other']))).toEqual(["'my data'\tmy data"]);
   });
+
+  test('skips an alias of one letter', () => {
+    expect(questionOf('powershell', ['g drives get |']).words).toEqual(['drives', 'get', '']);
+  });
 });
 
 test.each([

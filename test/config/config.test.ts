@@ -98,10 +98,13 @@ test.each(['__proto__', 'constructor', 'a.b', 'prototype'])(
   },
 );
 
-test('accepts a byte order mark in the config file', async () => {
+test('accepts a byte order mark at the start of the config file, and keeps others', async () => {
   await mkdir(folder);
-  await writeFile(path, '\ufeff{"profiles":{}}');
-  expect(await openConfig(folder).read()).toEqual({ profiles: {} });
+  const file = { profiles: { work: { base_url: 'https://a.example', notify: ['\ufeffsay'] } } };
+  for (const mark of ['', '\ufeff']) {
+    await writeFile(path, `${mark}${JSON.stringify(file)}`);
+    expect(await openConfig(folder).read()).toEqual(file);
+  }
 });
 
 const half = `{"profiles":{"work":{"base_url":"https://a.example","api_key":"${CANARY}"`;
@@ -298,11 +301,13 @@ test('reads a file or none while another process creates it', async () => {
   );
   onTestFinished(async () => void (await other.terminate()));
   await once(other, 'online');
+  const exited = once(other, 'exit');
   for (const [at, one] of folders.entries()) {
     const config = openConfig(one);
     Atomics.store(turn, 0, at);
     for (let time = 0; time < 20; time += 1) expect((await config.read()).profiles).toEqual({});
   }
+  await exited; // the folders are removed before onTestFinished
 });
 
 test("keeps the config file's owner when root changes the file", needs('root'), async () => {

@@ -60,6 +60,11 @@ test("stores a profile's second key beside the first in the keyring", async () =
   const second = await keys.putIntoKeyring('work', 'two');
   expect(await keys.read('work', first)).toBe('one');
   expect(await keys.read('work', second)).toBe('two');
+  await expect(keys.read('work', { kind: 'keyring', entry: 'work 9' })).rejects.toMatchObject({
+    message:
+      'The key of the profile "work" is no longer in the system keyring (service gpucloud, account "work 9").',
+    hint: 'enter the key again: gpucloud login --profile work',
+  });
 });
 
 test.each([

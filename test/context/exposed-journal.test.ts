@@ -131,6 +131,20 @@ test("trusts the home folder's owner as root", needs('root'), async () => {
   });
 });
 
+test(
+  'refuses that root creates a state folder in the folder of another user',
+  needs('root'),
+  async () => {
+    await chown(world.home, 4711, 4711);
+    const missing = join(world.home, 'none', 'state');
+    expect(exposureOfState([missing], 0, [0])).toEqual({
+      message: `${world.home} belongs to another user (uid 4711)`,
+      remedy: ['sudo', '-u', '#4711', 'gpucloud'],
+    });
+    expect(exposureOfState([missing], 0, [0, 4711])).toBeUndefined();
+  },
+);
+
 test('suggests that root gives a shared folder of root to the user', needs('root'), async () => {
   await chmod(state, 0o775);
   expect(exposureOfState([state], 4711, [4711, 0])).toEqual({

@@ -33,6 +33,21 @@ test.each(NEEDS_A_KEY)('exits with 4 and suggests the sandbox and login: %s', as
   });
 });
 
+test('says that the variable of the key is empty, as CI sets a missing secret', async () => {
+  const commands = [
+    ['status', {}],
+    ['billing balance', { GPUCLOUD_BASE_URL: 'https://a.example' }],
+  ] as const;
+  for (const [line, address] of commands) {
+    const env = { ...address, GPUCLOUD_API_KEY: ' ' };
+    expect(await world.cli(line.split(' '), { env })).toMatchObject({
+      code: 4,
+      stderr:
+        'error: You are not signed in: GPUCLOUD_API_KEY is empty.\nhint: Try the sandbox: gpucloud --profile sandbox …, or sign in: gpucloud login\n',
+    });
+  }
+});
+
 test('exits with 2 for the missing base URL if only the key is set', async () => {
   const { code, stderr } = await world.cli(['catalog', 'list'], {
     env: { GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' },

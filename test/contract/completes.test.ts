@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyCommand } from '../../src/command-line/command.ts';
+import { type AnyCommand, about } from '../../src/command-line/command.ts';
 import {
   decidedForArgument,
   decidedForFlag,
+  valueOfArgument,
+  valueOfFlag,
 } from '../../src/command-line/reference/completion-values.ts';
+import { commandsOf } from '../../src/command-line/reference/index.ts';
 import { tree } from './tree.ts';
 
 /** Lists the arguments and flags without a decision about their suggestions. */
@@ -43,4 +46,41 @@ describe('the Tab completion of each argument and flag', () => {
     const copy = list.createCommand('copy').argument('<thing>').option('--shade <shade>');
     expect(undecided(copy)).toEqual(['thing', '--shade <shade>']);
   });
+});
+
+/** What neither the reference nor the golden names hold: types, completions, columns and tool. */
+function factsOf([words, command]: (typeof COMMANDS)[number]): string[] {
+  if (command.commands.length > 0) return [];
+  const [facts] = commandsOf(command, tree);
+  const { view } = about(command);
+  const values = [
+    ...command.registeredArguments.map((argument, at) => [
+      argument.name(),
+      facts?.arguments[at]?.type,
+      valueOfArgument(command, argument),
+    ]),
+    ...command.options.map((option) => [
+      option.long,
+      facts?.flags.find(({ long }) => long === option.long)?.type,
+      valueOfFlag(command, option),
+    ]),
+  ];
+  const columns = view?.columns.map(({ header, kind, hidden, spared, whole, least }) =>
+    [header, kind, hidden && 'hidden', spared && 'spared', whole && 'whole', least]
+      .filter((word) => word !== undefined)
+      .join(' '),
+  );
+  return [
+    `\n${words}: ${JSON.stringify(facts?.tool)}`,
+    // Neither global flags, which all commands share, nor switches.
+    ...values.flatMap(([name, type, value]) =>
+      type === undefined || value === undefined ? [] : `  ${name} ${type} ${JSON.stringify(value)}`,
+    ),
+    ...(view === undefined ? [] : [`  ${columns?.join(', ')}; ${view.empty}`]),
+  ];
+}
+
+test('keeps the types, completions, columns and tool of every command', async () => {
+  const text = COMMANDS.flatMap(factsOf).join('\n');
+  await expect(`${text.trim()}\n`).toMatchFileSnapshot('facts.txt');
 });

@@ -64,3 +64,29 @@ export function commandLinesOf(markdown: string): Walkthrough {
 function lineAt(text: string, index: number): number {
   return text.slice(0, index).split('\n').length;
 }
+
+/** Any block. Matches blocks of other languages too, since their ends look like starts. */
+const FENCED = /^[ \t]*```(\S*)[^\n]*\n([\s\S]*?)^[ \t]*```[ \t]*$/gm;
+
+/** Languages of blocks that readers paste at a prompt, unless the block is a script. */
+const PASTED = ['', 'console', 'shell', 'sh', 'bash', 'zsh'];
+
+/** Matches quoted text, in which `#` begins no comment. */
+const QUOTED = /'[^']*'|"(?:\\.|[^"\\])*"|\\./gs;
+
+/**
+ * Finds comments in commands that readers paste at a prompt. An interactive zsh passes them on as
+ * arguments. Scripts, which start with `#!`, may have comments.
+ */
+export function commentsAtPrompt(markdown: string): { line: number; text: string }[] {
+  return [...markdown.matchAll(FENCED)].flatMap(({ index, 1: language = '', 2: body = '' }) => {
+    if (!PASTED.includes(language) || /^\s*#!/.test(body)) return [];
+    const first = lineAt(markdown, index) + 1;
+    const commands = COMMAND[language === 'console' ? 'console' : 'shell'];
+    return [...body.matchAll(commands)].flatMap(({ index: at, 1: text = '' }) =>
+      /(?:^|[\s;&|()])#/.test(text.replace(QUOTED, (quoted) => quoted.replace(/\S/g, 'x')))
+        ? [{ line: first + lineAt(body, at) - 1, text }]
+        : [],
+    );
+  });
+}

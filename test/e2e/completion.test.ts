@@ -95,6 +95,18 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       shell.type('gpucloud instances stop tr\t');
       await shell.shows(/gpucloud instances stop trainer/);
       await shell.clearLine();
+      // Names of the service fit too, in any case.
+      for (const [typed, shown] of [
+        ['--offer RTX-4\t', /--offer rtx-4090/],
+        ['--offer=RTX-4\t', /--offer=rtx-4090/],
+        ['--offer RT\t', /--offer rtx-/],
+        // fish itself drops values that do not continue the typed text.
+        ...(program === 'fish' ? [] : [['--offer "RTX 4\t', /--offer "rtx-4090"/] as const]),
+      ] as const) {
+        shell.type(`gpucloud instances create ${typed}`);
+        await shell.shows(shown);
+        await shell.clearLine();
+      }
       shell.type('gpucloud instances list -o \t\t');
       await shell.shows(/csv[\s\S]*yaml/);
       await shell.clearLine();

@@ -9,10 +9,30 @@ import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
 import { NEW, nameIn } from '../support/renting-service.ts';
 import { no, ok } from '../support/service.ts';
+import { taken } from '../support/signals.ts';
 import { until } from '../support/ssh-world.ts';
 
 let world: JobWorld;
 let runner: CiRunner;
+
+/** Shortens the pauses of the post step. */
+const FAST = `
+  const timers = require('node:timers/promises');
+  const wait = timers.setTimeout;
+  timers.setTimeout = (time, ...given) => wait(time / 50, ...given);
+  require('node:module').syncBuiltinESMExports();
+`;
+/** Also shortens gpucloud's pauses and time limits, for a service that refuses each connection. */
+const FASTER = `${FAST}
+  const later = globalThis.setTimeout;
+  globalThis.setTimeout = (work, time, ...given) => later(work, time / 20, ...given);
+`;
+
+async function loading(script: string): Promise<{ NODE_OPTIONS: string }> {
+  const file = join(world.computer.home, 'fast.cjs');
+  await writeFile(file, script);
+  return { NODE_OPTIONS: `--require ${file}` };
+}
 
 describe('the GitHub Action at the end of a job', needs('ssh'), () => {
   beforeEach(async () => {
@@ -30,25 +50,26 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     expect(await runner.state()).toMatchObject({ ended: 'true' });
   });
 
-  test('waits for the response to a request if the job is cancelled', {
-    timeout: 60_000,
-  }, async () => {
-    let isRequested = false;
+  test('waits for the response to a request if the job is cancelled', async () => {
+    let respond: (() => void) | undefined;
     world.renting.posts = [
       async ({ body }) => {
-        isRequested = true;
-        await sleep(14_000);
+        await new Promise<void>((resolve) => {
+          respond = resolve;
+        });
         return ok(world.renting.rent(NEW, nameIn(body)), 201);
       },
     ];
     const main = runner.startMain({ command: LASTS });
-    await until(() => isRequested);
+    await until(() => respond !== undefined);
     const closed = new Promise((resolve) => main.once('close', resolve));
     // GitHub's runner sends SIGINT, SIGTERM after 7.5 s, and SIGKILL after 10 s.
-    main.kill('SIGINT');
-    await sleep(7_500);
-    main.kill('SIGTERM');
-    expect(await Promise.race([closed, sleep(10_000)])).toBe(143);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      main.kill(signal);
+      await taken(main.pid ?? 0, signal);
+    }
+    respond?.();
+    expect(await closed).toBe(143);
     expect(world.status()).toBe('TERMINATING');
     expect(await runner.state()).toMatchObject({ ended: 'true' });
   });
@@ -100,13 +121,11 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     expect(world.rentals()).toBe(1);
   });
 
-  test('fails the post step if the instance may still be billing', {
-    timeout: 60_000,
-  }, async () => {
+  test('fails the post step if the instance may still be billing', async () => {
     world.renting.posts = [() => 'hangUp'];
     expect((await runner.main({ command: 'true' })).code).toBe(7);
     const { name } = await runner.state();
-    const { code, stdout, obeyed } = await runner.post();
+    const { code, stdout, obeyed } = await runner.post(await loading(FAST));
     expect(code).toBe(1);
     expect(stdout).toContain(`Outcome still unknown: ${name}`);
     expect(obeyed).toEqual([
@@ -118,14 +137,12 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     ]);
   });
 
-  test('prints the instance ID in the post step if the network is down', {
-    timeout: 240_000,
-  }, async () => {
+  test('prints the instance ID in the post step if the network is down', async () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);
     await world.service.close();
-    const { code, obeyed } = await runner.post();
+    const { code, obeyed } = await runner.post(await loading(FASTER));
     expect(code).toBe(1);
     const { name } = await runner.state();
     expect(obeyed.map(({ data }) => data)).toEqual([
@@ -166,9 +183,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
     );
   });
 
-  test('fails the post step if a later step sets the key of another account', {
-    timeout: 60_000,
-  }, async () => {
+  test('fails the post step if a later step sets the key of another account', async () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);
@@ -178,7 +193,7 @@ describe('the GitHub Action at the end of a job', needs('ssh'), () => {
       env: { ...world.env, ...later },
     });
     expect(list).toMatchObject({ code: 0, stdout: '[]\n' });
-    const { code, stdout, obeyed } = await runner.post(later);
+    const { code, stdout, obeyed } = await runner.post({ ...later, ...(await loading(FAST)) });
     const { name } = await runner.state();
     expect([code, obeyed.map(({ data }) => data)]).toEqual([
       1,

@@ -156,6 +156,21 @@ test('ends after --for although the client reads nothing', async () => {
   for (const status of Object.values(await statuses())) expect(status).toMatch(/^TERMINAT/);
 });
 
+test('ends and terminates after the client has closed stdout alone', async () => {
+  const child = computer.start([...SANDBOX, 'mcp', ...BUDGET]);
+  const lines: string[] = [];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(text));
+  const send = (message: object) =>
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const given = { name: 'one', offer: [OFFER], image: IMAGE, terminate_after: '50m' };
+  send({ id: 1, method: 'tools/call', params: { name: 'instances_create', arguments: given } });
+  await expect.poll(() => lines.join(''), { timeout: 20_000 }).toContain('"id":1');
+  child.stdout.destroy();
+  send({ id: 2, method: 'tools/list' });
+  expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(0);
+  expect((await statuses()).one).toMatch(/^TERMINAT/);
+});
+
 test('leaves the deadlines of a killed server to reap', async () => {
   const { client, pid } = await connect(...BUDGET);
   await rent(client, 'one');

@@ -39,25 +39,6 @@ function together(path: string, count: number): Handler {
   };
 }
 
-test('creates one drive when several processes create the same name', async () => {
-  const drives: unknown[] = [];
-  handler = async ({ method, body }) => {
-    if (method === 'GET') return ok(drives);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    drives.push({ id: `d${drives.length + 1}`, status: 'AVAILABLE', ...(body as object) });
-    return ok(drives.at(-1));
-  };
-  const argv = ['drives', 'create', 'race', '--size', '5'];
-  const ended = await Promise.all(
-    Array.from({ length: RACERS }, () => computer.gpucloud(argv, { env: env() })),
-  );
-  expect(posts()).toBe(1);
-  expect(ended.map(({ code }) => code).sort()).toEqual([0, 5, 5]);
-  for (const { stderr } of ended.filter(({ code }) => code === 5)) {
-    expect(stderr).toContain('A drive named "race" already exists (d1');
-  }
-});
-
 test('sends one request when several processes create the same instance, in any spelling', async () => {
   handler = together('/ssh-keys', RACERS);
   const ended = await Promise.all(

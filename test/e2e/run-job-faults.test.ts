@@ -46,8 +46,12 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     await rename(jobs, `${jobs}-gone`);
     await writeFile(jobs, 'in the way');
     const all = heard(child, 'stdout', /more/);
+    let stderr = '';
+    child.stderr?.on('data', (chunk) => {
+      stderr += chunk;
+    });
     expect(await all).toContain('more');
-    expect(await ended).toBe(0);
+    expect(await ended, stderr).toBe(0);
   });
 
   test('prints every byte once if attached a second after the last output', async () => {

@@ -162,5 +162,16 @@ describe('gpucloud run -f in the sandbox', { timeout: 60_000, ...needs('ssh') },
       application_template: { slug: 'jupyterlab' },
       docker_config: { image: 'pytorch/pytorch', shm_size_gb: 8 },
     });
+    // Users advance the clock of the sandbox. Absolute times stay, also beside a running job.
+    const hardware = ['--offer', 'RTX 4090', '--image', 'Ubuntu 22.04', '--ssh-key', 'laptop'];
+    const lasting = [...hardware, '--detach', '--terminate-after', '9d', '--unenforced'];
+    const words = ['run', '--name', 'lasting', ...lasting, '--identity', key, '--', 'sleep', '30'];
+    const detached = await gpucloud(words);
+    expect(detached.code, detached.stderr).toBe(0);
+    const ended = async () => (await gpucloud(['jobs', 'list'])).stdout.match(/^job .*$/m)?.[0];
+    const listed = await ended();
+    await done('sandbox', 'advance', '2d');
+    expect(await ended()).toBe(listed);
+    expect(listed).toBeDefined();
   });
 });

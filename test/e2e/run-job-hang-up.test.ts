@@ -13,7 +13,7 @@ describe('gpucloud run in a terminal that closes', needs('ssh', 'POSIX'), () => 
   });
 
   test('terminates the instance and exits with 129', async () => {
-    const words = [PROGRAM, ...world.words(), '--', 'sh', '-c', 'echo up; sleep 20'];
+    const words = [PROGRAM, ...world.words(), '--', 'sh', '-c', 'echo be"g"un; sleep 20'];
     const { home: cwd, env } = world.computer;
     const child = pty.spawn(RUNNER, words, { cwd, env: { ...env, ...world.env } });
     let shown = '';
@@ -21,7 +21,7 @@ describe('gpucloud run in a terminal that closes', needs('ssh', 'POSIX'), () => 
       shown += text;
     });
     const ended = new Promise((resolve) => child.onExit(resolve));
-    await until(() => shown.includes('up'));
+    await until(() => shown.includes('begun'));
     // Closes the terminal, as closing its window does.
     (child as unknown as { _socket: { destroy(): void } })._socket.destroy();
     expect(await ended).toEqual({ exitCode: 129, signal: 0 });

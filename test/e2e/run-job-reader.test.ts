@@ -109,9 +109,12 @@ describe('a reader that does not read', needs('ssh'), () => {
   test('may be a stopped terminal', async () => {
     const { terminal, text } = inTerminal([
       ...[...world.words('--fetch', 'results'), '--', 'sh'],
-      ...['-c', `echo up; sleep 2; ${SCRIPT.replace('/dev/zero', '/dev/zero | tr "\\0" "."')}`],
+      ...[
+        '-c',
+        `echo be"g"un; sleep 2; ${SCRIPT.replace('/dev/zero', '/dev/zero | tr "\\0" "."')}`,
+      ],
     ]);
-    await until(() => text().includes('up'));
+    await until(() => text().includes('begun'));
     terminal.write(CTRL_S);
     await until(isDone);
     const before = text().length;
@@ -124,9 +127,9 @@ describe('a reader that does not read', needs('ssh'), () => {
   });
 
   test('may be a stopped terminal at SIGTERM', async () => {
-    const script = 'echo up; sleep 1; while :; do echo more; sleep 0.01; done';
+    const script = 'echo be"g"un; sleep 1; while :; do echo more; sleep 0.01; done';
     const { terminal, text } = inTerminal([...world.words(), '--', 'sh', '-c', script]);
-    await until(() => text().includes('up'));
+    await until(() => text().includes('begun'));
     terminal.write(CTRL_S);
     await pause(4_000);
     process.kill(terminal.pid, 'SIGTERM');
@@ -137,10 +140,10 @@ describe('a reader that does not read', needs('ssh'), () => {
   });
 
   test('may be a stopped terminal at the deadline', async () => {
-    const script = 'echo up; sleep 1; while :; do echo more; sleep 0.01; done';
+    const script = 'echo be"g"un; sleep 1; while :; do echo more; sleep 0.01; done';
     const words = world.words('--terminate-after', '10s', '--grace', '0s');
     const { terminal, text } = inTerminal([...words, '--', 'sh', '-c', script]);
-    await until(() => text().includes('up'));
+    await until(() => text().includes('begun'));
     terminal.write(CTRL_S);
     await until(() => world.status() === 'TERMINATING');
     terminal.write(CTRL_Q);

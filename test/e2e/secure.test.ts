@@ -182,15 +182,6 @@ describe('instances get', () => {
     expect(code).toBe(0);
     expect(stdout + stderr).not.toContain(KEY);
   });
-
-  test("exits with 6 before any request for another host's certificate", async () => {
-    const { code, stderr } = await gpucloud(GET, {
-      GPUCLOUD_BASE_URL: `https://0.0.0.0:${port}`,
-    });
-    expect(code).toBe(6);
-    expect(errorOf(stderr).message).toMatch(/ERR_TLS_CERT_ALTNAME_INVALID/);
-    expect(requests).toEqual([]);
-  });
 });
 
 describe('HTTPS_PROXY', () => {

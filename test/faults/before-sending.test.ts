@@ -1,20 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import { type Bundle, builtBundle } from './bundle.ts';
+import { PROGRAM } from '../support/program.ts';
 import { NO_FAULT } from './proxy.ts';
-import { argvFor, openRig, type Rig, type Row } from './rig.ts';
+import { argvFor, openRig, type Rig, type Row, recordsOn } from './rig.ts';
 
 const CREATE = argvFor('create', 'trainer');
 
-let bundle: Bundle;
-beforeAll(async () => {
-  bundle = await builtBundle();
-});
-afterAll(() => bundle.remove());
-
 let rig: Rig;
 beforeEach(async () => {
-  rig = await openRig(bundle.path);
+  rig = await openRig(PROGRAM);
   await rig.proxy.arm(NO_FAULT);
   // Creates the folders and learns the account, so that only the faults below differ.
   await rig.gpucloud(argvFor('create', 'before'));
@@ -49,7 +43,7 @@ test('leaves no request if a folder becomes unreadable before the request is sen
     if (rig.proxy.posts > 0) break;
     refused += 1;
     expect({ nth, code, stderr }).toMatchObject({ code: 9 });
-    expect(await rows()).toMatchObject([{ name: 'before' }]);
+    expect(await recordsOn(rig.state)).toEqual([{ name: 'before', kind: 'made' }]);
   }
   // Includes the folder reads before and after the request's file is made.
   expect(refused).toBeGreaterThan(8);
@@ -65,7 +59,7 @@ test('leaves no request if its folder cannot be synced', {
     const { code } = await rig.gpucloud(CREATE, failing('fsync', 'EIO', nth));
     if (rig.proxy.posts > 0) break;
     expect({ nth, code }).toEqual({ nth, code: 9 });
-    expect(await rows()).toMatchObject([{ name: 'before' }]);
+    expect(await recordsOn(rig.state)).toEqual([{ name: 'before', kind: 'made' }]);
   }
 });
 

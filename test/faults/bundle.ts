@@ -5,22 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { BUNDLE } from '../../scripts/bundle.mjs';
-import { isExecutable, PROGRAM } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The executable, or a bundle that stays unchanged during the tests. */
+/** A bundle of its own, beside the built program. */
 export interface Bundle {
   readonly path: string;
   remove(): Promise<void>;
-}
-
-export async function builtBundle(): Promise<Bundle> {
-  if (isExecutable) return { path: PROGRAM, remove: async () => undefined };
-  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-faults-'));
-  const path = join(folder, 'gpucloud.cjs');
-  await build({ ...BUNDLE, outfile: path });
-  return { path, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 /** A source change that removes a safeguard. */

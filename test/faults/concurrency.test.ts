@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { PROGRAM } from '../support/program.ts';
 import { stderrLines } from '../support/stderr-lines.ts';
-import { type Bundle, builtBundle } from './bundle.ts';
 import { NO_FAULT } from './proxy.ts';
 import { argvFor, openRig, type Row, recordsOn } from './rig.ts';
 import { countOf, record, SOAK } from './tools.ts';
 
 const PROCESSES = 8;
 
-let bundle: Bundle;
-beforeAll(async () => {
-  bundle = await builtBundle();
-});
-afterAll(() => bundle.remove());
-
 describe('the journal', () => {
   test('stores each instance that eight simultaneous processes create', async (context) => {
     const each = SOAK ? countOf('GPUCLOUD_SOAK_CREATES', 50) : 3;
-    const rig = await openRig(bundle.path);
+    const rig = await openRig(PROGRAM);
     try {
       await rig.proxy.arm(NO_FAULT);
       const printed = new Map<string, string>();

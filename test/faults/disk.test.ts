@@ -2,27 +2,20 @@ import { execFile, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import { outcomeOf, RUNNER } from '../support/program.ts';
+import { outcomeOf, PROGRAM, RUNNER } from '../support/program.ts';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { stderrLines } from '../support/stderr-lines.ts';
-import { type Bundle, builtBundle } from './bundle.ts';
 import { NO_FAULT, type Point } from './proxy.ts';
 import { argvFor, openRig, type Rig, type Row } from './rig.ts';
 
 const run = promisify(execFile);
 const CREATE = argvFor('create', 'trainer');
 
-let bundle: Bundle;
-beforeAll(async () => {
-  bundle = await builtBundle();
-});
-afterAll(() => bundle.remove());
-
 let rig: Rig;
 beforeEach(async () => {
-  rig = await openRig(bundle.path);
+  rig = await openRig(PROGRAM);
   await rig.proxy.arm(NO_FAULT);
 });
 afterEach(() => rig.close());
@@ -42,7 +35,7 @@ function made(): string {
 describe('create with a file size limit of 0', { timeout: 120_000 }, () => {
   test('exits with 9 and sends nothing if the file size limit applies from the start', async () => {
     const line = 'ulimit -f 0; exec "$@"';
-    const argv = ['-c', line, 'bash', RUNNER, bundle.path, ...CREATE];
+    const argv = ['-c', line, 'bash', RUNNER, PROGRAM, ...CREATE];
     const { code, stderr } = await outcomeOf(
       spawn('bash', argv, { env: { ...rig.env }, cwd: rig.home }),
     );

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { has, needs } from '../support/needs.ts';
+import { PROGRAM } from '../support/program.ts';
 import { randomNumbers } from '../support/random.ts';
-import { type Bundle, builtBundle } from './bundle.ts';
 import { ANY_CALLS, diskKills, FILE_KILLS, NETWORK_KILLS } from './kills.ts';
 import { FAULTS, NO_FAULT } from './proxy.ts';
 import { type Kill, playAll, type Scenario } from './rig.ts';
@@ -12,12 +12,6 @@ const HOUR = 3_600_000;
 const random = randomNumbers();
 /** Limits the samples per operation: all disk calls with all faults would be thousands. */
 const MOST_DISK_CALLS = 200;
-
-let bundle: Bundle;
-beforeAll(async () => {
-  bundle = await builtBundle();
-});
-afterAll(() => bundle.remove());
 
 /** Returns the whole matrix in the soak, and `some` combinations otherwise. */
 function matrix(
@@ -37,7 +31,7 @@ describe('kill -9', () => {
   test(
     'never loses an instance if killed at any network step, with any fault',
     async (context) => {
-      const { violations, killed, played } = await playAll(bundle.path, matrix(NETWORK_KILLS, 16));
+      const { violations, killed, played } = await playAll(PROGRAM, matrix(NETWORK_KILLS, 16));
       record(context, { what: 'kills at network points, with each fault', played, killed });
       expect(violations).toEqual([]);
       expect(killed).toBeGreaterThan(0);
@@ -48,7 +42,7 @@ describe('kill -9', () => {
   test(
     'never loses an instance if killed when a journal file appears, with any fault',
     async (context) => {
-      const { violations, killed, played } = await playAll(bundle.path, matrix(FILE_KILLS, 8));
+      const { violations, killed, played } = await playAll(PROGRAM, matrix(FILE_KILLS, 8));
       record(context, {
         what: 'kills when a journal file appears, with each fault',
         played,
@@ -64,12 +58,12 @@ describe('kill -9', () => {
     'never loses an instance if killed before a disk call: %s',
     { timeout: HOUR, ...needs('strace') },
     async (operation, context) => {
-      const first = await diskKills(bundle.path, operation, 'first');
+      const first = await diskKills(PROGRAM, operation, 'first');
       // Covers the folders, the request, its outcome, the instance and the removal of the request.
       expect(first.length).toBeGreaterThan(25);
       const bare = first.map((kill): Scenario => ({ operation, fault: NO_FAULT, kill }));
       const chosen = SOAK ? bare : sample(bare, 12);
-      const { violations, killed, played } = await playAll(bundle.path, chosen, { each: 1 });
+      const { violations, killed, played } = await playAll(PROGRAM, chosen, { each: 1 });
       record(context, {
         what: `kills before each disk call on a new computer: ${operation}`,
         played,
@@ -87,10 +81,10 @@ describe('kill -9', () => {
     // A later request creates no folders, and the operations make different calls.
     const scenarios: Scenario[] = [];
     for (const operation of OPERATIONS) {
-      const later = await diskKills(bundle.path, operation, 'later');
+      const later = await diskKills(PROGRAM, operation, 'later');
       scenarios.push(...matrix(later, 8, [operation], MOST_DISK_CALLS));
     }
-    const { violations, killed, played } = await playAll(bundle.path, scenarios);
+    const { violations, killed, played } = await playAll(PROGRAM, scenarios);
     record(context, {
       what: 'kills before each disk call, with each fault (sampled)',
       played,
@@ -115,7 +109,7 @@ describe('kill -9', () => {
             : { afterMs: 80 + random() * 400 },
         };
       });
-      const { violations, killed, played } = await playAll(bundle.path, scenarios);
+      const { violations, killed, played } = await playAll(PROGRAM, scenarios);
       record(context, { what: 'kills at random', played, killed });
       expect(violations).toEqual([]);
       expect(played).toBe(count);

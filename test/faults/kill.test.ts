@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Bundle, builtBundle } from './bundle.ts';
+import { describe, expect, test } from 'vitest';
+import { PROGRAM } from '../support/program.ts';
 import { FILE_KILLS, NETWORK_KILLS } from './kills.ts';
 import { NO_FAULT } from './proxy.ts';
 import { playAll, type Scenario } from './rig.ts';
-
-let bundle: Bundle;
-beforeAll(async () => {
-  bundle = await builtBundle();
-});
-afterAll(() => bundle.remove());
 
 /**
  * Tests kills without a fault. kill-matrix.test.ts adds network faults and kills before disk calls.
@@ -18,7 +12,7 @@ describe('kill -9', () => {
     const bare = NETWORK_KILLS.map((kill, at): Scenario => {
       return { operation: at % 2 === 0 ? 'create' : 'reorder', fault: NO_FAULT, kill };
     });
-    const { violations, killed } = await playAll(bundle.path, bare);
+    const { violations, killed } = await playAll(PROGRAM, bare);
     expect(violations).toEqual([]);
     // Without a fault, the program reaches every point.
     expect(killed).toBe(bare.length);
@@ -28,7 +22,7 @@ describe('kill -9', () => {
     const kills = FILE_KILLS.map(
       (kill): Scenario => ({ operation: 'create', fault: NO_FAULT, kill }),
     );
-    const { violations, killed } = await playAll(bundle.path, kills);
+    const { violations, killed } = await playAll(PROGRAM, kills);
     expect(violations).toEqual([]);
     expect(killed).toBeGreaterThan(0);
   }, 180_000);

@@ -96,8 +96,8 @@ const MUTANTS: readonly Case[] = [
   {
     name: 'a lost response counts as not sent',
     file: 'instances/rent/rent.ts',
-    from: 'return isNo && REFUSED.includes(failure);',
-    to: 'return isNo || failure === "outcomeUnknown";',
+    from: 'return isSureRefusal(httpStatus);',
+    to: 'return isSureRefusal(httpStatus) || failure === "outcomeUnknown";',
     check: through('cut: acted'),
   },
   {

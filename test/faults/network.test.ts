@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { PROGRAM } from '../support/program.ts';
 import { some } from '../support/random.ts';
-import { type Bundle, builtBundle } from './bundle.ts';
 import { FAULTS } from './proxy.ts';
 import { playAll, type Scenario } from './rig.ts';
 import { SOAK } from './tools.ts';
-
-let bundle: Bundle;
-beforeAll(async () => {
-  bundle = await builtBundle();
-});
-afterAll(() => bundle.remove());
 
 describe('every rental', () => {
   test('never loses an instance after any network fault', async () => {
@@ -19,7 +13,7 @@ describe('every rental', () => {
         return SOAK ? both : both.slice(at % 2, (at % 2) + 1);
       }),
     );
-    const { violations, played, instances } = await playAll(bundle.path, scenarios);
+    const { violations, played, instances } = await playAll(PROGRAM, scenarios);
     expect(violations).toEqual([]);
     expect(played).toBe(scenarios.length);
     // Some faults stop the request before the service, so fewer instances exist.

@@ -80,7 +80,7 @@ export function argvFor(operation: Scenario['operation'], name: string, timeout 
   return [...WORDS[operation](name), '--timeout', timeout, '--json'];
 }
 
-/** A bundle, or the command line of an executable for another computer. */
+/** The program's file, or the command line of an executable for another computer. */
 type Program = string | readonly string[];
 
 export async function openRig(program: Program, options: BooksOptions = {}): Promise<Rig> {
@@ -95,6 +95,8 @@ export async function openRig(program: Program, options: BooksOptions = {}): Pro
     GPUCLOUD_STATE_DIR: state,
     GPUCLOUD_BASE_URL: proxy.url,
     GPUCLOUD_API_KEY: KEY,
+    // The cache of compiled code would add system calls to those that the tests count.
+    NODE_DISABLE_COMPILE_CACHE: '1',
   };
   const played: Ran[] = [];
   let count = 0;

@@ -457,7 +457,9 @@ describe('an idle rule', () => {
     expect(await expire(...RULE)).toMatchObject({ ends_at, if_idle_seconds: 2700 });
     expect(await expire('--after', '8h')).toMatchObject({ if_idle_seconds: 2700 });
     const never = await cli(['instances', 'expire', 'trainer', '--never']);
-    expect(never.stderr).toContain('trainer no longer has a deadline or an idle rule.');
+    expect(never.stderr).toBe(
+      'trainer has no deadline or idle rule now. It bills until you terminate it.\n',
+    );
     expect(recordsIn(world, 'deadlines')).toMatchObject([{ deadline: null }]);
     expect(recordsIn(world, 'deadlines')[0]).not.toHaveProperty('if_idle');
     const both = await cli(['instances', 'expire', 'trainer', '--never', ...RULE]);

@@ -7,6 +7,7 @@ import {
   signsOf,
 } from '../../src/idle/idle-rule.ts';
 import { parseSample } from '../../src/idle/sample.ts';
+import { idleTime } from '../../src/instances/deadlines/idle-time.ts';
 import { fc, runs } from '../support/random.ts';
 import { probeOutput } from './probe-output.ts';
 
@@ -127,6 +128,12 @@ test.each([0, 10])('ignores a check %d seconds after another', (seconds) => {
 describe('signsOf', () => {
   const signs = (change: Parameters<typeof probeOutput>[0] = {}) =>
     signsOf(parseSample(probeOutput(change), 3), { started_at: '2026-01-15T11:00:00Z' });
+
+  test('takes a missing start of the instance for an unknown one', () => {
+    const sample = parseSample(probeOutput(), 3);
+    expect(signsOf(sample, { started_at: null })).toMatchObject({ boot: ' b1e2\n42' });
+    expect(signsOf(sample, {})).toEqual(signsOf(sample, { started_at: null }));
+  });
 
   test('returns the highest load of any card in any sample', () => {
     const two = (first: number, second: number) =>
@@ -267,4 +274,24 @@ test('never marks an instance as due while it is in use, in random histories', (
   );
   // Without a due instance, the test would check nothing.
   expect(ended).toBeGreaterThan(0);
+});
+
+test.each([
+  ['unknown without a measurement', undefined, undefined, null],
+  ['zero in use', 0, undefined, 0],
+  ['the time since the use ended', 0, 61_999, 61],
+  ['the time by a measurement of two hours ago', 120, 7_200_000, 7200],
+  ['unknown after that', 120 + 1 / MINUTE, 7_300_000, null],
+  ['the time by a measurement two hours ahead', -120, 0, 0],
+  ['unknown before that', -120 - 1 / MINUTE, 0, null],
+])('shows as idle time %s', (_what, minutesAgo, since, idle_seconds) => {
+  const at = (ago: number) => ({ at: START - ago });
+  const found = minutesAgo !== undefined && {
+    last: at(minutesAgo * MINUTE),
+    since: since === undefined ? null : at(since),
+  };
+  const known = { rule: RULE, found: found || undefined } as unknown as Parameters<
+    typeof idleTime
+  >[0];
+  expect(idleTime(known, START)).toEqual({ if_idle_seconds: 2700, idle_seconds });
 });

@@ -166,6 +166,20 @@ test('reports the key that an instance refused', async () => {
   );
 });
 
+test.each([
+  ['Host key verification failed.', 'box-1 has a new host key, so nothing was sent.'],
+  [
+    'ssh: connect to host 192.168.5.6 port 1: Connection refused',
+    'SSH of box-1 does not respond at 192.168.5.6 port 1.',
+  ],
+  ['Bad configuration option: odd', 'Could not connect to box-1: Bad configuration option: odd'],
+  ['', 'Could not connect to box-1: ssh exited with 255'],
+])('reports an instance whose ssh fails with %j', async (said, message) => {
+  const id = add(1);
+  ssh.ssh(1, `printf %s '${said}' >&2; exit 255`);
+  expect(JSON.parse((await top([id, '--json'])).stdout).error.message).toBe(message);
+});
+
 test('exits with 10 but prints the other cells of a row if nvidia-smi is missing', async () => {
   const id = add(1);
   ssh.program(1, 'nvidia-smi', 'exit 127');
@@ -242,7 +256,10 @@ test('reports instances that hang or flood their output, and reads the other ins
   ]);
 });
 
-test('prints JSON lines with --watch when not in a terminal', async () => {
+test.each([
+  [[], { error: null, name: 'box-1' }],
+  [['--query', '{name: name, error: error}'], { error: null, name: 'box-1' }],
+])('prints JSON lines with --watch %j when not in a terminal', async (more, row) => {
   const id = add(1);
   const stop = new AbortController();
   const { CliError } = await import('../../src/errors.ts');
@@ -255,7 +272,7 @@ test('prints JSON lines with --watch when not in a terminal', async () => {
     if (sleeps === 2) stop.abort(new CliError('interrupted', 'Interrupted.'));
     return really(...given);
   };
-  const { code, stdout } = await top([id, '--watch', '-o', 'jsonl'], { interrupts });
+  const { code, stdout } = await top([id, '--watch', '-o', 'jsonl', ...more], { interrupts });
   expect(code).toBe(130);
-  expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({ id, error: null });
+  expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject(row);
 });

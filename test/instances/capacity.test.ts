@@ -2,6 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
+import { waitText } from '../../src/instances/rent/capacity.ts';
+import { needs } from '../support/needs.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -186,6 +188,48 @@ test('retries all offers with growing pauses until --retry-for expires', async (
   expect(Math.max(...pauses)).toBeLessThanOrEqual(300_000);
   expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBe(20 * 60_000);
   expect(offers).toHaveLength(2 * (pauses.length + 1));
+});
+
+/** A time of day. */
+function inAMinute(): string {
+  const time = new Date(world.clock.now() + 60_000);
+  return [time.getHours(), time.getMinutes()].map((one) => `${one}`.padStart(2, '0')).join(':');
+}
+
+test.each([
+  ['', []],
+  [' --count', ['--count', '2']],
+])('create%s rents nothing once a time of day passed during --retry-for', async (_how, more) => {
+  service.posts = Array.from({ length: 8 }, () => () => no(409, GONE));
+  const ends = ['--terminate-at', inAMinute(), '--unenforced', '--retry-for', '1h'];
+  const { code, error } = await create(...ends, ...more);
+  expect({ code, rented: service.instances.size }).toEqual({ code: 2, rented: 0 });
+  expect(error.message).toMatch(/the deadline .* has passed: the service's time is /);
+});
+
+test('run rents nothing once a time of day passed during --retry-for', needs('ssh'), async () => {
+  service.posts = Array.from({ length: 8 }, () => () => no(409, GONE));
+  const { code, stderr } = await world.cli(
+    [
+      ...['run', '--name', 'trainer', '--offer', A, '--image', B, '--ssh-key', A],
+      ...['--identity', '/dev/null', '--terminate-at', inAMinute(), '--retry-for', '1h'],
+      ...['--', 'true'],
+    ],
+    { env: { PATH: process.env.PATH } },
+  );
+  expect({ code, rented: service.instances.size }, stderr).toEqual({ code: 2, rented: 0 });
+  expect(stderr).toMatch(/the deadline .* has passed: the service's time is /);
+});
+
+test.each([
+  ['rateLimited', 'rate limited'],
+  ['unreachable', 'could not reach the service'],
+  ['wrongState', 'no offer available'],
+] as const)('after %s, says why it waits, and until when: %s', (failure, why) => {
+  const until = new Date(2026, 10, 29, 14, 3, 20).getTime();
+  expect(waitText('trainer', new CliError(failure, 'The last attempt failed.'), until)).toBe(
+    `trainer: ${why}; trying again at 14:03:20`,
+  );
 });
 
 test('waits for Retry-After before trying the same offer again', async () => {

@@ -98,7 +98,7 @@ describe('defaults of a profile', () => {
       posts: [],
     });
     expect(stderr).toContain(
-      'error: profile "work", default --ssh-key "desktop": no SSH key has that name or ID.',
+      'error: profile "work", default --ssh-key "desktop": no SSH key has that name or ID.\nhint: existing SSH keys: laptop. List all: gpucloud ssh-keys list\n',
     );
   });
 

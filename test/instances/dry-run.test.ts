@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { minuteText } from '../../src/output/time.ts';
 import { needs } from '../support/needs.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE, OFFERED } from '../support/sandbox-ids.ts';
-import { errorOf } from '../support/stderr-lines.ts';
+import { errorOf, warningsOf } from '../support/stderr-lines.ts';
 
 let world: World;
 let service: RentingService;
@@ -63,6 +64,41 @@ describe.each(COMMANDS)('%s --dry-run', (verb, argv) => {
     expect(await refusedAlike(words, ...past)).toEqual({ code: 2, error: 'usage' });
   });
 
+  test('warns of a time of day that has passed today, also with -q', ssh, async () => {
+    const now = new Date(world.clock.now());
+    const past = [now.getHours(), now.getMinutes()].map((one) => String(one).padStart(2, '0'));
+    const words = argv.filter((word) => !['--terminate-after', '4h'].includes(word));
+    const at = ['--terminate-at', past.join(':'), '--unenforced', '--max-price', '90'];
+    const end = verb === 'run' ? ['--', 'true'] : [];
+    const { stderr } = await world.cli([...words, ...at, '--dry-run', '-q', ...end], { env });
+    const tomorrow = minuteText(new Date(now).setDate(now.getDate() + 1));
+    expect(stderr).toContain(
+      `warning: ${past.join(':')} has passed today, so the deadline is tomorrow: ${tomorrow}. Cost: at most 2,250.00 ₽ in total (25 started hours, up to 10 min past the deadline; unused time is returned).\n`,
+    );
+  });
+
+  test('warns if the balance does not cover the time until the deadline', ssh, async () => {
+    service.shows = () => ({
+      price_per_hour_snapshot: '100.00',
+      offer: { id: OFFERED[1], name: 'RTX 4090' },
+    });
+    await cli('instances', 'create', 'other', ...HARDWARE);
+    const deadline = [...(verb === 'run' ? [] : ['--terminate-after', '4h']), '--unenforced'];
+    const warned = async (balance: string) => {
+      service.balance = balance;
+      const { code, stderr } = await dry(argv, ...deadline);
+      expect(code, stderr).toBe(0);
+      return warningsOf(stderr).filter((text) => text.includes('balance'));
+    };
+    expect(await warned('400.00')).toEqual([]);
+    expect(await warned('none')).toEqual([]);
+    expect(await warned('399.99')).toEqual([
+      'The balance is 399.99 ₽, but the hours until the deadline cost 400.00 ₽ at the last known price. It is not documented what happens to an instance if the balance is empty: results may be lost.',
+    ]);
+    service.failing.add('/users/me');
+    expect(await warned('399.99')).toEqual([]);
+  });
+
   test('exits with 2 if a guard rejects the request', ssh, async () => {
     service.shows = () => ({ price_per_hour_snapshot: '100.00' });
     await cli('instances', 'create', 'other', ...HARDWARE);
@@ -86,6 +122,23 @@ describe.each(COMMANDS)('%s --dry-run', (verb, argv) => {
     expect(await refusedAlike(argv)).toEqual({ code: 7, error: 'outcome_unknown' });
   });
 });
+
+test.each([
+  [[], 'at most 810.00 ₽'],
+  [['--count', '2'], 'at most 1,620.00 ₽'],
+])(
+  'shows the whole cost until the deadline, and why it has another hour: %j',
+  async (flags, most) => {
+    const ends = ['--terminate-after', '8h', '--unenforced', '--max-price', '90'];
+    const argv = [...CREATE, ...ends, ...flags, '--dry-run'];
+    const { stderr } = await world.cli(argv, { env });
+    expect(stderr.split('\n').slice(-3)).toEqual([
+      'The instance would be terminated after 8 h.',
+      `Cost: ${most} in total (9 started hours, up to 10 min past the deadline; unused time is returned).`,
+      '',
+    ]);
+  },
+);
 
 test('rejects an unenforced deadline in create --dry-run', async () => {
   expect(await refusedAlike(CREATE, '--terminate-after', '4h')).toEqual({
@@ -126,4 +179,25 @@ test('prints a null request for create --if-not-exists --dry-run if the instance
   const people = await world.cli([...CREATE, '--if-not-exists', '--dry-run'], { env });
   expect(people).toMatchObject({ code: 0, stdout: '' });
   expect(people.stderr).toMatch(/^trainer already exists \(.*\)\. Nothing was sent\.\n$/);
+});
+
+test('compares the balance with the cost of the missing instances of --if-not-exists', async () => {
+  service.shows = () => ({
+    price_per_hour_snapshot: '100.00',
+    offer: { id: OFFERED[1], name: 'RTX 4090' },
+  });
+  await cli('instances', 'create', 'trainer-1', ...HARDWARE);
+  const two = ['--count', '2', '--if-not-exists', '--terminate-after', '4h', '--unenforced'];
+  const warned = async (balance: string) => {
+    service.balance = balance;
+    const { code, stderr } = await dry([...CREATE, ...two]);
+    expect(code, stderr).toBe(0);
+    return warningsOf(stderr).filter((text) => text.includes('balance'));
+  };
+  expect(await warned('400.00')).toEqual([]);
+  expect(await warned('399.99')).toEqual([
+    'The balance is 399.99 ₽, but the hours until the deadline cost 400.00 ₽ at the last known price. It is not documented what happens to an instance if the balance is empty: results may be lost.',
+  ]);
+  await cli('instances', 'create', 'trainer-2', ...HARDWARE);
+  expect(await warned('0.00')).toEqual([]);
 });

@@ -266,7 +266,7 @@ describe('--max-burn', () => {
     expect(errorOf(stderr)).toMatchObject({
       code: 'outcome_unknown',
       message:
-        'Profile "work" allows 500.00 ₽ per hour, and lost, whose request has an unknown outcome, may cost any price. Nothing was sent.',
+        'Profile "work" allows 500.00 ₽ per hour, but the price of lost is unknown, and so is the outcome of its request. Nothing was sent.',
       resource: 'lost',
       may_be_billing: true,
     });

@@ -18,6 +18,7 @@ const known = ({ id, name, over, read, untracked }: Row): KnownInstance => ({
   request: null,
   archived: over === true || untracked === true,
   untracked: untracked === true,
+  wasStopped: false,
 });
 
 const one = { id: U1, name: 'one' };

@@ -64,6 +64,16 @@ test('names the account before the first question', async () => {
   expect(stderr).toMatch(/^Account: Boris \(profile second\)\n/);
 });
 
+test('reorder names the account and says that the price is unknown before it rents', async () => {
+  await login('first', ANNA_KEY);
+  await login('second', BORIS_KEY);
+  const id = '11111111-2222-4333-8444-555555555555';
+  const { stderr } = await world.cli(['instances', 'reorder', id, 'trainer-2']);
+  expect(stderr).toMatch(
+    /^Account: Boris \(profile second\)\nKeeps: .*\nPrice per hour: unknown until created; --max-price sets a limit\.\n/,
+  );
+});
+
 test('login names the profile that was active before', async () => {
   const one = await login('first', ANNA_KEY);
   expect(one.stderr).not.toContain('Switched');
@@ -90,6 +100,31 @@ test('warns once that variables override --profile, and names the account that t
     code: 0,
     stderr: { warning: { code: 'settings', message: warning } },
   });
+  // Reads only this computer's records.
+  const local = await world.cli(['--profile', 'first', 'jobs', 'get', 'train'], { env });
+  expect(local.stderr.split('\n')[0]).toBe(`warning: ${warning}`);
   const plain = await world.cli(['ssh-keys', 'list'], { env });
   expect(plain.stderr).toBe('');
+});
+
+test('the loop that enforces deadlines names the active profile, which may change', async () => {
+  await login('first', ANNA_KEY);
+  const { code, stderr } = await world.cli([...CREATE, '--terminate-after', '4h']);
+  expect(code).toBe(2);
+  expect(stderr).toContain(
+    "nohup sh -c 'while :; do gpucloud --profile first instances reap --every 5m; sleep 300; done' >/dev/null 2>&1 &\n",
+  );
+});
+
+test.each([
+  ['50', true],
+  ['89.90', false],
+])('warns before renting if the last known price is over --max-price %s: %s', async (limit, is) => {
+  const { stderr } = await world.cli([
+    ...['--profile', 'sandbox', 'instances', 'create', 'trainer', '--no-ssh-key', '--dry-run'],
+    ...['--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--max-price', limit],
+  ]);
+  const warning =
+    'warning: The last known price of RTX 4090 is over --max-price 50.00 ₽. At that price, the new instance is terminated at once.\n';
+  expect(stderr.includes(warning), stderr).toBe(is);
 });

@@ -28,10 +28,10 @@ async function lose(flags: readonly string[], id?: string): Promise<void> {
 
 /** Recovers all requests in a terminal. */
 async function recover(answers: readonly string[]) {
-  const { context, said, stderr } = atTerminal(world, answers);
+  const { context, said, printed, stderr } = atTerminal(world, answers);
   const journal = await context.journal();
   const resolutions = await reconcile(await journal.requests(), journal, context);
-  return { said, stderr: stderr(), ids: resolutions.map(({ instance }) => instance?.id) };
+  return { said, printed, stderr: stderr(), ids: resolutions.map(({ instance }) => instance?.id) };
 }
 
 describe('reconcile', () => {
@@ -92,7 +92,8 @@ describe('reconcile', () => {
   ])('asks before it sets an idle rule: %s', async (answer, noted, row) => {
     await lose(['--if-idle', '45m', '--unenforced'], ID);
     world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
-    const { said, stderr } = await recover(['yes', answer]);
+    const { said, printed, stderr } = await recover(['yes', answer]);
+    expect(printed.slice(1)).toEqual(['The request has an idle rule: after 45 min without use.']);
     expect(said).toEqual(['Is it the instance you requested now?', 'Apply it to the instance?']);
     expect(stderr).toContain(noted);
     const [listedRow] = await listed(world);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Job } from '../../src/instances/scheduler/contract.ts';
 import { cronLine } from '../../src/instances/scheduler/crontab.ts';
+import { schedulersOf } from '../../src/instances/scheduler/index.ts';
 import { agentFile } from '../../src/instances/scheduler/launchd.ts';
 import { cmdArguments, taskFile } from '../../src/instances/scheduler/schtasks.ts';
 import { serviceUnit, timerUnit } from '../../src/instances/scheduler/systemd.ts';
@@ -54,6 +55,20 @@ describe('the systemd unit', () => {
     expect(unit).toContain(`"a b %%d $$HOME \\"quoted\\" it's <&> \\\\n"`);
     expect(unit).toContain(`"GPUCLOUD_CONFIG_DIR=/home/a b %%d $HOME \\"quoted\\" it's <&> \\\\n"`);
   });
+});
+
+test.each([
+  ['darwin', ['launchd']],
+  // Without a systemd of the user, such as in a container, cron is left.
+  ['linux', ['systemd', 'crontab']],
+  ['win32', ['schtasks']],
+  ['freebsd', ['crontab']],
+])('offers the schedulers of %s, best first: %j', (platform, names) => {
+  const start = () => {
+    throw new Error('nothing is started');
+  };
+  const all = schedulersOf(platform, { start, home: folder, uid: 1000, configHome: undefined });
+  expect(all.map(({ name }) => name)).toEqual(names);
 });
 
 test('writes a launchd property list with the same arguments', needs('python3'), () => {

@@ -228,7 +228,7 @@ describe('create --count after Ctrl-C', () => {
     expect(stdout).toContain('gpu-1 ');
     expect(stderr).toContain(
       'Interrupted. Rented and billing: gpu-1, gpu-2.\n' +
-        'hint: terminate them with "gpucloud instances terminate gpu-1 gpu-2"\n',
+        'hint: stop paying: gpucloud instances terminate gpu-1 gpu-2\n',
     );
   });
 

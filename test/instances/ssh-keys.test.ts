@@ -1,11 +1,16 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { SshKey } from '../../src/api/index.ts';
 import { accountKey } from '../../src/instances/ask/keys.ts';
 import { usableKeys } from '../../src/ssh-keys/private-half.ts';
+import { needs } from '../support/needs.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { IMAGE, OFFER, OFFERED } from '../support/sandbox-ids.ts';
 import { sent } from '../support/service.ts';
+import { sshPublicKey } from '../support/ssh-key.ts';
 
 const key = (name: string, is_default = false): SshKey => ({
   id: `id-${name}`,
@@ -165,5 +170,22 @@ describe.each([
     const several = await world.cli(argv);
     expect({ code: several.code, stderr: several.stderr }).toEqual(WHICH);
     expect(rentedWith()).toBeUndefined();
+  });
+});
+
+test('suggests the key whose private key is on this computer', needs('ssh-keygen'), async () => {
+  const file = join(world.home, '.ssh', 'id_ed25519');
+  await mkdir(join(world.home, '.ssh'));
+  spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file]);
+  service.sshKeys = [
+    { id: 'id-laptop', name: 'laptop', public_key: sshPublicKey('ssh-ed25519') },
+    { id: 'id-desk', name: 'desk', public_key: await readFile(`${file}.pub`, 'utf8') },
+  ];
+  const { code, stderr } = await world.cli([...CREATE, '--wait=ssh']);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: `error: --ssh-key is missing, and the account has no default key: laptop, desk. Nothing was sent.
+hint: choose one whose private key is on this computer: --ssh-key desk
+`,
   });
 });

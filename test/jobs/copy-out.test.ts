@@ -48,12 +48,17 @@ async function fetchFile(
   return seen;
 }
 
-test("reports a file's fetched and total bytes", async () => {
-  await writeFile(join(home, WORK, 'model.bin'), Buffer.alloc(300_000, 'x'));
-  const local = join(home, 'here.bin');
-  const seen = await fetchFile('model.bin', local);
-  expect(seen.at(-1)).toEqual([300_000, 300_000]);
-  expect((await readFile(local)).length).toBe(300_000);
+test.each([
+  ['a file', 'all/model.bin', '', [300_000, 300_000]],
+  // Depends on tar and du.
+  ['a folder', 'all', 'model.bin', [expect.any(Number), expect.any(Number)]],
+])('reports the fetched and total bytes of %s', async (_what, remote, file, bytes) => {
+  await mkdir(join(home, WORK, 'all'));
+  await writeFile(join(home, WORK, 'all/model.bin'), Buffer.alloc(300_000, 'x'));
+  const local = join(home, 'here');
+  const seen = await fetchFile(remote, local);
+  expect(seen.at(-1)).toEqual(bytes);
+  expect((await readFile(join(local, file))).length).toBe(300_000);
 });
 
 test.each([
@@ -111,8 +116,8 @@ test(
     execFileSync('mkfifo', [pipe]);
     const shell = localShell(home, ['sh']);
     const busy: Promise<unknown>[] = [];
-    const start: typeof shell.start = async (script, args, signal) => {
-      const running = await shell.start(script, args, signal);
+    const start: typeof shell.start = async (script, ...given) => {
+      const running = await shell.start(script, ...given);
       if (!script.includes('exec cat')) return running;
       // Each read blocks a thread until the pipe has a writer.
       busy.push(...Array.from({ length: THREADS }, () => readFile(pipe)));

@@ -85,6 +85,18 @@ test('does not call a charge exact that the transactions lack', async () => {
   expect(stderr).toMatch(/^It cost at most 89\.90 ₽[.:]/m);
 });
 
+test('counts the last known price of an instance that is gone once terminated', async () => {
+  world.renting.terminations = [
+    (id) => {
+      const answer = world.renting.terminate(id);
+      world.renting.instances.delete(id);
+      return answer;
+    },
+  ];
+  const { code } = await world.run('exit 3', []);
+  expect({ code, ...costs() }).toEqual({ code: 3, cost: null, cost_at_most: '89.90' });
+});
+
 test('reads the cost once in a pass of reap', async () => {
   await reap(world, '--every', '30m');
   await world.detach('exit 3');

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { createEmulator } from '../output/emulator.ts';
 import { programAt } from '../support/needs.ts';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
@@ -34,6 +35,7 @@ test('prints one line per phase of run, then a summary', async () => {
   const lines = withoutTimes(stderr).split('\n');
   expect(lines.filter((line) => !/^(Waiting|job is|Created|Status)/.test(line))).toEqual([
     `To copy: 1 file (2 bytes) from ${world.local('in')}`,
+    'warning: --sync copies a to the instance, and --fetch copies it back: what an earlier run left there comes back as a result. To leave it out: --exclude a',
     'Price per hour: unknown until created; --max-price sets a limit.',
     'Renting job',
     'Deadline: TIME. The command is interrupted 6 min before the deadline (--grace).',
@@ -158,7 +160,7 @@ describe('copying out', () => {
       code: 125,
       stderr: `Price per hour: unknown until created; --max-price sets a limit.
 warning: If this run is killed, nothing terminates job at its deadline. \
-To schedule termination: while :; do gpucloud instances reap --every 5m; sleep 300; done
+To schedule termination: nohup sh -c 'while :; do gpucloud instances reap --every 5m; sleep 300; done' >/dev/null 2>&1 &
 Renting job
 Deadline: TIME. The command is interrupted 6 min before the deadline (--grace).
 Starting job
@@ -202,12 +204,15 @@ describe("a run that can't store the output", () => {
       mkdirSync(world.jobFile('err.0'), { recursive: true });
       return undefined;
     };
-    const { code, stderr } = await world.run('echo a >&2; sleep 1; echo b >&2; exit 3', []);
-    expect(code, stderr).toBe(3);
-    expect(stderr).toMatch(/^a\nb$/m);
-    const warned =
-      /^warning: Could not keep the output: .*\/jobs \(EISDIR\)\. Printing continues\.$/gm;
-    expect(stderr.match(warned)).toHaveLength(1);
+    const terminal = createEmulator(1_000, 40);
+    const command = 'echo a >&2; sleep 1; echo b >&2; exit 3';
+    const { code } = await world.run(command, [], { terminal });
+    const screen = await terminal.all();
+    expect(code, screen).toBe(3);
+    expect(screen.split('\n').slice(3, 7)).toEqual([
+      `warning: Could not keep the output: ${world.local('state/jobs')} (EISDIR). Printing continues.`,
+      ...['a', 'b', `sh -c '${command}': exit code 3`],
+    ]);
     expect(world.record()).toMatchObject({ exit_code: 3 });
   });
 });
@@ -225,7 +230,8 @@ test("warns if the report can't be written, and keeps the command's exit code", 
 
 test("warns once if the job record can't be saved", async () => {
   const record = `${world.local('state/jobs')}/*.json`;
-  const command = `f=$(ls ${record}); rm $f; mkdir $f; echo a; sleep 1; sleep 1; echo b; sleep 1; sleep 1; exit 3`;
+  // `run` may save it between the two commands.
+  const command = `f=$(ls ${record}); until rm -f $f; mkdir $f; do :; done; echo a; sleep 1; sleep 1; echo b; sleep 1; sleep 1; exit 3`;
   const { code, stdout, stderr } = await world.run(command, []);
   expect({ code, stdout, status: world.status() }, stderr).toEqual({
     code: 3,

@@ -26,6 +26,8 @@ export interface FastRun {
   /** Replaces stdout, which is then empty in the outcome. */
   readonly stdout?: Writable;
   readonly onThirdInterrupt?: Host['onThirdInterrupt'];
+  /** The session of an agent. */
+  readonly session?: Host['session'];
 }
 
 interface FastWorld {
@@ -57,6 +59,7 @@ export async function runFast(
     stdin = new PassThrough().end(),
     stdout: own,
     onThirdInterrupt,
+    session,
   }: FastRun = {},
 ): Promise<Outcome> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
@@ -66,11 +69,13 @@ export async function runFast(
     stdout: terminal?.stream ?? own ?? stdout,
     stderr: terminal?.stream ?? stderr,
     ...(onThirdInterrupt === undefined ? {} : { onThirdInterrupt }),
+    ...(session && { session }),
     env: { ...computer.env, ...address, ...env },
     clock,
     home: computer.home,
     platform: process.platform,
     pid: process.pid,
+    parent: process.ppid,
     uid: process.geteuid?.(),
     isAlive: () => true,
     signalGroup,

@@ -161,6 +161,51 @@ describe('jobs attach', () => {
     expect(world.terminations()).toBe(0);
   });
 
+  test.each([
+    ['attach', 7, 'job is STOPPED, so its command no longer runs. It may still be billing.'],
+    ['stop', 5, 'job is STOPPED.'],
+  ])('jobs %s says how to get the results of a stopped instance', async (verb, exit, message) => {
+    await world.detach(LASTS);
+    world.renting.rent(NEW, 'job', { status: 'STOPPED' });
+    const { code, stderr } = await world.gpucloud(['jobs', verb, 'job']);
+    expect(code, stderr).toBe(exit);
+    expect(stderr).toBe(
+      `Connecting to job\nerror: ${message}\nhint: start it, which bills, and copy its results: gpucloud instances start job --wait=ssh && gpucloud jobs attach job; or give them up: gpucloud instances terminate job\n`,
+    );
+    expect(world.terminations()).toBe(0);
+  });
+
+  test('status and reap of a stopped instance promise no results', async () => {
+    await world.detach(LASTS, '--fetch', `up:${world.local('up')}`);
+    world.renting.rent(NEW, 'job', { status: 'STOPPED' });
+    const { next } = JSON.parse((await world.gpucloud(['status', '--json'])).stdout);
+    expect(next.slice(0, 2)).toEqual([
+      { command: 'gpucloud instances start job --wait=ssh', purpose: 'reach the results' },
+      { command: 'gpucloud instances terminate job', purpose: 'give the results up' },
+    ]);
+    world.advance(61 * 60_000);
+    const { code, stderr } = await world.gpucloud(['instances', 'reap']);
+    expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
+    expect(stderr).toContain(
+      'error: job was STOPPED, so nothing more was copied from it, and it was terminated.\n',
+    );
+    expect(stderr).not.toContain('start the instance');
+    const lost = 'The results of job were not copied. To see why';
+    const { attention } = JSON.parse((await world.gpucloud(['status', '--json'])).stdout);
+    expect(attention.map(({ message }: { message: string }) => message)).toContain(lost);
+    expect((await world.gpucloud(['jobs', 'list'])).stderr).toContain(
+      `${lost}: gpucloud jobs get job`,
+    );
+  });
+
+  test('instances stop warns about an unfinished job', async () => {
+    await world.detach(LASTS);
+    const { stderr } = await world.gpucloud(['instances', 'stop', 'job']);
+    expect(stderr).toContain(
+      'warning: The job on job is unfinished: stopping ends its command, and its results stay on the instance. To end the job and copy its results first: gpucloud jobs stop job\n',
+    );
+  });
+
   test('interrupts the command near its deadline', async () => {
     await world.detach(`trap 'exit 9' INT; ${LASTS}`);
     await started(world);
@@ -273,6 +318,23 @@ const KEEPS_BILLING =
 describe('run --on', () => {
   beforeEach(() => {
     world.renting.rent(NEW, 'dev');
+  });
+
+  test('lets jobs stop end a job that is not started yet', async () => {
+    world.ssh.refuse = (script) =>
+      script.includes('unset script') ? 'Connection refused' : undefined;
+    const ended = world.runOn('true');
+    await until(() => world.ssh.scripts.some((script) => script.includes('unset script')));
+    expect(await world.gpucloud(['jobs', 'stop', 'dev'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+    expect(await ended).toEqual({
+      code: 125,
+      stdout: '',
+      stderr: `Connecting to dev\nRunning sh -c true\n${KEEPS_BILLING}\nerror: gpucloud jobs stop stopped the job.\n`,
+    });
   });
 
   test('leaves the instance running and sends job_ended after jobs stop', async () => {

@@ -4,7 +4,7 @@ import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
 import { withoutPauses } from './passing-clock.ts';
-import { heard, notifying } from './stories.ts';
+import { heard, notifying, withoutTimes } from './stories.ts';
 import {
   ENDED,
   fetching,
@@ -38,6 +38,23 @@ describe('a failing instance of gpucloud run --here', () => {
     expect(report()).toMatchObject({ terminated: true, cost_at_most: '179.80' });
   });
 
+  test.each([
+    ['mkdir: No space left on device', 'mkdir: No space left on device'],
+    ['', 'exit code 255'],
+  ])('terminates an instance whose folder can not be made, with %j', async (said, reason) => {
+    world.ssh.refuse = (script, id) =>
+      id === OTHER && script.includes('mkdir -p gpucloud-run/work') ? said : undefined;
+    const { code, stderr } = await here('exit 3', ['--min-count', '1']);
+    const other = nameOf(OTHER);
+    const problems = stderr.split('\n').filter((line) => /^\w+: job-\d: /.test(line));
+    expect({ code, statuses: statuses(), problems }).toEqual({
+      ...{ code: 3, statuses: ENDED },
+      problems: [
+        `warning: ${other}: Could not create ~/gpucloud-run/work: ${reason}. Terminating ${other}.`,
+      ],
+    });
+  });
+
   /** Puts a file in the way of the results of one instance, and returns a script that makes them. */
   function blocked(): string {
     world.ssh.refuse = (script, id) => {
@@ -57,8 +74,21 @@ describe('a failing instance of gpucloud run --here', () => {
     expect(code, stderr).toBe(125);
     const [name, other] = [nameOf(OTHER), nameOf(NEW)];
     expect(statuses()).toEqual({ [name]: 'ACTIVE', [other]: 'TERMINATING' });
-    expect(stderr).toContain(`warning: Kept ${name} with its results: it bills until `);
-    expect(stderr).toContain(`fetch and terminate: gpucloud jobs attach ${name}`);
+    const lines = withoutTimes(stderr)
+      .replace(/sh -c '.*…/g, 'COMMAND')
+      .replace(/(?<=until ).*?(?=\. Fix)/, 'TIME')
+      .replaceAll(world.local('got'), 'GOT');
+    expect(lines.slice(lines.indexOf('Fetching'))).toBe(
+      `Fetching from job-1 and job-2
+warning: Kept ${name} with its results: it bills until TIME. Fix the cause, then fetch and terminate: gpucloud jobs attach ${name}. Connect: gpucloud instances ssh ${name}
+Terminating ${other}
+COMMAND: exit code 0
+Fetched GOT/${other}/
+Terminated ${other} after N s.
+It cost at most 89.90 ₽.
+error: ${name}: Could not copy files out: GOT/${name}/ can't be written (ENOTDIR)
+`,
+    );
     const rows = report().instances as { name: string; terminated: boolean }[];
     expect(rows.find((row) => row.name === name)).toMatchObject({ terminated: false });
     expect(rows.find((row) => row.name === other)).toMatchObject({ terminated: true });
@@ -238,13 +268,15 @@ describe('gpucloud jobs on an instance of run --here', () => {
   test('kills a command that ignores SIGINT and SIGTERM after jobs stop', async () => {
     const ended = here(`trap '' INT TERM; ${LASTS}`, [], { speed: 50 });
     await isUp();
+    // Asks again during the whole grace period, and says so once.
     const stop = await world.gpucloud(['jobs', 'stop', 'job-1'], { speed: 50 });
-    const { code, stderr } = await ended;
-    expect({ code, stop: stop.code, statuses: statuses() }, stderr).toEqual({
-      code: 137,
-      stop: 0,
-      statuses: ENDED,
+    expect(stop).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'Stopping run --here. Waiting until it has terminated job-1.\n',
     });
+    const { code, stderr } = await ended;
+    expect({ code, statuses: statuses() }, stderr).toEqual({ code: 137, statuses: ENDED });
   });
 
   test('terminates all instances if jobs stop comes before the command', async () => {

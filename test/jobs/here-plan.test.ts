@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { usesInstances } from '../../src/jobs/here/note-local.ts';
 import { namesText } from '../../src/jobs/phases.ts';
 import { RESULTS } from '../../src/json-results/index.ts';
 import { needs } from '../support/needs.ts';
@@ -51,7 +52,10 @@ describe('gpucloud run --here before renting', () => {
   });
 
   test.each([
-    [['--count', '2'], '--count needs --here'],
+    [
+      ['--count', '2'],
+      'error: --count needs --here\nhint: to run COMMAND on each instance: gpucloud instances create NAME --count 2 --terminate-after 8h --wait=ssh; then for each: gpucloud run --on NAME-1 --detach --sync . -- COMMAND; to run it on this computer, using several instances: gpucloud run --count 4 --here -- parallel …\n',
+    ],
     [['--min-count', '2'], '--min-count needs --here'],
     [['--here', '--min-count', '2'], '--min-count needs --count'],
     [['--here', '--count', '2', '--min-count', '3'], 'must not exceed --count'],
@@ -75,6 +79,44 @@ describe('gpucloud run --here before renting', () => {
     );
     expect(await refused(HERE, folder)).toContain('is not a program on this computer');
     expect(await refused(HERE, '')).toContain('COMMAND is missing');
+  });
+
+  test('says that the command runs on this computer, and warns if it uses no instance', async () => {
+    const said = async (count: readonly string[], command: readonly string[]) => {
+      const argv = ['run', ...REQUEST, ...HERE, ...count, '--dry-run', '--', ...command];
+      const { stderr, requests } = await world.cli(argv, { env: PATH });
+      expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+      return stderr.slice(0, stderr.indexOf('No known offer'));
+    };
+    const unused =
+      'warning: COMMAND mentions none of GPUCLOUD_ANSIBLE_INVENTORY, GPUCLOUD_SSHLOGINFILE, GPUCLOUD_HOSTFILE, GPUCLOUD_SSH_CONFIG, so the instances may bill unused.';
+    const script = join(folder, 'train.sh');
+    await writeFile(script, 'nvidia-smi\n');
+    const note = 'COMMAND runs on this computer, not on the instances: sh';
+    expect(await said(['--count', '2'], ['sh', 'train.sh'])).toBe(
+      `${note} train.sh\n${unused} To run it on each instance: gpucloud instances create NAME --count 2 --terminate-after 8h --wait=ssh; then for each: gpucloud run --on NAME-1 --detach --sync . -- COMMAND\n`,
+    );
+    expect(await said([], ['sh', 'train.sh'])).toBe(
+      `${note} train.sh\n${unused} To run it on the instance, leave out --here.\n`,
+    );
+    expect(await said([], ['sh', '-c', 'ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job'])).toBe(
+      `${note} -c 'ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job'\n`,
+    );
+  });
+
+  test('finds the variables in the words and in the scripts that they name', async () => {
+    const uses = join(folder, 'uses.py');
+    const large = join(folder, 'large.py');
+    const other = join(folder, 'other.py');
+    await writeFile(uses, 'os.environ["GPUCLOUD_HOSTFILE"]\n');
+    await writeFile(large, `GPUCLOUD_HOSTFILE${' '.repeat(1024 * 1024)}`);
+    await writeFile(other, 'os.environ["GPUCLOUD_API_KEY"]\n');
+    expect(usesInstances(['python', uses])).toBe(true);
+    expect(usesInstances(['sh', '-c', `cd . && python ${uses}`])).toBe(true);
+    expect(usesInstances(['ansible', '-i', '$GPUCLOUD_ANSIBLE_INVENTORY'])).toBe(true);
+    for (const path of [other, large, folder, join(folder, 'none'), '\0']) {
+      expect(usesInstances(['python', path]), path).toBe(false);
+    }
   });
 
   test('lists all instance names and folders with --dry-run', needs('ssh'), async () => {

@@ -179,8 +179,9 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
       hard('b', './a'),
       hard('c', 'x/secret'),
       hard('d', 'later'),
+      hard('b', 'a'),
     );
-    expect(skipped).toEqual(['c', 'd']);
+    expect(skipped).toEqual(['c', 'd', 'b']);
     expect(await treeOf(local)).toEqual({ a: 'one', b: 'one', x: `-> ${victim}` });
     const fault = await faultOf(fetchEntries(hard('e', join('..', '..', 'victim', 'secret'))));
     expect(fault.message).toContain('the instance sent "../../victim/secret"');
@@ -205,8 +206,9 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     ['no header', Buffer.alloc(2048, 'x')],
     ['only zeros', Buffer.alloc(512)],
   ])('rejects a fetched archive with %s', async (_what, start) => {
+    // The instance sends nothing more, so a reader that accepts this much would wait.
     const rest = start.some((byte) => byte !== 0) ? 'x' : '\0';
-    const archive = Buffer.concat([start, Buffer.alloc(3_000_000, rest)]);
+    const archive = Buffer.concat([start, Buffer.alloc(2 ** 20, rest)]);
     const fault = await faultOf(fetchFrom(archive, 'sleep 60'));
     expect(fault.message).toMatch(/the archive (has too long|from the instance)|without a size/);
     expect(fault.retryable).toBe(false);

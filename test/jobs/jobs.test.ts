@@ -166,11 +166,12 @@ test("keeps a job open while its output can't be stored", async () => {
 
 test("keeps the command's exit code in jobs stop --no-fetch", async () => {
   const report = local('report.json');
-  await world.detach('exit 5', '--report', report);
+  await world.detach('exit 5', '--report', report, '--fetch', `missing:${local('x')}`);
   await until(() => existsSync(join(world.job, 'exit')));
   const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job', '--no-fetch']);
   expect(code, stderr).toBe(0);
-  expect(await shown()).toMatchObject({ status: 'EXITED', exit_code: 5 });
+  // Nothing is missing.
+  expect(await shown()).toMatchObject({ status: 'EXITED', exit_code: 5, phase: 'done' });
   expect(readReport(report)).toMatchObject({ command_exit_code: 5, exit_code: 5 });
 });
 

@@ -73,10 +73,11 @@ describe('run --detach', () => {
 
   test('prints that a scheduled reap fetches the results and terminates', async () => {
     await reap(world, '--every', '5m');
-    const { code, stderr } = await world.run('true', ['--detach']);
+    const { code, stderr } = await world.run('true', ['--detach', '--fetch', 'results']);
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('fetches the results and terminates job');
-    expect(stderr).toContain('It interrupts the command 6 min before the deadline (--grace).');
+    expect(stderr).toMatch(
+      /warning: When the command exits, "instances reap" fetches the results and terminates job\. The instance bills until then, at the latest until [-0-9: +]+\. It interrupts the command 6 min before the deadline \(--grace\)\. If a path of --fetch is missing then, job is kept for 30 min\. See its output: gpucloud jobs logs job\n/,
+    );
   });
 });
 
@@ -195,8 +196,11 @@ describe('run --on', () => {
     expect(world.record().ended_at).toBeNull();
     expect(await world.runOn('true')).toMatchObject({ code: 5 });
     rmSync(local);
-    expect(await world.gpucloud(['jobs', 'attach', 'dev'])).toMatchObject({ code: 0 });
+    expect(await world.gpucloud(['jobs', 'attach', 'dev', ...reporting()])).toMatchObject({
+      code: 0,
+    });
     expect(readFileSync(`${local}/r`, 'utf8')).toBe('x\n');
+    expect(report()).toMatchObject({ stage: 'done', fetched: [local], exit_code: 0 });
   });
 
   test('never shows output of the previous job', async () => {
@@ -207,7 +211,10 @@ describe('run --on', () => {
     world.renting.rent(NEW, 'dev', { status: 'TERMINATED' });
     await reap(world);
     const { code, stdout, stderr } = await logs();
-    expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
-    expect(stderr).toContain('was not kept');
+    expect({ code, stdout, stderr }).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: 'error: The output of the job on dev was not kept.\n',
+    });
   });
 });

@@ -4,6 +4,7 @@ import { CliError } from '../../src/errors.ts';
 import { withBill } from '../../src/instances/change/outcome.ts';
 import { leftJob } from '../../src/jobs/end/end-job.ts';
 import type { Job } from '../../src/jobs/job.ts';
+import type { RentedRecord } from '../../src/jobs/record/record.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const RECORD = {
@@ -17,6 +18,7 @@ const RECORD = {
   lost_at: null,
   kept: null,
   fetch: [],
+  keep_on_failure: null,
 };
 
 function jobWith(more: object, job: object = {}): Job {
@@ -26,32 +28,126 @@ function jobWith(more: object, job: object = {}): Job {
     fetched: [],
     phases: { current: 'running' },
     stops: { interrupt: new AbortController().signal },
+    isStopAsked: () => false,
     ...job,
   } as unknown as Job;
 }
 
-const context = {} as Context;
+const context = {
+  shielded: async () => 'bills until you terminate it',
+} as unknown as Context;
 
-test.each([
-  [{}, 'Its command still runs'],
-  [{ exit_code: 3 }, 'Its command exited with 3'],
-  [{ command_started_at: null }, 'Its command has not started'],
-  [{ lost_at: '2026-01-15T13:00:00.000Z' }, "Its command's exit code is unknown"],
-  [{ here: true }, "Its command's exit code is unknown"],
-])('says how the command stands after Ctrl-C: %j', async (record, text) => {
-  const interrupted = AbortSignal.abort(new CliError('interrupted', 'Interrupted.'));
-  const job = jobWith(record, { stops: { interrupt: interrupted } });
-  const { error } = await leftJob(job, context);
-  expect(error?.message).toBe(`Stopped following job. ${text}, and the instance still bills.`);
+const interrupt = AbortSignal.abort(new CliError('interrupted', 'Interrupted.'));
+const INTERRUPTED = { stops: { interrupt } };
+const failed = (failure: CliError['failure']) => ({
+  failure: new CliError(failure, 'It failed', { hint: 'mend it' }),
 });
+const FAILED_SETUP = { setup_exit_code: 3, exit_code: 3, command_started_at: null };
+const wait = { target: { id: ID, name: 'job' }, until: 'ssh' } as Parameters<typeof withBill>[1];
+const late = new CliError('deadline', 'SSH did not respond within 5 min.');
 
-test('says once that an instance out of reach may be billing', async () => {
-  const wait = { target: { id: ID, name: 'job' }, until: 'ssh' } as Parameters<typeof withBill>[1];
-  const late = new CliError('deadline', 'SSH did not respond within 5 min.');
-  const failure = withBill(late, wait, 'ACTIVE');
-  expect(failure.message).toContain('It is billing.');
-  const { error } = await leftJob(jobWith({}, { failure }), context);
-  expect(error?.message).toBe(
-    'Could not connect to job, and its command may still run: SSH did not respond within 5 min. It may still be billing.',
-  );
+const JOBS: readonly [how: string, record: object, job: object, before?: RentedRecord['kept']][] = [
+  ['with a command that runs', {}, INTERRUPTED],
+  ['with a command that exited', { exit_code: 3 }, INTERRUPTED],
+  ['before its command', { command_started_at: null }, INTERRUPTED],
+  ['whose command is lost', { lost_at: '2026-01-15T13:00:00.000Z' }, INTERRUPTED],
+  ['of --here', { here: true }, INTERRUPTED],
+  ['of --on', { on: true }, INTERRUPTED],
+  ['of --on with results', { on: true, exit_code: 3 }, failed('refused')],
+  ['out of reach', {}, {}],
+  ['out of reach after a wait', {}, { failure: withBill(late, wait, 'ACTIVE') }],
+  ['out of reach, and STOPPED', {}, { instance: { status: 'STOPPED' } }],
+  ['out of reach of jobs stop', {}, { by: 'stop', ...failed('unreachable') }],
+  ['with results', { exit_code: 3 }, failed('storage')],
+  ['without results', { exit_code: 3 }, failed('notFound')],
+  ['kept for a person', { exit_code: 3, kept: 'person' }, {}],
+  [
+    'kept for a person after its setup',
+    { ...FAILED_SETUP, kept: 'person', keep_on_failure: 3_600_000 },
+    {},
+  ],
+  ['kept for its results', { exit_code: 3, kept: 'results' }, failed('storage')],
+  ['kept for its results again', { exit_code: 3, kept: 'results' }, failed('storage'), 'results'],
+];
+
+test('reports how a job stands that goes on', async () => {
+  const lines: string[] = [];
+  for (const [how, record, job, before] of JOBS) {
+    const end = await leftJob(jobWith(record, job), context, before);
+    const { terminated, stage, kept, command_exit_code, error } = end;
+    lines.push(`a job ${how}: ${JSON.stringify({ terminated, stage, kept, command_exit_code })}`);
+    if (error === undefined) continue;
+    const { failure, mayBeBilling, resource, message, hint } = error;
+    lines.push(
+      `  ${failure}${mayBeBilling ? ', bills' : ''}${resource === ID ? ', names its ID' : ''}`,
+      ...[message, hint].map((text) => `  ${text?.replaceAll('\ufdd0', '')}`),
+    );
+  }
+  expect(lines.join('\n')).toMatchInlineSnapshot(`
+    "a job with a command that runs: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
+      interrupted, bills, names its ID
+      Stopped following job. Its command still runs, and the instance still bills.
+      continue: gpucloud jobs attach job; stop the job, fetch and terminate: gpucloud jobs stop job
+    a job with a command that exited: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":3}
+      interrupted, bills, names its ID
+      Stopped following job. Its command exited with 3, and the instance still bills.
+      continue: gpucloud jobs attach job; stop the job, fetch and terminate: gpucloud jobs stop job
+    a job before its command: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
+      interrupted, bills, names its ID
+      Stopped following job. Its command has not started, and the instance still bills.
+      continue: gpucloud jobs attach job; stop the job, fetch and terminate: gpucloud jobs stop job
+    a job whose command is lost: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
+      interrupted, bills, names its ID
+      Stopped following job. Its command's exit code is unknown, and the instance still bills.
+      continue: gpucloud jobs attach job; stop the job, fetch and terminate: gpucloud jobs stop job
+    a job of --here: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
+      interrupted, bills, names its ID
+      Stopped following job. Its command's exit code is unknown, and the instance still bills.
+      continue: gpucloud jobs attach job; stop the job, fetch and terminate: gpucloud jobs stop job
+    a job of --on: {"terminated":false,"stage":"running","kept":null,"command_exit_code":null}
+      interrupted
+      Stopped following job. Its command may still run.
+      follow it again: gpucloud jobs attach job; stop it: gpucloud jobs stop job
+    a job of --on with results: {"terminated":false,"stage":"running","kept":null,"command_exit_code":3}
+      runFailed
+      job: It failed. Its results are still on the instance.
+      follow it again: gpucloud jobs attach job
+    a job out of reach: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
+      outcomeUnknown, bills, names its ID
+      Could not connect to job, and its command may still run: it did not respond. It may still be billing.
+      try again: gpucloud jobs attach job; or terminate it: gpucloud instances terminate job
+    a job out of reach after a wait: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
+      outcomeUnknown, bills, names its ID
+      Could not connect to job, and its command may still run: SSH did not respond within 5 min. It may still be billing.
+      try again: gpucloud jobs attach job; or terminate it: gpucloud instances terminate job
+    a job out of reach, and STOPPED: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
+      outcomeUnknown, bills, names its ID
+      job is STOPPED, so its command no longer runs. It may still be billing.
+      start it, which bills, and copy its results: gpucloud instances start job --wait=ssh && gpucloud jobs attach job; or give them up: gpucloud instances terminate job
+    a job out of reach of jobs stop: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
+      unreachable
+      It failed
+      mend it
+    a job with results: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":3}
+      runFailed, bills, names its ID
+      job: It failed. The results are still on the instance, which bills until you terminate it.
+      fix the cause, then run: gpucloud jobs attach job; inspect the instance: gpucloud instances ssh job
+    a job without results: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":3}
+      runFailed, bills, names its ID
+      job: It failed. The results are still on the instance, which bills until you terminate it.
+      see what is there: gpucloud instances ssh job -- ls gpucloud-run/work; copy it and terminate the instance: gpucloud jobs attach job --fetch PATH; give the results up: gpucloud jobs stop job --no-fetch
+    a job kept for a person: {"terminated":false,"stage":"done","kept":"person","command_exit_code":3}
+    a job kept for a person after its setup: {"terminated":false,"stage":"setup","kept":"person","command_exit_code":null}
+      runFailed, bills, names its ID
+      The setup failed with exit code 3, so the command was not started.
+      see its output: gpucloud jobs logs job --tail 10
+    a job kept for its results: {"terminated":false,"stage":"running","kept":"results","command_exit_code":3}
+      runFailed, bills, names its ID
+      It failed
+      mend it
+    a job kept for its results again: {"terminated":false,"stage":"running","kept":"results","command_exit_code":3}
+      runFailed, bills, names its ID
+      job: It failed. The results are still on the instance, which bills until you terminate it.
+      fix the cause, then run: gpucloud jobs attach job; inspect the instance: gpucloud instances ssh job"
+  `);
 });

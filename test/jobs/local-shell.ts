@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
-import { lastOf } from '../../src/jobs/remote/remote-shell.ts';
+import { closing, lastOf } from '../../src/jobs/remote/remote-shell.ts';
 import type { Piped } from '../../src/system/programs.ts';
 
 /** The shells that an instance may have as sh. */
@@ -19,7 +19,7 @@ export const SHELLS = {
 export function localShell(home: string, sh: readonly string[], bin?: string): RemoteShell {
   const PATH = bin === undefined ? process.env.PATH : `${bin}:${process.env.PATH}`;
   const [file = 'sh', ...words] = sh;
-  async function start(
+  async function open(
     script: string,
     args: readonly string[],
     signal: AbortSignal,
@@ -50,11 +50,12 @@ export function localShell(home: string, sh: readonly string[], bin?: string): R
       },
     };
   }
+  const start = closing(open);
   return {
+    open,
     start,
     async run(script, input, signal) {
-      const running = await start(script, [], signal);
-      running.stdin.end(input);
+      const running = await start(script, [], signal, input);
       const [stdout, stderr, code] = await Promise.all([
         lastOf(running.stdout),
         lastOf(running.stderr),

@@ -4,6 +4,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { oldResults } from '../../src/jobs/plan.ts';
 import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { no, ok } from '../support/service.ts';
@@ -32,6 +33,18 @@ async function refused(...more: string[]): Promise<string> {
   expect({ code, requests: requests.length }, stderr).toEqual({ code: 2, requests: 0 });
   return stderr;
 }
+
+test.each([
+  ['results', ['results/model'], ['results']],
+  ['./results/', ['results/model'], ['results']],
+  ['results', ['result', 'results2/a', 'a/results'], []],
+  ['out/*.csv', ['out/a.csv'], ['out/*.csv']],
+  ['out/*.csv', ['out/a.txt', 'a.csv'], []],
+  ['/data/results', ['data/results'], []],
+])('finds earlier results of --fetch %s in %j', (remote, paths, found) => {
+  const entries = paths.map((path) => ({ path, kind: 'file' as const }));
+  expect(oldResults([{ remote, local: remote }], entries)).toEqual(found);
+});
 
 describe('gpucloud run before renting', () => {
   test("rejects a report path that can't be written", async () => {
@@ -327,7 +340,7 @@ describe('gpucloud run before renting', () => {
       requests: [],
       stderr:
         'error: --on takes one instance, and got 3: one, two, my box. Nothing ran.\n' +
-        'hint: start it on each, with your other flags, and with a folder per instance in --fetch "results:results/$name"; "gpucloud jobs attach NAME" then follows one:\n' +
+        'hint: run this line with your other flags. If you use --fetch, give each instance a folder: --fetch "results:results/$name"\n' +
         `  for name in one two 'my box'; do gpucloud run --on "$name" --detach${command}; done\n`,
     });
   });
@@ -353,7 +366,7 @@ describe('gpucloud run before renting', () => {
       code: 2,
       stderr:
         'error: --on takes one instance, and got 2: other, DEV. Nothing ran.\n' +
-        'hint: start it on each, with your other flags, and with a folder per instance in --fetch "results:results/$name"; "gpucloud jobs attach NAME" then follows one:\n' +
+        'hint: run this line with your other flags. If you use --fetch, give each instance a folder: --fetch "results:results/$name"\n' +
         '  for name in other DEV; do gpucloud run --on "$name" --detach -- make all; done\n',
     });
     const program = await world.cli(['run', '--on', 'other', 'time', '--', 'make']);
@@ -376,20 +389,23 @@ describe('gpucloud run before renting', () => {
     expect(await run('--', 'cat', 'package.json')).toContain(note);
     expect(await run('--', 'sh', '-c', 'cat package.json')).toContain(note);
     expect(await run('--sync', folder, '--', 'cat', 'package.json')).not.toContain(note);
+    expect(await run('--fetch', 'package.json:', '--', 'cat', 'package.json')).not.toContain(note);
     expect(await run('--', 'cat', 'none.json', 'src')).not.toContain('is on this computer');
   });
 
-  test('notes that a script runs on this computer with --here', needs('POSIX'), async () => {
-    const flags = ['--terminate-after', '1h', '--dry-run', '--here', '--'];
-    const run = async (...words: string[]) => {
-      const argv = ['run', ...REQUEST, ...flags, ...words];
-      return (await world.cli(argv, { env: { PATH: process.env.PATH } })).stderr;
+  test('warns that --fetch would copy results of an earlier run back', async () => {
+    await mkdir(join(folder, 'results'));
+    const run = async (...flags: string[]) => {
+      const argv = ['run', ...REQUEST, '--terminate-after', '1h', '--dry-run', '--sync', folder];
+      return (await world.cli([...argv, ...flags, '--', 'true'])).stderr;
     };
-    const script = './bin/gpucloud.js';
-    expect(await run(script, '--all')).toContain(
-      `${script} runs on this computer, not on the instances. To run it on each instance, use an engine: --sync . -- sh -c 'parallel --sshloginfile "$GPUCLOUD_SSHLOGINFILE" --nonall --workdir gpucloud-run/work ${script} --all'\n`,
-    );
-    expect(await run('sh', '-c', script)).not.toContain('runs on this computer');
+    const fetch = ['--fetch', `results:${join(folder, 'results')}`];
+    const warning =
+      'warning: --sync copies results to the instance, and --fetch copies it back: what an earlier run left there comes back as a result. To leave it out: --exclude results';
+    expect(await run(...fetch)).not.toContain(warning);
+    await writeFile(join(folder, 'results', 'model'), 'old');
+    expect(await run(...fetch)).toContain(warning);
+    expect(await run(...fetch, '--exclude', 'results')).not.toContain(warning);
   });
 
   test('exits with 2 if nothing enforces --if-idle', async () => {
@@ -398,7 +414,9 @@ describe('gpucloud run before renting', () => {
     const words = ['run', ...ids, '--terminate-after', '1h', '--if-idle', '45m', '--', 'true'];
     const { code, stderr } = await world.cli(words, { env: { PATH: folder } });
     expect(code, stderr).toBe(2);
-    expect(stderr).toContain('while :; do gpucloud instances reap --every 5m; sleep 300; done');
+    expect(stderr).toContain(
+      "nohup sh -c 'while :; do gpucloud instances reap --every 5m; sleep 300; done' >/dev/null 2>&1 &",
+    );
   });
 
   test(

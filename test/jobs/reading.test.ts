@@ -184,8 +184,10 @@ describe('the status in jobs get', () => {
     await exited(world);
     expect(await state()).toMatchObject({ status: 'EXITED', exit_code: 4, hasEnd: true });
     const start = Date.parse(world.record().started_at);
-    store({ ended_at: new Date(start + 90_000).toISOString(), exit_code: 4 });
+    store({ exited_at: new Date(start + 45_000).toISOString(), exit_code: 4 });
     world.advance(600_000);
+    expect(await state()).toMatchObject({ status: 'EXITED', hasEnd: true, seconds: 45 });
+    store({ ended_at: new Date(start + 90_000).toISOString() });
     expect(await state()).toMatchObject({ status: 'EXITED', hasEnd: false, seconds: 90 });
     store({ exit_code: null });
     expect(await state()).toMatchObject({ status: 'TERMINATED', exit_code: null });

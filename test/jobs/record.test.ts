@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
-import type { JobPlan } from '../../src/jobs/job.ts';
+import type { Job, JobPlan } from '../../src/jobs/job.ts';
 import { keptOutput } from '../../src/jobs/kept.ts';
 import { newRecord } from '../../src/jobs/new-record.ts';
 import { filesText, sizeText } from '../../src/jobs/phases.ts';
@@ -21,6 +21,7 @@ import {
   stopAsked,
   writeJob,
 } from '../../src/jobs/record/record.ts';
+import { createPosition } from '../../src/jobs/stages/position.ts';
 import { jobRows } from '../../src/jobs/verbs/rows.ts';
 
 const START = Date.UTC(2026, 0, 15);
@@ -153,6 +154,45 @@ test('warns once if what happened to a job cannot be stored', async () => {
   await note(held, { kept: 'results' }, context);
   expect(held.record).toMatchObject({ exit_code: 5, kept: 'results' });
   expect(warnings).toEqual([expect.stringContaining('Could not save the job')]);
+});
+
+test('saves the printed position a second after it changed, and not while it is held', async () => {
+  const wake: (() => void)[] = [];
+  const slept: number[] = [];
+  const sleep = (time: number) => {
+    slept.push(time);
+    return new Promise<void>((resolve) => wake.push(resolve));
+  };
+  const held = { record: await job(1), isUnsaved: false };
+  const offsets = { out: 0, err: 0 };
+  const own = { ...context, clock: { ...context.clock, sleep } } as Context;
+  const position = createPosition(held as unknown as Job, offsets, own);
+  const moved = (out: number) => {
+    offsets.out = out;
+    position.moved();
+  };
+  const second = async () => {
+    wake.pop()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    return [held.record.printed.out, slept.length];
+  };
+
+  moved(1);
+  moved(2);
+  expect(await second()).toEqual([2, 1]);
+  moved(3);
+  await position.hold();
+  moved(4);
+  expect(await second()).toEqual([3, 2]);
+  moved(5);
+  expect(await second()).toEqual([3, 2]);
+  position.resume();
+  moved(6);
+  expect(await second()).toEqual([6, 3]);
+  moved(7);
+  await position.close();
+  expect((await readJob(uidOf(1), context)).printed.out).toBe(7);
+  expect(slept).toEqual([1000, 1000, 1000, 1000]);
 });
 
 test('asks the process that follows a job to stop it', async () => {

@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { afterLine } from '../../src/jobs/remote/after-line.ts';
 import { follow, offsetsOf } from '../../src/jobs/remote/follow.ts';
 import { readFrames } from '../../src/jobs/remote/frames.ts';
 import { probe } from '../../src/jobs/remote/probe.ts';
-import { createRemoteShell } from '../../src/jobs/remote/remote-shell.ts';
+import { createRemoteShell, lastOf } from '../../src/jobs/remote/remote-shell.ts';
 import {
   FOLDER,
   FOLLOWING,
@@ -42,6 +43,14 @@ function instance(answer: string) {
 async function* pieces(text: string, size: number) {
   for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));
 }
+
+test.each([
+  ['a text in single bytes', 'ошибка', 'ошибка'],
+  ['the end of a long text', `a${'b'.repeat(8_000)}`, 'b'.repeat(8_000)],
+])('keeps %s', async (_what, text, kept) => {
+  const bytes = [...Buffer.from(text)].map((byte) => Uint8Array.of(byte));
+  expect(await lastOf(Readable.from(bytes))).toBe(kept);
+});
 
 describe('readFrames', () => {
   async function framesIn(text: string, size = text.length) {
@@ -150,7 +159,13 @@ describe('a failed request to the instance', () => {
   test("rejects with the signal's abort reason", async () => {
     const stop = new AbortController();
     setTimeout(() => stop.abort(over), 50);
-    await expect(probe(instance('exec sleep 60'), stop.signal)).rejects.toBe(over);
+    const command = { words: ['true'], variables: [] };
+    const requests = [
+      probe(instance('exec sleep 60'), stop.signal),
+      startCommand(instance('exec sleep 60'), command, 'job', stop.signal),
+    ];
+    const rejected = { status: 'rejected', reason: over };
+    expect(await Promise.allSettled(requests)).toEqual([rejected, rejected]);
     await expect(instance('exit 0').start('', [], stop.signal)).rejects.toBe(over);
   });
 
@@ -179,8 +194,7 @@ test('starts nothing if the script is cut off', async () => {
     [supervisor.slice(0, -10), false],
     [supervisor, true],
   ] as const) {
-    const running = await localShell(home, ['sh']).start(START, [], never);
-    running.stdin.end(text);
+    const running = await localShell(home, ['sh']).start(START, [], never, text);
     running.stdout.resume();
     expect((await running.ended) === 0).toBe(isStarted);
     expect(existsSync(join(home, FOLDER, 'started'))).toBe(isStarted);
@@ -293,7 +307,8 @@ describe('following', () => {
   test('marks a reason as new again after reconnecting', async () => {
     const [refused, connected] = ['echo refused >&2; exit 255', `echo '${FOLLOWING}'; exit 255`];
     const ended = `echo '${FOLLOWING}'; echo 'x 3'`;
-    const answers = [refused, refused, connected, refused, ended];
+    // The first connection interrupts nothing, so it is not reported.
+    const answers = [connected, refused, connected, refused, ended];
     const seen: (string | object)[] = [];
     const clock = manualClock();
     const end = await follow({
@@ -310,8 +325,8 @@ describe('following', () => {
     });
     expect(end).toEqual({ exitCode: 3 });
     expect(seen).toEqual([
-      { reason: 'refused', isFirst: true, isNew: true },
-      { reason: 'refused', isFirst: false, isNew: false },
+      { reason: '', isFirst: true, isNew: true },
+      { reason: 'refused', isFirst: false, isNew: true },
       'back',
       { reason: '', isFirst: true, isNew: true },
       { reason: 'refused', isFirst: false, isNew: true },

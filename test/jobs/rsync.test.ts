@@ -135,7 +135,10 @@ describe('copying to an instance with rsync', () => {
       'Broken pipe',
       true,
     ],
+    ['a failed socket', printing('rsync error: error in socket IO'), 10, 'socket', true],
     ['a timeout', printing('rsync error: timeout'), 30, 'timeout', true],
+    ['a timeout of the daemon', printing('rsync error: timeout'), 35, 'timeout', true],
+    ['a protocol error', printing('rsync error: protocol'), 2, 'protocol', false],
     ['a failed ssh', printing('ssh: connect: refused'), 255, 'refused', true],
     ['a new host key', printing('Host key verification failed.'), 255, 'Host key', false],
   ])('fails an rsync copy after %s', async (_why, script, code, reason, retryable) => {

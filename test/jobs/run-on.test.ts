@@ -69,6 +69,15 @@ describe('run --on', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ status: 'EXITED', exit_code: 0 }, ended]);
   });
 
+  test('says that a detached command has exited while its instance bills', async () => {
+    world.renting.rent(NEW, 'dev');
+    expect(await world.runOn('exit 4', '--detach')).toMatchObject({ code: 0 });
+    await exited(world);
+    expect((await world.gpucloud(['jobs', 'list'])).stderr).toBe(
+      'The command of dev has exited, and its instance may still be billing. To copy the results: gpucloud jobs attach dev\n',
+    );
+  });
+
   test('exits with 5 without connecting to a terminating instance', async () => {
     world.renting.rent(NEW, 'dev', { status: 'TERMINATING' });
     const { code, stderr } = await world.runOn('echo ran');
@@ -76,18 +85,24 @@ describe('run --on', () => {
     expect(stderr).toMatch(/ is TERMINATING\./);
   });
 
+  const MAKES_OUT = 'mkdir out; exit 4';
+  const SHOWN = `sh -c '${MAKES_OUT}'`;
   test.each([
-    ['is interrupted', 130, 'Stopped following dev. Its command exited with 4.'],
+    [
+      'is interrupted',
+      130,
+      'Stopped following dev. Its command exited with 4.\nhint: follow it again: gpucloud jobs attach dev; stop it: gpucloud jobs stop dev\n',
+    ],
     [
       'cannot store the results',
       125,
-      "can't be written (EEXIST). Its results are still on the instance.",
+      "error: dev: Could not copy files out: LOCAL can't be written (EEXIST). Its results are still on the instance.\nhint: follow it again: gpucloud jobs attach dev\n",
     ],
   ])('keeps the results on the instance if jobs attach %s', async (how, code, message) => {
     world.renting.rent(NEW, 'dev');
     const local = world.local('out');
     const flags = ['--detach', '--fetch', `out:${local}`];
-    expect(await world.runOn('mkdir out; exit 4', ...flags)).toMatchObject({ code: 0 });
+    expect(await world.runOn(MAKES_OUT, ...flags)).toMatchObject({ code: 0 });
     await exited(world);
     const first = new AbortController();
     const interrupts = { first: first.signal, second: new AbortController().signal };
@@ -100,9 +115,22 @@ describe('run --on', () => {
     } else writeFileSync(local, 'in the way');
     const attached = await world.gpucloud(['jobs', 'attach', 'dev'], { interrupts });
     expect(attached.code, `${how} ${attached.stderr}`).toBe(code);
-    expect(attached.stderr).toContain(message);
-    expect(attached.stderr).toContain('follow it again: gpucloud jobs attach dev');
+    const progress = 'Connecting to dev\nRunning COMMAND\nFetching out\n';
+    expect(attached.stderr.replace(local, 'LOCAL').replaceAll(SHOWN, 'COMMAND')).toBe(
+      `${progress}COMMAND: exit code 4\n${message}`,
+    );
     expect(world.record()).toMatchObject({ ended_at: null, exit_code: 4 });
+  });
+
+  test('says how to get the results of a stopped instance', async () => {
+    world.renting.rent(NEW, 'dev');
+    expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
+    world.renting.rent(NEW, 'dev', { status: 'STOPPED' });
+    const { code, stderr } = await jobs('attach', 'dev');
+    expect(code).toBe(125);
+    expect(stderr).toMatch(
+      /error: dev: .* is STOPPED .*\. Its command no longer runs\.\nhint: start it, which bills, and copy its results: /,
+    );
   });
 
   test('reports that the command may still run if the instance is unreachable', async () => {

@@ -71,6 +71,10 @@ describe('the end of a setup', needs('POSIX'), () => {
     expect(ranCommand()).toBe(false);
     const shown = (await world.gpucloud(['jobs', 'get', 'job'])).stdout;
     const last = shown.slice(shown.indexOf('last lines of setup:'));
+    expect(shown.match(/^[a-z ]+(?=:)/gm)).toEqual([
+      ...['name', 'id', 'status', 'exit code', 'phase', 'command', 'started', 'ended', 'seconds'],
+      ...['cost at most', 'error', 'last lines of setup'],
+    ]);
     expect(last.split('\n').map((line) => line.slice(-7).trim())).toEqual([
       ...lines.slice(2).map((line) => line.trim()),
       '',

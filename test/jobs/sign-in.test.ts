@@ -1,9 +1,11 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Instance } from '../../src/api/index.ts';
 import type { Context } from '../../src/context.ts';
 import { ensureSignIn, ensureSsh } from '../../src/jobs/sign-in.ts';
 import type { HowToReach } from '../../src/ssh/reach.ts';
+import { signInFinder } from '../../src/ssh/sign-in.ts';
 import { atTerminal } from '../support/at-terminal.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { ok } from '../support/service.ts';
@@ -71,6 +73,20 @@ describe('the private key of a job', () => {
     await expect(detached('k-1')).rejects.toThrow(ONLY_AGENT);
     const open = await pair('b', 'AAAA1');
     expect(await detached('k-1')).toEqual({ ...HOW, identity: open });
+  });
+
+  test('looks for a private key once for all instances with the same keys', async () => {
+    const file = await pair('b', 'AAAA1');
+    const find = signInFinder({ ...HOW, identity: undefined }, context);
+    const instance = (id: string, ...ids: string[]) =>
+      ({ id, ssh_keys: ids.map((key) => ({ id: key })) }) as unknown as Instance;
+    const key = { how: { ...HOW, identity: file }, needs: 'nothing', tried: `key ${file}` };
+    expect(await find(instance('i-1', 'k-1'))).toEqual(key);
+    await rm(file);
+    expect(await find(instance('i-2', 'k-1'))).toEqual(key);
+    expect(await find(instance('i-3', 'k-1', 'k-2'))).toMatchObject({
+      how: { identity: undefined },
+    });
   });
 
   test('refuses --detach if only the agent has the key', async () => {

@@ -43,6 +43,10 @@ const NOW: Situation = {
 };
 /** This computer slept past the deadline. */
 const SLEPT = { time: 'past', isLastTry: true } as const;
+/** A path of `--fetch` is missing, although the command has written something. */
+const WRONG = { failed: 'missing' } as const;
+const EMPTY_BUT_WANTED = { failed: 'nothing', keepsOnFailure: true } as const;
+const STOPPED = { ...WRONG, isInterrupted: true } as const;
 const ABSENT: Observation = { kind: 'absent' };
 const RUNNING: Observation = { kind: 'running' };
 const LOST: Observation = { kind: 'lost' };
@@ -155,14 +159,46 @@ describe('the next step', () => {
     ['keeps none after sleep', 'run', DONE, exited(1), { ...SLEPT, keepsOnFailure: true }, 'end'],
     ['ends', 'run', DONE, exited(0), {}, 'end'],
     ['skips the results', 'stop', JOB, exited(0), { skipsResults: true }, 'end'],
-    ['ends without a missing result', 'stop', JOB, exited(0), { failed: 'missing' }, 'end'],
+    ['ends a failure that wrote nothing', 'stop', JOB, exited(1), { failed: 'nothing' }, 'end'],
+    ['leaves a failure that wrote something', 'stop', JOB, exited(1), WRONG, 'leave'],
+    ['leaves a stopped command that wrote', 'stop', JOB, exited(130), STOPPED, 'leave'],
+    ['keeps it for 30 min', 'stop', JOB, exited(130), { ...STOPPED, isArmed: true }, 'keep'],
     [
-      'ends a kept one without a missing result',
+      'leaves it then to a schedule',
+      'stop',
+      { ...JOB, kept: 'results' },
+      exited(130),
+      { ...STOPPED, isArmed: true, isKept: true },
+      'leave',
+    ],
+    [
+      'ends a stopped command that wrote nothing',
+      'stop',
+      JOB,
+      exited(130),
+      { ...STOPPED, failed: 'nothing' },
+      'end',
+    ],
+    ['ends it at the deadline', 'stop', JOB, exited(130), { ...STOPPED, ...SLEPT }, 'end'],
+    ['ends a stopped one of --here', 'stop', { ...JOB, here: true }, exited(130), STOPPED, 'end'],
+    ['leaves a lost one that wrote', 'stop', JOB, LOST, WRONG, 'leave'],
+    ['keeps a lost one that wrote', 'attach', JOB, LOST, WRONG, 'keep'],
+    [
+      'ends a success with a wrong path that nothing keeps',
+      'stop',
+      JOB,
+      exited(0),
+      { failed: 'missing', keepsForResults: false },
+      'end',
+    ],
+    ['leaves a success with a wrong path', 'stop', JOB, exited(0), { failed: 'missing' }, 'leave'],
+    [
+      'leaves a kept one with a wrong path',
       'stop',
       { ...JOB, kept: 'results' },
       exited(0),
       { failed: 'missing' },
-      'end',
+      'leave',
     ],
     ['ends after a success', 'reap', DONE, exited(3), { keepsOnFailure: true }, 'end'],
     [
@@ -195,6 +231,18 @@ describe('the next step', () => {
     ['keeps it out of reach', 'attach', { ...DONE, kept: 'command' }, AWAY, {}, 'leave'],
     ['keeps missing results', 'run', JOB, exited(0), { failed: 'missing' }, 'keep'],
     ['keeps them too', 'reap', JOB, exited(0), { failed: 'missing' }, 'keep'],
+    ['ends a failure without results', 'run', JOB, exited(1), { failed: 'nothing' }, 'end'],
+    ['ends it too', 'reap', JOB, exited(1), { failed: 'nothing' }, 'end'],
+    [
+      'leaves one that is already kept',
+      'reap',
+      { ...JOB, kept: 'results' },
+      exited(1),
+      { failed: 'nothing' },
+      'leave',
+    ],
+    ['keeps it if wanted', 'run', JOB, exited(1), EMPTY_BUT_WANTED, 'keep'],
+    ['keeps it if wanted', 'reap', JOB, exited(1), EMPTY_BUT_WANTED, 'keep'],
     ['keeps no results', 'run', JOB, exited(0), { failed: 'here', keepsForResults: false }, 'end'],
     ['tries in the next pass', 'reap', JOB, exited(0), { failed: 'here' }, 'leave'],
     ['copies kept results again', 'run', { ...JOB, kept: 'results' }, exited(0), {}, 'collect'],

@@ -8,8 +8,7 @@ const never = new AbortController().signal;
 
 /** Starts a command under its supervisor, as `run` does. */
 export async function started(shell: RemoteShell, command: Command, job = 'job'): Promise<void> {
-  const running = await shell.start(START, [], never);
-  running.stdin.end(supervisorOf(command, job));
+  const running = await shell.start(START, [], never, supervisorOf(command, job));
   for await (const chunk of running.stdout) {
     expect(String(chunk)).toBe(`${STARTED}\n`);
     return;

@@ -189,9 +189,9 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
 
   test("starts nothing if the supervisor's script is cut off", here, async () => {
     const shell = localShell(home, sh);
-    const running = await shell.start(START, [], never);
     const words = ['touch', 'ran'];
-    running.stdin.end(supervisorOf({ words, variables: [] }, 'job').slice(0, -10));
+    const cut = supervisorOf({ words, variables: [] }, 'job').slice(0, -10);
+    const running = await shell.start(START, [], never, cut);
     running.stdout.resume();
     expect(await running.ended).not.toBe(0);
     expect(await readdir(join(home, FOLDER))).not.toContain('started');

@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 const stop = (...flags: string[]) => world.gpucloud(['jobs', 'stop', 'job', ...flags]);
-const attach = () => world.gpucloud(['jobs', 'attach', 'job']);
+const attach = (...flags: string[]) => world.gpucloud(['jobs', 'attach', 'job', ...flags]);
 const list = async () => JSON.parse((await world.gpucloud(['jobs', 'list', '--json'])).stdout);
 const isKept = () => until(() => existsSync(world.job) && world.record().kept !== null);
 /** Changes fields of the stored job record. */
@@ -60,7 +60,7 @@ describe('jobs stop of a kept job whose run stays', () => {
   });
 
   test('ends a job beside which jobs attach stays', async () => {
-    await world.detach('exit 3', '--fetch', `missing:${world.local('x')}`);
+    await world.detach('touch log; exit 3', '--fetch', `missing:${world.local('x')}`);
     await exited(world);
     const attached = attach();
     await isKept();
@@ -96,7 +96,8 @@ describe('jobs stop of a kept job whose run stays', () => {
     const { code, stderr } = await ran;
     expect(code, stderr).toBe(7);
     expect(stderr).toContain(
-      'error: gpucloud jobs stop job took over, but has not terminated job. It may still be billing.\n',
+      'error: gpucloud jobs stop job took over, but has not terminated job. It may still be billing.\n' +
+        'hint: finish the job: gpucloud jobs attach job; or terminate the instance: gpucloud instances terminate job\n',
     );
     expect(world.status()).toBe('ACTIVE');
   });
@@ -296,9 +297,20 @@ test.each([
   press();
   const { stderr } = await ended;
   expect(stderr).toContain(
-    `Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. ${text} Fix the cause while gpucloud waits.`,
+    `Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. ${text} A path of --fetch is missing there.`,
   );
   expect(world.status()).toBe(status);
+});
+
+test('says that nothing ends an instance that a single run of reap keeps', async () => {
+  await world.detach('true', '--fetch', `missing:${world.local('x')}`);
+  await exited(world);
+  const { code, stderr } = await world.gpucloud(['instances', 'reap']);
+  expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'ACTIVE' });
+  expect(stderr).toMatch(
+    /^warning: Kept job with its results: it bills until you terminate it; its deadline passes at .+? and nothing enforces it\. A path of --fetch is missing there\. To /m,
+  );
+  expect(stderr).not.toContain('so gpucloud waits');
 });
 
 describe('results that cannot be moved to their place', () => {
@@ -382,13 +394,80 @@ test('jobs list names the command that finishes a job, unless a schedule does', 
   await exited(world);
   const listed = () => world.gpucloud(['jobs', 'list']);
   expect((await listed()).stderr).toBe(
-    'The command of job has exited, but its instance is not terminated. To copy the results and terminate it: gpucloud jobs attach job\n',
+    'The command of job has exited, and its instance may still be billing. To copy the results and terminate it: gpucloud jobs attach job\n',
   );
   const { service, account } = world.record();
   const at = new Date(world.clock.now()).toISOString();
   const schedule = { service, account, every: 300_000, at, features: ['job'] };
   await writeHeartbeat(dirname(dirname(world.jobFile('json'))), 'work', schedule);
   expect((await listed()).stderr).toBe('');
+});
+
+test('jobs list shows the phase of a command whose exit nothing has stored', async () => {
+  await world.detach('exit 3', '--fetch', `x:${world.local('x')}`);
+  await exited(world);
+  expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 3, phase: 'fetching' }]);
+});
+
+test('jobs stop keeps the instance of a success whose --fetch path is wrong', async () => {
+  await world.detach('true', '--fetch', `wrong:${world.local('x')}`);
+  await exited(world);
+  const stopped = await stop();
+  expect(stopped.code, stopped.stderr).toBe(125);
+  expect(stopped.stderr).toContain(
+    'hint: see what is there: gpucloud instances ssh job -- ls gpucloud-run/work; copy it and terminate the instance: gpucloud jobs attach job --fetch PATH; give the results up: gpucloud jobs stop job --no-fetch\n',
+  );
+  expect(world.terminations()).toBe(0);
+  expect((await world.gpucloud(['jobs', 'list'])).stderr).toBe(
+    'The command of job has exited, and its instance may still be billing. To copy the results and terminate it: gpucloud jobs attach job. If a path of --fetch is wrong: gpucloud jobs attach job --fetch PATH\n',
+  );
+  expect(await stop('--no-fetch')).toMatchObject({ code: 0 });
+  expect(world.terminations()).toBe(1);
+  const { stdout, stderr } = await world.gpucloud(['jobs', 'list', '--columns', 'phase']);
+  expect({ stdout, stderr }).toEqual({ stdout: 'PHASE\ndone\n', stderr: '' });
+});
+
+test('jobs list marks a job whose instance ended before its results were copied', async () => {
+  await world.detach('true', '--fetch', `wrong:${world.local('x')}`);
+  await exited(world);
+  await stop();
+  world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
+  await stop();
+  const { stdout, stderr } = await world.gpucloud(['jobs', 'list', '--columns', 'phase']);
+  expect(stdout).toBe('PHASE\nfetching\n');
+  expect(stderr).toBe('The results of job were not copied. To see why: gpucloud jobs get job\n');
+});
+
+const WAITS = 'touch ../up; while :; do sleep 0.1; done';
+test.each([
+  ['has written something', `trap 'echo 1 > best.pt; exit 1' INT; ${WAITS}`, [], 125, 0],
+  ['has written nothing', WAITS, [], 125, 1],
+  ['has written something, with --no-fetch', `echo 1 > best.pt; ${WAITS}`, ['--no-fetch'], 0, 1],
+])(
+  'jobs stop of a command with a wrong path that %s',
+  async (_what, command, flags, code, ends) => {
+    await world.detach(command, '--fetch', `wrong:${world.local('wrong')}`);
+    await until(() => existsSync(join(world.job, 'up')));
+    const stopped = await stop(...flags);
+    expect({ code: stopped.code, ends: world.terminations() }).toEqual({ code, ends });
+    if (ends === 1) return;
+    expect(stopped.stderr).toContain('The results are still on the instance');
+    expect(stopped.stderr).toContain('give the results up: gpucloud jobs stop job --no-fetch');
+  },
+);
+
+test('jobs attach --fetch replaces a wrong path, and keeps what is copied', async () => {
+  const [good, wrong, right] = ['good', 'wrong', 'right'].map((name) => world.local(name));
+  const words = ['--fetch', `good:${good}`, '--fetch', `wrong:${wrong}`];
+  await world.detach('echo 1 > good; echo 2 > right', ...words);
+  await exited(world);
+  expect(await stop()).toMatchObject({ code: 125 });
+  // Checked before anything changes.
+  expect(await attach('--fetch', '..')).toMatchObject({ code: 2 });
+  expect(await attach('--fetch', `right:${right}`)).toMatchObject({ code: 0 });
+  expect(world.terminations()).toBe(1);
+  expect([good, right].map((path = '') => readFileSync(path, 'utf8'))).toEqual(['1\n', '2\n']);
+  expect(await list()).toMatchObject([{ phase: 'done', fetched: [good, right] }]);
 });
 
 test('jobs list counts no time after the instance was terminated', async () => {

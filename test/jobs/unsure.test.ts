@@ -80,9 +80,28 @@ describe('the termination after gpucloud run', () => {
 
   test('exits with 7 and reports the ID if an instance over --max-price is never terminated', async () => {
     world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
-    const { code } = await job('true', '--max-price', '1', ...reporting());
+    const { code, stderr } = await job('true', '--max-price', '1', ...reporting());
     expect(code).toBe(7);
-    expect(report()).toMatchObject({ instance: { id: NEW }, terminated: 'unknown', exit_code: 7 });
+    const error = `job (${NEW}) costs 89.90 ₽ per hour, over --max-price 1.00. Could not terminate job (${NEW}): The service does not permit this request with the API key (403): Forbidden. It may still be billing.`;
+    expect(stderr.split('\n').slice(-3)).toEqual([
+      `error: ${error}`,
+      'hint: gpucloud instances terminate job',
+      '',
+    ]);
+    expect(report()).toEqual({
+      instance: { id: NEW, name: 'job' },
+      command_exit_code: null,
+      exit_code: 7,
+      error,
+      stage: 'renting',
+      terminated: 'unknown',
+      fetched: [],
+      seconds: expect.any(Number),
+      cost: null,
+      cost_at_most: null,
+      phases: null,
+      gpu: null,
+    });
   });
 
   test('exits with 5 for a name in use and for attaching an ended job', async () => {
@@ -263,7 +282,7 @@ test('terminates the instance with --keep-on-failure 0s, even if results are mis
     code: 125,
     stderr: `Price per hour: unknown until created; --max-price sets a limit.
 warning: If this run is killed, nothing terminates job at its deadline. \
-To schedule termination: while :; do gpucloud instances reap --every 5m; sleep 300; done
+To schedule termination: nohup sh -c 'while :; do gpucloud instances reap --every 5m; sleep 300; done' >/dev/null 2>&1 &
 Renting job
 Deadline: TIME. The command is interrupted 6 min before the deadline (--grace).
 Starting job

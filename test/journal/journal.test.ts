@@ -223,6 +223,17 @@ describe('a known instance', () => {
     expect(await own.instance(ID)).toMatchObject({ instance: { archived: true } });
   });
 
+  test('remembers that an instance was stopped, also after it was started again', async () => {
+    const own = journal();
+    await own.add(ID, 'track', { id: ID, status: 'ACTIVE' });
+    expect((await own.read()).instances).toMatchObject([{ wasStopped: false }]);
+    await own.observeStatus(ID, 'STOPPING');
+    await own.observe({ id: ID, status: 'ACTIVE' });
+    expect((await own.read()).instances).toMatchObject([{ wasStopped: true }]);
+    await own.add(OTHER, 'track', { id: OTHER, status: 'STOPPED' });
+    expect(await own.instance(OTHER)).toMatchObject({ instance: { wasStopped: true } });
+  });
+
   test('archives an untracked instance, which can be tracked again', async () => {
     const own = journal();
     expect(await own.add(ID, 'track')).toBe(true);

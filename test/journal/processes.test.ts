@@ -64,7 +64,7 @@ test('finds a name free or taken while other processes create and resolve its re
   await once(other, 'online');
   const alive = { clock, isAlive: () => false };
   const folder = dirname(dirname(path));
-  const length = runs(20_000, 3_000);
+  const length = runs(10_000, 3_000);
   const found = Array.from({ length }, () => requestNamed(folder, 'trainer', alive)?.name);
   await other.terminate();
   expect(new Set(found)).toEqual(new Set([undefined, 'trainer']));

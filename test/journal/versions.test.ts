@@ -1,5 +1,5 @@
-import { cp, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Instance } from '../../src/api/index.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
@@ -146,10 +146,16 @@ describe('a record of a newer gpucloud', () => {
       `deadlines/${LIVING}.json`,
       (own) => own.withDeadline(LIVING, (held) => held.set('trainer', {})),
     ],
+    [
+      'judges',
+      `idle/${LIVING}.json`,
+      (own) => own.withIdle(LIVING, { after: 2_700_000, uid: 'rule-1' }, async () => undefined),
+    ],
   ];
 
   test.each(uses)('fails with its path, and stays as it is: %s %s', async (_what, file, use) => {
-    const text = JSON.stringify({ ...(await stored(file)), version: 2 });
+    const text = JSON.stringify({ ...(await stored(file).catch(() => ({}))), version: 2 });
+    await mkdir(dirname(path(file)), { recursive: true });
     await writeFile(path(file), text);
     await expect(use(journal())).rejects.toMatchObject({
       failure: 'storage',

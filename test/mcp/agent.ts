@@ -2,6 +2,11 @@ import { PassThrough } from 'node:stream';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import type {
+  JsonSchemaType,
+  JsonSchemaValidator,
+} from '@modelcontextprotocol/sdk/validation/types.js';
 import type { Interrupts } from '../../src/context.ts';
 import { type ManualClock, manualClock } from '../support/clock.ts';
 import type { CliResult, World } from '../support/run-cli.ts';
@@ -120,9 +125,23 @@ export interface Agent {
 interface Options {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly interrupts?: Interrupts;
+  readonly onThirdInterrupt?: (leave: () => void) => () => void;
   /** Whether to return before the server has read the account and the time. */
   readonly isEarly?: boolean;
 }
+
+/** Compiles each schema once for all clients: a client compiles those of all tools when it lists them. */
+class SharedValidator extends AjvJsonSchemaValidator {
+  readonly #compiled = new Map<string, JsonSchemaValidator<unknown>>();
+
+  override getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
+    const text = JSON.stringify(schema);
+    const compiled = this.#compiled.get(text) ?? super.getValidator(schema);
+    this.#compiled.set(text, compiled);
+    return compiled as JsonSchemaValidator<T>;
+  }
+}
+const jsonSchemaValidator = new SharedValidator();
 
 /** Starts `gpucloud mcp` in this process and connects a client. Returns when calls can rent. */
 export async function openAgent(
@@ -132,7 +151,7 @@ export async function openAgent(
 ): Promise<Agent> {
   const pipes = new Pipes();
   const ended = world.cli(['mcp', ...argv], { ...options, pipes, isAlive: () => true });
-  const client = new Client({ name: 'test', version: '1' });
+  const client = new Client({ name: 'test', version: '1' }, { jsonSchemaValidator });
   await client.connect(pipes);
   // Calls that are still open fail when the server has ended, instead of after a minute.
   void ended.then(() => pipes.onclose?.());

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import { budget, openAgent, statusesIn, waitingClock } from './agent.ts';
@@ -50,6 +50,13 @@ const WRONG: readonly (readonly [string, Record<string, unknown>, string])[] = [
     { name: 'x-1', ...CHEAP, env_file: ['/etc/passwd'] },
     expect.stringMatching(/^env_file "\/etc\/passwd": must be below /),
   ],
+  // Otherwise the command would read its stdin.
+  ['instances_create', { name: 'x-1', ...CHEAP, env_file: ['-'] }, 'env_file "-": must be a path'],
+  [
+    'instances_create',
+    { name: 'x-1', ...CHEAP, env_file: ['a\0b'] },
+    'env_file "a\0b": must be a path',
+  ],
 ];
 
 const NAMES = [
@@ -93,6 +100,25 @@ describe('what an agent may touch', () => {
     expect(
       ends.map(({ isError, error }) => ({ isError, code: error?.code, text: error?.message })),
     ).toEqual(WRONG.map(([, , text]) => ({ isError: true, code: 'usage', text })));
+    expect(world.service.requests.slice(sent)).toEqual([]);
+    await agent.end();
+  });
+
+  test("refuses gpucloud's own folders, which hold keys and the journal", async () => {
+    vi.spyOn(process, 'cwd').mockReturnValue(world.home);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const agent = await open('--allow', 'jobs', ...budget(1000));
+    const sent = world.service.requests.length;
+    for (const [given, path] of [
+      [{ sync: '.' }, 'sync "."'],
+      [{ sync: 'config' }, 'sync "config"'],
+      [{ env_file: ['config/config.json'] }, 'env_file "config/config.json"'],
+      [{ fetch: ['out:state/jobs'] }, 'fetch "state/jobs"'],
+      [{ rescue: ['out:state'] }, 'rescue "state"'],
+    ] as const) {
+      const { error } = await agent.call('run', { ...CHEAP, ...given, command: ['true'] });
+      expect(error?.message).toBe(`${path}: must not contain gpucloud's own folders`);
+    }
     expect(world.service.requests.slice(sent)).toEqual([]);
     await agent.end();
   });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { instructionsFor, PROMPTS, promptText, resourcesFor } from '../../src/mcp/guides.ts';
+import { instructionsFor, PROMPTS, resourcesFor } from '../../src/mcp/guides.ts';
 
 const CATALOG = {
   uri: 'gpucloud://catalog',
   name: 'catalog',
   description: 'Known offers and images, with their last prices',
   mimeType: 'application/json',
-  words: ['catalog', 'list', '--json', '--no-input'],
+  tool: 'catalog_list',
 };
 const PURSE = {
   uri: 'gpucloud://purse',
@@ -16,10 +16,10 @@ const PURSE = {
 };
 
 test.each([
-  ['can rent', true, [PURSE, CATALOG]],
-  ['only reads', false, [CATALOG]],
-])('lists the catalog if the session %s', (_what, has, first) => {
-  expect(resourcesFor(has)).toEqual(first);
+  ['jobs', [PURSE, CATALOG]],
+  ['read', [CATALOG]],
+] as const)('lists the resources of the level %s', (level, resources) => {
+  expect(resourcesFor(level)).toEqual(resources);
 });
 
 const ALWAYS = `gpucloud rents GPU instances, which bill by the hour until they are terminated.
@@ -52,13 +52,12 @@ test.each([
   ],
   ['run_folder', {}, `Run this command on a rented GPU, in a copy of the folder ".": "". ${RUN}`],
   ['billing', { command: 'x' }, BILLING],
-  ['toString', {}, undefined],
 ])('returns the text of the prompt %s with %j', (name, given, text) => {
-  expect(promptText(name, given)).toBe(text);
+  expect(PROMPTS.find((prompt) => prompt.name === name)?.text(given)).toBe(text);
 });
 
 test('describes the prompts and their arguments', () => {
-  expect(PROMPTS).toEqual([
+  expect(PROMPTS).toMatchObject([
     {
       name: 'run_folder',
       description: 'Run this folder on a GPU',

@@ -1,5 +1,3 @@
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
@@ -29,33 +27,29 @@ const statuses = () => statusesIn(world);
 /** For slow computers. */
 const SLOWLY = { timeout: 20_000 };
 
-/** Lets the service respond to no termination until `respond`. */
-function holdTerminations() {
+/** Holds each request such as `POST /instances` until `respond` is called. */
+function hold(held: RegExp) {
   let respond = () => {};
   const responding = new Promise<void>((resolve) => {
     respond = resolve;
   });
   change = (handler) => async (request) => {
-    if (request.path.endsWith('/terminate')) await responding;
+    if (held.test(`${request.method} ${request.path}`)) await responding;
     return handler(request);
   };
-  const lastPath = () => world.service.requests.at(-1)?.path;
-  return { respond, isHeld: () => expect.poll(lastPath, SLOWLY).toMatch(/terminate$/) };
+  const last = () =>
+    world.service.requests.map(({ method, path }) => `${method} ${path}`).at(-1) ?? '';
+  return { respond, isHeld: () => expect.poll(last, SLOWLY).toMatch(held) };
 }
+
+const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
 
 async function create(agent: Agent, name: string, given: object = {}) {
   return agent.call('instances_create', { name, ...CHEAP, terminate_after: '50m', ...given });
 }
 
 test('lists the tools, but rents nothing, while the account is unknown', async () => {
-  let respond = () => {};
-  const responding = new Promise<void>((resolve) => {
-    respond = resolve;
-  });
-  change = (handler) => async (request) => {
-    if (request.path === '/users/me') await responding;
-    return handler(request);
-  };
+  const { respond } = hold(/\/users\/me$/);
   const flags = ['--allow', 'all', ...budget(100)];
   const agent = await openAgent(world, flags, { isEarly: true });
   const { tools } = await agent.client.listTools();
@@ -67,6 +61,26 @@ test('lists the tools, but rents nothing, while the account is unknown', async (
   expect((await made).map(({ isError }) => isError).sort()).toEqual([false, true]);
   expect(await agent.purse()).toMatchObject({ committed: '89.90' });
   await agent.end();
+});
+
+test('ends without the account if stdin closes while it is unknown', async () => {
+  let respond = () => {};
+  const responding = new Promise<void>((resolve) => {
+    respond = resolve;
+  });
+  change = (handler) => async (request) => {
+    if (request.path !== '/users/me') return handler(request);
+    await responding;
+    return 'hangUp';
+  };
+  onTestFinished(() => respond());
+  const agent = await openAgent(world, ['--allow', 'all', ...budget(100)], { isEarly: true });
+  const made = create(agent, 'one').catch(() => undefined);
+  await expect.poll(() => world.service.requests.at(-1)?.path, SLOWLY).toBe('/users/me');
+  expect(await agent.end()).toMatchObject({ code: 0 });
+  await made;
+  change = (handler) => handler;
+  expect(await statuses()).toEqual({ first: 'PROVISIONING' });
 });
 
 describe('the budget', () => {
@@ -90,7 +104,13 @@ describe('the budget', () => {
     const posts = world.service.requests.slice(sent).filter(({ method }) => method === 'POST');
     expect(posts).toEqual([]);
     expect(await create(agent, 'two')).toMatchObject({ isError: false });
-    expect(await agent.purse()).toMatchObject({ committed: '179.80', left: '20.20' });
+    const ends_at = expect.any(String);
+    const named = (name: string) => ({ id: expect.any(String), name, ends_at });
+    const { instances, ...purse } = await agent.purse();
+    expect({ ...purse, instances: instances.toSorted(byName) }).toEqual({
+      ...{ max_cost: '200.00', committed: '179.80', left: '20.20', max_instances: null, ends_at },
+      ...{ instances: [named('one'), named('two')], unknown_requests: [] },
+    });
     expect(await agent.end()).toMatchObject({ code: 0 });
     expect(await statuses()).toMatchObject({ one: 'TERMINATING', two: 'TERMINATING' });
   });
@@ -107,26 +127,14 @@ describe('the budget', () => {
     expect((await statuses()).first).not.toMatch(/^TERMINAT/);
   });
 
-  test('ends its instances, then exits with 9, if the jobs can not be read', async () => {
-    const agent = await open('--allow', 'all', ...budget(200));
-    expect(await create(agent, 'one')).toMatchObject({ isError: false });
-    const jobs = join(world.home, 'state', 'jobs');
-    await writeFile(jobs, 'no folder');
-    const { code, stderr } = await agent.end();
-    expect({ code, error: stderr.split('\n').at(-3) }).toEqual({
-      ...{ code: 9, error: 'error: Could not read the job: jobs (ENOTDIR).' },
-    });
-    await rm(jobs);
-    expect(await statuses()).toMatchObject({ one: 'TERMINATING' });
-  });
-
   test('counts an ended instance at its started hours', async () => {
     const agent = await open('--allow', 'all', ...budget(400));
     await create(agent, 'one', { terminate_after: '3h' });
     expect(await agent.purse()).toMatchObject({ committed: '359.60' });
     expect(await create(agent, 'two')).toMatchObject({ error: { code: 'guard' } });
+    clock.advance(61 * 60_000);
     const ended = await agent.call('instances_terminate', { instance: ['one'], wait: true });
-    expect(ended).toMatchObject({ isError: false, purse: { committed: '89.90', instances: [] } });
+    expect(ended).toMatchObject({ isError: false, purse: { committed: '179.80', instances: [] } });
     expect(await create(agent, 'two')).toMatchObject({ isError: false });
     await agent.end();
   });
@@ -360,22 +368,39 @@ describe('the end of a session', () => {
     expect((await statuses()).one).toBe('TERMINATING');
   });
 
+  test('waits for the response to a request that rents, also after a second signal', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const interrupts = { first: first.signal, second: second.signal };
+    const agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], { interrupts });
+    const { respond, isHeld } = hold(/^POST \/instances$/);
+    const made = create(agent, 'one');
+    await isHeld();
+    for (const each of [first, second]) each.abort(new CliError('terminated', 'Terminated.'));
+    respond();
+    expect((await made).warnings).toContainEqual({
+      code: 'outcome_unknown',
+      message: 'Waiting for the response: one may already exist and be billing.',
+    });
+    expect(await agent.ended).toMatchObject({ code: 143 });
+    expect(await statuses()).toEqual({ first: 'PROVISIONING', one: 'TERMINATING' });
+  });
+
   test('terminates after a message that is too long, and says why', async () => {
     const agent = await open('--allow', 'all', ...budget(1000));
     await create(agent, 'one');
-    for (let mebibyte = 0; mebibyte < 17; mebibyte += 1)
+    for (let mebibyte = 0; mebibyte < 11; mebibyte += 1)
       agent.pipes.stdin.write('x'.repeat(2 ** 20));
     const { code, stderr } = await agent.ended;
     expect({ code, last: stderr.trim().split('\n').at(-1) }).toEqual({
       code: 2,
-      last: 'error: The client sent a message of more than 16 MiB, so the session has ended.',
+      last: 'error: The client sent a message of more than 10 MiB, so the session has ended.',
     });
     expect((await statuses()).one).toBe('TERMINATING');
   });
 
-  test('takes a message of 10 MiB', async () => {
+  test('takes a message of 10 MB', async () => {
     const agent = await open();
-    const text = 'x'.repeat(10 * 2 ** 20);
+    const text = 'x'.repeat(10_000_000);
     const { error } = await agent.call('instances_get', { instance: [text] });
     expect(error?.message).toBe('instances_get: the arguments are longer than 65536 characters');
     expect((await agent.end()).code).toBe(0);
@@ -386,7 +411,7 @@ describe('the end of a session', () => {
     const interrupts = { first: first.signal, second: second.signal };
     const agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], { interrupts });
     await create(agent, 'one');
-    const { respond, isHeld } = holdTerminations();
+    const { respond, isHeld } = hold(/terminate$/);
     first.abort(new CliError('terminated', 'Terminated.'));
     const sent = () => world.service.requests.map(({ path }) => path);
     await isHeld();
@@ -410,7 +435,7 @@ describe('the end of a session', () => {
       interrupts,
     });
     await create(agent, 'one', { terminate_after: '10m' });
-    const { respond, isHeld } = holdTerminations();
+    const { respond, isHeld } = hold(/terminate$/);
     clock.advance(11 * 60_000);
     await isHeld();
     first.abort(new CliError('terminated', 'Terminated.'));
@@ -423,23 +448,6 @@ describe('the end of a session', () => {
     expect((await world.cli(['instances', 'get', 'one', '--json'])).stdout).toContain(
       '"TERMINATING"',
     );
-  });
-
-  test('says at the second signal what the third does', async () => {
-    const [first, second] = [new AbortController(), new AbortController()];
-    const interrupts = { first: first.signal, second: second.signal };
-    const agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], { interrupts });
-    await create(agent, 'one');
-    const { respond, isHeld } = holdTerminations();
-    const reason = new CliError('terminated', 'Terminated.');
-    first.abort(reason);
-    await isHeld();
-    second.abort(reason);
-    await expect
-      .poll(() => agent.pipes.errors, SLOWLY)
-      .toContain('Still terminating one. Another signal leaves it to its deadline.\n');
-    respond();
-    expect(await agent.ended).toMatchObject({ code: 143 });
   });
 
   test('keeps instances with --keep', async () => {

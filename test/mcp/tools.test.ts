@@ -6,7 +6,7 @@ import {
   valueOfFlag,
 } from '../../src/command-line/reference/completion-values.ts';
 import { referenceOf } from '../../src/command-line/reference/index.ts';
-import { PROMPTS, promptText } from '../../src/mcp/guides.ts';
+import { PROMPTS } from '../../src/mcp/guides.ts';
 import { type Level, offered, toolsIn } from '../../src/mcp/tools.ts';
 import { COMMANDS, tree } from '../contract/tree.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
@@ -67,6 +67,14 @@ test('leaves out the flags of a command that no call can use', () => {
   expect(counts('instances_create')).toHaveLength(2);
 });
 
+test('types each word of a choice as text', () => {
+  const choices = all
+    .flatMap(({ definition }) => Object.values(definition.inputSchema.properties ?? {}))
+    .filter((one) => 'enum' in one);
+  expect(choices.length).toBeGreaterThan(5);
+  for (const choice of choices) expect(choice).toMatchObject({ type: 'string' });
+});
+
 test('describes a tool with its arguments, types and annotations', () => {
   const definition = all.find(({ name }) => name === 'instances_stop')?.definition;
   const { outputSchema: _schema, ...rest } = definition ?? {};
@@ -79,7 +87,8 @@ test('describes a tool with its arguments, types and annotations', () => {
       properties: {
         instance: {
           type: 'array',
-          items: { type: 'string', description: expect.any(String) },
+          items: { type: 'string' },
+          description: expect.any(String),
         },
         wait: { type: 'boolean', description: 'wait until the instance is stopped' },
         wait_timeout: { type: 'string', description: expect.any(String) },
@@ -95,6 +104,14 @@ test('describes a tool with its arguments, types and annotations', () => {
       destructiveHint: false,
       idempotentHint: true,
     },
+  });
+});
+
+test('takes true or a value for a flag whose value is optional, and a number also as text', () => {
+  const create = all.find(({ name }) => name === 'instances_create');
+  expect(create?.definition.inputSchema.properties).toMatchObject({
+    wait: { anyOf: [{ type: 'boolean' }, { type: 'string' }] },
+    max_price: { type: ['string', 'number'] },
   });
 });
 
@@ -306,20 +323,24 @@ describe('in the sandbox', () => {
     const { resources } = await agent.client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(['gpucloud://purse', 'gpucloud://catalog']);
     const { contents } = await agent.client.readResource({ uri: 'gpucloud://catalog' });
-    expect(JSON.parse(String(Object(contents[0]).text))).toMatchObject([{ kind: 'offer' }, {}]);
+    expect(JSON.parse(String(Object(contents[0]).text))).toMatchObject({
+      result: [{ kind: 'offer' }, {}],
+    });
     await expect(agent.client.readResource({ uri: 'gpucloud://docs/../x' })).rejects.toThrow(
       'Unknown resource',
     );
   });
 
   test('offers its prompts', async () => {
-    expect(await agent.client.listPrompts()).toEqual({ prompts: PROMPTS });
+    const prompts = PROMPTS.map(({ text: _text, ...prompt }) => prompt);
+    expect(await agent.client.listPrompts()).toEqual({ prompts });
+    await expect(agent.client.getPrompt({ name: 'toString' })).rejects.toThrow('Unknown prompt');
     const given = { name: 'run_folder', arguments: { command: 'python train.py' } };
     expect(await agent.client.getPrompt(given)).toEqual({
       messages: [
         {
           role: 'user',
-          content: { type: 'text', text: promptText(given.name, given.arguments) },
+          content: { type: 'text', text: PROMPTS[0]?.text(given.arguments) },
         },
       ],
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Listed } from '../../src/instances/known-instances.ts';
-import { spendingByInstance } from '../../src/money/by-instance.ts';
+import { costEstimate, spendingByInstance, unchargedIn } from '../../src/money/by-instance.ts';
 import { money, zero } from '../../src/rules/money.ts';
 
 const at = (hour: number) => new Date(Date.UTC(2026, 0, 15, hour)).toISOString();
@@ -14,6 +14,7 @@ const row = (name: string, fields: object): Listed => ({
   unread: false,
   ...fields,
 });
+const NONE = new Map<string, string>();
 const sum = (text: string) => {
   const amount = money(text);
   return amount.ok ? amount.value : zero();
@@ -42,10 +43,35 @@ describe('spendingByInstance', () => {
       null,
       null,
     ],
+    [
+      'stopped: until it is paid',
+      { created_at: at(1), status: 'STOPPED', paid_until: at(3) },
+      '2.00',
+      '179.80',
+    ],
+    [
+      'terminating: until it is paid',
+      { created_at: at(1), status: 'TERMINATING', paid_until: at(3) },
+      '2.00',
+      '179.80',
+    ],
+    [
+      'terminated within a paid hour',
+      { created_at: at(1), status: 'TERMINATED', terminated_at: at(2), paid_until: at(3) },
+      '1.00',
+      '89.90',
+    ],
+    ['overdue: it still bills', { created_at: at(10), paid_until: at(11) }, '2.00', '179.80'],
+    [
+      'stopped when last read: it may have been started',
+      { created_at: at(10), status: 'STOPPED', paid_until: at(11), unread: true },
+      '2.00',
+      '179.80',
+    ],
     ['an unknown price', { created_at: at(10), price_per_hour_snapshot: null }, '2.00', null],
     ['an unknown start', {}, null, null],
   ])('%s', (_what, fields, hours, cost) => {
-    const [one, rest] = spendingByInstance([row('one', fields)], sum('2000'), WINDOW);
+    const [one, rest] = spendingByInstance([row('one', fields)], sum('2000'), WINDOW, NONE);
     expect(one).toMatchObject({ id: 'id-one', name: 'one', hours, cost_estimate: cost });
     expect(rest).toEqual({
       id: null,
@@ -59,13 +85,44 @@ describe('spendingByInstance', () => {
     });
   });
 
+  test.each([
+    ['whole in the window', { created_at: at(1), terminated_at: at(3) }, '0.15'],
+    ['partly before it', { created_at: at(-1), terminated_at: at(3) }, '269.70'],
+    ['partly after it', { created_at: at(10), terminated_at: at(13) }, '179.80'],
+  ])('takes the exact cost of a lifetime %s', (_what, fields, cost) => {
+    const exact = new Map([['id-one', '0.15']]);
+    const one = row('one', { ...fields, status: 'TERMINATED' });
+    expect(spendingByInstance([one], sum('300'), WINDOW, exact)[0]).toMatchObject({
+      cost_estimate: cost,
+    });
+    const estimate = (own: typeof exact) =>
+      costEstimate({ ...one, was_stopped: true }, Date.parse(at(20)), own);
+    // An exact cost counts no time while stopped.
+    expect(estimate(exact)).toEqual({ cost_estimate: '0.15' });
+    expect(estimate(new Map()).was_stopped).toBe(true);
+  });
+
+  test('marks an instance that was stopped, unless its exact cost is known', () => {
+    const ended = { created_at: at(1), status: 'TERMINATED', terminated_at: at(3) };
+    const rows = [row('one', ended), row('two', ended)].map((each) => ({
+      ...each,
+      was_stopped: true,
+    }));
+    const all = spendingByInstance(rows, sum('300'), WINDOW, new Map([['id-one', '0.15']]));
+    expect(all.map(({ name, was_stopped }) => [name, was_stopped])).toEqual([
+      ['two', true],
+      ['one', undefined],
+      [null, undefined],
+    ]);
+  });
+
   test('leaves out instances outside the window and requests without an ID', () => {
     const rows = [
       row('before', { created_at: at(-9), status: 'TERMINATED', terminated_at: at(-1) }),
       row('after', { created_at: at(13) }),
       row('lost', { id: null, status: 'UNKNOWN' }),
     ];
-    expect(spendingByInstance(rows, sum('5'), WINDOW)).toMatchObject([
+    expect(spendingByInstance(rows, sum('5'), WINDOW, NONE)).toMatchObject([
       { id: null, cost_estimate: '5.00' },
     ]);
   });
@@ -76,8 +133,24 @@ describe('spendingByInstance', () => {
       row('dear', { created_at: at(1) }),
       row('odd', { created_at: at(1), price_per_hour_snapshot: 'x' }),
     ];
-    const all = spendingByInstance(rows, sum('0'), WINDOW);
+    const all = spendingByInstance(rows, sum('0'), WINDOW, NONE);
     expect(all.map(({ name }) => name)).toEqual(['odd', 'dear', 'cheap', null]);
     expect(all.at(-1)?.cost_estimate).toBe('-1078.80');
   });
+});
+
+test.each([
+  ['since its last charge', { created_at: at(1), last_billed_at: at(11) }, '89.90'],
+  ['without a charge since its creation', { created_at: at(11) }, '89.90'],
+  [
+    'perhaps stopped since its last charge',
+    { created_at: at(1), last_billed_at: at(10) },
+    undefined,
+  ],
+  ['charged after the window', { created_at: at(1), last_billed_at: at(13) }, '0.00'],
+  ['stopped', { created_at: at(1), last_billed_at: at(2), status: 'STOPPED' }, '0.00'],
+  ['unread', { created_at: at(1), last_billed_at: at(2), unread: true }, '0.00'],
+])('prices the time that is not charged yet: %s', (_what, fields, cost) => {
+  const rows = [row('one', fields), row('two', { created_at: at(12) })];
+  expect(unchargedIn(rows, WINDOW)?.toFixed(2)).toBe(cost);
 });

@@ -60,17 +60,46 @@ describe('checkCharges', () => {
     { kind: 'instance', price: '100', from: NOW - 1000 * HOUR, to: undefined },
     { kind: 'drive', price: '2', from: NOW - 10 * HOUR, to: undefined },
   ];
+  /** Two drives and two instances, by the times of their creation and termination. */
+  const drive = (from?: number) => [{ ...known[1], from } as Chargeable];
+  const life = (from: number | undefined, to?: number, billedAt?: number) => [
+    { ...known[0], from, to, billedAt } as Chargeable,
+  ];
+  const { from: start, to: end } = WINDOW;
 
-  test('reports charges above the price of all hours plus one', () => {
-    // The limits are 100 × 25 and 2 × 11.
-    expect(explain(new Big('2522'), known, WINDOW, false)?.unexplained.toFixed()).toBe('0');
-    const over = explain(new Big('2522.01'), known, WINDOW, false);
-    expect([over?.atMost.toFixed(), over?.unexplained.toFixed()]).toEqual(['2522', '0.01']);
-  });
-
-  test("accepts the debt of a drive's lifetime after a deposit", () => {
-    expect(explain(new Big('2542'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0');
-    expect(explain(new Big('2542.5'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0.5');
+  test.each<[string, readonly Chargeable[], boolean, string, string]>([
+    ['all hours of the window and one more, 25 and 11', known, false, '2522', '0'],
+    ['the debt of a drive of 10 hours after a deposit', known, true, '2542', '0'],
+    ['7 days of a drive of unknown creation after a deposit', drive(), true, '386', '0'],
+    ['no debt without a deposit', drive(), false, '50', '0'],
+    ['an instance of unknown creation', life(undefined), false, '2500', '0'],
+    ['an instance that began with the last moment', life(end), false, '100', '0'],
+    ['no instance that began later', life(end + 1), false, '0', '0'],
+    ['one that ended an hour before the window', life(0, start - HOUR), false, '100', '0'],
+    ['late, one that ended before that', life(0, start - HOUR - 1), false, '100', '100'],
+    ['late, one that ended a day before', life(0, start - 24 * HOUR), false, '100', '100'],
+    ['none that ended before that', life(0, start - 24 * HOUR - 1), false, '0', '0'],
+    [
+      'late, all hours up to the last charge',
+      life(0, start, start + 3 * HOUR),
+      false,
+      '400',
+      '300',
+    ],
+    [
+      'no more than a day after the end',
+      life(0, start - HOUR, start + 24 * HOUR),
+      false,
+      '2400',
+      '2300',
+    ],
+  ])('explains %s', (_what, resources, toppedUp, atMost, late) => {
+    const charged = explain(new Big('100000'), resources, WINDOW, toppedUp);
+    const fields = { atMost: charged?.atMost, late: charged?.late, rest: charged?.unexplained };
+    expect(JSON.parse(JSON.stringify(fields))).toEqual({
+      ...{ atMost, late },
+      rest: new Big('100000').minus(atMost).toFixed(),
+    });
   });
 
   test('returns undefined for an unknown price, unless the instance was terminated earlier', () => {

@@ -1,3 +1,4 @@
+import Big from 'big.js';
 import { expect, test } from 'vitest';
 import type { AccountDrive, AccountInstance } from '../../src/json-results/money.ts';
 import type { AccountReading } from '../../src/money/account.ts';
@@ -34,10 +35,29 @@ const instance = (fields: Partial<AccountInstance>) =>
     ...fields,
   }) as AccountInstance;
 
-function messages(code: string, more: { instances?: AccountInstance[]; drives?: AccountDrive[] }) {
+function messages(code: string, more: Partial<Look>) {
   const look = { ...lookAt(reading), enforcement: NOTHING_ARMED, ...more };
   return findingsOf(look, code).map(({ message }) => message);
 }
+
+test.each([
+  ['0', []],
+  [
+    '0.01',
+    [
+      'Something unknown may be billing: 90.01 ₽ was charged in the last 24 h, but known instances and drives cost at most 90.00 ₽. The largest group: 2 charges of 45.005 ₽: "hour". To investigate',
+    ],
+  ],
+])('reports %s roubles of charges that nothing explains', (unexplained, expected) => {
+  const group = { description: 'hour', amount: new Big('45.005'), count: 2 };
+  const charges = {
+    ...{ from: NOW - 86_400_000, to: NOW, charged: new Big('90.01'), refunded: new Big(0) },
+    ...{ atMost: new Big('90'), late: new Big(0), maybeDrives: new Big(0), unclear: [] },
+    ...{ unexplained: new Big(unexplained), groups: [group, { ...group, count: 1 }] },
+  };
+  const { facts } = lookAt(reading);
+  expect(messages('unexplained_charges', { facts: { ...facts, charges } })).toEqual(expected);
+});
 
 const GIB = 2 ** 30;
 const FULL = 'of its 100 GB. The service raises its size and price when more data is stored';
@@ -101,15 +121,19 @@ const job = (fields: Partial<Look['jobs'][number]>): Look['jobs'][number] => ({
   lost_at: null,
   sign_in_refused: null,
   on: false,
+  here: false,
   age_seconds: 3 * HOUR,
   isFollowed: false,
+  copyWords: ['jobs', 'attach', 'trainer', '--fetch', 'PATH'],
   ...fields,
 });
 const unarmed = { isArmed: false, reason: 'not scheduled' } as const;
 const NOTHING_ARMED = { deadline: unarmed, idle: unarmed, job: unarmed, rescue: unarmed };
-const JOBS_ARMED = { ...NOTHING_ARMED, job: { isArmed: true, reason: undefined } };
+const armed = { isArmed: true, reason: undefined } as const;
+const JOBS_ARMED = { ...NOTHING_ARMED, job: armed };
+const ALL_ARMED = { deadline: armed, idle: armed, job: armed, rescue: armed };
 const UNFOLLOWED =
-  'job_unfollowed i-1: The job of trainer, started 3 h ago, may have ended: nothing on this computer follows it. To check > jobs list';
+  'job_unfollowed i-1: The job of trainer, started 3 h ago, may have ended while its instance bills: nothing on this computer follows it. To check > jobs list';
 const other = (next: readonly string[] | undefined): Look['others'][number] => ({
   scope: { service: 'https://a/v1', account: 'acc' },
   names: ['x'],
@@ -139,6 +163,12 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
     'the time of a deadline',
     { instances: [instance({ ends_at: hoursOn(0) })] },
     'deadline_passed i-1: trainer is 0 s past its deadline > instances reap',
+  ],
+  [
+    'a passed deadline of a stopped instance with a job',
+    { instances: [instance({ ends_at: hoursOn(-3), status: 'STOPPED' })], jobs: [job({})] },
+    'deadline_passed i-1: trainer is 3 h past its deadline; terminating it deletes the uncopied results of its job > instances reap',
+    'job_unfollowed i-1: trainer is STOPPED, and the output and results of its job are not copied. To reach them > instances start trainer --wait=ssh',
   ],
   [
     'a passed deadline',
@@ -181,11 +211,30 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
       jobs: [job({}), job({ id: 'i-2', name: 'other' })],
       enforcement: NOTHING_ARMED,
     },
-    'job_unfollowed i-1: The jobs of trainer and 1 more may have ended: nothing on this computer follows them. To check > jobs list',
+    'job_unfollowed i-1: The jobs of trainer and 1 more may have ended while their instances bill: nothing on this computer follows them. To check > jobs list',
   ],
   [
-    'a job on an instance that outlives it',
-    { instances: [instance({})], jobs: [job({ on: true })], enforcement: NOTHING_ARMED },
+    'jobs whose instances are stopped or terminated, and one that may run',
+    {
+      instances: [
+        instance({ status: 'STOPPED', bills: null }),
+        instance({ id: 'i-2' }),
+        instance({ id: 'i-3', status: 'TERMINATED', bills: false }),
+      ],
+      jobs: [job({}), job({ id: 'i-2', name: 'other' }), job({ id: 'i-3', name: 'ended' })],
+      enforcement: NOTHING_ARMED,
+    },
+    'job_unfollowed i-1: trainer is STOPPED, and the output and results of its job are not copied. To reach them > instances start trainer --wait=ssh',
+    'job_unfollowed i-2: The job of other, started 3 h ago, may have ended while its instance bills: nothing on this computer follows it. To check > jobs list',
+  ],
+  [
+    'a job whose instance is stopped, and one that may run, with a scheduled reap',
+    {
+      instances: [instance({ status: 'STOPPED', bills: null }), instance({ id: 'i-2' })],
+      jobs: [job({}), job({ id: 'i-2', name: 'other' })],
+      enforcement: JOBS_ARMED,
+    },
+    'job_unfollowed i-1: trainer is STOPPED, and the output and results of its job are not copied. To reach them > instances start trainer --wait=ssh',
   ],
   [
     'a job that a process follows',
@@ -217,6 +266,49 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
     'a job kept for its results',
     { instances: [instance({})], jobs: [job({ kept: 'results' })] },
     'job_results i-1: The results of trainer are still on the instance. To fetch them > jobs attach trainer',
+  ],
+  [
+    'a job with a wrong path',
+    {
+      instances: [instance({ ends_at: hoursOn(2) })],
+      jobs: [job({ kept: 'results', uncopied: { why: 'reslts does not exist', isMissing: true } })],
+      enforcement: ALL_ARMED,
+    },
+    'job_results i-1: trainer: reslts does not exist. In 2 h, it is terminated with its results. To copy another path > jobs attach trainer --fetch PATH',
+  ],
+  [
+    'a job whose results did not fit',
+    {
+      instances: [instance({ ends_at: hoursOn(2) })],
+      jobs: [
+        job({
+          kept: 'results',
+          isFollowed: true,
+          uncopied: { why: 'no space', isMissing: false },
+        }),
+      ],
+    },
+    'job_results i-1: The results of trainer are still on the instance. In 2 h, it is terminated with its results. To fetch them > jobs attach trainer',
+  ],
+  [
+    'finished jobs, the earlier deadline first',
+    {
+      instances: [
+        instance({}),
+        instance({ id: 'i-2', ends_at: hoursOn(2) }),
+        instance({ id: 'i-3', ends_at: hoursOn(1) }),
+      ],
+      jobs: ['i-1', 'i-2', 'i-3'].map((id) => job({ id, name: id, exit_code: 0 })),
+    },
+    ...['i-3', 'i-2', 'i-1'].map(
+      (id) =>
+        `job_results ${id}: The results of ${id} are still on the instance. To fetch them > jobs attach ${id}`,
+    ),
+  ],
+  [
+    'jobs that lost their results',
+    { lost: ['train-1', 'train-2', 'x'].map((name) => ({ id: 'i-1', name })) },
+    'job_results_lost i-1: The results of train-1 and 2 more were not copied. To see why > jobs get train-1',
   ],
   [
     'a finished job of a terminated instance',

@@ -131,7 +131,7 @@ test('passes the audit for any history of tracked instances', {
       await live(one);
       expect(await doubts()).toEqual([]);
     }),
-    { numRuns: runs(200, 25) },
+    { numRuns: runs(100, 25) },
   );
 });
 
@@ -153,6 +153,6 @@ test('reports an untracked instance in any history, with its price if no other i
         isClear ? { result: 'finding', per_hour: '89.90' } : { check: 'reserved_balance' },
       );
     }),
-    { numRuns: runs(60, 10) },
+    { numRuns: runs(30, 10) },
   );
 });

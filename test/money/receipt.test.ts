@@ -100,9 +100,15 @@ describe('the account of an instance', () => {
     ['another type', [entry('REFUND', '0.35')], false],
     ['a payment that is not completed', [entry('USAGE_CHARGE', '0.35', 0, 'PENDING')], false],
     ['no transaction', [], false],
-  ])('is confirmed by its transaction only: %s', (_how, entries, isBooked) => {
-    const account = accountOf(closed, time(0));
-    expect(account.kind === 'closed' && areBooked(account.payments, entries)).toBe(isBooked);
+  ])('is confirmed by its transaction only: %s', async (_how, entries, isBooked) => {
+    const api = { ...logOf(closed), billing: { transactions: async () => pageOf(entries) } };
+    const cost = await readCost({ id: 'i-1', created_at: time(0) }, api, {});
+    expect(String(cost)).toBe(isBooked ? '0.35' : 'open');
+  });
+
+  test('reads no transactions for an instance that paid nothing', async () => {
+    const api = { ...logOf([event('reserve', '90'), event('release', '90')]), billing: NO_LEDGER };
+    expect(String(await readCost({ id: 'i-1', created_at: time(0) }, api, {}))).toBe('0');
   });
 
   test.each([
@@ -212,6 +218,17 @@ function apiOf(state: State, instance: Instance): Parameters<typeof readCost>[1]
     },
   };
 }
+
+function pageOf<T>(data: readonly T[]) {
+  return asSent({ data, meta: { total: data.length, page: 1, limit: 100, total_pages: 1 } });
+}
+
+const logOf = (events: readonly unknown[]) => ({
+  instances: { events: async () => pageOf(events) },
+});
+const NO_LEDGER = {
+  transactions: () => Promise.reject(new Error('no transaction is needed')),
+};
 
 function asSent(page: unknown) {
   return JSON.parse(JSON.stringify(page));

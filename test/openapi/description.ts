@@ -44,8 +44,16 @@ export interface Checker {
   answer(operation: string, answer: Answer): readonly string[];
 }
 
+let described: Promise<Checker> | undefined;
+
+/** Returns the checker of the description, whose many schemas are compiled once for all files of a worker. */
+export function describedChecker(): Promise<Checker> {
+  described ??= createChecker(read());
+  return described;
+}
+
 /** Throws if the description is not valid OpenAPI. */
-export async function createChecker(document: Document = read()): Promise<Checker> {
+export async function createChecker(document: Document): Promise<Checker> {
   const backend = new OpenAPIBackend({
     definition: document,
     strict: true,

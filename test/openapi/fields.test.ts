@@ -4,7 +4,7 @@ import { MASK } from '../../src/rules/secrets.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
 import { describedService, REORDERED_ID } from './described-service.ts';
-import { type Checker, createChecker } from './description.ts';
+import { type Checker, describedChecker } from './description.ts';
 import { type Leaf, leavesOf, valueAt, withValue } from './leaves.ts';
 import { DRIVE_ID, INSTANCE_ID, type Samples, samples } from './samples.ts';
 
@@ -246,7 +246,7 @@ let checker: Checker;
 let world: World | undefined;
 
 beforeAll(async () => {
-  checker = await createChecker();
+  checker = await describedChecker();
 });
 
 /** Creates a world that serves these samples, which must follow the description. */

@@ -3,7 +3,7 @@ import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
 import { ok } from '../support/service.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
 import { type DescribedService, describedService } from './described-service.ts';
-import { type Checker, copyOfDescription, createChecker } from './description.ts';
+import { type Checker, copyOfDescription, createChecker, describedChecker } from './description.ts';
 import { DRIVE_ID, INSTANCE_ID, SSH_KEY_ID, samples } from './samples.ts';
 
 interface Sent {
@@ -165,7 +165,7 @@ async function open(status?: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  checker = await createChecker();
+  checker = await describedChecker();
 });
 
 describe('the documented operations', () => {

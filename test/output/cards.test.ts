@@ -92,6 +92,21 @@ describe('a table on a narrow terminal', () => {
     }
   });
 
+  test('prints cards rather than a line of numbers that is too long', async () => {
+    const numbers: View<Row> = {
+      ...view,
+      columns: ['PER HOUR', 'PER DAY'].map((header) => ({
+        ...{ id: header, header, kind: 'money', value: (row: Row) => row.price },
+      })),
+    };
+    expect(await printed(ROWS.slice(1), 17, true, numbers)).toBe(
+      'PER HOUR  PER DAY\n 89.90 ₽  89.90 ₽',
+    );
+    expect(await printed(ROWS.slice(1), 16, true, numbers)).toBe(
+      'PER HOUR: 89.90\n₽\nPER DAY: 89.90 ₽',
+    );
+  });
+
   test('omits an optional column before it prints cards', async () => {
     const spared: View<Row> = {
       ...view,

@@ -98,6 +98,24 @@ describe('a live view', () => {
     expect(isBorrowed).toBe(false);
   });
 
+  test('shows the screen of the shell during Ctrl-Z, and the frame after it', async () => {
+    const emulator = createEmulator(40, 10);
+    emulator.stream.write('$ watch\n');
+    const given: (() => void)[] = [];
+    const borrowScreen = (...both: (() => void)[]) => {
+      given.push(...both);
+      return () => undefined;
+    };
+    const live = await outputOn(emulator.stream, {}, {}, borrowScreen).live();
+    await live?.draw(table(rows('ACTIVE')), foot('now'));
+    const [leave, back] = given;
+    leave?.();
+    expect(await emulator.screen()).toBe('$ watch');
+    back?.();
+    await live?.refresh();
+    expect(await emulator.screen()).toBe('NAME   STATUS\nbox-0  ACTIVE\n\nnow');
+  });
+
   test("counts the lines that don't fit, and prints all lines at the end", async () => {
     const emulator = createEmulator(40, 6);
     const live = await liveOn(emulator);

@@ -38,6 +38,34 @@ test('puts the commands below their labels on a narrow terminal', async () => {
   );
 });
 
+test('puts a needed column below its row if it does not fit', async () => {
+  const table: Block = {
+    kind: 'table',
+    columns: [
+      { header: 'NAME' },
+      { header: 'STATUS', kind: 'status' },
+      { header: 'PER HOUR', kind: 'money' },
+      { header: 'UNENFORCED DEADLINE', short: 'UNENFORCED', kind: 'status' },
+      { header: 'AGE' },
+    ],
+    rows: [
+      ['trainer', 'PROVISIONING', '89.90', 'in 3 h 59 min', '3 h'],
+      ['lab', 'ACTIVE', '89.90', null, '2 h'],
+    ],
+    needed: 4,
+    more: '1 more',
+  };
+  const rows = [
+    'NAME     STATUS        PER HOUR',
+    'trainer  PROVISIONING   89.90 ₽',
+    '  UNENFORCED in 3 h 59 min',
+    'lab      ACTIVE         89.90 ₽',
+    '1 more',
+  ];
+  expect(await text([table], 40)).toBe(`${rows.join('\n')}\n`);
+  expect(await text([table], 60)).toContain('PER HOUR  UNENFORCED DEADLINE  AGE\n');
+});
+
 test('continues a long command with a backslash, between words', async () => {
   const item: Block = {
     kind: 'items',

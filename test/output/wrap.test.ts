@@ -27,6 +27,14 @@ describe('wrapped', () => {
     expect(wrapped(hint, 20)).toBe('Sign in first:\ngpucloud login --profile work');
   });
 
+  test('never wraps the loop that enforces deadlines', () => {
+    const loop =
+      "nohup sh -c 'while :; do gpucloud --profile work instances reap --every 5m; sleep 300; done' >/dev/null 2>&1 &";
+    for (const line of [loop, `sh -c "${loop}"`])
+      for (const cells of [10, 40, 80])
+        expect(wrapped(`To enforce them: ${line}`, cells).split('\n')).toContain(line);
+  });
+
   test('knows each command, but wraps a sentence about gpucloud', () => {
     const names = tree
       .createHelp()

@@ -61,3 +61,27 @@ test('counts a run without a result as failed', () => {
     '0 passed, 1 failed, 0 skipped',
   ]);
 });
+
+test('counts an error outside any test as failed, although every test passed', () => {
+  const late = mkdtempSync(join(tmpdir(), 'gpucloud-test-'));
+  writeFileSync(
+    join(late, 'late.test.js'),
+    `test('holds', async () => {
+       process.nextTick(() => { throw new Error('nobody waited'); });
+       await new Promise((done) => setTimeout(done, 50));
+     });`,
+  );
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const summary = join(root, 'scripts/summary.mjs');
+  const reporters = [`--reporter=${summary}`, '--reporter=json', '--outputFile.json=node-1.json'];
+  const argv = [vitest, 'run', '--globals', '--root', late, ...reporters];
+  expect(spawnSync(process.execPath, argv, { cwd: late }).status).toBe(1);
+  const lines = execFileSync(process.execPath, [join(root, 'scripts/counts.mjs'), 'node-1.json'], {
+    cwd: late,
+    encoding: 'utf8',
+  }).split('\n');
+  rmSync(late, { recursive: true });
+  expect(lines[0]).toBe('failed (errors): coverage/errors.log: outside any test');
+  expect(lines[1]).toContain('nobody waited');
+  expect(lines.at(-2)).toBe('1 passed, 1 failed, 0 skipped');
+});

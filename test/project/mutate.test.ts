@@ -30,6 +30,11 @@ test.each<[source: string, ...faults: string[]]>([
   ['a ?? b;', 'missing case: a;'],
   ['x(!a);', 'step: ', 'condition: x(a);'],
   ['if (a) b;', 'condition: if (!(a)) b;'],
+  [
+    'if (Math.max(a, b)) c;',
+    'condition: if (!(Math.max(a, b))) c;',
+    'condition: if (Math.min(a, b)) c;',
+  ],
   ['a ? b : c;', 'condition: a ? c : b;'],
   [
     'for (;;) { if (a) break; }',

@@ -60,6 +60,7 @@ test.each<[Question, typed: string, answer: unknown, printed: string]>([
     `${LIST}${NUMBER(1)}  no choice matches\n${NUMBER(1)}  2. A100 80GB\n  3. A100 40GB\n${NUMBER(1)}`,
   ],
   [several(0), '\n', [], `${LIST}${NUMBERS('none')}`],
+  [several(0, 1), '0\n', [], `${LIST}${NUMBERS('2')}`],
   [several(1, 1, 2), '\n', [1, 2], `${LIST}${NUMBERS('2 3')}`],
   [
     several(1, 1, 2),

@@ -99,22 +99,6 @@ describe('a secret prompt', () => {
   });
 });
 
-describe('a confirmation', () => {
-  it.each([
-    ['', false, false],
-    ['', true, true],
-    ['y', false, true],
-    ['n', true, false],
-  ])('interprets %j with the default %s as %s', async (typed, initial, expected) => {
-    const person = new Person();
-    const answer = person.prompts.confirm('Terminate?', initial);
-    await person.reads(initial ? 'Terminate? (Y/n)' : 'Terminate? (y/N)');
-    if (typed !== '') await person.types(typed);
-    await person.types(ENTER);
-    expect(await answer).toBe(expected);
-  });
-});
-
 describe('a choice', () => {
   it('returns the chosen value and removes control characters from names', async () => {
     const person = new Person();

@@ -135,8 +135,8 @@ describe('a private key', () => {
     `ssh-ed25519 ${body}`,
     '---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nabc',
     'PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none',
+    'Encryption: none\nPrivate-Lines: 1\n',
     'SSH PRIVATE KEY FILE FORMAT 1.1\n',
-    [...pkcs8].join('\0'),
     `${key('ssh-ed25519')}\n${pkcs8}`,
   ];
 
@@ -144,6 +144,8 @@ describe('a private key', () => {
     'rejects private key format %i without repeating the key',
     (_at, form) => {
       expect(holdsPrivateKey(form)).toBe(true);
+      // As in UTF-16.
+      expect(holdsPrivateKey([...form].join('\0'))).toBe(true);
       expect(ruleFor(form)).toBe(
         'this is a private key, which must stay on this computer; use the public one',
       );

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { commandWords } from '../../src/rules/command-words.ts';
 import {
   environmentKey,
   environmentVariable,
@@ -150,6 +151,8 @@ describe('the ID rule', () => {
   test('recognizes a UUID by its shape', () => {
     expect(isUuid('3F0C5D9E-1111-4222-8333-444455556666')).toBe(true);
     expect(isUuid('3f0c5d9e')).toBe(false);
+    expect(isUuid('x3f0c5d9e-1111-4222-8333-444455556666')).toBe(false);
+    expect(isUuid('3f0c5d9e-1111-4222-8333-444455556666x')).toBe(false);
   });
 });
 
@@ -331,6 +334,23 @@ describe('money', () => {
   });
 });
 
+test.each([
+  ['notify-send  gpucloud', ['notify-send', 'gpucloud']],
+  [" pass\tshow 'a b' ", ['pass', 'show', 'a b']],
+  ['a"b c"d', ['ab cd']],
+  ['a\\ b \\\\', ['a b', '\\']],
+  [`'a\\' "b\\"c"`, ['a\\', 'b"c']],
+  [`a '' ""`, ['a', '', '']],
+  ["'open", "it has an unclosed '"],
+  ['"open', 'it has an unclosed "'],
+  ['a\\', 'it ends with a backslash'],
+  ['  ', 'must not be empty'],
+  ["'' a", 'must not be empty'],
+])('splits the command %j', (text, words) => {
+  const verdict = commandWords(text);
+  expect(verdict.ok ? verdict.value : verdict.rule).toEqual(words);
+});
+
 describe('duration rules', () => {
   test.each([
     ['500ms', 500],
@@ -344,7 +364,16 @@ describe('duration rules', () => {
     expect(durationWord(milliseconds)).toBe(text);
   });
 
-  test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h30m', '1w', '1H'])(
+  test.each([
+    ['1h30m', 5_400_000],
+    ['5d16h', 489_600_000],
+    ['1m5ms', 60_005],
+    ['90m', 5_400_000],
+  ])('adds the parts of the duration %s', (text, milliseconds) => {
+    expect(accepted(duration, text)).toBe(milliseconds);
+  });
+
+  test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h 30m', '1h30', 'h30m', '1h-30m', '1w', '1H'])(
     'rejects the duration %j',
     (text) => expect(ruleBrokenBy(duration, text)).toContain('15m'),
   );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hider, MASK, withoutKeys } from '../../src/rules/secrets.ts';
+import { DEEPEST, hider, MASK, maskLeaves, withoutKeys } from '../../src/rules/secrets.ts';
 
 test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more', 'lone\ud800'])(
   'masks the secret %j as plain text, in JSON and in a URL',
@@ -27,4 +27,20 @@ test('masks an unregistered API key by its prefix', () => {
 
 test('ignores an empty secret', () => {
   expect(hider([''])('text')).toBe('text');
+});
+
+test('masks each leaf up to the deepest level, and all below it at once', () => {
+  const nested = (levels: number) =>
+    JSON.parse(`${'{"a":'.repeat(levels)}"secret1"${'}'.repeat(levels)}`);
+  for (const [levels, shown] of [
+    [0, 0],
+    [DEEPEST, DEEPEST],
+    [DEEPEST + 1, DEEPEST + 1],
+    [DEEPEST + 2, DEEPEST + 1],
+  ] as const) {
+    const found = new Set<string>();
+    const masked = JSON.stringify(maskLeaves(nested(levels), found));
+    expect(masked).toBe(`${'{"a":'.repeat(shown)}"${MASK}"${'}'.repeat(shown)}`);
+    expect([...found]).toEqual(levels > DEEPEST ? [] : ['secret1']);
+  }
 });

@@ -60,7 +60,7 @@ describe('a random sequence of operations', () => {
           checkBooks(state);
         }
       }),
-      { numRuns: runs(150) },
+      { numRuns: runs(80, 38) },
     );
   });
 
@@ -80,7 +80,7 @@ describe('a random sequence of operations', () => {
         }
         expect(withoutChance(walked)).toEqual(withoutChance(jumped));
       }),
-      { numRuns: runs(100) },
+      { numRuns: runs(60, 25) },
     );
   });
 });

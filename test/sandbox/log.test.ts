@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bench, HOUR, row } from './support.ts';
+import { bench, HOUR, JUPYTERLAB, MINUTE, row, SECOND } from './support.ts';
 
 describe('the event log', () => {
   test('lists every kind of event, newest first, in pages with meta', async () => {
@@ -30,6 +30,44 @@ describe('the event log', () => {
       limit: 100,
     });
     expect((await b.call('GET', `/instances/${id}/events?page=99`)).list).toEqual([]);
+  });
+
+  test('shows each event of whole lives, with its time and payload', async () => {
+    const b = await bench({ balance: '1000' });
+    const made = await b.call('POST', '/storage/drives', { name: 'disk', size_gb: 10 });
+    const drive = String(made.data.id);
+    const post = (id: string, step: string) => b.call('POST', `/instances/${id}/${step}`);
+    await b.sandbox.inject('slow-provisioning');
+    const worker = await b.create('worker', { template_id: JUPYTERLAB, storage_drive_id: drive });
+    await b.sandbox.advance(11 * MINUTE);
+    await b.call('PATCH', `/storage/drives/${drive}`, { name: 'disk', size_gb: 20 });
+    await b.sandbox.advance(HOUR);
+    for (const [fault, step] of [
+      ['fail-stop', 'stop'],
+      [undefined, 'stop'],
+      ['fail-start', 'start'],
+      [undefined, 'start'],
+      ['fail-terminate', 'terminate'],
+      [undefined, 'terminate'],
+    ] as const) {
+      if (fault !== undefined) await b.sandbox.inject(fault);
+      await post(worker, step);
+      await b.sandbox.advance(30 * SECOND);
+    }
+    await b.sandbox.inject('fail-provisioning');
+    const never = await b.createActive('never');
+    const broken = await b.createActive('broken');
+    await b.sandbox.advance(MINUTE);
+    await b.sandbox.inject('fail-running');
+    const lines: string[] = [];
+    for (const id of [worker, never, broken]) {
+      for (const { created_at, type, message, payload } of await b.events(id)) {
+        const facts = payload === null ? '' : ` ${JSON.stringify(payload)}`;
+        lines.push(`${created_at} ${type} ${message}${facts}`.replaceAll(drive, 'DRIVE'));
+      }
+      lines.push('');
+    }
+    await expect(lines.join('\n')).toMatchFileSnapshot('lives.txt');
   });
 
   test.each(['page=0', 'page=x', 'limit=0', 'limit=-1', 'limit=1.5'])(

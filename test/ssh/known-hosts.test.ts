@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { appendFile, readdir, writeFile } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { appendFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { storeHostKey } from '../../src/ssh/known-hosts.ts';
+import type { Context } from '../../src/context.ts';
+import { knownHostsFile, storeHostKey } from '../../src/ssh/known-hosts.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -52,4 +53,17 @@ test('removes its own file if the sign-in throws', async () => {
   const how = { knownHosts, options: [], words: [] };
   await expect(storeHostKey(ID, how, () => Promise.reject(thrown))).rejects.toBe(thrown);
   expect(await readdir(folder)).toEqual(['known_hosts']);
+});
+
+test('creates its file for this user alone, or names the file and the fault', async () => {
+  const context = { folders: async () => ({ state: folder }) } as unknown as Context;
+  const path = join(folder, 'ssh', 'known_hosts');
+  expect(await knownHostsFile(context)).toBe(path);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  await rm(path);
+  await mkdir(path);
+  await expect(knownHostsFile(context)).rejects.toMatchObject({
+    failure: 'storage',
+    message: `Could not create the host key file ${path} (EISDIR).`,
+  });
 });

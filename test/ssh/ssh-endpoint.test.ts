@@ -262,7 +262,7 @@ describe('ssh -G', needs('ssh'), () => {
           expect(told.get('localcommand')).toBeUndefined();
         }
       }),
-      { numRuns: runs(150) },
+      { numRuns: runs(75, 38) },
     );
   });
 });

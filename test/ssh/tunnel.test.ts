@@ -92,6 +92,23 @@ describe('the ports of a tunnel', () => {
     });
   });
 
+  test('are those of the main endpoint that SSH can carry', async () => {
+    const main = { is_main: true, protocol: 'TCP' };
+    const endpoints = [
+      ...[
+        { ...main, name: 'none', port: null },
+        { ...main, name: 'dns', port: 53, protocol: 'UDP' },
+      ],
+      ...[
+        { ...main, name: 'odd', port: 70_000 },
+        { ...main, name: 'web', port: 8080 },
+      ],
+    ];
+    instance = { ...instance, connection_info: { type: 'template', secrets: {}, endpoints } };
+    expect(await forwarded('0:web')).toMatchObject({ code: 0, remote: 8080, stderr: '' });
+    expect(await forwarded()).toMatchObject({ code: 0, remote: 8080 });
+  });
+
   test('of an instance without endpoints need a number', async () => {
     instance = { ...instance, connection_info: null };
     expect((await tunnel()).stderr).toBe(
@@ -179,6 +196,20 @@ describe('a tunnel', () => {
         ...{ address: `127.0.0.1:${port}`, local_port: Number(port), remote_port: 8888 },
       });
     }
+  });
+
+  test('shows its properties in another format', async () => {
+    await sshThat([OPEN, 'hold']);
+    const { code, stdout, stderr } = await held('0:lab', '-o', 'yaml');
+    const [, port] = /127\.0\.0\.1:(\d+)/.exec(stdout) ?? [];
+    const shown = [
+      ...[`instance_id: ${ID}`, 'name: box', 'endpoint: lab'],
+      ...[`url: http://127.0.0.1:${port}/?token=********`, `address: 127.0.0.1:${port}`],
+      ...[`local_port: ${port}`, 'remote_port: 8888', ''],
+    ];
+    expect({ code, stdout, stderr }).toEqual({
+      ...{ code: 0, stdout: shown.join('\n'), stderr: 'Closed the tunnel.\n' },
+    });
   });
 
   test('opens again, each time with the address that the service names', async () => {

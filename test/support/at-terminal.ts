@@ -9,6 +9,8 @@ interface Person {
   readonly context: Context;
   /** The questions and the broken rules, in order. */
   readonly said: readonly string[];
+  /** The lines printed between questions. */
+  readonly printed: readonly string[];
   /** The output on stdout and stderr so far. */
   stdout(): string;
   stderr(): string;
@@ -22,6 +24,7 @@ export function atTerminal(
 ): Person {
   const left = [...answers];
   const said: string[] = [];
+  const printed: string[] = [];
 
   async function ask(
     question: string,
@@ -40,7 +43,7 @@ export function atTerminal(
     text: (question, options) => ask(question, options?.check),
     secret: ask,
     confirm: async (question) => (await ask(question)) === 'yes',
-    print: () => undefined,
+    print: (text) => void printed.push(text),
     chooseSeveral: () => Promise.reject(new Error('no choice of several is asked for here')),
     choose: () => Promise.reject(new Error('no choice is asked for here')),
   };
@@ -63,8 +66,9 @@ export function atTerminal(
       home: world.home,
       platform: 'linux',
       pid: 4242,
+      parent: 4141,
       self: () => SELF,
-      isAlive: () => false,
+      isAlive: (pid) => pid === 4141,
       start: startProgram,
       startPiped,
       interrupts: { first: never, second: never },
@@ -74,6 +78,7 @@ export function atTerminal(
   );
   return {
     said,
+    printed,
     context: { ...context, prompts: async () => prompts },
     stdout: () => written.stdout,
     stderr: () => written.stderr,

@@ -7,7 +7,7 @@ import type { Host, Interrupts } from '../../src/context.ts';
 import { type Journal, openJournal, type Scope } from '../../src/journal/index.ts';
 import { run } from '../../src/run.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/index.ts';
-import { startPiped, startProgram } from '../../src/system/programs.ts';
+import { type Running, startPiped, startProgram } from '../../src/system/programs.ts';
 import type { Self } from '../../src/system/self.ts';
 import { afterwards, removeFolder } from './afterwards.ts';
 import { type ManualClock, manualClock } from './clock.ts';
@@ -18,6 +18,10 @@ import {
   type Service,
   startService,
 } from './service.ts';
+import { toTranscript } from './transcript.ts';
+
+/** The process that starts each command. */
+const PARENT = 4141;
 
 // Matches main.ts: many requests listen to one signal.
 setMaxListeners(0);
@@ -124,8 +128,12 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     env,
     async cli(argv, given = {}) {
       const before = service.requests.length;
-      const outcome = await runCli(argv, { ...given, env: { ...env, ...given.env } }, home, clock);
-      return { ...outcome, requests: service.requests.slice(before) };
+      const write = toTranscript(argv, given, home);
+      const options = { ...given, env: { ...env, ...given.env } };
+      const { unprinted, ...outcome } = await runCli(argv, options, home, clock);
+      const result = { ...outcome, requests: service.requests.slice(before) };
+      write(result, unprinted);
+      return result;
     },
     close: afterwards(async () => {
       await service.close();
@@ -204,7 +212,7 @@ async function runCli(
   options: CliOptions,
   home: string,
   clock: ManualClock,
-): Promise<Omit<CliResult, 'requests'>> {
+): Promise<Omit<CliResult, 'requests'> & { unprinted: string[] }> {
   const terminal =
     options.terminal === true ? { isTTY: true, columns: options.columns ?? 100, ...CURSOR } : {};
   const { pipes } = options;
@@ -229,7 +237,9 @@ async function runCli(
     pipes === undefined && !stdout.isFull ? textOf(stdout) : '',
     textOf(stderr),
   ]);
+  const unprinted: string[] = [];
   const host: Host = {
+    onNote: (text) => unprinted.push(text),
     stdin,
     stdout,
     stderr,
@@ -241,8 +251,9 @@ async function runCli(
     platform: options.platform ?? 'linux',
     ...(options.nodeVersion === undefined ? {} : { nodeVersion: options.nodeVersion }),
     pid: 4242,
+    parent: PARENT,
     uid: process.geteuid?.(),
-    isAlive: options.isAlive ?? (() => false),
+    isAlive: options.isAlive ?? ((pid) => pid === PARENT),
     interrupts: options.interrupts ?? {
       first: new AbortController().signal,
       second: new AbortController().signal,
@@ -256,8 +267,8 @@ async function runCli(
     start(program) {
       // Without a PATH, the system would find the schedulers of the computer that runs the tests.
       const isHidden = SCHEDULERS.has(program.file) && program.env.PATH === undefined;
-      const file = isHidden ? '/no/such/program' : program.file;
-      return startProgram({ hear: (text) => stdout.write(text), ...program, file });
+      if (isHidden) return Promise.resolve(missing(program.file));
+      return startProgram({ hear: (text) => stdout.write(text), ...program });
     },
   };
   const code = await run(argv, host);
@@ -267,7 +278,15 @@ async function runCli(
   // A suggested command was printed without withProfile, in output/shell-line.ts.
   if (`${out}${err}`.includes('\ufdd0'))
     throw new Error(`a command lacks its profile: ${out}${err}`);
-  return { code, stdout: out, stderr: err };
+  return { code, stdout: out, stderr: err, unprinted };
+}
+
+/** Fails like a missing program, without a process. */
+function missing(file: string): Running {
+  const error = Object.assign(new Error(`spawn ${file} ENOENT`), { code: 'ENOENT' });
+  const ended = Promise.reject(error);
+  ended.catch(() => undefined);
+  return { ended, isLate: false, kill: () => undefined };
 }
 
 /** Types after the first question and never ends stdin, as in a terminal. */

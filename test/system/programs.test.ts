@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
+import { ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   type Running,
   type SignalGroup,
@@ -163,7 +164,7 @@ test(
         },
       });
       console.log(await ended);`,
-      65_534,
+      { uid: 65_534 },
     );
     const { code, stdout, stderr } = await outcomeOf(child);
     expect({ code, stdout, stderr }).toEqual({
@@ -174,6 +175,17 @@ test(
     left.push(Number.parseInt(stdout, 10));
   },
 );
+
+test('signals no process group on Windows, which has none', async () => {
+  const signals: unknown[] = [];
+  const signalGroup: SignalGroup = (...signal) => signals.push(signal) < 0;
+  const program = { file: '/bin/sh', args: ['-c', 'exit 3'], env: process.env, signalGroup };
+  const { stdout, stderr, ended, kill } = await startPiped(program, 'win32');
+  for (const stream of [stdout, stderr]) stream.resume();
+  expect(await ended).toBe(3);
+  kill();
+  expect(signals).toEqual([]);
+});
 
 test('rejects with ENOENT for a missing program, even after a signal', async () => {
   const running = await startProgram({
@@ -187,12 +199,27 @@ test('rejects with ENOENT for a missing program, even after a signal', async () 
   await expect(running.ended).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
+test.each([
+  ['captured', () => undefined],
+  ['inherited', undefined],
+])('sends no signal to a missing program with %s output', async (_what, hear) => {
+  // Without a process ID, the signal would reach this process group.
+  const kill = vi.spyOn(ChildProcess.prototype, 'kill').mockReturnValue(true);
+  onTestFinished(() => kill.mockRestore());
+  const program = { file: 'no-such-program', args: [], env: process.env };
+  const running = await startProgram({ ...program, ...(hear && { hear }) });
+  running.kill('SIGINT');
+  running.kill('SIGINT');
+  await expect(running.ended).rejects.toMatchObject({ code: 'ENOENT' });
+  expect(kill).not.toHaveBeenCalled();
+});
+
 /** Starts a process that runs `lines` and then exits. */
-async function ours(lines: string, uid?: number) {
+async function ours(lines: string, { uid, bin }: { uid?: number; bin?: string } = {}) {
   const outfile = join(folder, 'ours.mjs');
   await build({
     stdin: {
-      contents: `import { startProgram } from './src/system/programs.ts';\n${lines}`,
+      contents: `import { openFile, startProgram } from './src/system/programs.ts';\n${lines}`,
       resolveDir: new URL('../..', import.meta.url).pathname,
     },
     outfile,
@@ -202,10 +229,24 @@ async function ours(lines: string, uid?: number) {
     logLevel: 'error',
   });
   return spawn(process.execPath, [outfile], {
-    env: { PATH: process.env.PATH ?? '' },
+    env: { PATH: `${bin === undefined ? '' : `${bin}:`}${process.env.PATH}` },
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
 }
+
+test.each([
+  ['exits with 0', 'sleep 0.1', 'true\n'],
+  ['fails', 'exit 3', 'false\n'],
+])('reports whether the default program %s', needs('Linux'), async (_how, script, said) => {
+  await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  // gpucloud serves the page until the program has exited.
+  const lines = `
+    const serving = setInterval(() => undefined, 1_000);
+    console.log(await openFile('a.html'));
+    clearInterval(serving);`;
+  const child = await ours(lines, { bin: folder });
+  expect(await outcomeOf(child)).toMatchObject({ code: 0, stdout: said, stderr: '' });
+});
 
 describe('a program with a process group of its own', () => {
   const signalGroup: SignalGroup = (group, signal) => {
@@ -249,9 +290,29 @@ describe('a program with a process group of its own', () => {
     await expect.poll(() => isAlive(-Number(program.pid)), { timeout: 5_000 }).toBe(false);
   });
 
+  const atIntervals = () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+  };
+
+  test('ends the output that a process of another session keeps open', needs('Linux'), async () => {
+    atIntervals();
+    const up = join(folder, 'up');
+    const other = `setsid sh -c 'echo $$; echo >${up}; exec sleep 1000'`;
+    const program = await start(`${other} & until [ -e ${up} ]; do sleep 0.05; done; exit 3`);
+    await once(program.stdout, 'readable');
+    expect(await program.ended).toBe(3);
+    vi.advanceTimersByTime(4_000);
+    const said = await textOf(program.stdout);
+    left.push(Number.parseInt(said, 10));
+    expect(said).toMatch(/^\d+\n$/);
+  });
+
   test('gives a slow reader all the output', async () => {
+    atIntervals();
     const program = await start('head -c 80000 /dev/zero');
     expect(await program.ended).toBe(0);
+    vi.advanceTimersByTime(60_000);
     let count = 0;
     for await (const chunk of program.stdout) count += chunk.length;
     expect(count).toBe(80_000);

@@ -15,11 +15,21 @@ describe('the cursor of a log', () => {
     for (const { id } of events(4_990, 5_000)) expect(cursor.has(id)).toBe(true);
   });
 
+  test('keeps the newest 1,000 events by default, and at most twice as many', () => {
+    const cursor = createCursor();
+    cursor.learn(events(0, 2_000));
+    expect(cursor.size).toBe(2_000);
+    cursor.learn(events(2_000, 2_001));
+    expect(cursor.size).toBe(1_000);
+  });
+
   test('drops only events at or before the horizon, and keeps only later ones', () => {
-    const cursor = createCursor(undefined, { kept: 10 });
     const all = events(0, 1_000, (at) => Math.floor(at / 3));
-    cursor.learn(all);
-    for (const { id, time } of all) expect(cursor.isPast(time)).toBe(!cursor.has(id));
+    for (const inOrder of [all, [...all].reverse()]) {
+      const cursor = createCursor(undefined, { kept: 10 });
+      cursor.learn(inOrder);
+      for (const { id, time } of all) expect(cursor.isPast(time)).toBe(!cursor.has(id));
+    }
   });
 
   test('keeps or drops events with equal timestamps as a group', () => {

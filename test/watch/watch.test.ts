@@ -75,6 +75,29 @@ describe('--watch of several requests', () => {
   );
 });
 
+test('status --watch prints nothing for a reading in which every request failed', async () => {
+  const interrupt = new AbortController();
+  let reading = 0;
+  world = await createWorld({
+    handler({ path }) {
+      if (path === '/users/me') reading += 1;
+      if (reading === 3) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+      if (reading === 2) return { status: 422, body: { message: 'no' } };
+      return path === '/users/me'
+        ? ok({ id: 'u1', email: 'a@example.com', balance: '10' })
+        : ok([]);
+    },
+  });
+  const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+  const { stdout } = await world.cli(['status', '--watch', '-o', 'json'], { interrupts });
+  expect(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).balance),
+  ).toEqual(['10']);
+});
+
 describe('instances list --watch when not in a terminal', () => {
   const [A_ID, B_ID] = [1, 2].map((n) => `${n}0000000-1111-4222-8333-444455556666`);
 

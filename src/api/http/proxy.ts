@@ -101,10 +101,7 @@ function isExempt(target: URL, list: string): boolean {
 }
 
 function plainHost(host: string): string {
-  return host
-    .toLowerCase()
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '');
+  return host.toLowerCase().replace(/[[\]]/g, '').replace(/\.$/, '');
 }
 
 function inNetwork(host: string, entry: string): boolean {

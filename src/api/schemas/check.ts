@@ -34,9 +34,6 @@ export function faultsIn(schema: Schema<unknown>, value: unknown): Odd[] {
 
 export const NOT_DOCUMENTED = 'is not documented';
 
-/** Maximum rounds of repair. A value with more faults is not the expected document. */
-const PASSES = 8;
-
 /**
  * Checks a service's response, so that one odd field does not hide the rest. Changes the value
  * itself. An optional field of the wrong type counts as missing. A number or boolean becomes text
@@ -45,7 +42,8 @@ const PASSES = 8;
 export function mend<T>(schema: Schema<T>, value: unknown): Checked<T> {
   const odd: Odd[] = [];
   const texts: { where: readonly PropertyKey[]; text: string }[] = [];
-  for (let pass = 0; pass < PASSES; pass += 1) {
+  // Ends, since each round makes at least one more value null.
+  for (let isFirst = true; ; isFirst = false) {
     const issues = issuesOf(schema, value);
     if (issues.length === 0) {
       for (const { where, text } of texts) put(value, where, text);
@@ -59,11 +57,10 @@ export function mend<T>(schema: Schema<T>, value: unknown): Checked<T> {
       if (wantsText && (typeof is === 'number' || typeof is === 'boolean')) {
         texts.push({ where, text: String(is) });
       }
-      if (pass === 0) odd.push(oddOf(issue, value));
+      if (isFirst) odd.push(oddOf(issue, value));
       put(value, where, null);
     }
   }
-  return { ok: false, ...(odd[0] ?? { where: [], what: 'has an unexpected shape' }) };
 }
 
 function issuesOf(schema: Schema<unknown>, value: unknown): readonly Issue[] {

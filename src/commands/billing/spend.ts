@@ -4,8 +4,10 @@ import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { throwAll, usageError } from '../../errors.ts';
 import { readKnownInstances } from '../../instances/known-instances.ts';
+import { exactCosts } from '../../jobs/end/cost.ts';
+import { namesText } from '../../jobs/phases.ts';
 import type { InstanceSpending, Spending } from '../../json-results/money.ts';
-import { spendingByInstance } from '../../money/by-instance.ts';
+import { spendingByInstance, unchargedIn } from '../../money/by-instance.ts';
 import { wholeHistory } from '../../money/history.ts';
 import {
   type Books,
@@ -19,8 +21,10 @@ import {
   zoneText,
 } from '../../money/spend.ts';
 import { type Block, type Column, field, type View } from '../../output/output.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { local, localTime } from '../../output/time.ts';
 import { inRoubles, kopecksText, roublesText, zero } from '../../rules/money.ts';
+import { typedName } from '../../rules/names.ts';
 import { since, until } from '../../rules/times.ts';
 import { periodAt } from './period.ts';
 
@@ -69,9 +73,14 @@ const spendView: View<Spending> = {
   empty: 'No transactions.',
 };
 
+/** Names the row of the rest, which is below zero if the estimates exceed the charges. */
+function restName({ cost_estimate: rest }: InstanceSpending): string {
+  return rest?.startsWith('-') === true ? 'not charged' : 'not attributed';
+}
+
 const byInstanceView: View<InstanceSpending> = {
   columns: [
-    { id: 'name', header: 'NAME', value: ({ name }) => name ?? 'not attributed' },
+    { id: 'name', header: 'NAME', value: (row) => row.name ?? restName(row) },
     field('id', 'ID', { spared: true }),
     field('status', 'STATUS', { kind: 'status' }),
     field('price_per_hour', 'PER HOUR', { kind: 'money' }),
@@ -80,6 +89,15 @@ const byInstanceView: View<InstanceSpending> = {
   ],
   id: (r) => r.id,
   empty: 'No known instances.',
+};
+
+/** For people, if the hours of a row may count too much. */
+const withStops: View<InstanceSpending> = {
+  ...byInstanceView,
+  columns: [
+    ...byInstanceView.columns,
+    { id: 'was_stopped', header: 'NOTE', value: (row) => row.was_stopped && 'was stopped' },
+  ],
 };
 
 /**
@@ -110,8 +128,9 @@ export const spend = verb({
     'default is 30 days, 12 weeks or 12 months. The service has no time filter, so ' +
     'spend reads the full transaction history.\n\n' +
     "The service's charges don't name instances. --by instance estimates the cost of each known " +
-    'instance: its price times the hours since its creation, also while it was stopped. The last ' +
-    'row is the rest of the charges, such as drives.',
+    'instance: its price times the hours since its creation, or until paid_until if it is stopped or ' +
+    'ended. The last row is the rest of the charges, such as drives. If the estimates exceed the ' +
+    'charges, it is "not charged" and below zero.',
   examples: [
     'gpucloud billing spend',
     'gpucloud billing spend --by month --since 2026-01-01',
@@ -128,12 +147,12 @@ export const spend = verb({
       )
       .option(
         '--since <time>',
-        'count transactions since a time, an age (90d) or the start of a date',
+        'include transactions after this time (a date: its start, 90d: 90 days ago)',
         ruled('--since', since),
       )
       .option(
         '--until <time>',
-        'count transactions until a time, an age (7d) or the end of a date',
+        'include transactions before this time (a date: its end, 7d: 7 days ago)',
         ruled('--until', until),
       ),
   run: async (context, { by: unit = 'day', ...flags }) => {
@@ -187,11 +206,30 @@ async function showByInstance(
   const how = { all: true, drives: api.drives.list(), now: context.clock.now() };
   const { rows, faults, driveFault } = await readKnownInstances(how, api, context);
   const charged = netOf(books.total());
-  await out.list(spendingByInstance(rows, charged, { from, to }), byInstanceView);
-  err.note(`Spent ${inRoubles(charged)} from ${shortTime(from)} to ${shortTime(to)}.`);
+  const exact = await exactCosts(rows, context);
+  const spending = spendingByInstance(rows, charged, { from, to }, exact);
+  const stopped = spending.filter(({ was_stopped }) => was_stopped === true);
+  await out.list(spending, out.people && stopped.length > 0 ? withStops : byInstanceView);
+  err.note(`Spent ${inRoubles(charged)} ${rangeText(from, to)}.`);
   err.note(
-    'Estimates: price times hours since creation, also while stopped. They may exceed the charges.',
+    'Estimates: price times hours since creation, for an instance that is stopped or ended until paid_until, or the exact cost of a finished job.',
   );
+  const [first, ...others] = stopped;
+  if (first !== undefined) {
+    const [were, their] = others.length === 0 ? ['was', 'its'] : ['were', 'their'];
+    const events = ['instances', 'events', typedName(first.name ?? '', first.id ?? '')];
+    err.note(
+      `${namesText(stopped.map(({ name }) => name ?? ''))} ${were} stopped for a time, which ${their} hours and cost may count too. To see ${their} charges: ${gpucloud(...events, '--type', 'BILLING')}`,
+    );
+  }
+  const rest = spending.at(-1)?.cost_estimate ?? '';
+  if (rest.startsWith('-')) {
+    const uncharged = unchargedIn(rows, { from, to });
+    const most = uncharged?.gt(0) ? ` (up to ${inRoubles(uncharged)} now)` : '';
+    err.note(
+      `The charges are ${roublesText(rest.slice(1))} less than the estimates: these also count time before an instance started, while it was stopped, and since its last charge${most}.`,
+    );
+  }
   throwAll([...faults, ...(driveFault === undefined ? [] : [driveFault])]);
 }
 
@@ -248,13 +286,23 @@ function totalLines(books: Books, from: number, to: number): string[] {
     ),
   ];
   return [
-    `Spent ${spent} from ${shortTime(from)} to ${shortTime(to)}.`,
+    `Spent ${spent} ${rangeText(from, to)}.`,
     ...(also.length === 0 ? [] : [`Also: ${also.join(', ')}.`]),
   ];
 }
 
-/** Formats `2026-03-01`, and adds the time of day unless it is midnight. */
-function shortTime(at: number): string {
-  const [day, time = ''] = localTime(at).split(' ');
-  return time === '00:00:00' ? `${day}` : `${day} ${time.slice(0, 5)}`;
+/** Formats `from 2026-03-01 to 2026-03-31 18:00`. An end at midnight is shown as the day before. */
+function rangeText(from: number, to: number): string {
+  const [first, last] = [dayAndTime(from), dayAndTime(to)];
+  const end = isMidnight(last) ? dayAndTime(to - 1).day : `${last.day} ${last.time}`;
+  return `from ${isMidnight(first) ? first.day : `${first.day} ${first.time}`} to ${end}`;
+}
+
+function isMidnight({ time }: { readonly time: string }): boolean {
+  return time === '00:00';
+}
+
+function dayAndTime(at: number): { readonly day: string; readonly time: string } {
+  const [day = '', time = ''] = localTime(at).split(' ');
+  return { day, time: time.slice(0, 5) };
 }

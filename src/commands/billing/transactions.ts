@@ -43,12 +43,12 @@ export const transactions = verb({
       .addOption(new Option('--all', 'print all pages').conflicts('page'))
       .option(
         '--since <time>',
-        'show transactions since a time, an age (7d) or the start of a date',
+        'show transactions after this time (a date: its start, 7d: 7 days ago)',
         ruled('--since', since),
       )
       .option(
         '--until <time>',
-        'show transactions until a time, an age (1d) or the end of a date',
+        'show transactions before this time (a date: its end, 1d: 1 day ago)',
         ruled('--until', until),
       ),
   run: async (context, { all = false, page, limit, type = [], ...flags }) => {

@@ -1,6 +1,7 @@
 import {
   type Catalog,
   type CatalogEntry,
+  dayIn,
   describeEntry,
   fitting,
   KINDS,
@@ -13,7 +14,6 @@ import { brokenBy, checked, oneOf, refuseSecret } from '../../command-line/parse
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { stockDay } from '../../instances/rent/hardware.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { isUuid, resourceId } from '../../rules/names.ts';
 import { broken, kept, type Rule, type Verdict } from '../../rules/rule.ts';
@@ -111,7 +111,7 @@ export const catalog: Group = {
 /** Notes only offers that were out of stock: other offers may be taken by now. */
 function noteOutOfStock(entries: readonly CatalogEntry[], { err }: Context): void {
   const out = entries.filter(({ in_stock }) => in_stock === false);
-  const named = out.map((one) => `${one.name ?? one.id} (${stockDay(one) ?? 'now'})`);
+  const named = out.map((one) => `${one.name ?? one.id} (${dayIn(one.in_stock_at) ?? 'now'})`);
   if (named.length > 0) err.note(`Out of stock when last seen: ${named.sort().join(', ')}.`);
 }
 

@@ -7,11 +7,11 @@ import {
 } from '../../command-line/command.ts';
 import { valueOfArgument, valueOfFlag } from '../../command-line/reference/completion-values.ts';
 import { SHELLS } from '../../completion/index.ts';
-import { continuing, openNames } from '../../completion/names.ts';
+import { continuing, openNames, spelledOtherwise } from '../../completion/names.ts';
 import { questionOf } from '../../completion/reply.ts';
 import type { Answer, Candidate, CompletionValue, NameKind } from '../../completion/values.ts';
 import type { Host } from '../../context.ts';
-import { jobIdsIn } from '../../jobs/record/record.ts';
+import { jobsIn } from '../../jobs/record/record.ts';
 
 /** Builds the tree that runs, as far as the words of a command line need it. */
 type Build = (words: readonly string[]) => AnyCommand;
@@ -39,11 +39,15 @@ export async function answerFor(
   const names = async (kind: NameKind) => {
     const { profile, baseUrl } = position;
     const known = openNames(host, { ...(profile && { profile }), ...(baseUrl && { baseUrl }) });
-    const all = kind === 'job' ? known.ofJobs(jobIdsIn(known.state)) : await known.of(kind);
+    const all = kind === 'job' ? known.ofJobs(jobsIn(known.state)) : await known.of(kind);
     const unused = all.filter(({ value }) => !position.used.includes(value));
     return continuing(unused, position.typed);
   };
-  return answerAt(position, names);
+  const answer = await answerAt(position, names);
+  const { value, typed } = position;
+  const isName = value.kind === 'names' || value.kind === 'path';
+  const others = isName ? spelledOtherwise(answer.values, typed) : [];
+  return others.length === 0 ? answer : { ...answer, values: others, replaces: true };
 }
 
 interface Position {

@@ -64,6 +64,13 @@ export const completion = verb({
     }
     const script = SCRIPTS[shell];
     if (flags.install === true) {
+      if (typed === undefined) {
+        const other = shell === 'bash' ? 'zsh' : 'bash';
+        context.err.note(
+          `Chose ${shell}, since $SHELL is ${context.env.SHELL}. For another shell, name it: gpucloud completion ${other} --install`,
+        );
+      }
+      // Ends with the lines to paste.
       const { file, changed } = await install(shell, script, context);
       if (!out.people || !out.terminal) await out.item({ shell, file, changed }, completionView);
     } else if (!isFormatGiven(context.flags) || out.format === 'table') {

@@ -29,7 +29,7 @@ export async function install(shell: Shell, script: string, context: Context) {
       cause: error,
     });
   }
-  err.note(changed ? `Installed: ${file}` : `Up to date: ${file}`);
+  err.note(changed ? `Installed for ${shell}: ${file}` : `Up to date: ${file}`);
   if (shell === 'bash' || shell === 'zsh') await ensureLoads(shell, file, context);
   else for (const line of adviceFor(shell, file)) err.note(line);
   return { file, changed };

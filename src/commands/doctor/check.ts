@@ -30,7 +30,7 @@ export function notChecked(reason: string): Finding {
 export function failWith(error: unknown): Finding {
   if (error instanceof CliError) {
     if (isInterrupt(error)) throw error;
-    return fail(error.message, hintOf(error) ?? null);
+    return fail(error.message, hintOf(error));
   }
   return fail(`unexpected error: ${error instanceof Error ? error.message : String(error)}`);
 }

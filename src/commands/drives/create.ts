@@ -23,8 +23,8 @@ export const create = verb({
   notes:
     "The API can't delete drives, and shows the price only after creation. If the stored data " +
     'exceeds the size, the service raises size and price.\n\n' +
-    'If a drive with this name exists, asks first. When not interactive, exits with 5 unless ' +
-    '--yes is given.',
+    'In a terminal, asks first. When not interactive, creates the drive without --yes too, unless ' +
+    'a drive with this name exists: then exits with 5.',
   completes: { name: 'nothing', '--name': 'nothing' },
   examples: [
     'gpucloud drives create datasets --size 500GB',
@@ -58,7 +58,7 @@ export async function createDrive(input: CreateInput, context: Context): Promise
   if ((await (await context.journal()).account()) !== undefined) await journalOfKey(context);
   context.err.warn(
     'may_be_billing',
-    "The API can't delete drives, and a drive bills by the hour from creation.",
+    "A drive bills by the hour from creation. The API shows the price only then, and can't delete drives.",
   );
   const isAsked = (await context.prompts()) !== undefined;
   const send = async () => {

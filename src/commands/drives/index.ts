@@ -9,6 +9,9 @@ import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
+import { fullText } from '../../money/full-drive.ts';
+import { driveRow } from '../../money/rows.ts';
+import type { Output } from '../../output/output.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { retryChange } from '../../retry-change.ts';
 import { anyName } from '../../rules/names.ts';
@@ -17,7 +20,7 @@ import type { Warning } from '../../warnings.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
 import { create } from './create.ts';
-import { driveView, hourly, SEVEN_DAYS } from './view.ts';
+import { driveView, hourly, peopleView, SEVEN_DAYS } from './view.ts';
 
 const ONE_DRIVE = ['<drive>', 'name or ID', ruled('DRIVE', anyName)] as const;
 const DRIVES = [
@@ -42,16 +45,16 @@ export const drives: Group = {
         const api = await context.api();
         if (isWatched === true) {
           const read = api.drives.list;
-          const show = (drives: readonly Drive[], out = context.out) => out.list(drives, driveView);
+          const show = (drives: readonly Drive[], out = context.out) => list(drives, out, context);
           return watch(
-            { read, show, rows: (drives) => drives, view: driveView, warnings: suspended },
+            { read, show, rows: (drives) => drives, view: driveView, warnings: drivesAtRisk },
             interval,
             context,
           );
         }
         const drives = await api.drives.list();
-        await context.out.list(drives, driveView);
-        for (const { code, message } of suspended(drives)) context.err.warn(code, message);
+        await list(drives, context.out, context);
+        for (const { code, message } of drivesAtRisk(drives)) context.err.warn(code, message);
       },
     }),
     get: verb({
@@ -130,13 +133,23 @@ function driveLookup(api: Api) {
   return { flag: 'DRIVE', list: lazy(() => api.drives.list()), ...DRIVE };
 }
 
-function suspended(drives: readonly Drive[]): Warning[] {
-  return drives
-    .filter(({ status }) => status === 'SUSPENDED')
-    .map((drive) => ({
-      code: 'drive_suspended',
-      message: `Drive ${nameOf(drive)} is SUSPENDED: ${SEVEN_DAYS}. Top up the balance, then: ${gpucloud('drives', 'resume', drive.id)}`,
-    }));
+async function list(drives: readonly Drive[], out: Output, context: Context): Promise<void> {
+  const isUsed = drives.some(({ current_instance_id: id }) => id != null);
+  if (!out.people || !isUsed) return out.list(drives, driveView);
+  const { instances } = await (await context.journal()).read({ archived: true });
+  return out.list(drives, peopleView(new Map(instances.map(({ id, name }) => [id, name]))));
+}
+
+/** Warns about drives that the service will delete, or make larger and more expensive. */
+function drivesAtRisk(drives: readonly Drive[]): Warning[] {
+  return drives.flatMap((drive): Warning[] => {
+    if (drive.status === 'SUSPENDED') {
+      const message = `Drive ${nameOf(drive)} is SUSPENDED: ${SEVEN_DAYS}. Top up the balance, then: ${gpucloud('drives', 'resume', drive.id)}`;
+      return [{ code: 'drive_suspended', message }];
+    }
+    const full = fullText(driveRow(drive));
+    return full === undefined ? [] : [{ code: 'drive_full', message: `${full}.` }];
+  });
 }
 
 interface Changes {

@@ -15,7 +15,7 @@ const columns: readonly Column<Drive>[] = [
   field('name', 'NAME'),
   field('id', 'ID', { spared: true }),
   field('status', 'STATUS', { kind: 'status', least: 9 }),
-  field('size_gb', 'SIZE', { kind: 'gigabytes', spared: true }),
+  field('size_gb', 'SIZE', { kind: 'gigabytes' }),
   field('used_bytes', 'USED', { kind: 'bytes', spared: true }),
   field('price_per_hour', 'PER HOUR', { kind: 'money' }),
   field('current_instance_id', 'INSTANCE', { spared: true }),
@@ -39,6 +39,17 @@ export const driveView: View<Drive> = {
     sectionOf(columns),
   ],
 };
+
+/** The list for people, with instance names instead of IDs where this computer knows them. */
+export function peopleView(names: ReadonlyMap<string, string>): View<Drive> {
+  const nameOf = ({ current_instance_id: id }: Drive) => (id == null ? id : (names.get(id) ?? id));
+  return {
+    ...driveView,
+    columns: columns.map((column) =>
+      column.id === 'current_instance_id' ? { ...column, value: nameOf } : column,
+    ),
+  };
+}
 
 function suspendedText({ id }: Drive): string {
   return `${SEVEN_DAYS}.\nIts debt grows until then. Top up the balance, then: ${gpucloud('drives', 'resume', id)}`;

@@ -121,8 +121,9 @@ const DEADLINES = `A deadline terminates an instance at a time that you choose.
 
 Once per computer and profile, let the scheduler enforce deadlines:
   gpucloud instances reap --install
-Without a scheduler, keep a loop running in a shell that stays open (tmux):
-  while :; do gpucloud instances reap --every 5m; sleep 300; done
+Without a scheduler, run a loop in the background, again after each reboot:
+  nohup sh -c 'while :; do gpucloud --profile NAME instances reap --every 5m
+    sleep 300; done' >/dev/null 2>&1 &
 Then set a deadline:
   gpucloud instances create trainer --terminate-after 4h
   gpucloud instances expire trainer --at 18:00

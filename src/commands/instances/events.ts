@@ -96,7 +96,7 @@ export const events = verb({
       .addOption(new Option('--all', 'print the whole log').conflicts('follow'))
       .option(
         '--since <time>',
-        'show events since a time, an age (10m) or the start of a date',
+        'show events after this time (a date: its start, 10m: 10 minutes ago)',
         ruled('--since', since),
       )
       .option(

@@ -8,6 +8,7 @@ import { rescueFields } from '../../instances/deadlines/rescued.ts';
 import { warnUnenforced } from '../../instances/deadlines/unenforced.ts';
 import { instanceIn, readInstance } from '../../instances/read.ts';
 import { instanceFinder } from '../../instances/resolve.ts';
+import { exactCosts } from '../../jobs/end/cost.ts';
 import { costEstimate } from '../../money/by-instance.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { isTerminated, mayBill } from '../../rules/statuses.ts';
@@ -38,15 +39,17 @@ export const get = verb({
     let hasAddress = false;
     let hasDeadline = false;
     const work = async (text: string, options?: CallOptions) => {
-      const { id, ends_at, idle, copies } = await find(text);
+      const { id, ends_at, idle, copies, wasStopped = false } = await find(text);
       const instance = instanceIn(await readInstance(id, api, options));
       hasAddress ||= instance.ip_address != null;
       hasDeadline ||= ends_at !== undefined && mayBill(instance.status);
       const now = context.serviceClock.now();
       const ends = { ...idleTime(idle, now), ...rescueFields(copies) };
-      const shown = { ...instance, ends_at: ends_at ?? null, ...ends };
+      const stopped = wasStopped ? { was_stopped: true } : {};
+      const shown = { ...instance, ends_at: ends_at ?? null, ...ends, ...stopped };
       const row = { ...shown, name: instance.name ?? id, unread: false };
-      return { ...shown, cost_estimate: costEstimate(row, now) };
+      const exact = await exactCosts([row], context);
+      return { ...shown, ...costEstimate(row, now, exact) };
     };
     if (flags.watch !== true) {
       await printEach('INSTANCE', typed, { work, view: instanceView }, context);

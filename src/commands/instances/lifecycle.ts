@@ -70,7 +70,17 @@ export const stop = verb({
       .addOption(pollIntervalOption()),
   run: async (context, typed, { wait, ...times }) =>
     change(
-      { verb: 'stop', done: 'stopped', goal: 'STOPPED' },
+      {
+        verb: 'stop',
+        done: 'stopped',
+        goal: 'STOPPED',
+        before: (targets) =>
+          warnOfJobs(
+            targets,
+            'stopping ends its command, and its results stay on the instance',
+            context,
+          ),
+      },
       await choose('stop', typed, context),
       { until: wait === true ? 'STOPPED' : undefined, ...times },
       context,
@@ -127,7 +137,7 @@ export const terminate = verb({
         before: async (targets) => {
           if (targets.length === 0 && (await own.prompts()) !== undefined) return;
           await findDrives(targets);
-          await warnOfJobs(targets, own);
+          await warnOfJobs(targets, 'terminating deletes its results and output', own);
           if (targets.length > 0) await noteAccount(own);
           await confirm(own, () => question(targets));
           if (rescue === true) await copyFirst(targets, own);
@@ -160,7 +170,11 @@ async function copyFirst(targets: readonly Target[], context: Context): Promise<
 }
 
 /** Warns about results that are only on an instance. Skips jobs that it can't read. */
-async function warnOfJobs(targets: readonly Target[], context: Context): Promise<void> {
+async function warnOfJobs(
+  targets: readonly Target[],
+  meaning: string,
+  context: Context,
+): Promise<void> {
   const jobs: JobRecord[] = [];
   await failuresOf(readJobs(context).then((found) => jobs.push(...found)));
   const open = new Set(jobs.filter(mayHaveResults).map(({ id }) => id));
@@ -170,7 +184,7 @@ async function warnOfJobs(targets: readonly Target[], context: Context): Promise
     if (!mayBill(last?.status)) continue;
     context.err.warn(
       'job_unfinished',
-      `The job on ${name} is unfinished: terminating deletes its results. To copy them first: ${gpucloud('jobs', 'stop', name)}`,
+      `The job on ${name} is unfinished: ${meaning}. To end the job and copy its results first: ${gpucloud('jobs', 'stop', name)}`,
     );
   }
 }

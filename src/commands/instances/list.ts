@@ -10,6 +10,7 @@ import {
   readKnownInstances,
 } from '../../instances/known-instances.ts';
 import { warnOfOtherAccounts } from '../../instances/other-accounts.ts';
+import { exactCosts } from '../../jobs/end/cost.ts';
 import { readJobs } from '../../jobs/record/record.ts';
 import { costEstimate } from '../../money/by-instance.ts';
 import type { Output } from '../../output/output.ts';
@@ -54,7 +55,9 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
     api,
     context,
   );
-  const rows = withCosts(known.rows, context).filter((row) => all || !isTerminated(row.status));
+  const rows = (await withCosts(known.rows, all, context)).filter(
+    (row) => all || !isTerminated(row.status),
+  );
   const shown = context.out.people ? rows : await withJobs(rows, context);
   await show(shown, all, context.out, context);
   await warnOfOtherAccounts(context);
@@ -66,9 +69,23 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
   ]);
 }
 
-function withCosts(rows: readonly Listed[], { serviceClock }: Context): readonly Listed[] {
-  return rows.map((row) => ({ ...row, cost_estimate: costEstimate(row, serviceClock.now()) }));
+/** Adds the costs. With --all, which shows them, also notes those that may count too much time. */
+async function withCosts(
+  rows: readonly Listed[],
+  all: boolean,
+  context: Context,
+): Promise<readonly Listed[]> {
+  const exact = await exactCosts(rows, context);
+  const now = context.serviceClock.now();
+  return rows.map((row) => {
+    const cost = costEstimate(row, now, exact);
+    const notes = [row.note, ...(all && cost.was_stopped ? [STOPPED] : [])].filter(Boolean);
+    const note = notes.length === 0 ? {} : { note: notes.join('; ') };
+    return { ...row, ...cost, ...note };
+  });
 }
+
+const STOPPED = 'was stopped, which its cost may count too';
 
 /** Marks instances whose job only this computer can finish, for `track -` on another computer. */
 async function withJobs(rows: readonly Listed[], context: Context): Promise<readonly Listed[]> {
@@ -94,7 +111,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const drives = api.drives.list(options);
         const how = { all, except, drives, now: context.clock.now(), options };
         const read = await readKnownInstances(how, api, context);
-        const known = { ...read, rows: withCosts(read.rows, context) };
+        const known = { ...read, rows: await withCosts(read.rows, all, context) };
         // Keeps the previous view with its age if every read failed.
         if (known.faults.length > 0 && known.faults.length === known.requested) {
           throw longestAsking(faultsIn(known));

@@ -27,8 +27,9 @@ export const track = verb({
     'Instance IDs are in the web console. Reads each instance first; --force skips a ' +
     'failed read. If an instance has the name and time of an unresolved request, ' +
     'track asks whether it is the requested instance.\n\n' +
-    'From "instances list --json" of another computer, "-" also takes over deadlines and idle ' +
-    "rules, and warns about what it can't: jobs, --rescue paths, and requests with an unknown outcome.",
+    '"-" also reads what "instances list --json" printed on another computer, and takes over ' +
+    "deadlines and idle rules. It can't take over jobs, --rescue paths and requests with an " +
+    'unknown outcome: each is a warning.',
   examples: [
     'gpucloud instances track 3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10',
     'gpucloud instances list --json | ssh other gpucloud instances track -',

@@ -1,13 +1,15 @@
 import type { Group } from '../../command-line/group.ts';
-import { ruled } from '../../command-line/parse.ts';
+import { each, ruled } from '../../command-line/parse.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { failuresOf, throwAll } from '../../errors.ts';
 import { readEnforcement } from '../../instances/deadlines/armed.ts';
 import { warnOfOtherAccounts } from '../../instances/other-accounts.ts';
+import { parseFetch } from '../../jobs/files/copy-out.ts';
+import { namesText } from '../../jobs/phases.ts';
 import { MOST_ENDED } from '../../jobs/record/record.ts';
 import { reportOption } from '../../jobs/report-option.ts';
-import { ensureReport } from '../../jobs/targets.ts';
+import { ensureReport, ensureTargets } from '../../jobs/targets.ts';
 import { attachJob } from '../../jobs/verbs/attach.ts';
 import { printLogs } from '../../jobs/verbs/logs.ts';
 import { jobDetails, jobRows } from '../../jobs/verbs/rows.ts';
@@ -16,26 +18,64 @@ import type { JobRow } from '../../json-results/jobs.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { anyName, typedName } from '../../rules/names.ts';
 import { count } from '../../rules/numbers.ts';
+import { mayBill } from '../../rules/statuses.ts';
 import { since, timeOf } from '../../rules/times.ts';
 import { howToReach, withSignInFlags } from '../../ssh/ssh-flags.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { jobDetailsView, jobView } from './view.ts';
 
-/** Notes the jobs whose command is over and whose instance stays, unless a schedule ends it. */
-async function noteUnfinished(rows: readonly JobRow[], context: Context): Promise<void> {
+/** Notes the jobs whose command is over and whose instance bills, unless a schedule finishes them. */
+async function noteUnfinished(
+  rows: readonly JobRow[],
+  uncopied: ReadonlySet<string | null>,
+  context: Context,
+): Promise<void> {
   const left = rows.filter(
-    ({ status, ended_at, on }) =>
-      ended_at === null && !on && (status === 'EXITED' || status === 'LOST'),
+    ({ status, ended_at }) => ended_at === null && (status === 'EXITED' || status === 'LOST'),
   );
   if (left.length === 0) return;
-  const account = await (await context.journal()).account();
+  const journal = await context.journal();
+  const account = await journal.account();
   if ((await readEnforcement({ account }, context)).job.isArmed) return;
-  for (const { name, id, status } of left) {
+  // Listing the jobs has just read their instances.
+  const { instances } = await journal.read({ archived: true });
+  const billing = left.filter(({ id: own }) =>
+    mayBill(instances.find(({ id }) => id === own)?.last?.status),
+  );
+  for (const { name, id, status, on } of billing) {
     const what = status === 'LOST' ? 'has disappeared' : 'has exited';
+    const how = on ? 'To copy the results' : 'To copy the results and terminate it';
+    const attach = gpucloud('jobs', 'attach', typedName(name, id ?? ''));
+    const wrong = uncopied.has(id) ? `. If a path of --fetch is wrong: ${attach} --fetch PATH` : '';
     context.err.note(
-      `The command of ${name} ${what}, but its instance is not terminated. To copy the results and terminate it: ${gpucloud('jobs', 'attach', typedName(name, id ?? ''))}`,
+      `The command of ${name} ${what}, and its instance may still be billing. ${how}: ${attach}${wrong}`,
     );
   }
+}
+
+/** Notes the jobs of the last day that ended without their results. */
+function noteLostResults(lost: readonly Pick<JobRow, 'name' | 'id'>[], context: Context): void {
+  const [first] = lost;
+  if (first === undefined) return;
+  context.err.note(
+    `The results of ${namesText(lost.map(({ name }) => name))} were not copied. To see why: ${gpucloud('jobs', 'get', typedName(first.name, first.id ?? ''))}`,
+  );
+}
+
+/**
+ * Returns a job with times by the sandbox's clock, which users advance, so that a terminal shows the
+ * right age. Elsewhere the times are absolute, so they stay this computer's.
+ */
+function onServiceClock<T extends JobRow>(row: T, { clock, out, serviceClock }: Context): T {
+  if (!out.terminal || !serviceClock.isExact()) return row;
+  const shift = serviceClock.now() - clock.now();
+  const shifted = (time: string) => new Date(Date.parse(time) + shift).toISOString();
+  const { started_at, ended_at } = row;
+  return {
+    ...row,
+    started_at: shifted(started_at),
+    ended_at: ended_at === null ? null : shifted(ended_at),
+  };
 }
 
 const JOB = ['<instance>', "name or ID of the job's instance", ruled('INSTANCE', anyName)] as const;
@@ -62,15 +102,17 @@ export const jobs: Group = {
       takes: (command) =>
         command.option(
           '--since <time>',
-          'only jobs that ran since a time, an age (7d) or the start of a date',
+          'only jobs that ran after this time (a date: its start, 7d: 7 days ago)',
           ruled('--since', since),
         ),
       async run(context, { since: start }) {
         const from =
           start === undefined ? Number.NEGATIVE_INFINITY : timeOf(start, context.clock.now());
-        const { rows, newer } = await jobRows(from, context);
-        const unread = await failuresOf(context.out.list(rows, jobView));
-        await noteUnfinished(rows, context);
+        const { rows, newer, lost, uncopied } = await jobRows(from, context);
+        const shown = rows.map((row) => onServiceClock(row, context));
+        const unread = await failuresOf(context.out.list(shown, jobView));
+        await noteUnfinished(rows, uncopied, context);
+        noteLostResults(lost, context);
         if (rows.length === 0) await warnOfOtherAccounts(context);
         if (rows.filter(({ ended_at }) => ended_at !== null).length >= MOST_ENDED) {
           context.err.warn(
@@ -90,7 +132,8 @@ export const jobs: Group = {
       examples: ['gpucloud jobs get train', 'gpucloud jobs get train --json | jq .report'],
       takes: (command) => command.argument(...JOB),
       async run(context, typed) {
-        await context.out.item(await jobDetails(typed, context), jobDetailsView);
+        const job = await jobDetails(typed, context);
+        await context.out.item(onServiceClock(job, context), jobDetailsView);
       },
     }),
     logs: verb({
@@ -125,22 +168,34 @@ export const jobs: Group = {
       notes:
         'Resumes a job that was detached, or whose "run" was killed. Exits with the same codes as ' +
         '"run". Does not terminate an instance of "run --on".\n\n' +
+        '--fetch replaces the paths of "run" that are not copied yet, for example a wrong one.\n\n' +
         'The first Ctrl-C detaches from the job. To stop the job, use "gpucloud jobs stop".',
       passesOn: 'COMMAND',
       ends: ['runFailed', 'outcomeUnknown'],
-      completes: { instance: 'job', '--user': 'nothing' },
-      examples: ['gpucloud jobs attach train', 'gpucloud jobs attach train --report report.json'],
+      completes: { instance: 'job', '--user': 'nothing', '--fetch': 'nothing' },
+      examples: [
+        'gpucloud jobs attach train',
+        'gpucloud jobs attach train --fetch results',
+        'gpucloud jobs attach train --report report.json',
+      ],
       takes: (command) =>
         withSignInFlags(command.argument(...JOB))
+          .option(
+            '--fetch <path>',
+            'copy REMOTE[:LOCAL] instead of the paths of "run" (repeatable)',
+            each,
+          )
           .addOption(reportOption())
           .addOption(waitTimeoutOption())
           .addOption(pollIntervalOption()),
-      async run(context, typed, { report, ...signIn }) {
+      async run(context, typed, { report, fetch: paths = [], ...signIn }) {
+        const fetch = paths.map((text) => parseFetch(text));
+        await ensureTargets(fetch, () => '--fetch', context.host);
         const how = await howToReach({ ...signIn, wait: true }, context);
         if (report !== undefined) {
           await ensureReport(report, { dryRun: false });
         }
-        await attachJob(typed, how, report, context);
+        await attachJob(typed, how, { report, fetch }, context);
       },
     }),
     stop: verb({
@@ -148,7 +203,9 @@ export const jobs: Group = {
       tool: { allow: 'jobs', destroys: true, idempotent: true },
       notes:
         'Sends SIGINT to the command, SIGTERM after 10 s, and SIGKILL after 20 s. Then copies the ' +
-        'results and terminates the instance, unless "run --on" started the job.',
+        'results and terminates the instance, unless "run --on" started the job.\n\n' +
+        'To copy another path than that of "run", first set it: "gpucloud jobs attach NAME --fetch PATH". ' +
+        'Ctrl-C leaves the job to "gpucloud jobs stop".',
       ends: ['runFailed', 'outcomeUnknown'],
       completes: { instance: 'job', '--user': 'nothing' },
       examples: ['gpucloud jobs stop train', 'gpucloud jobs stop train --no-fetch'],

@@ -7,10 +7,10 @@ import { type CountFlags, countOption, minCountOption } from '../../instances/re
 import { withRequestFlags } from '../../instances/rent/flags.ts';
 import { type CreateFlags, withFile } from '../../instances/rent/given.ts';
 import { manifestSchemaText } from '../../instances/rent/manifest-json.ts';
-import { planRental } from '../../instances/rent/planned.ts';
+import { plannedCost, planRental } from '../../instances/rent/planned.ts';
 import { askCommand } from '../../jobs/ask.ts';
-import { plannedCost } from '../../jobs/end/cost.ts';
 import { runHere } from '../../jobs/here/index.ts';
+import { eachInstance } from '../../jobs/here/note-local.ts';
 import { runJob } from '../../jobs/index.ts';
 import { refuseSeveralOn, runOnInstance, severalOn } from '../../jobs/on.ts';
 import { planJob } from '../../jobs/plan.ts';
@@ -237,7 +237,7 @@ export const run = verb({
     if (!isHere && (count ?? minCount) !== undefined) {
       throw usageError(
         `${read.from(count === undefined ? 'minCount' : 'count')} needs --here`,
-        `run a command with several instances: ${gpucloud('run', '--count', '4', '--here', '--', 'parallel')} …`,
+        `to run COMMAND on each instance: ${eachInstance(count ?? 4)}; to run it on this computer, using several instances: ${gpucloud('run', '--count', '4', '--here', '--', 'parallel')} …`,
       );
     }
     if (!isHere && given.file !== '-') warnOfStdin(context);
@@ -249,7 +249,11 @@ export const run = verb({
     if (dryRun) {
       const planned = await planRental(plan.request, plan, context);
       const now = context.serviceClock.now();
-      const cost = plannedCost(plan, Date.parse(planned.deadline ?? ''), now);
+      const cost = plannedCost(
+        { ...plan, count: plan.names.length, rescue: plan.ends.toRescue },
+        Date.parse(planned.deadline ?? ''),
+        now,
+      );
       return context.out.item({ ...plan, ...planned, cost }, planView);
     }
     if (isHere) {

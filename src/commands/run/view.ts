@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { isRescueWanted, wantedDeadline, wantedText } from '../../instances/deadlines/deadline.ts';
-import { requestLines } from '../../instances/rent/planned.ts';
+import { type PlannedCost, plannedCostText, requestLines } from '../../instances/rent/planned.ts';
 import { shownSetup } from '../../jobs/command.ts';
-import { type PlannedCost, plannedCostText } from '../../jobs/end/cost.ts';
 import type { JobPlan } from '../../jobs/job.ts';
 import { filesText, largestText, leftOutText } from '../../jobs/phases.ts';
 import { earlyText, graceFor } from '../../jobs/stops.ts';

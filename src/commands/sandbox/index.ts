@@ -222,7 +222,8 @@ export const sandbox: Group = {
 async function sandboxToChange(state: string | undefined, context: Context): Promise<Sandbox> {
   const address = state === undefined ? await loopbackAddress(context) : undefined;
   if (address !== undefined) {
-    context.err.note(
+    context.err.warn(
+      'settings',
       `This changes the built-in sandbox. If ${address} serves another state file, name it with --state FILE.`,
     );
   }
@@ -235,8 +236,8 @@ async function loopbackAddress(context: Context): Promise<string | undefined> {
     const { baseUrl } = await context.settings({ key: false });
     return baseUrl !== undefined && isLoopback(baseUrl.value) ? baseUrl.value : undefined;
   } catch (error) {
-    // The sandbox needs no profile, so a damaged one stops nothing.
-    if (error instanceof CliError) return undefined;
+    // The sandbox needs no profile, so a damaged one stops nothing unless --profile names it.
+    if (error instanceof CliError && context.flags.profile === undefined) return undefined;
     throw error;
   }
 }

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import type { Rerun } from '../../command-line/verb.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, INTERRUPTS } from '../../errors.ts';
 import type { ToldStep } from '../../json-results/local.ts';
+import { Kept } from '../../output/kept.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { printedBy } from '../../ssh-keys/private-half.ts';
@@ -138,14 +138,4 @@ function lineOf({ argv }: TourStep): string {
 function colourOf({ flags: { color } }: Context): readonly string[] {
   if (color === undefined) return [];
   return [`--color=${color === false ? 'never' : color}`];
-}
-
-/** Captures the output of a command. */
-class Kept extends Writable {
-  text = '';
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.text += chunk.toString('utf8');
-    done();
-  }
 }

@@ -4,7 +4,7 @@ import { brokenBy, refuseSecret } from '../../command-line/parse.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { gpucloud } from '../../output/shell-line.ts';
+import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { anyName } from '../../rules/names.ts';
 import { addKey, type NewKey, registered } from '../../ssh-keys/add.ts';
 import { chooseKeyFile } from '../../ssh-keys/choose.ts';
@@ -19,8 +19,8 @@ export const add = verb({
   notes:
     'Accepts RSA, Ed25519 and ECDSA keys in OpenSSH format, and checks them before sending. ' +
     'Rejects private keys. In a terminal without FILE, offers the keys in ~/.ssh and a new key.\n\n' +
-    'Adding the same key again succeeds. With --default, exits with 5 if the existing key is not ' +
-    'the default.',
+    'Adding the same key again succeeds, but the key keeps its name. With --default, exits with 5 if ' +
+    'the existing key is not the default.',
   completes: { '--name': 'nothing' },
   examples: [
     'gpucloud ssh-keys add ~/.ssh/id_ed25519.pub',
@@ -93,7 +93,10 @@ async function readKey(
 /** Notes that an existing key keeps its name, since the API can't rename keys. */
 function noteName(stored: SshKey, name: string | undefined, { err }: Context): void {
   if (name === undefined || name === stored.name) return;
-  err.note(`The key keeps the name ${stored.name ?? stored.id}: keys can't be renamed.`);
+  const kept = stored.name ?? stored.id;
+  err.note(
+    `It keeps the name ${kept}, since keys can't be renamed. To select it: ${shellLine(['--ssh-key', kept])}`,
+  );
 }
 
 /**

@@ -4,13 +4,16 @@ import type { Context } from '../../context.ts';
 import { armCommand, type Enforcement, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { otherAccounts } from '../../instances/other-accounts.ts';
 import { payingAccount } from '../../instances/rent/account.ts';
+import { copyWords } from '../../jobs/end/end-job.ts';
 import { isFollowed } from '../../jobs/record/lock.ts';
 import { isRented, type JobRecord, readJobs } from '../../jobs/record/record.ts';
+import { lostLately } from '../../jobs/verbs/rows.ts';
 import type { Overview } from '../../json-results/money.ts';
 import { type AccountReading, assertWhole, readAccount } from '../../money/account.ts';
 import { findingsOf, lookAt } from '../../money/findings.ts';
 import type { Output } from '../../output/output.ts';
 import { gpucloudLine, withProfile } from '../../output/shell-line.ts';
+import { typedName } from '../../rules/names.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
 import { mayBillIn, overviewOf, type Typed, UNENFORCED } from './overview.ts';
@@ -34,7 +37,7 @@ export const status = verb({
   ],
   takes: (command) =>
     command
-      .option('-a, --all', 'show all instances and drives')
+      .option('-a, --all', 'show all instances, drives and problems')
       .addOption(watchOption())
       .addOption(intervalOption()),
   run: async (context, { all = false, watch: isWatched, interval }) => {
@@ -57,9 +60,9 @@ interface Screen {
 
 async function screenOf(reading: AccountReading, context: Context): Promise<Screen> {
   const enforcement = await readEnforcement({ account: reading.user?.id }, context);
-  const jobs = await openJobs(context);
+  const { open: jobs, lost } = await jobsOf(context);
   const others = await otherAccounts(context);
-  const look = lookAt(reading, { enforcement, jobs, others });
+  const look = lookAt(reading, { enforcement, jobs, lost, others });
   const isUnenforced = findingsOf(look, UNENFORCED).length > 0;
   const arm = isUnenforced ? withProfile(await armCommand(context), context.flags.profile) : '';
   return {
@@ -71,18 +74,31 @@ async function screenOf(reading: AccountReading, context: Context): Promise<Scre
   };
 }
 
-/** Reads the records of jobs that have not ended. Asks no instance, since that needs a sign-in. */
-async function openJobs(context: Context) {
-  const open = (await readJobs(context)).filter(({ ended_at }) => ended_at === null);
+/**
+ * Reads the records of jobs that have not ended, and of those that lost results lately. Asks no
+ * instance, since that needs a sign-in.
+ */
+async function jobsOf(context: Context) {
+  const jobs = (await readJobs(context)).filter(isRented);
+  // A failed command often has not written its results.
+  const lost = lostLately(jobs, context).filter(
+    ({ exit_code, uncopied }) => exit_code === 0 || uncopied?.isMissing !== true,
+  );
+  const unfinished = jobs.filter(({ ended_at }) => ended_at === null);
   const secondsOf = ({ started_at }: JobRecord) =>
     Math.max(0, (context.clock.now() - Date.parse(started_at)) / 1000);
-  return Promise.all(
-    open.filter(isRented).map(async (job) => ({
-      ...job,
-      age_seconds: secondsOf(job),
-      isFollowed: await isFollowed(job, context),
-    })),
+  const open = await Promise.all(
+    unfinished.map(async (job) => {
+      const followed = await isFollowed(job, context);
+      return {
+        ...job,
+        age_seconds: secondsOf(job),
+        isFollowed: followed,
+        copyWords: copyWords(typedName(job.name, job.id), { isFollowed: followed }),
+      };
+    }),
   );
+  return { open, lost };
 }
 
 /** Redraws the status. The screen lists unread parts, and the next refresh tries them again. */
@@ -108,7 +124,7 @@ async function watchStatus(all: boolean, interval: number, context: Context): Pr
     return watch({ ...watched, rows, view: idView }, interval, context);
   }
   const rows = ({ overview }: Reading) => [overview];
-  await watch({ ...watched, rows, view: statusView, one: true }, interval, context);
+  return watch({ ...watched, rows, view: statusView, one: true }, interval, context);
 }
 
 /** Whether nothing could be read, so that only old states are known. */

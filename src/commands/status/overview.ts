@@ -17,6 +17,16 @@ interface NextStep {
 /** The finding that no schedule enforces a deadline. */
 export const UNENFORCED = 'deadline_unenforced';
 
+/** Findings about instances that may bill for nothing. */
+const FORGOTTEN: ReadonlySet<string> = new Set([
+  'deadline_passed',
+  'running_long',
+  'instance_error',
+]);
+
+/** Names in a suggested command. */
+const MOST_NAMES = 3;
+
 interface How {
   readonly typed: Typed;
   /** The command that makes this computer enforce deadlines; '' if none is needed. */
@@ -29,7 +39,10 @@ export function overviewOf(look: Look, { typed, armCommand }: How): Overview {
   const { now, user, faults } = reading;
   const isFunded = facts.balance?.gt(0) !== false;
   const living = mayBillIn(instances);
-  const hasJobs = jobs.some((job) => living.some(({ id }) => id === job.id));
+  const findings = findingsOf(look);
+  const found = living.filter(({ id }) =>
+    findings.some(({ code, resource }) => FORGOTTEN.has(code) && resource === id),
+  );
   const canRent = isFunded && !faults.some(({ part }) => part === 'instances');
   return {
     as_of: new Date(now).toISOString(),
@@ -43,13 +56,13 @@ export function overviewOf(look: Look, { typed, armCommand }: How): Overview {
     charges: chargesJson(facts.charges),
     instances,
     drives,
-    attention: findingsOf(look).map(({ code, resource, message, next }) => ({
+    attention: findings.map(({ code, resource, message, next }) => ({
       code,
       resource,
       message,
       command: code === UNENFORCED ? armCommand : next && typed(next),
     })),
-    next: nextSteps(living, drives, { canRent, hasJobs }).map(({ words, purpose }) => ({
+    next: nextSteps(living, drives, { found, canRent, jobs }).map(({ words, purpose }) => ({
       command: typed(words),
       purpose,
     })),
@@ -61,33 +74,70 @@ export function mayBillIn(instances: readonly AccountInstance[]): AccountInstanc
   return instances.filter(({ id, bills }) => id !== null && bills !== false);
 }
 
-/** Returns at most four next steps. Omits pending requests: the attention list shows them. */
+/** Steps on the screen. */
+const MOST_STEPS = 4;
+
+/** Returns the next steps. Omits pending requests: the attention list shows them. */
 function nextSteps(
   living: readonly AccountInstance[],
   drives: readonly AccountDrive[],
-  { canRent, hasJobs }: { readonly canRent: boolean; readonly hasJobs: boolean },
+  {
+    found,
+    canRent,
+    jobs,
+  }: {
+    /** Living instances with a finding. The others may be at work. */
+    readonly found: readonly AccountInstance[];
+    readonly canRent: boolean;
+  } & Pick<Look, 'jobs'>,
 ): NextStep[] {
   const nameOf = ({ name, id }: AccountInstance) => typedName(name, id ?? '');
   const running = living.find(({ status }) => status === 'ACTIVE');
   // Sorts instances that bill before those that may bill.
-  const [dearest] = [...living].sort(
-    (a, b) => Number(b.bills === true) - Number(a.bills === true) || byPrice(a, b),
-  );
+  const dearestFirst = (a: AccountInstance, b: AccountInstance) =>
+    Number(b.bills === true) - Number(a.bills === true) || byPrice(a, b);
+  const [dearest] = [...living].sort(dearestFirst);
   const steps: NextStep[] = [];
   if (running !== undefined) {
     steps.push({ words: ['instances', 'ssh', nameOf(running)], purpose: 'connect' });
   }
-  if (dearest !== undefined) {
-    const which = living.length > 1 ? '--all' : nameOf(dearest);
-    steps.push({ words: ['instances', 'terminate', which], purpose: 'stop paying' });
+  // Terminating the instance of a job deletes results that are not copied.
+  const isOfJob = (one: AccountInstance) =>
+    jobs.some(({ id, on, here, kept }) => id === one.id && !on && !here && kept !== 'command');
+  const isStoppedJob = (one: AccountInstance) => isOfJob(one) && one.status === 'STOPPED';
+  const isMissing = (one: AccountInstance) =>
+    isOfJob(one) && jobs.some(({ id, uncopied }) => id === one.id && uncopied?.isMissing === true);
+  if (dearest !== undefined && living.length === 1 && isStoppedJob(dearest)) {
+    // `jobs stop` copies nothing from it.
+    const name = nameOf(dearest);
+    steps.push({ words: ['instances', 'start', name, '--wait=ssh'], purpose: 'reach the results' });
+    steps.push({ words: ['instances', 'terminate', name], purpose: 'give the results up' });
+  } else if (dearest !== undefined && living.length === 1 && isMissing(dearest)) {
+    // Without --no-fetch, `jobs stop` keeps the instance, since the path may be wrong.
+    const words = ['jobs', 'stop', nameOf(dearest), '--no-fetch'];
+    steps.push({ words, purpose: 'give the results up' });
+  } else if (dearest !== undefined && living.length === 1) {
+    const words = isOfJob(dearest) ? ['jobs', 'stop'] : ['instances', 'terminate'];
+    steps.push({ words: [...words, nameOf(dearest)], purpose: 'stop paying' });
+  } else if (dearest !== undefined) {
+    const names = found
+      .filter((one) => !isOfJob(one))
+      .sort(dearestFirst)
+      .slice(0, MOST_NAMES)
+      .map(nameOf);
+    if (names.length > 0) {
+      steps.push({ words: ['instances', 'terminate', ...names], purpose: 'stop paying' });
+    }
+    steps.push({ words: ['instances', 'terminate', '--all'], purpose: 'stop all' });
   } else if (canRent) {
     steps.push({ words: ['instances', 'create'], purpose: 'rent' });
   }
-  if (hasJobs) steps.push({ words: ['jobs', 'list'], purpose: 'jobs' });
+  if (jobs.some((job) => living.some(({ id }) => id === job.id)))
+    steps.push({ words: ['jobs', 'list'], purpose: 'jobs' });
   steps.push(
     living.length > 0 || drives.length > 0
       ? { words: ['billing', 'spend'], purpose: 'costs' }
       : { words: ['catalog', 'list'], purpose: 'catalog' },
   );
-  return steps;
+  return steps.slice(0, MOST_STEPS);
 }

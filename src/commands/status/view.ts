@@ -2,7 +2,14 @@ import { deadlineHeader, type Enforcement, shortHeader } from '../../instances/d
 import { idleText } from '../../instances/deadlines/idle-time.ts';
 import type { AccountDrive, AccountInstance, Overview } from '../../json-results/money.ts';
 import { byPrice } from '../../money/rows.ts';
-import { type Block, type Cell, type Fact, field, type View } from '../../output/output.ts';
+import {
+  type Block,
+  type Cell,
+  type Fact,
+  field,
+  type Item,
+  type View,
+} from '../../output/output.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
 import { inRoubles, isAboveZero, priceIn, roublesText, zero } from '../../rules/money.ts';
 import { GONE, mayBill, UNKNOWN } from '../../rules/statuses.ts';
@@ -49,6 +56,8 @@ export const idView: View<AccountInstance> = {
   empty: 'No billing instances.',
 };
 
+type Attention = Overview['attention'][number];
+
 interface ScreenOf {
   /** The account that pays; undefined with a single profile. */
   readonly account: string | undefined;
@@ -60,23 +69,33 @@ interface ScreenOf {
 
 /** Rows per table, so that the rest of the screen stays visible. */
 const MOST_ROWS = 12;
+/** Kinds of problems, for the same reason. */
+const MOST_PROBLEMS = 3;
+/** Problems of one kind that differ in more than a name. */
+const MOST_ALIKE = 2;
+/** Names per problem. */
+const MOST_NAMES = 3;
 
 export function statusBlocks(
   status: Overview,
   { account = '', enforcement, all, typed }: ScreenOf,
 ): Block[] {
   const now = Date.parse(status.as_of);
-  const facts = [{ label: 'Account', text: account }, ...moneyLines(status, now)];
+  const isDated = status.instances.some(
+    ({ ends_at, bills }) => ends_at !== null && bills !== false,
+  );
+  const { by } = enforcement.deadline;
+  const facts = [
+    { label: 'Account', text: account },
+    ...moneyLines(status, now),
+    { label: 'Deadlines', text: isDated && by !== undefined ? `enforced ${by}` : '' },
+  ];
   return [
     { kind: 'facts', facts: [...facts, ...emptyFacts(status)] },
     {
       kind: 'items',
       heading: 'Needs attention',
-      items: status.attention.map(({ message, command }) => ({
-        text: command === null ? message : `${message}:`,
-        colour: 'yellow',
-        command: command ?? undefined,
-      })),
+      items: all ? status.attention.map(itemOf) : problemsOf(status, typed),
     },
     instanceTable(status.instances, { enforcement, all, typed }, now),
     driveTable(status, { all, typed }, now),
@@ -90,6 +109,45 @@ export function statusBlocks(
       })),
     },
   ];
+}
+
+function itemOf({ message, command }: Pick<Attention, 'message' | 'command'>): Item {
+  const text = command === null ? message : `${message}:`;
+  return { text, colour: 'yellow', command: command ?? undefined };
+}
+
+/** Shows the first problems of the most serious kinds, and counts the others. */
+function problemsOf({ attention, instances, drives }: Overview, typed: Typed): Item[] {
+  const nameOf = (id: string | null) =>
+    [...instances, ...drives].find((row) => row.id === id)?.name ?? id ?? '';
+  /** Equal for problems that differ only in what they name. */
+  const shapeOf = ({ message, command, resource }: Attention) =>
+    [message, command]
+      .join()
+      .replaceAll(nameOf(resource), '')
+      .replaceAll(resource ?? '', '');
+  const kinds = [...new Set(attention.map(({ code }) => code))];
+  // Counting one hidden kind takes the same space.
+  const shown = kinds.length > MOST_PROBLEMS + 1 ? kinds.slice(0, MOST_PROBLEMS) : kinds;
+  const groups = shown.flatMap((kind) => {
+    const all = attention.filter(({ code }) => code === kind);
+    const shapes = [...new Set(all.map(shapeOf))].slice(0, MOST_ALIKE);
+    return shapes.map((shape) => all.filter((one) => shapeOf(one) === shape));
+  });
+  const items = groups.flatMap(([first, ...alike]) => {
+    if (first === undefined) return [];
+    const names = alike.slice(0, MOST_NAMES).map(({ resource }) => nameOf(resource));
+    const more = alike.length > MOST_NAMES ? ` and ${alike.length - MOST_NAMES} more` : '';
+    const same = `The same for ${names.join(', ')}${more}`;
+    return [
+      itemOf(first),
+      ...(alike.length === 0 ? [] : [itemOf({ message: same, command: null })]),
+    ];
+  });
+  const hidden = attention.length - groups.flat().length;
+  if (hidden === 0) return items;
+  const message = `${hidden} more ${hidden === 1 ? 'problem' : 'problems'}`;
+  return [...items, itemOf({ message, command: typed(['status', '--all']) })];
 }
 
 function emptyFacts({ instances, drives, burn, unread }: Overview): Fact[] {

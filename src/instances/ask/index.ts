@@ -2,10 +2,12 @@ import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { lockedKeyError } from '../../ssh-keys/private-half.ts';
+import { laterDeadline, wantedDeadline } from '../deadlines/deadline.ts';
 import { checkGiven, keylessWarning, type MadeRequest, makeRequest } from '../rent/body.ts';
 import { numberedNames } from '../rent/count.ts';
 import { NO_DEFAULTS } from '../rent/defaults.ts';
 import type { CreateFlags } from '../rent/given.ts';
+import { lowBalanceText } from '../rent/planned.ts';
 import { readLists } from './lists.ts';
 import { type Answer, OFFER, type Question, questionsFor } from './questions.ts';
 import { moneyRows, printCommand, printRows, type Wish } from './summary.ts';
@@ -77,6 +79,9 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
     printRows([...rows, ...moneyRows(made, wish, lists.balance, context)], prompts, context);
     const keyless = keylessWarning(made.body);
     if (keyless !== undefined) prompts.print(`Warning: ${keyless}`);
+    const priced = { offers: made.offers, maxPrice: wish.maxPrice, count: count ?? 1 };
+    const low = lowBalanceText(lists.balance, wish.ends, priced, context);
+    if (low !== undefined) prompts.print(`Warning: ${low}`);
     prompts.print('');
     prompts.print('Equivalent command:');
     showCommand();
@@ -86,10 +91,14 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
   /** Asks until the user confirms the request. */
   async function agree(ask: () => Promise<void>): Promise<Asked> {
     try {
-      for (let next = ask; ; next = askAll) {
+      const later = () =>
+        laterDeadline(wantedDeadline(wish.ends), context.serviceClock.now())?.time;
+      let next = ask;
+      for (;;) {
         await next();
         const all = answered(flags);
         const made = await makeRequest({ ...given, flags: all }, context);
+        const day = later();
         show(made);
         const asked = {
           ...made,
@@ -98,8 +107,10 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
         };
         if (dryRun || context.flags.yes === true) return asked;
         const chosen = await prompts.choose('Rent it?', NEXT);
-        if (chosen === 'rent') return asked;
+        // While the question waited, the time of day of the deadline may have passed.
+        if (chosen === 'rent' && later() === day) return asked;
         if (chosen === 'leave') throw new CliError('interrupted', 'Cancelled.');
+        next = chosen === 'rent' ? async () => undefined : askAll;
       }
     } catch (error) {
       if (!isInterrupt(error)) throw error;

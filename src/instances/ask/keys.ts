@@ -1,13 +1,13 @@
 import type { SshKey } from '../../api/index.ts';
 import { onCancel } from '../../command-line/confirm.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { type CliError, usageError } from '../../errors.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
 import { addKey } from '../../ssh-keys/add.ts';
 import { chooseKeyFile } from '../../ssh-keys/choose.ts';
-import { lockedKeyError, privateHalves, usableKeys } from '../../ssh-keys/private-half.ts';
+import { keyHere, lockedKeyError, privateHalves, usableKeys } from '../../ssh-keys/private-half.ts';
 import { keyIn, nameFor } from '../../ssh-keys/read.ts';
 import type { ChooseKeys } from '../rent/body.ts';
 import type { CreateFlags } from '../rent/given.ts';
@@ -54,7 +54,7 @@ export function keyChooser(need: KeyNeed, context: Context): ChooseKeys {
     const isAsked = prompts !== undefined && (keys.length > 0 || mustEnter || !runsItself);
     const chosen = isAsked ? await askNow(keys, need, prompts, context) : [];
     if (chosen.length > 0) return chosen.map(({ id }) => id);
-    if (mustEnter) throw noKeyError(keys);
+    if (mustEnter) throw await noKeyError(keys, context);
     if (!isAsked && (keys.length > 0 || !runsItself)) {
       context.err.warn('no_ssh_key', noKeyText(keys));
     }
@@ -85,17 +85,22 @@ function noKeyText(keys: readonly SshKey[]): string {
     : `No SSH key: the account has no default key, so you may not be able to log in. You can't add a key to an instance later. Choose one with --ssh-key: ${namesOf(keys)}`;
 }
 
-function noKeyError(keys: readonly SshKey[]) {
+async function noKeyError(keys: readonly SshKey[], context: Context): Promise<CliError> {
   const [first] = keys;
-  return first === undefined
-    ? usageError(
-        '--ssh-key is missing, and the account has no SSH key, so gpucloud could not log in. Nothing was sent.',
-        `add a key: ${gpucloud('ssh-keys', 'add', 'FILE')}; without one: ssh-keygen -t ed25519`,
-      )
-    : usageError(
-        `--ssh-key is missing, and the account has no default key: ${namesOf(keys)}. Nothing was sent.`,
-        `choose one: ${shellLine(['--ssh-key', first.name ?? first.id], 'linux')}`,
-      );
+  if (first === undefined) {
+    return usageError(
+      '--ssh-key is missing, and the account has no SSH key, so gpucloud could not log in. Nothing was sent.',
+      `add a key: ${gpucloud('ssh-keys', 'add', 'FILE')}; without one: ssh-keygen -t ed25519`,
+    );
+  }
+  const own = keyHere(await privateHalves(keys, context));
+  const { name, id } = own ?? first;
+  const which =
+    own === undefined ? 'choose one' : 'choose one whose private key is on this computer';
+  return usageError(
+    `--ssh-key is missing, and the account has no default key: ${namesOf(keys)}. Nothing was sent.`,
+    `${which}: ${shellLine(['--ssh-key', name ?? id], 'linux')}`,
+  );
 }
 
 function namesOf(keys: readonly SshKey[]): string {

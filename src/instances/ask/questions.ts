@@ -1,5 +1,12 @@
 import type { SshKey } from '../../api/index.ts';
-import { type CatalogEntry, fitting, type Kind, slug } from '../../catalog/index.ts';
+import {
+  type CatalogEntry,
+  fitting,
+  type Kind,
+  priceSeen,
+  slug,
+  stockSeen,
+} from '../../catalog/index.ts';
 import type { Context } from '../../context.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
@@ -8,7 +15,7 @@ import { roublesText } from '../../rules/money.ts';
 import { isSameName, nameKey } from '../../rules/names.ts';
 import { brokenName, numbered } from '../rent/count.ts';
 import type { CreateFlags } from '../rent/given.ts';
-import { brokenHardware, dayOf, stockDay } from '../rent/hardware.ts';
+import { brokenHardware } from '../rent/hardware.ts';
 import { askKeys } from './keys.ts';
 import { FIRST_WORDS, type Lists, SECOND_WORDS } from './lists.ts';
 
@@ -191,20 +198,12 @@ function cudaOf({ cuda_version: cuda }: CatalogEntry): string {
 }
 
 function aboutOffer(offer: CatalogEntry, isRefused: boolean): string[] {
-  const { price_per_hour: price, price_at, region, gpu, name } = offer;
-  const at = Date.parse(price_at ?? '');
-  const day = Number.isNaN(at) ? '' : ` on ${dayOf(at)}`;
+  const { region, gpu, name } = offer;
   return [
-    price === null ? 'price unknown' : `${roublesText(price)}/h${day}`,
-    isRefused ? 'refused just now' : (stockOf(offer) ?? region ?? ''),
+    priceSeen(offer) ?? 'price unknown',
+    isRefused ? 'refused just now' : (stockSeen(offer) ?? region ?? ''),
     gpu === name ? '' : (gpu ?? ''),
   ];
-}
-
-function stockOf(offer: CatalogEntry): string | undefined {
-  if (offer.in_stock !== false) return undefined;
-  const day = stockDay(offer);
-  return `out of stock${day === undefined ? '' : ` on ${day}`}`;
 }
 
 /** Sorts by: not refused, the profile's default, in stock, cheapest, name. */

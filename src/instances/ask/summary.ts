@@ -15,7 +15,7 @@ import {
 } from '../../rules/money.ts';
 import { durationWord } from '../../rules/times.ts';
 import {
-  type DeadlineFlags,
+  type CheckedEnds,
   deadlineWords,
   isRescueWanted,
   wantedText,
@@ -23,12 +23,13 @@ import {
 import type { MadeRequest } from '../rent/body.ts';
 import type { CreateFlags, Given } from '../rent/given.ts';
 import { knownPrice } from '../rent/hardware.ts';
+import { laterText } from '../rent/planned.ts';
 
 /** The values known before the questions. */
 export interface Wish {
   readonly given: Given;
   readonly maxPrice: Money | undefined;
-  readonly ends: DeadlineFlags;
+  readonly ends: CheckedEnds;
   readonly dryRun: boolean;
   /**
    * The number of instances, named NAME-1, NAME-2 and so on. Undefined for a single instance named
@@ -55,10 +56,10 @@ interface Row {
 }
 
 export function moneyRows(
-  { offer }: MadeRequest,
+  { offer, offers }: MadeRequest,
   { maxPrice, ends, count = 1 }: Wish,
   balance: string | undefined,
-  { clock }: Context,
+  context: Context,
 ): Row[] {
   const have = money(balance ?? '');
   const hour = priceIn(offer.known?.price_per_hour);
@@ -66,13 +67,16 @@ export function moneyRows(
   const isShort = have.ok && hour !== undefined && have.value.lt(hour.times(count));
   const lacks = isShort ? ', less than the last known price of an hour' : '';
   const [times, each] = count > 1 ? [`${count} × `, ' each'] : ['', ''];
-  const price = knownPrice(offer, clock.now());
+  const price = knownPrice(offer, context.clock.now());
   const deadline = wantedText(ends);
+  const later = laterText(ends, { offers, maxPrice, count }, context);
   const unknown = `unknown until created${maxPrice ? '' : '; --max-price RUB sets a limit'}`;
   const rows = {
     Price: price === undefined ? unknown : `${times}${price}`,
     Limit: maxPrice && `terminated at once above ${inRoubles(maxPrice)} per hour${each}`,
-    Deadline: deadline && `terminated ${deadline}`,
+    Deadline: deadline
+      ? `terminated ${deadline}${later === undefined ? '' : `. ${later}`}`
+      : 'none: it bills until you terminate it; --terminate-after sets one',
     Rescue: isRescueWanted(ends) ? `${ends.rescue?.join(', ')} before it ends` : undefined,
     Balance: balance && `${roublesText(balance)}${lacks}`,
   };

@@ -3,7 +3,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { type Heartbeat, heartbeatOf, removeHeartbeat } from '../../journal/index.ts';
 import type { ArmedStatus } from '../../json-results/instances.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
-import { spanText } from '../../output/time.ts';
+import { relative, spanText } from '../../output/time.ts';
 import { durationWord } from '../../rules/times.ts';
 import { serviceName } from '../rent/account.ts';
 import { commandLine } from '../scheduler/crontab.ts';
@@ -44,6 +44,7 @@ export async function armedStatus(context: Context): Promise<ArmedStatus> {
   const heartbeat = stored?.service === service ? stored : undefined;
   const found = await judge(heartbeat, profile, context);
   const doubtful = FEATURES.find((feature) => found[feature].reason !== undefined);
+  const { by } = found.deadline;
   return {
     profile,
     armed: found.deadline.isArmed,
@@ -53,7 +54,7 @@ export async function armedStatus(context: Context): Promise<ArmedStatus> {
     last_run_at: heartbeat?.at ?? null,
     age_seconds: ageOf(heartbeat?.at, context.clock.now()),
     failure: heartbeat?.failure?.message ?? null,
-    reason: (doubtful && found[doubtful].reason) ?? null,
+    reason: (doubtful && found[doubtful].reason) ?? (by === undefined ? null : `enforced ${by}`),
   };
 }
 
@@ -75,9 +76,13 @@ export async function arm(every: number, context: Context): Promise<void> {
     const line = isWindows ? shellLine(job.command, 'win32') : commandLine({ ...job, env });
     const loop = isWindows
       ? ''
-      : `\nor keep this loop running in a shell that stays open, such as in tmux:\n${await reapLoop(every, context)}`;
+      : `\nor run this loop in the background, again after each reboot:\n${await reapLoop(every, context)}`;
+    const heartbeat = heartbeatOf((await context.folders()).state, profile);
+    const { isArmed } = (await judge(heartbeat, profile, context)).deadline;
+    const last = relative(Date.parse(heartbeat?.at ?? ''), context.clock.now());
+    const already = isArmed ? ` Deadlines are enforced already: "instances reap" ran ${last}.` : '';
     throw usageError(
-      'No scheduler that you can use is running (systemd, launchd, cron, schtasks).',
+      `No scheduler that you can use is running (systemd, launchd, cron, schtasks).${already}`,
       `run this with another scheduler every ${spanText(every / 1000)}:\n${line}${loop}`,
     );
   }
@@ -174,7 +179,7 @@ function notArmed(why: string): CliError {
   });
 }
 
-/** Removes a profile's entry from every scheduler. */
+/** Removes a profile's entry from every scheduler. A loop goes on, so its heartbeat stays. */
 export async function disarm(profile: string, context: Context): Promise<void> {
   const name = await entryName(profile, context);
   const having = await schedulersWith(name, schedulersIn(context));
@@ -182,6 +187,15 @@ export async function disarm(profile: string, context: Context): Promise<void> {
     await scheduler.uninstall(name);
     context.err.note(`Removed ${name} (${scheduler.name}).`);
   }
+  const { state } = await context.folders();
+  const heartbeat = heartbeatOf(state, profile);
+  const { by } = (await judge(heartbeat, profile, context)).deadline;
+  if (by !== undefined) {
+    context.err.note(
+      `Deadlines are still enforced ${by}. To end it: kill ${heartbeat?.run?.parent}`,
+    );
+    return;
+  }
   // Deadlines count as unenforced at once, not only when the last heartbeat is old.
-  removeHeartbeat((await context.folders()).state, profile);
+  removeHeartbeat(state, profile);
 }

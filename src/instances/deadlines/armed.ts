@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { keyPlace, profileOf as storedProfile } from '../../config/file.ts';
 import { isHome } from '../../config/resolve.ts';
 import { endsRentals } from '../../context/session.ts';
@@ -56,6 +57,8 @@ export interface Armed {
    * late; undefined if there is none.
    */
   readonly reason: string | undefined;
+  /** Completes "enforced …" if no scheduler enforces it: `only by the loop of process 812, last seen 3 min ago`. */
+  readonly by?: string | undefined;
 }
 
 export type Enforcement = Readonly<Record<Feature, Armed>>;
@@ -75,6 +78,7 @@ export async function readEnforcement(
   return forEachFeature((feature) => {
     const found = judged.map((one) => one[feature]);
     return (
+      found.find(({ isArmed, reason, by }) => isArmed && (reason ?? by) === undefined) ??
       found.find(({ isArmed, reason }) => isArmed && reason === undefined) ??
       found.find(({ isArmed }) => isArmed) ??
       found[0] ??
@@ -144,26 +148,40 @@ async function judgeSchedule(
   profile: string,
   context: Context,
 ): Promise<Armed> {
-  const { at, every, failure, entry, stored, ahead } = heartbeat;
+  const { at, every, failure, entry, stored, ahead, run } = heartbeat;
   const lost = stored === true ? await whyNotSignedIn(heartbeat, profile, context) : undefined;
   if (lost !== undefined) return { isArmed: false, reason: `the profile "${profile}" ${lost}` };
   if (entry !== undefined && !(await isThere(entry, profile, context))) {
     return { isArmed: false, reason: `schedule ${entry} not found` };
   }
   const now = context.clock.now();
+  const isLoop = entry === undefined && run?.loops === true && run.host === hostname();
+  const isFirst = entry === undefined && run?.loops === false && run.repeats === false;
+  const isTyped = isFirst && run.typed === true;
+  const seen = at === null ? 'never' : relative(Date.parse(at), now);
+  // A process that has ended starts no run, however new its heartbeat.
+  if (isTyped || ((isLoop || isFirst) && !context.host.isAlive(run.parent))) {
+    return {
+      isArmed: false,
+      reason: isLoop
+        ? `the loop of process ${run.parent} has ended, last seen ${seen}`
+        : `"instances reap" has run only once (${seen}), which proves no schedule`,
+    };
+  }
   // A heartbeat from the future proves nothing: this computer's clock was set back.
   const isArmed = at !== null && Math.abs(now - Date.parse(at)) < 2 * every;
   if (failure !== undefined) {
     const when = relative(Date.parse(failure.at), now);
     const why = failure.message.replace(/\.$/, '');
-    return { isArmed, reason: `the scheduled "instances reap" failed ${when}: ${why}` };
+    return { isArmed, reason: `"instances reap" failed ${when}: ${why}` };
   }
   if (!isArmed) {
     const last = at === null ? 'has not run yet' : `last ran ${relative(Date.parse(at), now)}`;
-    return { isArmed, reason: `the scheduled "instances reap" ${last}` };
+    return { isArmed, reason: `"instances reap" ${last}` };
   }
   const far = [ahead, aheadNow(context)].find((one) => Math.abs(one ?? 0) > CLOCKS.wrong);
-  return { isArmed, reason: far === undefined ? undefined : differenceText(far) };
+  const by = isLoop ? { by: `only by the loop of process ${run.parent}, last seen ${seen}` } : {};
+  return { isArmed, reason: far === undefined ? undefined : differenceText(far), ...by };
 }
 
 /**
@@ -261,16 +279,21 @@ export async function armCommand(context: Context): Promise<string> {
 }
 
 /**
- * Returns a loop for a shell that stays open. Names a profile from GPUCLOUD_PROFILE too:
- * another terminal may not have the variable.
+ * Returns a loop that goes on after its terminal is closed. Always names the profile: another
+ * terminal may lack GPUCLOUD_PROFILE, and "profiles use" changes the profile of a loop that runs.
  */
 export async function reapLoop(every: number, context: Context): Promise<string> {
   const { profile } = await context.settings({ key: false });
-  const named = profile?.source === 'environment' ? ['--profile', profile.value] : [];
+  // `err` and `status` add the profile of the flag.
+  const isNamed = profile === undefined || profile.source === 'flag';
+  const named = isNamed ? [] : ['--profile', profile.value];
   const reap = gpucloud(...named, 'instances', 'reap', '--every', durationWord(every));
   const loop = `while :; do ${reap}; sleep ${every / 1000}; done`;
-  // Other shells have another syntax for loops.
-  return /(?:^|\/)(?:fish|nu|pwsh|t?csh)$/.test(context.env.SHELL ?? '') ? `sh -c '${loop}'` : loop;
+  // A log in the current folder would be copied by `run --sync .`; `reap --status` shows failures.
+  const line = `nohup sh -c '${loop}' >/dev/null 2>&1 &`;
+  // These shells have another syntax for `2>&1` or `&`.
+  const isOther = /(?:^|\/)(?:nu|pwsh|t?csh)$/.test(context.env.SHELL ?? '');
+  return isOther ? `sh -c "${line}"` : line;
 }
 
 /**
@@ -278,8 +301,9 @@ export async function reapLoop(every: number, context: Context): Promise<string>
  * rents.
  */
 export async function ensureArmed(needed: readonly Feature[], context: Context): Promise<void> {
-  const reason = await unarmedReason(needed, context);
-  if (reason === undefined) return;
+  const enforcement = await enforcementOf(needed, context);
+  const reason = unenforcedText(needed, enforcement);
+  if (reason === undefined) return noteLoop(enforcement, context);
   throw usageError(
     `${reason}. Nothing was sent.`,
     `add --unenforced to skip this check, or schedule it:\n${await armCommand(context)}`,
@@ -292,7 +316,7 @@ export async function ensureArmed(needed: readonly Feature[], context: Context):
  */
 export async function warnUnarmed(needed: readonly Feature[], context: Context): Promise<void> {
   if (context.host.session !== undefined) return;
-  const reason = await unarmedReason(needed, context);
+  const reason = unenforcedText(needed, await enforcementOf(needed, context));
   if (reason === undefined) return;
   context.err.warn(
     'deadline_unenforced',
@@ -300,15 +324,17 @@ export async function warnUnarmed(needed: readonly Feature[], context: Context):
   );
 }
 
-async function unarmedReason(
-  needed: readonly Feature[],
-  context: Context,
-): Promise<string | undefined> {
+async function enforcementOf(needed: readonly Feature[], context: Context): Promise<Enforcement> {
   // Reads the account only if the service has a schedule, since that may require a request.
-  const reason = unenforcedText(needed, await readEnforcement({}, context));
-  if (reason !== undefined) return reason;
+  const any = await readEnforcement({}, context);
+  if (unenforcedText(needed, any) !== undefined) return any;
   const account = await (await ownJournal(context)).account();
-  return unenforcedText(needed, await readEnforcement({ account }, context));
+  return readEnforcement({ account }, context);
+}
+
+/** Notes that nothing would start the enforcement again, as a scheduler does. */
+export function noteLoop({ deadline: { by } }: Enforcement, { err }: Pick<Context, 'err'>): void {
+  if (by !== undefined) err.note(`Deadlines are enforced ${by}.`);
 }
 
 /**
@@ -372,6 +398,9 @@ export async function noteFault(every: number, error: CliError, context: Context
 
 /** Saves that a run reached the service, as proof that the schedule and the key work. */
 export async function beat(every: number, ahead: number, context: Context): Promise<void> {
+  const { state } = await context.folders();
+  const profile = await profileOf(context);
+  const now = context.clock.now();
   const heartbeat: Omit<Heartbeat, 'version'> = {
     service: await serviceName(context),
     account: (await (await context.journal()).account()) ?? null,
@@ -380,17 +409,56 @@ export async function beat(every: number, ahead: number, context: Context): Prom
     every,
     at: nowText(context),
     ahead,
+    run: runOf(heartbeatOf(state, profile), {
+      now,
+      every,
+      host: context.host,
+      hostName: hostname(),
+      typed: context.out.terminal,
+      env: context.env,
+    }),
     program: context.version,
     features: [...FEATURES],
   };
   try {
-    await writeHeartbeat((await context.folders()).state, await profileOf(context), heartbeat);
+    await writeHeartbeat(state, profile, heartbeat);
   } catch (error) {
     throw new CliError('storage', `Could not save the heartbeat (${faultOf(error)}).`, {
       hint: "check the free space, or select another folder with GPUCLOUD_STATE_DIR; deadlines can't be set without a heartbeat",
       cause: error,
     });
   }
+}
+
+interface Run {
+  readonly now: number;
+  /** Milliseconds between runs. */
+  readonly every: number;
+  readonly host: Pick<Context['host'], 'pid' | 'parent'>;
+  readonly hostName: string;
+  /** Whether it prints to a terminal. A person may have typed it, and not repeat it. */
+  readonly typed: boolean;
+  readonly env: Context['env'];
+}
+
+/**
+ * Returns what to store of this run. A loop starts all runs with the same process. So does systemd,
+ * which names each process that it starts itself; other schedulers start each run with another
+ * process. One run may write several heartbeats while it copies results.
+ */
+export function runOf(
+  before: Pick<Heartbeat, 'run' | 'at'> | undefined,
+  { now, every, host: { pid, parent }, hostName, typed, env }: Run,
+): NonNullable<Heartbeat['run']> {
+  const { run, at } = before ?? {};
+  // Process 1 is the system's own; 0 is outside this container.
+  const isScheduled = parent <= 1 || env.SYSTEMD_EXEC_PID === String(pid);
+  const isSame = !isScheduled && run?.parent === parent && run.host === hostName;
+  const since = now - Date.parse(at ?? '');
+  const isDue = since > every / 2 && since < 2 * every;
+  const loops = isSame && (run.loops || (run.pid !== pid && isDue));
+  const repeats = run?.pid === pid ? run.repeats === true : isDue;
+  return { pid, parent, host: hostName, loops, repeats, typed };
 }
 
 function entryOf({ env }: Context): Pick<Heartbeat, 'entry'> {

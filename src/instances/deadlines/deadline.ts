@@ -165,6 +165,35 @@ function deadlineAt(wanted: WantedDeadline, now: number): string {
   return new Date(end).toISOString();
 }
 
+/**
+ * Returns the deadline of a time of day that has passed today, perhaps with today's weekday: a
+ * person may mean today. Undefined for other deadlines.
+ */
+export function laterDeadline(
+  wanted: WantedDeadline | undefined,
+  now: number,
+): { readonly time: number; readonly text: string } | undefined {
+  if (wanted === undefined || 'after' in wanted || typeof wanted.at === 'number') return undefined;
+  const { at } = wanted;
+  const [time, today] = [comingAt(at, now), new Date(now)];
+  const isOtherDay = at.weekday !== undefined && at.weekday !== today.getDay();
+  if (isOtherDay || new Date(time).toDateString() === today.toDateString()) return undefined;
+  const when = at.weekday === undefined ? 'tomorrow' : 'in a week';
+  const text = `${comingWord(at)} has passed today, so the deadline is ${when}: ${minuteText(time)}.`;
+  return { time, text };
+}
+
+/** Fixes the day of a time of day, which would move to a later day while `--retry-for` waits. */
+export async function onItsDay(
+  ends: CheckedEnds,
+  retryFor: number | undefined,
+  context: Context,
+): Promise<CheckedEnds> {
+  const { terminateAt: at } = ends;
+  if (at === undefined || retryFor === undefined) return ends;
+  return { ...ends, terminateAt: comingAt(at, (await serviceTime(context)).now()) };
+}
+
 /** When to terminate an instance, as part of a request that rents. */
 export interface WantedEnds {
   /** Service time (ISO 8601). */
@@ -265,7 +294,7 @@ export function setDeadline(
     }
     const moved = isNever || keepsOwn(held.deadline, expiry) ? undefined : expiry.deadline;
     const deadline = isNever ? undefined : (moved ?? held.deadline ?? undefined);
-    const isShorter = !isNever && expiry.keepsEarlier === true && keepsRule(held.if_idle, expiry);
+    const isShorter = !isNever && expiry.keepsEarlier && keepsRule(held.if_idle, expiry);
     const after = isNever || isShorter ? undefined : expiry.if_idle;
     // A new rule has its own UID. Evidence belongs to one UID, so the idle time restarts.
     const rule =
@@ -296,9 +325,6 @@ export function setDeadline(
       ...(rule === undefined ? {} : { if_idle: rule }),
       ...(rescue === undefined ? {} : { rescue }),
     });
-    if (isNever && held.if_idle !== undefined) {
-      context.err.note(`${shown} no longer has a deadline or an idle rule.`);
-    }
     const idle = rule === undefined ? {} : { if_idle_seconds: rule.after / 1000 };
     const copied = rescue === undefined ? {} : { rescue: rescue.paths.map(({ remote }) => remote) };
     const before = { deadline: held.deadline, if_idle: held.if_idle?.after, instance };
@@ -308,7 +334,7 @@ export function setDeadline(
 
 function keepsOwn(
   own: string | null | undefined,
-  { deadline, keepsEarlier = false }: Exclude<Expiry, 'never'>,
+  { deadline, keepsEarlier }: Exclude<Expiry, 'never'>,
 ): boolean {
   if (!keepsEarlier || own == null || deadline === undefined) return false;
   return Date.parse(own) < Date.parse(deadline);

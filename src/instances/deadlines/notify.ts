@@ -58,7 +58,6 @@ async function tellAll(
       if (profile === undefined || sandbox) return;
       const command = profileOf(await (await own.config()).read(), profile.value)?.notify;
       if (command === undefined || command.length === 0) return;
-      if (events.length === 0 && !again) return;
       const journal = await ownJournal(own);
       await eachBounded(events, AT_ONCE, (one) => tellOne(journal, one, command));
       const keys = new Set(events.map(({ key }) => key));

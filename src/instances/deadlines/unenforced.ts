@@ -9,6 +9,7 @@ import {
   endsNeed,
   type Feature,
   noteFault,
+  noteLoop,
   profileOf,
   readEnforcement,
   unenforcedText,
@@ -21,8 +22,9 @@ export async function warnUnenforced(
   context: Context,
 ): Promise<void> {
   const account = await journal.account();
-  const text = unenforcedText(needed, await readEnforcement({ account }, context));
-  if (text === undefined) return;
+  const enforcement = await readEnforcement({ account }, context);
+  const text = unenforcedText(needed, enforcement);
+  if (text === undefined) return noteLoop(enforcement, context);
   context.err.warn('deadline_unenforced', `${text}. To enforce them: ${await armCommand(context)}`);
 }
 

@@ -14,7 +14,7 @@ import type { CreateFlags, Given } from './given.ts';
 import { type Chosen, findHardware } from './hardware.ts';
 
 /** Required flags, as a usage error names them. */
-const NEEDED = { name: 'NAME (or --name)', offer: '--offer', image: '--image' } as const;
+const NEEDED = { name: 'NAME', offer: '--offer', image: '--image' } as const;
 
 /** Returns the required flags missing on the command line and in the file, such as `--offer`. */
 export function missingFlags(flags: CreateFlags): string[] {

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../../errors.ts';
 import type { Attempt } from '../../json-results/instances.ts';
 import { failureReason } from '../../output/mask.ts';
-import { inSeconds } from '../../output/time.ts';
+import { clockTime } from '../../output/time.ts';
 import type { WaitTimes } from '../../watch/flags.ts';
 import { endOne, nameFree } from '../change/ending.ts';
 import { waitFor } from '../waiting.ts';
@@ -44,6 +44,15 @@ export interface Obtained {
 
 /** Rents one instance and waits for it, with one request or as {@link rentFirst} does. */
 export async function obtain(wish: Wish, context: Context): Promise<Obtained> {
+  try {
+    return await rentAny(wish, context);
+  } catch (error) {
+    if (!(error instanceof DriveTaken) || wish.retryFor !== undefined) throw error;
+    throw error.with(error.message, { hint: error.retryHint });
+  }
+}
+
+async function rentAny(wish: Wish, context: Context): Promise<Obtained> {
   const [only, ...others] = wish.offers;
   if (only === undefined || others.length > 0 || wish.retryFor !== undefined) {
     return rentFirst(wish, context);
@@ -90,8 +99,7 @@ export async function rentFirst(wish: Wish, context: Context): Promise<Obtained>
     if (offers.length === 0 || left <= 0 || (last.retryAfterMs ?? 0) > left) {
       throw noneLeft(last, attempts.length, wish);
     }
-    const why = last instanceof DriveTaken ? `the ${last.text}` : 'no offer available';
-    await sleep(Math.min(pause, left), why, wish, context);
+    await sleep(Math.min(pause, left), last, wish, context);
   }
 }
 
@@ -227,9 +235,28 @@ function pauseAfter(round: number, random: number): number {
   return Math.min(LONGEST_BASE, FIRST_PAUSE * 1.5 ** round) * (1 + random / 2);
 }
 
-async function sleep(pause: number, why: string, { name }: Wish, context: Context): Promise<void> {
+/**
+ * Says why to wait, after the warnings that show each refusal, and until when. A clock time stays
+ * right while the line stands still.
+ */
+export function waitText(name: string, last: CliError, until: number): string {
+  return `${name}: ${waitReason(last)}; trying again at ${clockTime(until)}`;
+}
+
+function waitReason(last: CliError): string {
+  if (last instanceof DriveTaken) return `the ${last.text}`;
+  if (last.failure === 'rateLimited') return 'rate limited';
+  return last.failure === 'unreachable' ? 'could not reach the service' : 'no offer available';
+}
+
+async function sleep(
+  pause: number,
+  last: CliError,
+  { name }: Wish,
+  context: Context,
+): Promise<void> {
   const { clock, err, signal } = context;
-  const progress = err.progress(`${name}: ${why}; trying again in ${inSeconds(pause)}`);
+  const progress = err.progress(waitText(name, last, clock.now() + pause));
   try {
     await clock.sleep(pause, signal);
   } catch (error) {

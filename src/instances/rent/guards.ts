@@ -266,7 +266,7 @@ function checkBurn(costs: readonly Cost[], { profile, guards, requests }: Guarde
     const amount = priceIn(price);
     if (amount === undefined && isLost === true) {
       throw doubt(
-        `${allows}, and ${name}, whose request has an unknown outcome, may cost any price. Nothing was sent.`,
+        `${allows}, but the price of ${name} is unknown, and so is the outcome of its request. Nothing was sent.`,
         { hint: recoverLine(name), resource: name },
       );
     }

@@ -1,11 +1,17 @@
 import type { Instance } from '../../api/index.ts';
-import { type CatalogEntry, describeEntry, fitting, type Kind } from '../../catalog/index.ts';
+import {
+  type CatalogEntry,
+  dayIn,
+  describeEntry,
+  fitting,
+  type Kind,
+} from '../../catalog/index.ts';
 import { brokenBy, brokenRule } from '../../command-line/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
-import { local, relative } from '../../output/time.ts';
-import { inRoubles, isOver, priceIn } from '../../rules/money.ts';
+import { relative } from '../../output/time.ts';
+import { inRoubles, isOver, type Money, priceIn } from '../../rules/money.ts';
 import { isUuid, resourceId, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
 import { serviceName } from './account.ts';
@@ -100,17 +106,31 @@ export function brokenHardware(
 
 /**
  * Notes the last known price before renting, since the service shows the price only afterwards.
- * `count` is the number of instances.
+ * Warns if it is over the limit: the new instance would be terminated. `count` is the number of
+ * instances.
  */
-export function notePrice(offer: Chosen, { clock, err }: Context, count = 1): void {
-  const name = offer.known?.name ?? 'This offer';
+export function notePrice(
+  offer: Chosen,
+  {
+    count = 1,
+    maxPrice,
+  }: { readonly count?: number | undefined; readonly maxPrice?: Money | undefined },
+  { clock, err }: Context,
+): void {
+  const name = offer.known?.name;
   const price = knownPrice(offer, clock.now());
   err.note(
     price === undefined
       ? 'Price per hour: unknown until created; --max-price sets a limit.'
       : `${name}: ${count > 1 ? `${count} × ` : ''}${price}.`,
   );
-  const day = offer.known?.in_stock === false ? stockDay(offer.known) : undefined;
+  if (maxPrice !== undefined && isOver(offer.known?.price_per_hour ?? '0', maxPrice)) {
+    err.warn(
+      'price',
+      `The last known price of ${name} is over --max-price ${inRoubles(maxPrice)}. At that price, the new instance is terminated at once.`,
+    );
+  }
+  const day = offer.known?.in_stock === false ? dayIn(offer.known.in_stock_at) : undefined;
   if (day !== undefined) err.note(`${name} was out of stock when last seen, on ${day}.`);
 }
 
@@ -147,21 +167,11 @@ export function knownPrice({ known }: Chosen, now: number): string | undefined {
   const price = priceIn(known?.price_per_hour);
   if (known === undefined || price === undefined) return undefined;
   const hour = `${inRoubles(price)} per hour`;
-  const at = Date.parse(known.price_at ?? '');
   if (isOfSandbox({ known })) {
     return `${hour} of sandbox play money`;
   }
-  const when = Number.isNaN(at) ? '' : `, on ${dayOf(at)} (${relative(at, now)})`;
+  const day = dayIn(known.price_at);
+  const at = Date.parse(known.price_at ?? '');
+  const when = day === undefined ? '' : `, on ${day} (${relative(at, now)})`;
   return `${hour} when last seen${when}; the current price is unknown until created`;
-}
-
-/** Returns the day on which an offer's stock was last seen; undefined for the sandbox. */
-export function stockDay({ in_stock_at }: CatalogEntry): string | undefined {
-  const at = Date.parse(in_stock_at ?? '');
-  return Number.isNaN(at) ? undefined : dayOf(at);
-}
-
-/** Formats `2026-01-15` in local time. */
-export function dayOf(time: number): string {
-  return local(time).slice(0, 10);
 }

@@ -9,7 +9,7 @@ interface About {
 }
 
 const NAME_PATTERN = '^(?=.{3,50}$)[A-Za-z][A-Za-z0-9-]*[A-Za-z0-9]$';
-const DURATION_PATTERN = '^[0-9]{1,9}(ms|s|m|h|d)$';
+const DURATION_PATTERN = '^([0-9]{1,9}(ms|s|m|h|d))+$';
 
 const duration = (description: string, example: string): About => ({
   description,

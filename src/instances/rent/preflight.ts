@@ -94,15 +94,20 @@ export function titled({ id, name }: Target, more = ''): string {
 const TAKEN_OVER = 'Keeps: offer, image and SSH keys.';
 
 /**
- * Notes what the new instance keeps and may lack. If interactive, reads the old instance to list
- * what is missing.
+ * Notes what the new instance keeps and may lack. If interactive or if its price is needed, reads the
+ * old instance to list what is missing. Returns the old instance's price per hour, if known.
  */
-export async function reorderNote(source: Target, context: Context): Promise<void> {
-  const old =
-    (await context.prompts()) === undefined ? undefined : await readBriefly(source, context);
+export async function reorderNote(
+  source: Target,
+  needsPrice: boolean,
+  context: Context,
+): Promise<string | null> {
+  const isRead = needsPrice || (await context.prompts()) !== undefined;
+  const old = isRead ? await readBriefly(source, context) : undefined;
   if (old === undefined) {
     context.err.note(`${TAKEN_OVER} May lack: template, cloud drive, container.`);
-    return;
+    context.err.note('Price per hour: unknown until created; --max-price sets a limit.');
+    return null;
   }
   const price = priceIn(old.price_per_hour_snapshot);
   const cost =
@@ -117,6 +122,7 @@ export async function reorderNote(source: Target, context: Context): Promise<voi
     ...(docker == null ? [] : [`the container${named(docker, 'image')}`]),
   ];
   context.err.note(`${TAKEN_OVER} The new instance may lack: ${left.join(', ')}.${cost}`);
+  return old.price_per_hour_snapshot ?? null;
 }
 
 function named(thing: unknown, field: string): string {

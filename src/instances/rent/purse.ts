@@ -15,7 +15,7 @@ import { isTerminated, mayBill } from '../../rules/statuses.ts';
 import { readAll } from './preflight.ts';
 
 /** Milliseconds: two passes of a scheduled `reap`, which may end an instance that late. */
-const LATE = 10 * 60_000;
+export const LATE = 10 * 60_000;
 
 /** Returns how many hours may be charged until a deadline, in milliseconds since 1970. */
 export function hoursUntil(deadline: number, now: number): number {
@@ -132,7 +132,7 @@ function reservedBy(
 }
 
 /** A budget may end in the middle of an hour, which is charged in full. */
-function rescueCost(rescue: Rescue | undefined, price: Money): Money {
+export function rescueCost(rescue: Pick<Rescue, 'budget'> | undefined, price: Money): Money {
   if (rescue === undefined) return zero();
   if (rescue.budget === null) return price;
   const budget = money(rescue.budget);

@@ -32,8 +32,11 @@ export class DriveTaken extends CliError {
   readonly text: string;
   /** Whether the drive may become free without a command. */
   readonly isPassing: boolean;
+  /** The hint for a command that has --retry-for and was run without it. */
+  readonly retryHint: string;
 
-  constructor(refusal: CliError, { text, hint, isPassing }: Taken, resource: string) {
+  constructor(refusal: CliError, taken: Taken, resource: string) {
+    const { text, hint, isPassing, retryHint = hint } = taken;
     super('wrongState', `${sentence(refusal.message)} The ${text}.`, {
       ...{ code: 'conflict', hint, resource, cause: refusal },
       httpStatus: refusal.httpStatus,
@@ -41,6 +44,7 @@ export class DriveTaken extends CliError {
     });
     this.text = text;
     this.isPassing = isPassing;
+    this.retryHint = retryHint;
   }
 }
 
@@ -75,9 +79,7 @@ export async function explainRental(
   if (httpStatus === 400 && operation === 'create') return refusal;
   // The document defines no code for an offer out of stock, so the hint covers every cause.
   const drives =
-    drive === undefined
-      ? ''
-      : `see whether the drive is free: ${gpucloud('drives', 'list')}; ${ONCE_FREE}; `;
+    drive === undefined ? '' : `see whether the drive is free: ${gpucloud('drives', 'list')}; `;
   return rentalError(
     sentence(refusal.message),
     {
@@ -91,18 +93,25 @@ export async function explainRental(
 
 const ONCE_FREE = 'add --retry-for 10m to try until the drive is free';
 
-type Taken = Pick<DriveTaken, 'text' | 'isPassing'> & { readonly hint: string };
+interface Taken extends Pick<DriveTaken, 'text' | 'isPassing'> {
+  readonly hint: string;
+  readonly retryHint?: string;
+}
 
 /** Returns why a drive can't be attached now, and the next step; undefined if it may be free. */
 async function driveTaken(id: string, api: Api, context: Context): Promise<Taken | undefined> {
   const drive = (await known(api.drives.list(BRIEFLY)))?.find((one) => one.id === id);
   if (drive === undefined) return undefined;
   const { name = id, status, current_instance_id: holder } = drive;
+  const once = {
+    hint: `try again when the drive is free: ${gpucloud('drives', 'list')}`,
+    retryHint: ONCE_FREE,
+  };
   if (holder == null) {
     if (status === undefined || status === 'AVAILABLE') return undefined;
     const text = `drive ${name} is ${status}`;
     if (status === 'SYNCING' || status === 'IN_USE') {
-      return { text, hint: ONCE_FREE, isPassing: true };
+      return { text, ...once, isPassing: true };
     }
     const hint =
       status === 'SUSPENDED'
@@ -115,11 +124,13 @@ async function driveTaken(id: string, api: Api, context: Context): Promise<Taken
   const now = reading?.kind === 'there' ? reading.instance.status : undefined;
   const called = found?.kind === 'known' ? found.instance.name : holder;
   const text = `drive ${name} is attached to ${called}${now === undefined ? '' : `, which is ${now}`}`;
-  if (now !== undefined && !mayBill(now)) return { text, hint: ONCE_FREE, isPassing: true };
+  if (now !== undefined && !mayBill(now)) return { text, ...once, isPassing: true };
   const end = gpucloud('instances', 'terminate', typedName(called, holder), '--wait');
+  const hint = `to move the drive, terminate that instance, which deletes its own disk: ${end}`;
   return {
     text,
-    hint: `to move the drive, terminate that instance, which deletes its own disk: ${end}; then ${ONCE_FREE}`,
+    hint,
+    retryHint: `${hint}; then ${ONCE_FREE}`,
     // An instance that could not be read may be terminating.
     isPassing: now === undefined || status === 'SYNCING',
   };

@@ -1,3 +1,4 @@
+import { isSureRefusal } from '../../api/errors.ts';
 import type { Api, CallOptions, Instance, RawResponse } from '../../api/index.ts';
 import { sendOnce } from '../../command-line/creation.ts';
 import { recoverLine } from '../../command-line/hints.ts';
@@ -163,22 +164,13 @@ async function notMade(
 }
 
 const NEVER_LEFT: readonly Failure[] = ['usage', 'unreachable'];
-/** Failures in which the service refused the request. */
-const REFUSED: readonly Failure[] = [
-  'refused',
-  'notFound',
-  'authentication',
-  'wrongState',
-  'rateLimited',
-];
 
 /** Whether certainly nothing was created. */
 function isCertain(error: unknown, sent: boolean): boolean {
   if (!(error instanceof CliError)) return !sent;
   const { failure, httpStatus = 0 } = error;
   if (!sent) return NEVER_LEFT.includes(failure) || isInterrupt(error);
-  const isNo = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408;
-  return isNo && REFUSED.includes(failure);
+  return isSureRefusal(httpStatus);
 }
 
 /**

@@ -19,7 +19,7 @@ export async function entryName(profile: string, context: Context): Promise<stri
   return `gpucloud-reap-${profile}-${folders}`;
 }
 
-/** Returns the schedulers available to this user, best first; none without a home folder. */
+/** Returns the schedulers available to this user; none without a home folder. */
 export function schedulersIn({ start, host, env }: Context): readonly Scheduler[] {
   if (host.home === undefined) return [];
   return schedulersOf(host.platform, {
@@ -30,7 +30,8 @@ export function schedulersIn({ start, host, env }: Context): readonly Scheduler[
   });
 }
 
-function schedulersOf(platform: string, computer: Computer): readonly Scheduler[] {
+/** Returns the schedulers of a platform, best first. */
+export function schedulersOf(platform: string, computer: Computer): readonly Scheduler[] {
   switch (platform) {
     case 'darwin':
       return [launchd(computer)];

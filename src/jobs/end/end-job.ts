@@ -30,8 +30,8 @@ export async function endJob(
   await note(job, { ending_at: timeNow(context) }, context);
   // A person who stops the job has asked for the end.
   const isByItself = isAtDeadline || hasEnded(context.host.session);
-  const error = isByItself && job.by !== 'stop' ? await rescueJob(job, context) : undefined;
-  if (error !== undefined) return { ...end, terminated: false, error };
+  const unrescued = isByItself && job.by !== 'stop' ? await rescueJob(job, context) : undefined;
+  if (unrescued !== undefined) return { ...end, terminated: false, error: unrescued };
   job.phases.begin('terminating');
   const termination = await endOne(job.record, context, job.together?.gate);
   if (termination.kind !== 'ended') {
@@ -44,7 +44,10 @@ export async function endJob(
   job.phases.update('reading its cost');
   const cost = await costOf(instance, job.by, context, job.together?.gates.reading);
   job.phases.clear();
-  return { ...end, terminated: true, cost, cost_at_most };
+  const wasStopped = failure?.failure === 'wrongState' && job.instance?.status === 'STOPPED';
+  const lost = `${job.record.name} was STOPPED, so nothing more was copied from it, and it was terminated.`;
+  const error = wasStopped ? new CliError('runFailed', lost, { cause: failure }) : end.error;
+  return { ...end, error, terminated: true, cost, cost_at_most };
 }
 
 /**
@@ -108,7 +111,7 @@ function stageOf({ record, phases }: Job): JobEnd['stage'] {
 
 /** Returns the error for a failed setup. An interrupted one has the exit code of the interrupt. */
 function setupFailed({ record, by, stops, isInterrupted, isStopAsked }: Job): CliError {
-  const { id, name, setup_exit_code, on } = record;
+  const { id, name, setup_exit_code, on, keep_on_failure } = record;
   const { reason }: { reason?: unknown } = stops.interrupt;
   if (isInterrupt(reason)) return reason;
   const logs = `see its output: ${gpucloud('jobs', 'logs', typedName(name, id), '--tail', '10')}`;
@@ -121,7 +124,8 @@ function setupFailed({ record, by, stops, isInterrupted, isStopAsked }: Job): Cl
     return failed(`The setup was stopped near ${name}'s deadline`, `${logs}${more}`);
   }
   const how = `The setup failed with exit code ${setup_exit_code}`;
-  return failed(how, on ? logs : `${logs}; to inspect the instance, add --keep-on-failure 1h`);
+  const isKept = on || keep_on_failure !== null;
+  return failed(how, isKept ? logs : `${logs}; to inspect the instance, add --keep-on-failure 1h`);
 }
 
 /** Returns the end of a job whose instance has ended elsewhere. */
@@ -143,14 +147,24 @@ export async function endedElsewhere(job: Job, context: Context): Promise<JobEnd
   };
 }
 
-/** Returns how a job stands that goes on without this process. */
-export async function leftJob(job: Job, context: Context): Promise<JobEnd> {
+/**
+ * Returns how a job stands that goes on without this process. `keptBefore`: whether another process
+ * kept its instance, so that this one has not said what it bills.
+ */
+export async function leftJob(
+  job: Job,
+  context: Context,
+  keptBefore: RentedRecord['kept'] = null,
+): Promise<JobEnd> {
   const { by, record, stops } = job;
   const failure = hasFailedSetup(record) ? failureOf(job) : job.failure;
   const rest = { ...progressOf(job), stage: stageOf(job), kept: record.kept };
   if (record.kept !== null && !stops.interrupt.aborted) {
     const stage = failure === undefined ? ('done' as const) : stageOf(job);
-    return { ...rest, stage, terminated: false, error: failure && runFailed(failure) };
+    const isNews = keptBefore === 'results' && record.kept === 'results';
+    const error =
+      failure && (isNews ? await notCollected(job, failure, context) : stillBills(job, failure));
+    return { ...rest, stage, terminated: false, error };
   }
   const { reason }: { reason?: unknown } = stops.interrupt;
   const cause = isInterrupt(reason)
@@ -158,10 +172,20 @@ export async function leftJob(job: Job, context: Context): Promise<JobEnd> {
     : (failure ?? new CliError('unreachable', 'it did not respond.'));
   if (record.on) return { ...rest, terminated: false, isOver: false, error: leftOn(job, cause) };
   const isOutOfReach = record.exit_code === null;
-  const left = async () =>
-    isOutOfReach ? outOfReach(job, cause) : await notCollected(job, cause, context);
-  const error = isInterrupt(cause) ? interrupted(job, cause) : by === 'stop' ? cause : await left();
+  const left = () => (isOutOfReach ? outOfReach(job, cause) : notCollected(job, cause, context));
+  const isUnstopped = by === 'stop' && isOutOfReach;
+  const error = isInterrupt(cause)
+    ? interrupted(job, cause)
+    : isUnstopped
+      ? cause.with(cause.message, { hint: hintIfStopped(job) ?? cause.hint })
+      : await left();
   return { ...rest, terminated: 'unknown', error };
+}
+
+/** Returns the error beside the warning that the instance is kept. */
+function stillBills({ record: { id } }: Job, failure: CliError): CliError {
+  const error = runFailed(failure);
+  return error.with(error.message, { resource: id, mayBeBilling: true });
 }
 
 async function notCollected(
@@ -171,20 +195,48 @@ async function notCollected(
 ): Promise<CliError> {
   const bills = await billsText(id, context);
   const typed = typedName(name, id);
+  const inspect = `inspect the instance: ${gpucloud('instances', 'ssh', typed)}`;
   return new CliError(
     'runFailed',
     `${name}: ${withStop(withoutBill(cause).message)} The results are still on the instance, which ${bills}.`,
     {
       resource: id,
       mayBeBilling: true,
-      hint: `fix the cause, then run: ${gpucloud('jobs', 'attach', typed)}; inspect the instance: ${gpucloud('instances', 'ssh', typed)}`,
+      hint:
+        cause.failure === 'notFound'
+          ? `${whereElse(typed)}; give the results up: ${gpucloud('jobs', 'stop', typed, '--no-fetch')}`
+          : `fix the cause, then run: ${gpucloud('jobs', 'attach', typed)}; ${inspect}`,
       cause,
     },
   );
 }
 
+/** Says how a job that no process follows copies results from another path than that of `--fetch`. */
+export function whereElse(typed: string): string {
+  const look = gpucloud('instances', 'ssh', typed, '--', 'ls', WORK);
+  const copy = gpucloud(...copyWords(typed, { isFollowed: false }));
+  return `see what is there: ${look}; copy it and terminate the instance: ${copy}`;
+}
+
+/** Says how to copy results beside a `run` that waits. */
+export function whereResultsAre(typed: string): string {
+  const look = gpucloud('instances', 'ssh', typed, '--', 'ls', WORK);
+  const copy = gpucloud(...copyWords(typed, { isFollowed: true }));
+  return `see what is there: ${look}; copy it: ${copy}`;
+}
+
+/** Returns the words that copy another path, also beside a process that follows the job. */
+export function copyWords(typed: string, { isFollowed }: { readonly isFollowed: boolean }) {
+  return isFollowed
+    ? ['instances', 'scp', '-r', `${typed}:${WORK}/PATH`, '.']
+    : ['jobs', 'attach', typed, '--fetch', 'PATH'];
+}
+
+/** The folder of a job's command, below the home folder of the sign-in. */
+const WORK = 'gpucloud-run/work';
+
 /** Returns `bills until 08:58`, as an interrupted process also must. */
-function billsText(id: string, context: Context): Promise<string> {
+export function billsText(id: string, context: Context): Promise<string> {
   return context.shielded(async (own) => {
     const journal = await own.journal();
     const account = await journal.account();
@@ -193,16 +245,24 @@ function billsText(id: string, context: Context): Promise<string> {
   });
 }
 
-function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
+function outOfReach(job: Job, cause: CliError): CliError {
+  const { id, name } = job.record;
   const typed = typedName(name, id);
-  return doubt(
-    `Could not connect to ${name}, and its command may still run: ${withStop(withoutBill(cause).message)} ${MAY_BILL}`,
-    {
-      resource: id,
-      hint: `try again: ${gpucloud('jobs', 'attach', typed)}; or terminate it: ${gpucloud('instances', 'terminate', typed)}`,
-      cause,
-    },
-  );
+  const ifStopped = hintIfStopped(job);
+  const message =
+    ifStopped === undefined
+      ? `Could not connect to ${name}, and its command may still run: ${withStop(withoutBill(cause).message)}`
+      : `${name} is STOPPED, so its command no longer runs.`;
+  const again = `try again: ${gpucloud('jobs', 'attach', typed)}; or terminate it: ${gpucloud('instances', 'terminate', typed)}`;
+  return doubt(`${message} ${MAY_BILL}`, { resource: id, hint: ifStopped ?? again, cause });
+}
+
+/** Returns how to get at the results on a STOPPED instance, which a new attempt would not reach. */
+function hintIfStopped({ record: { id, name }, instance }: Job): string | undefined {
+  if (instance?.status !== 'STOPPED') return undefined;
+  const typed = typedName(name, id);
+  const copy = `${gpucloud('instances', 'start', typed, '--wait=ssh')} && ${gpucloud('jobs', 'attach', typed)}`;
+  return `start it, which bills, and copy its results: ${copy}; or give them up: ${gpucloud('instances', 'terminate', typed)}`;
 }
 
 function interrupted({ record }: Job, cause: CliError): CliError {
@@ -229,11 +289,13 @@ function commandText({ exit_code, command_started_at, lost_at, here }: RentedRec
  * Returns the error for a command of `--on` that may still run, or whose results are still on the
  * instance.
  */
-function leftOn({ record: { id, name, exit_code } }: Job, cause: CliError): CliError {
+function leftOn(job: Job, cause: CliError): CliError {
+  const { id, name, exit_code } = job.record;
   const typed = typedName(name, id);
-  const hint = `follow it again: ${gpucloud('jobs', 'attach', typed)}`;
-  const state =
-    exit_code === null ? 'Its command may still run' : `Its command exited with ${exit_code}`;
+  const ifStopped = hintIfStopped(job);
+  const hint = ifStopped ?? `follow it again: ${gpucloud('jobs', 'attach', typed)}`;
+  const runs = ifStopped === undefined ? 'Its command may still run' : 'Its command no longer runs';
+  const state = exit_code === null ? runs : `Its command exited with ${exit_code}`;
   if (isInterrupt(cause)) {
     const message = `Stopped following ${name}. ${state}.`;
     return cause.with(message, { hint: `${hint}; stop it: ${gpucloud('jobs', 'stop', typed)}` });

@@ -12,14 +12,13 @@ import { typedName } from '../../rules/names.ts';
 import { printJson } from '../output.ts';
 import { namesText } from '../phases.ts';
 import type { RentedRecord } from '../record/record.ts';
+import { keptFor } from '../stages/keep.ts';
 import { earlyText } from '../stops.ts';
 import { type Member, receiptText } from './receipt.ts';
 
 /** Prints a detached job's instance, since it keeps billing. */
-export async function noteStarted(
-  { id, name, on, grace }: Pick<RentedRecord, 'id' | 'name' | 'on' | 'grace'>,
-  context: Context,
-): Promise<void> {
+export async function noteStarted(record: RentedRecord, context: Context): Promise<void> {
+  const { id, name, on, grace, fetch } = record;
   const { out, err } = context;
   const typed = typedName(name, id);
   const journal = await context.journal();
@@ -27,7 +26,7 @@ export async function noteStarted(
   const end = deadline == null ? 'its deadline' : minuteText(Date.parse(deadline));
   if (on) {
     err.note(
-      `The command runs on ${name}. See its output: ${gpucloud('jobs', 'logs', typed)}. To follow the job and copy its results: ${gpucloud('jobs', 'attach', typed)}`,
+      `The command runs on ${name}. See its output: ${gpucloud('jobs', 'logs', typed)}. To follow the job and copy its results: ${gpucloud('jobs', 'attach', typed)}. ${name} keeps billing after the command exits.`,
     );
     return out.item({ id, name }, startedView);
   }
@@ -35,6 +34,11 @@ export async function noteStarted(
   const enforcement = await readEnforcement({ account }, context);
   const early = earlyText(grace);
   const near = early === undefined ? '' : ` It interrupts the command ${early}.`;
+  const kept = fetch.length === 0 ? 0 : keptFor(record);
+  const missing =
+    kept === 0
+      ? ''
+      : ` If a path of --fetch is missing then, ${name} is kept for ${spanText(kept / 1000)}.`;
   const { session } = context.host;
   const ender = enforcement.job.isArmed
     ? '"instances reap"'
@@ -42,7 +46,7 @@ export async function noteStarted(
   err.warn(
     'may_be_billing',
     ender
-      ? `When the command exits, ${ender} fetches the results and terminates ${name}. The instance bills until then, at the latest until ${end}.${near} See its output: ${gpucloud('jobs', 'logs', typed)}`
+      ? `When the command exits, ${ender} fetches the results and terminates ${name}. The instance bills until then, at the latest until ${end}.${near}${missing} See its output: ${gpucloud('jobs', 'logs', typed)}`
       : `Even after its command exits, ${name} ${billsUntil(deadline, enforcement, session)}. To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
   );
   await out.item({ id, name }, startedView);

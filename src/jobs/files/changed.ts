@@ -74,7 +74,6 @@ export async function* linesFrom(
   { shell, signal }: { readonly shell: RemoteShell; readonly signal: AbortSignal },
 ): AsyncGenerator<string> {
   const running = await shell.start(script, args, signal);
-  running.stdin.end();
   const words = lastOf(running.stderr);
   const decoder = new TextDecoder();
   let rest = '';

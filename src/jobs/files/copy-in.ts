@@ -65,7 +65,7 @@ export async function copyIn(files: FileList, copying: CopyingIn): Promise<void>
 
 async function unpackThere(files: FileList, copying: CopyingIn): Promise<void> {
   const { shell, signal } = copying;
-  const running = await shell.start(`${MAKE_FOLDER} && exec tar -xf -`, [], signal);
+  const running = await shell.open(`${MAKE_FOLDER} && exec tar -xf -`, [], signal);
   const printed = lastOf(running.stderr);
   running.stdout.resume();
   const onProgress = (bytes: number) => copying.onProgress(bytes, files.bytes);

@@ -123,7 +123,6 @@ async function makeFolder(path: string): Promise<void> {
 
 async function kindOf(script: string, path: string, { shell, signal }: CopyingOut) {
   const running = await shell.start(script, [path], signal);
-  running.stdin.end();
   const [printed, said, code] = await Promise.all([
     lastOf(running.stdout),
     lastOf(running.stderr),
@@ -305,13 +304,12 @@ async function receive(
   {
     script,
     path,
-    input = '',
+    input,
   }: Pick<Folder, 'script' | 'path'> & { readonly input?: string | undefined },
   take: Take,
   { shell, signal, onProgress, onChanged }: Copying,
 ): Promise<CliError | undefined> {
-  const running = await shell.start(script, [path], signal);
-  running.stdin.end(input);
+  const running = await shell.start(script, [path], signal, input);
   const printed = lastOf(running.stderr);
   // Reads at once: when a program exits, Node drops its output if nothing reads the stream yet.
   const received = running.stdout.pipe(new PassThrough());

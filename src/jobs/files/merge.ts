@@ -11,7 +11,7 @@ import {
   unlink,
 } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { CliError } from '../../errors.ts';
 import { errorCode } from '../../system/error-code.ts';
 import { notStored, unwritable } from './copy-failed.ts';
@@ -26,9 +26,7 @@ export interface Copier {
 
 /** Names this computer too, since several may copy to one network drive. */
 function stagingPrefix(): string {
-  return `.gpucloud-${hostname()
-    .replace(/[^\w.-]/g, '_')
-    .slice(0, 64)}-`;
+  return `.gpucloud-${hostname().replace(/[^\w.-]/g, '_')}-`;
 }
 
 /** Removes what killed processes have received beside the files. Everything is received again. */
@@ -229,7 +227,7 @@ async function staysInside(root: string, path: string, target: string): Promise<
   const [first = parts.length] = parts.flatMap((part, at) => (part === '..' ? [] : at));
   if (target === '' || isAbsolute(target) || parts.lastIndexOf('..') > first) return false;
   const place = join(dirname(path), ...parts);
-  return place.split('/')[0] !== '..' && contains(root, await endOf(join(root, place)));
+  return place.split('/')[0] !== '..' && contains(root, await realPath(join(root, place)));
 }
 
 /**
@@ -252,7 +250,9 @@ export function contains(folder: string, path: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Resolves the links of a path, or of its nearest existing folder if the path is missing. */
-async function endOf(path: string): Promise<string> {
-  return realpath(path).catch(() => endOf(dirname(path)));
+/** Returns an absolute path, with the links of the part that exists resolved. */
+export async function realPath(path: string): Promise<string> {
+  const full = resolve(path);
+  const parent = async () => join(await realPath(dirname(full)), basename(full));
+  return realpath(full).catch(parent);
 }

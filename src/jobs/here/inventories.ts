@@ -17,6 +17,9 @@ const FILES: Readonly<Record<InventoryFormat, readonly [variable: string, file: 
   'ssh-config': ['GPUCLOUD_SSH_CONFIG', 'ssh_config'],
 };
 
+/** The variables that `--here` sets. */
+export const HERE_VARIABLES: readonly string[] = Object.values(FILES).map(([variable]) => variable);
+
 /**
  * Writes inventories of the instances, as `instances inventory` prints them, into a private folder.
  * They contain paths of key files, but no secrets. Returns the variables with the paths of the

@@ -19,8 +19,7 @@ export async function sampleGpu(
   const over = new AbortController();
   let text = '';
   async function read(): Promise<void> {
-    const { stdin, stdout, stderr } = await shell.start(SCRIPT, [], over.signal);
-    stdin.end();
+    const { stdout, stderr } = await shell.start(SCRIPT, [], over.signal);
     stderr.resume();
     for await (const chunk of stdout) text = (text + String(chunk)).slice(-KEPT);
   }

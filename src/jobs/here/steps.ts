@@ -79,8 +79,9 @@ export function hereSteps(job: Job, run: HereRun, steps: Steps, context: Context
     },
 
     async keep(why) {
-      void run.pace.reach(name, 'fetched');
       await steps.keep(why);
+      // Only now do the others know that this one does not end.
+      void run.pace.reach(name, 'fetched');
     },
 
     /** Waits until the results of all members are here, unless this one must end now. */

@@ -1,10 +1,8 @@
-import { dirname } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import { errorCode } from '../../system/error-code.ts';
-import { privateFolder } from '../../system/files.ts';
 import { HolderLives, isLocked, UNTIL_ABANDONED, withLock } from '../../system/lock.ts';
 import { type JobRecord, jobPath } from './record.ts';
 
@@ -39,7 +37,6 @@ export async function withJob<T>(
   let isBegun = false;
   try {
     const path = await jobPath(uid, 'json', context);
-    await privateFolder(dirname(path));
     const begin = () => {
       isBegun = true;
       return work();

@@ -132,6 +132,8 @@ const schema = lazy(() => {
     kept: z.nullable(z.enum(['command', 'results'])),
     /** Why the instance refused the last sign-in of `reap`; null after a successful one. */
     sign_in_refused: z.optional(maybeText),
+    /** Why the last copy of the results failed, and whether a path is missing on the instance. */
+    uncopied: z.optional(z.nullable(z.object({ why: text, isMissing: z.boolean() }))),
     report: z.nullable(jobReport()),
   });
 });
@@ -179,6 +181,11 @@ export function isCollected(record: JobRecord): boolean {
   const { fetch, output_kept_at } = record;
   const areFetched = hasFailedSetup(record) || fetch.every(({ fetched_at }) => fetched_at !== null);
   return output_kept_at !== null && areFetched;
+}
+
+/** Returns the paths whose results this computer has received. */
+export function receivedPaths({ fetch }: JobRecord): StoredFetch[] {
+  return fetch.filter(({ fetched_at, unplaced }) => fetched_at !== null || unplaced != null);
 }
 
 /** Returns the part of a record that decides what to do next. */
@@ -298,18 +305,39 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Returns the IDs of the instances with a job, of every account. Skips unreadable files. */
-export function jobIdsIn(state: string): string[] {
-  return uidsIn(state).flatMap((uid) => {
+/**
+ * Returns the instances with a job, of every account, oldest job first, with the status as far as
+ * this computer knows it; '' for a job that may run. Skips unreadable files.
+ */
+export function jobsIn(state: string): { readonly id: string; readonly state: string }[] {
+  const found = uidsIn(state).flatMap((uid) => {
     try {
       const text = readFileSync(join(state, 'jobs', `${encodeURIComponent(uid)}.json`), 'utf8');
-      const { id } = z.looseObject({ id: z.string() }).parse(JSON.parse(text));
-      return [id];
+      const job = schema().parse(JSON.parse(text));
+      return isRented(job) ? [job] : [];
     } catch {
       // Tab completes what it can.
       return [];
     }
   });
+  return found
+    .sort(newestFirst)
+    .reverse()
+    .map((job) => ({ id: job.id, state: knownStatus(job) }));
+}
+
+function knownStatus(job: JobRecord): string {
+  return job.ended_at === null && job.exit_code === null ? '' : overStatus(job);
+}
+
+/**
+ * Returns the status of a job whose command does not run any more. A command that was never started
+ * is not lost, nor is one that ran until its instance was terminated.
+ */
+export function overStatus(job: JobRecord): 'EXITED' | 'LOST' | 'TERMINATED' {
+  const { exit_code, command_started_at, lost_at, here } = job;
+  if (exit_code !== null || command_started_at === null) return 'EXITED';
+  return lost_at !== null || here ? 'LOST' : 'TERMINATED';
 }
 
 /**

@@ -86,7 +86,6 @@ async function followOnce(
     return { end: undefined, begun, reason: error.message };
   }
   try {
-    running.stdin.end();
     const words = lastOf(running.stderr);
     const frames = begunBy(afterLine(running.stdout, FOLLOWING), () => {
       begun = true;
@@ -133,7 +132,6 @@ export async function offsetsOf(
   signal: AbortSignal,
 ): Promise<Offsets> {
   const running = await shell.start(OFFSETS, [unit, String(count)], signal);
-  running.stdin.end();
   const [printed, words, code] = await Promise.all([
     lastOf(running.stdout),
     lastOf(running.stderr),

@@ -18,8 +18,18 @@ export interface Printed {
 
 /** Runs `sh` scripts on an instance, each over its own SSH connection. */
 export interface RemoteShell {
-  /** Starts a script, and stops it when the signal aborts. Throws CliError if ssh is missing. */
-  start(script: string, args: readonly string[], signal: AbortSignal): Promise<Piped>;
+  /**
+   * Starts a script whose stdin is `input`, and stops it when the signal aborts. Throws CliError if
+   * ssh is missing.
+   */
+  start(
+    script: string,
+    args: readonly string[],
+    signal: AbortSignal,
+    input?: string,
+  ): Promise<Piped>;
+  /** Starts a script as `start` does, but leaves stdin open for the caller. */
+  open(script: string, args: readonly string[], signal: AbortSignal): Promise<Piped>;
   /** Runs a short script to its end; `input` is its stdin. Throws the signal's reason. */
   run(script: string, input: string, signal: AbortSignal): Promise<Printed>;
   /** ssh command for a program that starts ssh itself. */
@@ -42,7 +52,7 @@ export function createRemoteShell(
   const ssh = batchSsh(endpoint, how);
   const [file = 'ssh', ...options] = ssh.words;
 
-  async function start(
+  async function open(
     script: string,
     args: readonly string[],
     signal: AbortSignal,
@@ -65,17 +75,27 @@ export function createRemoteShell(
     return running;
   }
 
+  const start = closing(open);
   return {
     ssh,
     home,
+    open,
     start,
     async run(script, input, signal) {
-      const running = await start(script, [], signal);
-      running.stdin.end(input);
+      const running = await start(script, [], signal, input);
       const all = [lastOf(running.stdout), lastOf(running.stderr), running.ended] as const;
       const [stdout, stderr, code] = await orAborted(Promise.all(all), signal);
       return { code, stdout, stderr };
     },
+  };
+}
+
+/** Returns the `start` of a shell: what nobody closes keeps its script from ending. */
+export function closing(open: RemoteShell['open']): RemoteShell['start'] {
+  return async (script, args, signal, input = '') => {
+    const running = await open(script, args, signal);
+    running.stdin.end(input);
+    return running;
   };
 }
 

@@ -207,6 +207,16 @@ send KILL; ended 5 || exit 1
   printf '%s\\n' $c 1<>exit.new; mv exit.new exit
 }`;
 
+export const WROTE_NOTHING = 'gpucloud-run wrote nothing';
+
+/**
+ * Prints whether nothing in the command's folder has changed since its supervisor started. Follows
+ * symlinks, which may lead to another disk, and prints nothing if \`find\` fails or is missing.
+ */
+export const WROTE = `cd ${WORK} && [ -f ../since ] &&
+first=$({ find -L . -newer ../since || echo unknown; } | head -n 1) &&
+[ -z "$first" ] && echo '${WROTE_NOTHING}'`;
+
 export const BUSY = 'gpucloud-run busy';
 export const FREE = 'gpucloud-run free';
 

@@ -65,12 +65,14 @@ export async function fetchAll(
   context: Context,
 ): Promise<void> {
   const { record, stops } = job;
-  const { interrupts, err } = context;
+  const { interrupts, err, host } = context;
   const explain = () => {
     if (stops.last.aborted) return;
     const ends = record.on ? 'leaves' : 'terminates';
     const what = job.together?.what ?? record.name;
-    err.note(`Still fetching results. Ctrl-C again ${ends} ${what} and skips the rest.`);
+    // An agent has no second Ctrl-C.
+    const again = host.session ? '' : ` Ctrl-C again ${ends} ${what} and skips the rest.`;
+    err.note(`Still fetching results.${again}`);
   };
   const copying: Copying = {
     ...copyingFrom(shell, stops.last, (what) => err.warn('copy', what), context),

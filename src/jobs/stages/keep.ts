@@ -7,17 +7,26 @@ import type { Target } from '../../instances/resolve.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
+import { billsText, whereElse, whereResultsAre } from '../end/end-job.ts';
 import type { JobRecord, RentedRecord } from '../record/record.ts';
 
-/** Milliseconds to keep an instance whose results could not be copied. */
 const FOR_RESULTS = 30 * 60_000;
+
+/** Returns for how long to keep an instance whose results could not be copied, in milliseconds. */
+export function keptFor({ keep_on_failure: time }: Pick<JobRecord, 'keep_on_failure'>): number {
+  return time ?? FOR_RESULTS;
+}
 
 interface Keeping {
   readonly why: NonNullable<JobRecord['kept']>;
   /** Whether nothing of the job is left on the instance. */
   readonly isEmpty: boolean;
-  /** Whether a scheduled `reap` ends the instance, so that this process need not stay. */
+  /** Whether a path of `--fetch` is missing on the instance. */
+  readonly isMissing: boolean;
+  /** Whether a scheduled `reap` ends the instance. */
   readonly isArmed: boolean;
+  /** Whether this process stays to end the instance, since nothing else would. */
+  readonly waits: boolean;
   /** Whether Ctrl-C only leaves the job, as in `jobs attach`. */
   readonly leaves: boolean;
 }
@@ -28,20 +37,22 @@ interface Keeping {
  */
 export function keep(
   record: RentedRecord,
-  { why, isEmpty, isArmed, leaves }: Keeping,
+  { why, isEmpty, isMissing, isArmed, waits, leaves }: Keeping,
   context: Context,
 ): Promise<void> {
-  const { name, keep_on_failure: time } = record;
+  const { name } = record;
   return context.shielded(async (own) => {
-    const { what, next } = keptText(record, { why, isEmpty, isArmed });
+    const { what, next } = keptText(record, { why, isEmpty, isMissing, waits });
     const leftTo = endsRentals(own.host.session) ? ' until the session ends' : ', and it bills on';
     const onCtrlC = leaves ? `Ctrl-C leaves it${leftTo}.` : 'Ctrl-C terminates it now.';
     try {
-      const until = await setEarlier(record, time ?? FOR_RESULTS, own);
+      const until = await setEarlier(record, keptFor(record), own);
       const ends = minuteText(Date.parse(until));
       const how = isArmed
         ? `it bills until ${ends}.`
-        : `it bills until ${ends}. Nothing else terminates it then, so gpucloud waits${why === 'results' ? ', tries again every minute' : ''} and terminates it. ${onCtrlC}`;
+        : !waits
+          ? `it ${await billsText(record.id, own)}.`
+          : `it bills until ${ends}. Nothing else terminates it then, so gpucloud waits${why === 'results' ? ', tries again every minute' : ''} and terminates it. ${onCtrlC}`;
       own.err.warn('may_be_billing', `Kept ${what}: ${how} ${next}`);
     } catch (error) {
       const { message } = error instanceof CliError ? error : unforeseen(error);
@@ -65,7 +76,7 @@ async function setEarlier({ id, name }: Target, time: number, context: Context):
 
 function keptText(
   { id, name }: Target,
-  { why, isEmpty, isArmed }: Pick<Keeping, 'why' | 'isEmpty' | 'isArmed'>,
+  { why, isEmpty, isMissing, waits }: Omit<Keeping, 'isArmed' | 'leaves'>,
 ) {
   const typed = typedName(name, id);
   const ssh = gpucloud('instances', 'ssh', typed);
@@ -74,12 +85,18 @@ function keptText(
     const what = `${name}, although its job's folder is gone, so that you can look for the results`;
     return { what, next: `Connect: ${ssh}. Terminate it: ${stop}` };
   }
+  if (why === 'results' && isMissing) {
+    return {
+      what: `${name} with its results`,
+      next: `A path of --fetch is missing there. To ${waits ? `${whereResultsAre(typed)}; then terminate it` : `${whereElse(typed)}; give the results up`}: ${gpucloud('jobs', 'stop', typed, '--no-fetch')}`,
+    };
+  }
   return why === 'results'
     ? {
         what: `${name} with its results`,
-        next: isArmed
-          ? `Fix the cause, then fetch and terminate: ${gpucloud('jobs', 'attach', typed)}. Connect: ${ssh}`
-          : `Fix the cause while gpucloud waits. Connect: ${ssh}`,
+        next: waits
+          ? `Fix the cause while gpucloud waits. Connect: ${ssh}`
+          : `Fix the cause, then fetch and terminate: ${gpucloud('jobs', 'attach', typed)}. Connect: ${ssh}`,
       }
     : {
         what: name,

@@ -37,7 +37,6 @@ export async function receiveOutput(job: Job, context: Context): Promise<Receive
       return typeof found === 'object' && found.state !== 'running';
     },
     onFault({ message }) {
-      phases.clear();
       output.endLine();
       err.warn('local_storage', `${message} Printing continues.`);
     },

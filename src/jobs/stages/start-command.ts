@@ -12,8 +12,7 @@ export async function startCommand(
   job: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const running = await shell.start(START, [], signal);
-  running.stdin.end(supervisorOf(command, job));
+  const running = await shell.start(START, [], signal, supervisorOf(command, job));
   const words = lastOf(running.stderr);
   for await (const _rest of afterLine(running.stdout, STARTED)) {
     // The supervisor keeps this connection open, but does not need it.

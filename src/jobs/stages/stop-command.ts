@@ -36,7 +36,6 @@ async function signalCommand(
   signal: AbortSignal,
 ): Promise<void> {
   const running = await shell.start(STOP, [String(patience)], signal);
-  running.stdin.end();
   running.stdout.resume();
   const words = lastOf(running.stderr);
   const code = await running.ended;

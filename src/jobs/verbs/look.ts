@@ -3,6 +3,8 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { instanceIn, readInstance } from '../../instances/read.ts';
 import type { Target } from '../../instances/resolve.ts';
+import { nextStep } from '../../instances/status.ts';
+import { typedName } from '../../rules/names.ts';
 import { instanceStatus, leadsTo } from '../../rules/statuses.ts';
 import { type HowToReach, sshOptions } from '../../ssh/reach.ts';
 import { signInFinder } from '../../ssh/sign-in.ts';
@@ -40,7 +42,10 @@ export async function look(
     if (leadsTo('TERMINATED', status)) return { isOver: true, instance };
     // SSH may still work in ERROR.
     const isWithout = instanceStatus(status).ssh === 'no' || instance.ip_address == null;
-    if (isWithout) throw new CliError('wrongState', `${name} is ${status}.`);
+    if (isWithout) {
+      const hint = nextStep(status, typedName(name, id));
+      throw new CliError('wrongState', `${name} is ${status}.`, { hint });
+    }
     const { how: way } = await signInFinder(how, context)(instance);
     const endpoint = sshEndpoint(instance, way);
     const ssh = await sshOptions(id, way, context);

@@ -13,6 +13,7 @@ import {
   hasFailedSetup,
   isRented,
   type JobRecord,
+  overStatus,
   readAllJobs,
   readJob,
 } from '../record/record.ts';
@@ -38,7 +39,56 @@ export async function jobRows(from: number, context: Context) {
   const rows = await eachBounded(wanted, SSH_AT_ONCE, async (job) =>
     rowOf(await adoptIfLeft(job, context), context),
   );
-  return { rows, newer };
+  // Whose exit is stored, so that the paths of --fetch that are not copied were tried.
+  const uncopied = wanted.filter(
+    ({ exit_code, fetch }) =>
+      exit_code !== null && fetch.some(({ fetched_at }) => fetched_at === null),
+  );
+  const lost = lostLately(wanted, context);
+  return { rows, newer, lost, uncopied: new Set(uncopied.map(({ id }) => id)) };
+}
+
+const DAY = 86_400_000;
+
+/** Returns the jobs of the last day that ended without their results. */
+export function lostLately<T extends JobRecord>(
+  jobs: readonly T[],
+  { clock }: Pick<Context, 'clock'>,
+): T[] {
+  return jobs.filter((job) => {
+    const { ended_at } = job;
+    const isLate = ended_at !== null && clock.now() - Date.parse(ended_at) < DAY;
+    return isLate && (phaseOf(job) === 'fetching' || isEndedWhileStopped(job));
+  });
+}
+
+/** Whether gpucloud terminated the instance before it could read the command's exit code or copy. */
+function isEndedWhileStopped({
+  exit_code,
+  command_started_at,
+  ending_at,
+  reason,
+  fetch,
+}: JobRecord) {
+  const isUncopied = fetch.some(({ fetched_at }) => fetched_at === null);
+  const isStarted = command_started_at !== null && exit_code === null;
+  return isStarted && isUncopied && ending_at !== null && reason !== null;
+}
+
+/**
+ * Checks how an open job stands now. Returns undefined once nothing can be copied any more: the job
+ * rented no instance, or its instance is terminated or unknown to the service.
+ */
+export async function openStatus(
+  open: JobRecord,
+  context: Context,
+): Promise<JobRow['status'] | undefined> {
+  const { job, isAlive } = await adoptIfLeft(open, context);
+  if (job.ended_at !== null) return undefined;
+  const seen = await lookOnce(job, context);
+  const isFault = seen instanceof CliError;
+  if (isFault ? seen.failure === 'notFound' : seen?.isOver === true) return undefined;
+  return stateNow(job, isAlive, isFault ? undefined : seen).status;
 }
 
 export async function jobDetails(typed: string, context: Context): Promise<JobDetails> {
@@ -94,11 +144,14 @@ async function rowOf({ job, isAlive }: Found, context: Context): Promise<JobRow>
   }
   const seen = await seenNow(job, context);
   const { deadline = null } = id === null ? {} : await (await context.journal()).ends(id);
+  // Nothing has stored this exit yet.
+  const exit = seen?.isOver === false && seen.exitCode !== undefined ? exitOf(seen.exitCode) : {};
   return {
     ...given,
+    phase: phaseOf({ ...job, ...exit }),
     ...stateNow(job, isAlive, seen),
     ...(seen?.isOver === false && seen.isSetup ? { phase: 'setup' as const } : {}),
-    seconds: Math.max(0, secondsTo(context.clock.now() - overFor(seen, context), job)),
+    seconds: Math.max(0, secondsTo(endOf(job, seen, context), job)),
     cost: null,
     cost_at_most: on ? null : costAtMost(seen?.instance, context.serviceClock.now()),
     ends_at: seen?.isOver === true ? null : deadline,
@@ -106,12 +159,24 @@ async function rowOf({ job, isAlive }: Found, context: Context): Promise<JobRow>
 }
 
 async function seenNow(job: JobRecord, context: Context): Promise<Seen | undefined> {
+  const seen = await lookOnce(job, context);
+  return seen instanceof CliError ? undefined : seen;
+}
+
+/** Returns the error after a warning if the instance did not respond. */
+async function lookOnce(job: JobRecord, context: Context): Promise<Seen | CliError | undefined> {
   if (!isRented(job) || job.here) return undefined;
   return look(job, sameSignIn(job), LOOK, context).catch((error: unknown) => {
     if (!(error instanceof CliError) || isInterrupt(error)) throw error;
     context.err.warn('connection', error.message);
-    return undefined;
+    return error;
   });
+}
+
+/** Returns when the command exited; else now, or when its instance was terminated. */
+function endOf({ exited_at }: JobRecord, seen: Seen | undefined, context: Context): number {
+  const now = context.clock.now() - overFor(seen, context);
+  return exited_at === null ? now : Math.min(Date.parse(exited_at), now);
 }
 
 /** Returns how long ago the instance was terminated, by the service's clock, in milliseconds. */
@@ -125,10 +190,11 @@ function secondsTo(time: number, { started_at }: JobRecord): number {
 }
 
 /** Returns the last phase that a job reached. */
-function phaseOf(job: JobRecord): JobRow['phase'] {
+export function phaseOf(job: JobRecord): JobRow['phase'] {
   if (job.ending_at !== null && job.ended_at === null) return 'terminating';
   if (hasFailedSetup(job)) return 'setup';
-  if (job.ended_at !== null && job.exit_code !== null) return 'done';
+  const isFetched = job.fetch.every(({ fetched_at }) => fetched_at !== null);
+  if (job.ended_at !== null && job.exit_code !== null && isFetched) return 'done';
   if (job.exit_code !== null) return 'fetching';
   if (job.command_started_at !== null) return 'running';
   if (job.signed_in_at !== null) return 'copying';
@@ -137,17 +203,11 @@ function phaseOf(job: JobRecord): JobRow['phase'] {
 
 type State = Pick<JobRow, 'status' | 'exit_code'>;
 
-/**
- * A command that was never started is not lost: its job has the exit code of its report. Nor is one
- * that ran until its instance was terminated.
- */
+/** A job whose command was never started has the exit code of its report. */
 function overState(job: JobRecord): State {
-  const { exit_code, command_started_at, lost_at, here } = job;
-  if (exit_code !== null || command_started_at === null) {
-    const reported = hasFailedSetup(job) ? job.report?.exit_code : undefined;
-    return { status: 'EXITED', exit_code: reported ?? exit_code };
-  }
-  return { status: lost_at !== null || here ? 'LOST' : 'TERMINATED', exit_code };
+  const status = overStatus(job);
+  const reported = status === 'EXITED' && hasFailedSetup(job) ? job.report?.exit_code : undefined;
+  return { status, exit_code: reported ?? job.exit_code };
 }
 
 function stateNow(job: JobRecord, isAlive: boolean, seen: Seen | undefined): State {

@@ -160,7 +160,7 @@ export function placed(cell: Shown, column: LayoutColumn, spare: number, paint: 
 }
 
 export function headerCells(layout: Layout): readonly Shown[] {
-  return layout.columns.map(({ header }) => ({ text: header, colour: 'bold', numeric: false }));
+  return layout.columns.map(({ header }) => ({ ...NO_CELL, text: header, colour: 'bold' }));
 }
 
 /** Removes trailing spaces from each line, in linear time. */

@@ -93,7 +93,20 @@ async function tableOf(
   const shown = rows.map((row) => row.map((cell, at) => shownCell(cell, columns[at]?.kind, style)));
   const { kept, cells } = withoutBars(columns, shown, style);
   const layout = fittingLayout(kept, cells, style.cells, limits);
-  return (await tableText(cells, layout, style)) + below;
+  const text = await tableText(cells, layout, style);
+  const [from, to = from] = [layout.columns.length, limits.needed];
+  if (from >= to) return text + below;
+  const [header = '', ...lines] = text.trimEnd().split('\n');
+  const all = lines.map((line, at) => {
+    const needed = kept.slice(from, to).flatMap((column, index) => {
+      const cell = cells[at]?.[from + index];
+      // A missing value of the row needs no line of its own.
+      if (cell === undefined || rows[at]?.[from + index] == null) return [];
+      return `  ${clamp(`${column.short ?? column.header} ${cell.text}`, style.cells - GAP)}`;
+    });
+    return [line, ...needed].join('\n');
+  });
+  return `${[header, ...all].join('\n')}\n${below}`;
 }
 
 /**

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../../src/errors.ts';
 import {
   createSandboxWorld,
   createWorld,
@@ -84,9 +85,8 @@ describe('in the sandbox', () => {
       ['api-keys', 'create', 'ci'],
       ['api', 'POST', '/api-keys', '-f', 'name=ci', '--show-secrets'],
     ]) {
-      const { code, stderr, requests } = await world.cli(argv, { isStdoutNull: true });
+      const { code, requests } = await world.cli(argv, { isStdoutNull: true });
       expect({ code, requests }).toEqual({ code: 9, requests: [] });
-      expect(stderr).toContain('so the secret would be lost. No key created.');
     }
   });
 
@@ -99,7 +99,6 @@ describe('in the sandbox', () => {
     expect(list.stdout).toContain('built-in,true');
     const saved = await world.cli([...argv, 'create', 'ci', '--save-profile', 'work'], { env });
     expect(saved).toMatchObject({ code: 2, stdout: '' });
-    expect(saved.stderr).toContain("uses its built-in service and doesn't need a key in a profile");
     expect((await world.cli([...argv, 'list', '-q'], { env })).stdout.trim().split('\n')).toEqual([
       expect.any(String),
     ]);
@@ -184,7 +183,6 @@ describe('create', () => {
     expect(list.requests[0]?.headers['x-api-key']).toBe(SECRET);
     const unasked = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work']);
     expect(unasked).toMatchObject({ code: 2, stdout: '', requests: [] });
-    expect(unasked.stderr).toContain('Replace the key in the profile "work"');
     const replaced = await world.cli(
       ['--profile', 'work', 'api-keys', 'create', 'ci', '--save-profile', 'work', '--yes'],
       { env },
@@ -221,8 +219,6 @@ describe('create', () => {
     const argv = ['api-keys', 'create', 'ci', '--save-profile', 'work'];
     const failed = await world.cli(argv);
     expect(failed).toMatchObject({ code: 9, stdout: `${SECRET}\n` });
-    expect(failed.stderr).toContain('Created API key ci (k1), but: ');
-    expect(failed.stderr).toContain('The secret is only on stdout.');
     expect(failed.stderr).not.toContain(SECRET);
   });
 
@@ -242,10 +238,25 @@ describe('create', () => {
     });
     const result = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work']);
     expect(result).toMatchObject({ code: 9, stdout: `${SECRET}\n` });
-    expect(result.stderr).toContain('another program changed the profile');
     const config = await readFile(join(world.home, 'config/config.json'), 'utf8');
     expect(config).toContain('theirs');
     expect(config).not.toContain(SECRET);
+  });
+
+  test('waits for the response after the first Ctrl-C, and stops waiting at the second', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const world = await createWorld({
+      handler: ({ method }) => {
+        if (method === 'GET') return ok([]);
+        first.abort(new CliError('interrupted', 'Interrupted.'));
+        setImmediate(() => second.abort(new CliError('interrupted', 'Interrupted.')));
+        return new Promise(() => undefined);
+      },
+    });
+    const interrupts = { first: first.signal, second: second.signal };
+    const { code, stderr } = await world.cli(['api-keys', 'create', 'ci'], { interrupts });
+    expect(code).toBe(7);
+    expect(stderr).toContain('Waiting for the response: API key ci may already exist.');
   });
 
   test("reports a key that may exist after a lost response, and doesn't create the key file", async () => {
@@ -253,8 +264,6 @@ describe('create', () => {
     const path = join(world.home, 'ci.key');
     const result = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
     expect(result).toMatchObject({ code: 7, stdout: '' });
-    expect(result.stderr).toContain('A key may exist. Its secret is lost.');
-    expect(result.stderr).toContain('hint: Check whether the key exists: gpucloud api-keys list');
     expect(sent(result.requests)).toEqual(['POST /api-keys']);
     await expect(stat(path)).rejects.toThrow('ENOENT');
   });
@@ -293,7 +302,6 @@ describe('create', () => {
       const path = join(world.home, 'ci.key');
       const saved = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
       expect(saved).toMatchObject({ code, stdout: '' });
-      expect(saved.stderr).toContain(`which is saved in ${path} (mode 0600).`);
       expect(await readFile(path, 'utf8')).toBe(`${SECRET}\n`);
       const work = ['--save-profile', 'work'];
       expect((await world.cli(['api-keys', 'create', 'ci', ...work])).code).toBe(code);
@@ -394,7 +402,6 @@ describe('list', () => {
     });
     const list = await world.cli(['api-keys', 'list', '--columns', 'name,in_use', '-o', 'csv']);
     expect(list.stdout.split('\n')).toEqual(['name,in_use', 'a,', 'b,', 'c,false', '']);
-    expect(list.stderr).toContain('Could not determine which key is in use');
     const json = await world.cli(['api-keys', 'list', '--json']);
     expect(json.stdout).not.toContain(SECRET);
   });

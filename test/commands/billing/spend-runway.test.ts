@@ -38,6 +38,20 @@ describe('billing spend', () => {
     );
   });
 
+  test('prints also the other types and the period of each row as CSV', async () => {
+    service.transaction('USAGE_CHARGE', '0.3', HOUR);
+    service.transaction('REFUND', '0.05', HOUR);
+    service.transaction('DEPOSIT', '500', HOUR);
+    service.transaction('BONUS', '7.5', HOUR);
+    service.transaction('NEW_TYPE', '2', HOUR);
+    const columns = 'bonus,deposited,refunded,charged,spent,other,transactions,from,to,period';
+    const argv = ['billing', 'spend', '-o', 'csv', '--columns', columns];
+    const [from, to] = [15, 16].map((day) => new Date(2026, 0, day).toISOString());
+    expect((await world.cli(argv)).stdout).toBe(
+      `${columns}\n7.50,500.00,0.05,0.30,0.25,NEW_TYPE 2.00,5,${from},${to},2026-01-15\n`,
+    );
+  });
+
   test('estimates the cost per instance, and shows the rest', async () => {
     await known(service.instance('trainer', { created_at: service.ago(2 * HOUR) }));
     service.transaction('USAGE_CHARGE', '200', HOUR);
@@ -56,8 +70,56 @@ describe('billing spend', () => {
     const { stdout, stderr } = await world.cli(['billing', 'spend', '--by', 'instance']);
     expect(stdout).toMatch(/^not attributed +- +- +- +- +20\.20$/m);
     expect(stderr).toContain(
-      'Estimates: price times hours since creation, also while stopped. They may exceed the charges.\n',
+      'Estimates: price times hours since creation, for an instance that is stopped or ended until paid_until, or the exact cost of a finished job.\n',
     );
+  });
+
+  test.each([
+    ['2026-01-10', '2026-01-14', 'from 2026-01-10 to 2026-01-14'],
+    ['2026-01-10T06:00', '2026-01-14T18:00', 'from 2026-01-10 06:00 to 2026-01-14 18:00'],
+    ['2026-01-14', '2026-01-14', 'from 2026-01-14 to 2026-01-14'],
+  ])('names the last day of the period: %s, %s', async (since, until, range) => {
+    service.transaction('USAGE_CHARGE', '10', DAY);
+    const argv = ['billing', 'spend', '--since', since, '--until', until];
+    expect((await world.cli(argv)).stderr).toMatch(new RegExp(`^Spent [\\d.]+ ₽ ${range}\\.\n`));
+    const { stderr } = await world.cli([...argv, '--by', 'instance']);
+    expect(stderr).toContain(` ₽ ${range}.\n`);
+  });
+
+  test('explains estimates above the charges', async () => {
+    const running = { created_at: service.ago(2 * HOUR), last_billed_at: service.ago(HOUR) };
+    await known(service.instance('trainer', running));
+    service.transaction('USAGE_CHARGE', '89.90', HOUR);
+    const { stdout, stderr } = await world.cli(['billing', 'spend', '--by', 'instance']);
+    expect(stdout).toMatch(/^not charged +- +- +- +- +-89\.90$/m);
+    expect(stderr).toContain(
+      'The charges are 89.90 ₽ less than the estimates: these also count time before an instance started, while it was stopped, and since its last charge (up to 89.90 ₽ now).\n',
+    );
+  });
+
+  test('marks and names an instance that was stopped and started again', async () => {
+    const weekly = service.instance('weekly', {
+      created_at: service.ago(44 * HOUR),
+      status: 'STOPPED',
+      paid_until: service.ago(42 * HOUR),
+    });
+    const steady = service.instance('steady', { created_at: service.ago(42 * HOUR) });
+    await known(weekly, steady);
+    service.instances.set(weekly, { ...service.instances.get(weekly), status: 'ACTIVE' });
+    const argv = ['billing', 'spend', '--by', 'instance', '--since', '7d'];
+    const { stdout, stderr } = await world.cli(argv);
+    expect(stdout).toMatch(/^NAME .* COST ESTIMATE +NOTE$/m);
+    expect(stdout).toMatch(/^weekly .* 44\.00 +3955\.60 +was stopped$/m);
+    expect(stdout).toMatch(/^steady .* 42\.00 +3775\.80 +-$/m);
+    expect(stderr).toContain(
+      'weekly was stopped for a time, which its hours and cost may count too. To see its charges: gpucloud instances events weekly --type BILLING\n',
+    );
+    expect((await spend(...argv.slice(2))).rows).toMatchObject([
+      { name: 'weekly', was_stopped: true },
+      { name: 'steady' },
+      { id: null },
+    ]);
+    expect((await world.cli([...argv, '-o', 'csv'])).stdout).not.toContain('NOTE');
   });
 
   /** Sets the service's clock two days ahead of the computer's. */
@@ -113,14 +175,19 @@ describe('billing spend', () => {
   });
 
   test('lists undocumented transaction types separately', async () => {
-    service.transaction('CASHBACK', '12.345', HOUR);
+    for (const amount of ['12.345', '1']) service.transaction('CASHBACK', amount, HOUR);
+    service.transaction('USAGE_CHARGE', '2', HOUR);
     const { rows } = await spend();
-    expect(rows.at(-1)).toMatchObject({
-      spent: '0.00',
-      other: [{ type: 'CASHBACK', direction: 'INCOMING', amount: '12.345', count: 1 }],
+    expect(rows.at(-1)).toEqual({
+      period: '2026-01-15',
+      from: new Date(2026, 0, 15).toISOString(),
+      to: new Date(2026, 0, 16).toISOString(),
+      ...{ spent: '2.00', charged: '2.00', refunded: '0.00', deposited: '0.00', bonus: '0.00' },
+      other: [{ type: 'CASHBACK', direction: 'INCOMING', amount: '13.345', count: 2 }],
+      transactions: 3,
     });
     expect((await world.cli(['billing', 'spend'])).stderr).toContain(
-      'CASHBACK 12.345 ₽ (incoming, not included)',
+      '\nAlso: CASHBACK 13.345 ₽ (incoming, not included).\n',
     );
   });
 
@@ -308,6 +375,16 @@ describe('billing runway', () => {
     service.broken.clear();
     await known(service.instance('told'));
     expect((await runway()).doc).toMatchObject({ hours_left_unknown: null, hours_left: '111.23' });
+  });
+
+  test('prints every column as CSV', async () => {
+    await known(service.instance('trainer'));
+    service.transaction('USAGE_CHARGE', '100', HOUR);
+    const columns = 'as_of,balance,below,hours_left,per_hour,runs_out_at,unexplained_per_hour';
+    const argv = ['billing', 'runway', '--fail-below', '1', '-o', 'csv', '--columns', columns];
+    expect((await world.cli(argv)).stdout).toBe(
+      `${columns}\n2026-01-15T12:00:00.000Z,10000.00,false,111.23,89.90,2026-01-20T03:14:04.000Z,0.00\n`,
+    );
   });
 
   test('exits with 10 if a price is unknown, except for a limit in roubles', async () => {

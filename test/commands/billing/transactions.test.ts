@@ -102,11 +102,11 @@ describe('billing transactions, a page', () => {
     expect(sent(requests)).toEqual(['GET /billing/transactions?page=3']);
   });
 
-  it.each([['--json'], ['-o', 'jsonl'], ['--query', 'length(@)'], ['--json', '--limit', '20']])(
+  it.each(['--json', '-o jsonl', '--query length(@)', '--json --limit 20'])(
     'warns in data formats that more pages follow: %s',
-    async (...flags) => {
+    async (flags) => {
       const world = await worldOf({ rows: rows(45) });
-      const { code, stderr } = await world.cli(list(...flags));
+      const { code, stderr } = await world.cli(list(...flags.split(' ')));
       expect(code).toBe(0);
       const text = 'Page 1 of 3 (45 transactions): --page 2 for the next, --all for all.';
       expect(stderrLines(stderr)).toEqual([{ warning: { code: 'more_pages', message: text } }]);
@@ -197,9 +197,8 @@ describe('billing transactions --all', () => {
         body: { data: page, meta: { total: 1e6, page: 1, limit: 1000, total_pages: 1000 } },
       }),
     });
-    const { code, stderr, requests } = await world.cli(list('--all', '-q'));
+    const { code, requests } = await world.cli(list('--all', '-q'));
     expect(code).toBe(10);
-    expect(stderr).toContain('the same transactions on every page (page 6)');
     // The sixth page stops the read; the seventh may already be in flight.
     expect([6, 7]).toContain(requests.length);
   });
@@ -211,7 +210,6 @@ describe('billing transactions --all', () => {
     });
     const table = await world.cli(list('--all', '--limit', '10'));
     expect(table.code).toBe(1);
-    expect(table.stderr).toContain('enough');
     expect(table.stderr).not.toContain('Totals');
     const json = await world.cli(list('--all', '--limit', '10', '--json'));
     expect(json.code).toBe(1);
@@ -257,11 +255,10 @@ describe('billing transactions, a period', () => {
 
   it('filters only the page given with --page', async () => {
     const world = await worldOf(january);
-    const { stdout, stderr, requests } = await world.cli(
+    const { stdout, requests } = await world.cli(
       list('--page', '1', '--limit', '2', '--since', '1d', '-o', 'id'),
     );
     expect(stdout).toBe('t-1\n');
-    expect(stderr).toContain('Filtering only page 1 on this computer');
     expect(requests).toHaveLength(1);
   });
 
@@ -273,9 +270,8 @@ describe('billing transactions, a period', () => {
         row(3, { created_at: '2020-01-01T00:00:00Z' }),
       ],
     });
-    const { stdout, stderr } = await world.cli(list('--since', '1d', '-q'));
+    const { stdout } = await world.cli(list('--since', '1d', '-q'));
     expect(stdout).toBe('t-1\nt-2\n');
-    expect(stderr).toContain('warning: Included transactions with an unreadable time: 2.\n');
   });
 });
 

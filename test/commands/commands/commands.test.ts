@@ -165,12 +165,11 @@ describe('commands PATH', () => {
     expect(rows.stdout).not.toContain('instances');
   });
 
-  test.each([['nothing'], ['drives', 'nothing'], ['drives', 'get', 'more']])(
+  test.each(['nothing', 'drives nothing', 'drives get more'])(
     'exits with 2 for the unknown command %j',
-    async (...path) => {
-      const { code, stdout, stderr } = await world.cli(['commands', ...path]);
+    async (path) => {
+      const { code, stdout } = await world.cli(['commands', ...path.split(' ')]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toContain(`unknown command '${path.join(' ')}'`);
     },
   );
 });

@@ -1,6 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
+import { RentingService } from '../../support/renting-service.ts';
+import { createWorld } from '../../support/run-cli.ts';
 import { calls, DRIVE, ID, worldOf } from './world.ts';
 
 describe('drives list', () => {
@@ -26,7 +28,7 @@ describe('drives list', () => {
     expect(calls(requests)).toEqual(['GET /storage/drives']);
   });
 
-  it('keeps the instance and the price on 80 columns, rather than the ID and the size', async () => {
+  it('keeps the size, the price and the instance on 80 columns, rather than the ID and the use', async () => {
     const holder = '3f0c5d9e-1111-4222-8333-444455556666';
     const world = await worldOf({ ...DRIVE, status: 'IN_USE', current_instance_id: holder });
     const shown = async (columns: number) =>
@@ -35,16 +37,26 @@ describe('drives list', () => {
       );
     expect(await shown(80)).toBe(
       [
-        'NAME      STATUS        USED  PER HOUR  INSTANCE',
-        `datasets  IN_USE  125.00 GiB    6.00 ₽  ${holder}`,
+        'NAME      STATUS    SIZE  PER HOUR  INSTANCE',
+        `datasets  IN_USE  500 GB    6.00 ₽  ${holder}`,
         '',
       ].join('\n'),
     );
     expect(await shown(66)).toBe(
-      ['NAME      STATUS  PER HOUR  INSTANCE', `datasets  IN_USE    6.00 ₽  ${holder}`, ''].join(
-        '\n',
-      ),
+      ['NAME      STATUS    SIZE  PER HOUR', 'datasets  IN_USE  500 GB    6.00 ₽', ''].join('\n'),
     );
+  });
+
+  it('shows the name of a known instance to people, and its ID to scripts', async () => {
+    const holder = '3f0c5d9e-1111-4222-8333-444455556666';
+    const service = new RentingService();
+    service.drives = [{ ...DRIVE, id: ID, status: 'IN_USE', current_instance_id: holder }];
+    service.rent(holder, 'trainer', { status: 'ACTIVE' });
+    const world = await createWorld({ handler: service.handler });
+    await world.cli(['instances', 'track', holder]);
+    expect((await world.cli(['drives', 'list'])).stdout).toContain('6.00  trainer\n');
+    const { stdout } = await world.cli(['drives', 'list', '-o', 'tsv', '--no-header']);
+    expect(stdout).toContain(`\t${holder}`);
   });
 
   it('reports an empty list, and how to create a drive', async () => {
@@ -63,6 +75,13 @@ describe('drives list', () => {
     expect(code).toBe(0);
     expect(stderr).toBe(
       `warning: Drive datasets is SUSPENDED: the balance ran out. The service deletes the drive within 7 days of the suspension. Top up the balance, then: gpucloud drives resume ${ID}\n`,
+    );
+  });
+
+  it('warns about an almost full drive, which the service makes more expensive', async () => {
+    const world = await worldOf({ ...DRIVE, used_bytes: `${480 * 2 ** 30}` });
+    expect((await world.cli(['drives', 'list'])).stderr).toBe(
+      'warning: Drive datasets uses 96 % of its 500 GB. The service raises its size and price when more data is stored.\n',
     );
   });
 });

@@ -10,11 +10,9 @@ it('lists a drive as SUSPENDED without funds, and resumes it after a promo code'
 
   const listed = await world.cli(['drives', 'list', '--columns', 'name,status']);
   expect(listed.stdout).toBe('NAME  STATUS\ndata  SUSPENDED\n');
-  expect(listed.stderr).toContain('deletes the drive within 7 days of');
 
   const early = await world.cli(['drives', 'resume', 'data']);
   expect(early.code).toBe(5);
-  expect(early.stderr).toContain('Insufficient balance');
 
   expect((await world.cli(['billing', 'promo', 'WELCOME500'])).code).toBe(0);
   const resumed = await world.cli(['drives', 'resume', 'data']);

@@ -62,10 +62,8 @@ describe('drives update', () => {
     const world = await worldOf({ ...DRIVE, size_gb: null, name: null });
     const rename = await world.cli(['drives', 'update', ID, '--name', 'archive']);
     expect(rename.code).toBe(10);
-    expect(rename.stderr).toContain('No changes made.\nhint: add --size');
     const resize = await world.cli(['drives', 'update', ID, '--size', '5']);
     expect(resize.code).toBe(10);
-    expect(resize.stderr).toContain('hint: add --name');
     expect([...calls(rename.requests), ...calls(resize.requests)]).toEqual([
       `GET /storage/drives/${ID}`,
       `GET /storage/drives/${ID}`,
@@ -112,9 +110,8 @@ describe('drives resume', () => {
 
   it('exits with 5 for a drive that is not suspended', async () => {
     const world = await worldOf({ ...DRIVE });
-    const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID]);
+    const { code, stdout } = await world.cli(['drives', 'resume', ID]);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-    expect(stderr).toContain('Only a SUSPENDED drive can be resumed');
   });
 });
 

@@ -180,10 +180,10 @@ describe('help environment', () => {
         })
         .flatMap(([, direct, named]) => direct ?? named ?? []),
     );
-    // HOME, PATH and USERPROFILE apply to every program, and NODE_… variables to Node. `run --here`
-    // sets these four for its command.
+    // HOME, PATH and USERPROFILE apply to every program, and NODE_… variables to Node. systemd sets
+    // its own, and `run --here` sets these four for its command.
     const toCommand = ['ANSIBLE_INVENTORY', 'SSHLOGINFILE', 'HOSTFILE', 'SSH_CONFIG'];
-    const listed = [...known, 'HOME', 'PATH', 'USERPROFILE'];
+    const listed = [...known, 'HOME', 'PATH', 'USERPROFILE', 'SYSTEMD_EXEC_PID'];
     const isListed = (name: string) =>
       listed.includes(name) ||
       name.startsWith('NODE_') ||

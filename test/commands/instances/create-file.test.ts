@@ -202,7 +202,7 @@ describe('instances create --file', () => {
     const other = ['instances', 'create', 'box-2', ...HARDWARE, '-f', file];
     const { code, stdout } = await world.cli([...other, ...flags, '-q']);
     expect(code).toBe(0);
-    const list = await world.cli(['instances', 'list', '--json']);
+    const list = await world.cli(['instances', 'list', '--json', '--sort', 'name']);
     const ends = JSON.parse(list.stdout).find(({ id }: { id: string }) => id === stdout.trim());
     expect(ends.ends_at).toBe('2026-01-16T18:00:00.000Z');
   });
@@ -229,6 +229,8 @@ describe('instances create --file', () => {
     expect(inFile.stderr).toContain(`${place}.run_command needs it`);
     const flags = await world.cli([...create, '-p', '80:80']);
     expect(flags.stderr).toBe('error: --docker-image is missing: --port needs it\n');
+    const two = await world.cli([...create, '--volume', '/a:/b', '--port', '80:80']);
+    expect(two.stderr).toBe('error: --docker-image is missing: --port needs it\n');
   });
 
   test('prints the JSON Schema with --schema', async () => {

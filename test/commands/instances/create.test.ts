@@ -85,7 +85,7 @@ describe('instances create', () => {
 
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr).toBe(
-      'error: instances create: missing NAME (or --name), --offer, --image\nhint: see the known offers and images: gpucloud catalog list\n',
+      'error: instances create: missing NAME, --offer, --image\nhint: see the known offers and images: gpucloud catalog list\n',
     );
   });
 

@@ -23,6 +23,19 @@ describe('instances events --follow', () => {
     );
   });
 
+  test.each([
+    ['table', 0, `No events of ${ID} yet. Press Ctrl-C to stop.\n`],
+    ['table', 1, ''],
+    ['csv', 0, ''],
+  ])('notes once that a log is empty, in a %s of %i events', async (format, count, text) => {
+    const stage = await show((turn) => {
+      if (turn === 4) setImmediate(() => stage.ctrlC());
+      return logOf(turn < 3 ? count : 1);
+    });
+    const { code, stderr } = await follow(stage, '-o', format);
+    expect({ code, stderr }).toEqual({ code: 130, stderr: text });
+  });
+
   test.each([[['--json']], [['-o', 'jsonl']], [['-o', 'json']]])(
     'prints one line of JSON per event, with its instance: %j',
     async (flags) => {

@@ -58,7 +58,7 @@ describe('instances list --json | instances track -', () => {
     });
     expect(rows.find(({ id }) => id === LAB)).toMatchObject({ ends_at: null });
     expect(warningsOf(stderr)).toEqual([
-      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: while :; do gpucloud instances reap --every 5m; sleep 300; done',
+      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: nohup sh -c \'while :; do gpucloud instances reap --every 5m; sleep 300; done\' >/dev/null 2>&1 &',
     ]);
     expect(await journal(host).ends(BOX)).toMatchObject({
       deadline: ENDS,

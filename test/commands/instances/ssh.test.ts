@@ -92,6 +92,26 @@ describe('ssh to several instances', () => {
   });
 });
 
+test.each([
+  [
+    'root@192.168.5.6: Permission denied (publickey).',
+    `warning: trainer refused every key: its keys are laptop SHA256:abc, k2. Select a private key with --identity FILE.\n`,
+  ],
+  [
+    'ssh: connect to host 192.168.5.6 port 22: Connection refused',
+    'warning: SSH of trainer does not respond at 192.168.5.6 port 22. If the instance has just started, add --wait.\n',
+  ],
+  ['debug1: Entering interactive session.\nPermission denied (publickey).', ''],
+  ['something else', ''],
+])('says why ssh failed if a second sign-in prints %j', async (output, stderr) => {
+  const world = await worldWith({
+    ssh_keys: [{ id: 'k1', name: 'laptop', fingerprint: 'SHA256:abc' }, { id: 'k2' }],
+  });
+  const ssh = `#!/bin/sh\n[ "$1" = -v ] && printf '%s\\n' '${output}' >&2\nexit 255\n`;
+  await writeFile(join(world.home, 'bin', 'ssh'), ssh);
+  expect(await run(world, 'ssh', ID)).toMatchObject({ code: 255, stdout: '', stderr });
+});
+
 test('exits with 130 if Ctrl-C stops a tunnel before it opens', async () => {
   const world = await worldWith({});
   const interrupt = new AbortController();
@@ -339,6 +359,13 @@ test('writes one ssh-config file per profile, and one Include line', async () =>
     'other.conf',
   ]);
   const ours = await readFile(join(folder, '@environment.conf'), 'utf8');
+  expect(ours.slice(0, ours.indexOf('Host '))).toBe(
+    `# Written by "gpucloud instances ssh-config --install"; run it again to renew this file.
+# To uninstall, delete this file, and from ~/.ssh/config the line
+#   Include ${join(folder, '*.conf')}
+
+`,
+  );
   expect(ours).toContain('Host gpucloud-trainer ');
   expect(await readFile(join(world.home, '.ssh', 'config'), 'utf8')).toBe(
     `Include ${join(folder, '*.conf')}\n`,

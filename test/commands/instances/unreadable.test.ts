@@ -30,7 +30,6 @@ describe('recover and list with unreadable data', () => {
     const env = { GPUCLOUD_API_KEY: 'svc_sk_other_0123456789' };
     const list = await world.cli(['instances', 'list', '-q'], { env });
     expect(list).toMatchObject({ code: 0, stdout: `${NEW}\n` });
-    expect(list.stderr).toContain('Could not determine which account the API key belongs to');
     // gpucloud rents nothing for an unknown account.
     const { code, requests } = await world.cli(['instances', 'create', 'lab', ...HARDWARE], {
       env,
@@ -80,7 +79,6 @@ describe('recover and list with unreadable data', () => {
       const { code, requests, stderr } = await world.cli([...CREATE, ...more, '--json']);
       expect({ code, posts: posts(requests) }).toEqual({ code: 9, posts: [] });
       expect(stderr).toContain(join(root, name ?? ''));
-      expect(stderr).toContain('"may_be_billing":true');
     }
   });
 });

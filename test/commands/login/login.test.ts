@@ -1,4 +1,4 @@
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { envelope, type Handler, sent } from '../../support/service.ts';
 import { ANNA_KEY, accounts, BORIS_KEY, NO_DEFAULTS, NO_GUARDS } from './accounts.ts';
 
 async function newWorld(handler: Handler = accounts): Promise<World> {
-  return createWorld({ handler, signedIn: false });
+  return await createWorld({ handler, signedIn: false });
 }
 
 const configFile = (world: World) => join(world.home, 'config', 'config.json');
@@ -45,6 +45,15 @@ describe('login with all values', () => {
         `Key saved to ${configFile(world)} (mode 0600). Could not save the key to the system keyring: no keyring is available.\n` +
         'Active profile: default\nRent an instance: gpucloud instances create\n',
     );
+  });
+
+  test("stores the key even if this computer's journal can't be written", async () => {
+    const world = await newWorld();
+    await mkdir(join(world.home, 'state'), { recursive: true });
+    await writeFile(join(world.home, 'state', 'journal'), 'no folder');
+    const { code, stderr } = await login(world, ANNA_KEY);
+    expect(code, stderr).toBe(0);
+    expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
   });
 
   test('calls no profile active that GPUCLOUD_PROFILE overrides', async () => {

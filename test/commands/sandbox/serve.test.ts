@@ -125,9 +125,14 @@ describe('sandbox serve', () => {
     expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual([['debug'], ['debug']]);
   });
 
-  test('prints url and api_key in other formats', async () => {
-    const { stdout } = await (await serve(await newWorld(), '-o', 'yaml')).end('interrupted');
-    expect(stdout).toMatch(/^url: http:\/\/127\.0\.0\.1:\d+\napi_key: svc_sk_\w+\n$/);
+  test.each([
+    ['yaml', 'url: URL\napi_key: KEY\n'],
+    ['csv', 'url,api_key\nURL,KEY\n'],
+    ['id', 'URL\n'],
+  ])('prints url and api_key as %s', async (format, text) => {
+    const serving = await serve(await newWorld(), '-o', format);
+    const { stdout } = await serving.end('interrupted');
+    expect(stdout.replace(serving.url, 'URL').replace(KEY, 'KEY')).toBe(text);
   });
 
   test('returns endpoints that respond, with a web page and SSH', async () => {
@@ -213,5 +218,16 @@ describe('sandbox serve', () => {
     const { code, stderr } = await (await newWorld()).cli(['sandbox', 'serve', flag, text]);
     expect(code).toBe(2);
     expect(stderr).toContain(`${flag} "${text}": `);
+  });
+});
+
+test('exits with 2 if the port is in use', async () => {
+  const world = await newWorld();
+  const { port } = new URL(world.service.url);
+  const { code, stdout, stderr } = await world.cli(['sandbox', 'serve', '--port', port]);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `error: the sandbox can't listen: port ${port} is in use or needs root\nhint: use --port 0 to pick a free port\n`,
   });
 });

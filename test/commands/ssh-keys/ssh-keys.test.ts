@@ -1,7 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../../src/errors.ts';
 import { publicKey } from '../../../src/rules/public-key.ts';
 import {
   createSandboxWorld,
@@ -12,6 +15,7 @@ import {
 } from '../../support/run-cli.ts';
 import { sent } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
+import { until } from '../../support/until.ts';
 
 const ED25519 = sshPublicKey('ssh-ed25519');
 const RSA = sshPublicKey('ssh-rsa');
@@ -106,7 +110,7 @@ describe('in the sandbox', () => {
     const id = first.stdout.trim();
     expect(again.stderr).toBe(
       `This key is already in the account, as one (${fingerprintOf(ED25519)}).
-The key keeps the name one: keys can't be renamed.
+It keeps the name one, since keys can't be renamed. To select it: --ssh-key one
 error: Key one is already in the account and can't be made the default.
 hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it again with --default: gpucloud ssh-keys delete ${id}
 `,
@@ -148,7 +152,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     const missing = await world.cli(['ssh-keys', 'delete', 'one', 'three', '--yes']);
     expect(missing.code).toBe(3);
     expect(missing.stderr).toBe(
-      'error: KEY "three": no SSH key has that name or ID.\nhint: gpucloud ssh-keys list\n',
+      'error: KEY "three": no SSH key has that name or ID.\nhint: existing SSH keys: two, one. List all: gpucloud ssh-keys list\n',
     );
     expect(sent(missing.requests)).toEqual(['GET /ssh-keys']);
 
@@ -164,8 +168,6 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     await world.cli(['ssh-keys', 'add', '-', '--name', 'one'], { stdin: ED25519 });
     const nobody = await world.cli(['ssh-keys', 'delete', 'one']);
     expect(nobody).toMatchObject({ code: 2, stdout: '', requests: [] });
-    expect(nobody.stderr).toContain('add --yes');
-    expect(nobody.stderr).toContain('Existing instances keep the key.');
 
     const no = await world.cli(['ssh-keys', 'delete', 'one'], { terminal: true, stdin: '\r' });
     expect(no.code).toBe(130);
@@ -191,6 +193,35 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(chosen.stderr).toContain('id_ed25519.pub  me@laptop  ssh-ed25519');
     expect(chosen.stderr).not.toContain('broken');
     expect(JSON.parse(chosen.stdout)).toMatchObject({ name: 'laptop', is_default: true });
+  });
+
+  test.each([
+    ['exit 1', 1, 'error: ssh-keygen made no key (exit code 1).'],
+    ['exec /bin/sleep 60', 130, 'Interrupted. Nothing was sent, so no key was added.'],
+  ])('adds no key if ssh-keygen makes none: %s', async (script, code, said) => {
+    const [bin, started] = [join(world.home, 'bin'), join(world.home, 'started')];
+    await mkdir(bin);
+    const text = `#!/bin/sh\n: >'${started}'\n${script}\n`;
+    await writeFile(join(bin, 'ssh-keygen'), text, { mode: 0o755 });
+    const first = new AbortController();
+    const ended = world.cli(['ssh-keys', 'add'], {
+      ...{ terminal: true, stdin: '\r', env: { HOME: world.home, PATH: bin, NO_COLOR: '1' } },
+      interrupts: { first: first.signal, second: new AbortController().signal },
+    });
+    await until(() => existsSync(started));
+    if (code === 130) first.abort(new CliError('interrupted', 'Interrupted.'));
+    const { stderr, requests, ...rest } = await ended;
+    expect({ ...rest, sent: sent(requests) }).toEqual({
+      code,
+      stdout: '',
+      sent: ['GET /ssh-keys'],
+    });
+    expect(
+      stripVTControlCharacters(stderr)
+        .trimEnd()
+        .split(/[\r\n]+/)
+        .at(-1),
+    ).toBe(said);
   });
 
   test('does not prompt for a name if the key is already in the account', async () => {
@@ -237,7 +268,7 @@ describe('bad input', () => {
     [['add', ED25519], '', 'error: FILE: must be a file, not the key itself'],
     [['delete'], '', 'error: missing argument: key'],
     [['get'], '', 'error: missing argument: key'],
-  ])('rejects ssh-keys %j', async (argv, stdin, message) => {
+  ])('rejects bad input (%#)', async (argv, stdin, message) => {
     const result = await world.cli(['ssh-keys', ...argv], { stdin });
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(result.stderr).toMatch(/^error: .+\n(hint: .+\n)?$/);
@@ -292,7 +323,6 @@ describe('bad input', () => {
       const result = await world.cli(['ssh-keys', ...argv], { stdin: ED25519 });
       expect(result).toMatchObject({ code: 2, requests: [] });
       expect(result.stderr).not.toContain(TEST_KEY);
-      expect(result.stderr).toContain('this is an API key');
     }
   });
 });
@@ -352,6 +382,5 @@ describe('ssh-keys', () => {
     });
     const result = await world.cli(['ssh-keys', 'delete', 'k1', 'k2', '--yes', '-q']);
     expect(result).toMatchObject({ code: 3, stdout: 'k2\n' });
-    expect(result.stderr).toContain('SSH key k1 not found (404): gone');
   });
 });

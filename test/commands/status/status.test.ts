@@ -78,10 +78,25 @@ describe('status', () => {
       'middle',
       'old',
     ]);
-    expect(doc.next).toContainEqual({
-      command: 'gpucloud instances terminate --all',
-      purpose: 'stop paying',
-    });
+    const all = { command: 'gpucloud instances terminate --all', purpose: 'stop all' };
+    expect(doc.next.slice(1)).toEqual([
+      all,
+      { command: 'gpucloud billing spend', purpose: 'costs' },
+    ]);
+  });
+
+  test('suggests to terminate those with a finding, not those at work', async () => {
+    await known(
+      service.instance('work', { created_at: service.ago(HOUR) }),
+      service.instance('failed', { status: 'ERROR', created_at: service.ago(2 * HOUR) }),
+      service.instance('left', { created_at: service.ago(30 * HOUR) }),
+    );
+    const { doc } = await status();
+    expect(doc.next.slice(1)).toEqual([
+      { command: 'gpucloud instances terminate left failed', purpose: 'stop paying' },
+      { command: 'gpucloud instances terminate --all', purpose: 'stop all' },
+      { command: 'gpucloud billing spend', purpose: 'costs' },
+    ]);
   });
 
   test.each([
@@ -268,6 +283,10 @@ describe('the burn rate', () => {
       'Excluded   1 STOPPED instance, 1 ERROR instance, 1 HIBERNATING instance: the API does not document the cost. If they bill too, the burn rate is up to 279.70 ₽ per hour\n',
     );
     expect(stdout).toContain('- broken is in ERROR (no power) and may be billing:\n');
+    await known(service.instance('mute', { price_per_hour_snapshot: null }));
+    expect((await world.cli(['status'])).stdout).toContain(
+      'Excluded   1 STOPPED instance, 1 ERROR instance, 1 HIBERNATING instance, 1 instance with an unknown price: cost unknown\n',
+    );
   });
 });
 
@@ -405,6 +424,21 @@ describe('status with unreadable parts', () => {
     expect(doc.attention[0].message).toContain(
       'Could not read instances (1 of 2 instances, shown with',
     );
+  });
+
+  test('counts instances, drives, problems and unread parts in a row', async () => {
+    const id = service.instance('trainer');
+    await known(id, service.instance('second'));
+    for (const name of ['one', 'two', 'six']) service.drive(name);
+    service.broken.set(`/instances/${id}`, FAULT);
+    service.balance = '1000.00';
+    const columns =
+      'balance,per_hour,per_day,per_month,unexplained,instances,drives,attention,unread';
+    const { code, stdout } = await world.cli(['status', '-o', 'csv', '--columns', columns]);
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: `${columns}\n1000.00,197.80,4747.20,142416.00,0.00,2,3,2,instances\n`,
+    });
   });
 
   test('prints one error and the last known state if nothing can be read', async () => {

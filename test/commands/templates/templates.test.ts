@@ -237,7 +237,7 @@ describe('templates get', () => {
     expect(await world.cli(['templates', 'get', 'nix'])).toMatchObject({
       code: 3,
       stderr:
-        'error: TEMPLATE "nix": no template has that name or ID.\nhint: gpucloud templates list\n',
+        'error: TEMPLATE "nix": no template has that name or ID.\nhint: existing templates: Whisper, whisper. List all: gpucloud templates list\n',
     });
     expect(await world.cli(['templates', 'get', 'whisper'])).toMatchObject({
       code: 2,

@@ -104,6 +104,9 @@ describe('run at the deadline of an instance with --rescue', needs('POSIX'), () 
     const { code, stderr } = await end();
     expect(code, stderr).toBe(7);
     expect(stderr).toContain('job was not terminated, since its --rescue paths are not copied');
+    expect(stderr).toContain(
+      'hint: copy them: gpucloud instances rescue job; then terminate it: gpucloud instances terminate job\n',
+    );
     expect(world.status()).toBe('ACTIVE');
     ssh.refuse = () => undefined;
     [isBroken, jumps] = [false, 0];

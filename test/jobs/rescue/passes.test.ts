@@ -10,13 +10,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { manualClock } from '../../support/clock.ts';
 import { needs, programAt } from '../../support/needs.ts';
 import { NEW } from '../../support/renting-service.ts';
-import { warningsOf } from '../../support/stderr-lines.ts';
+import { journalOf } from '../../support/run-cli.ts';
+import { errorOf, warningsOf } from '../../support/stderr-lines.ts';
 import { KEY_ID, pathWithout } from '../job-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from '../loopback-world.ts';
 import { rawTar } from '../raw-tar.ts';
-import { heard, notifying, reap } from '../stories.ts';
+import { ctrlC, heard, notifying, reap } from '../stories.ts';
 import { addKey, CREATE_BOX, createBox } from './rented.ts';
 
 let world: LoopbackWorld;
@@ -28,7 +30,37 @@ afterEach(() => world.close());
 
 const MINUTE = 60_000;
 
+test('terminate --rescue copies first', needs('ssh'), async () => {
+  await createBox(world, 'out');
+  const argv = ['instances', 'terminate', 'box', '--rescue', '--yes'];
+  expect(await world.gpucloud(argv)).toEqual({
+    code: 0,
+    stdout: `NAME  ID                                    STATUS       PAID UNTIL\nbox   ${NEW}  TERMINATING  -\n`,
+    stderr: `Fetching out\nCopied from box: out to ${world.local('got')} (1 file, 7 bytes).\n`,
+  });
+  expect(readFileSync(world.local('got/a'), 'utf8')).toBe('result\n');
+});
+
 describe('reap with --rescue', needs('ssh'), () => {
+  test('does not count an interrupted copy as failed', async () => {
+    await notifying(world);
+    await createBox(world, 'out');
+    world.advance(56 * MINUTE);
+    const { interrupts, press } = ctrlC();
+    world.ssh.refuse = () => {
+      if (!interrupts.first.aborted) press();
+      return undefined;
+    };
+    expect(await world.gpucloud(['instances', 'reap'], { interrupts })).toMatchObject({
+      code: 130,
+      stdout: '',
+      stderr: 'Not every instance was checked.\nInterrupted.\n',
+    });
+    const { stdout: shown } = await world.gpucloud(['instances', 'get', 'box', '--json']);
+    expect(JSON.parse(shown)).toMatchObject({ status: 'ACTIVE', rescue_failing: null });
+    expect(heard(world)).toEqual([]);
+  });
+
   test('warns about names with a line feed, which it copies but cannot compare', async () => {
     await createBox(world, 'out');
     writeFileSync(join(world.there(NEW), 'out', 'two\nlines'), 'x');
@@ -272,6 +304,25 @@ real --exclude=locked "$@"; echo "tar: ${denied}; exit 2`,
       { event: 'rescued', message: expect.stringContaining('Copied from box: late to ') },
       { event: 'terminated_at_deadline', message: 'box was terminated at its deadline.' },
     ]);
+  });
+});
+
+test('instances rescue copies nothing while another process copies', needs('ssh'), async () => {
+  await createBox(world, 'out');
+  const scope = { service: world.service.url, apiKey: 'svc_sk_test_0123456789abcdef' };
+  const journal = journalOf({ home: world.local(''), clock: manualClock() }, scope, () => true);
+  const { rescue } = await journal.ends(NEW);
+  if (rescue === undefined) throw new Error('no paths');
+  const copy = () => world.gpucloud(['instances', 'rescue', 'box', '--json']);
+  const shown = await journal.withRescue(NEW, rescue, copy);
+  expect({ ...shown, stderr: errorOf(shown?.stderr ?? '') }).toEqual({
+    ...{ code: 5, stdout: '' },
+    stderr: {
+      code: 'wrong_state',
+      message: 'Another gpucloud process is copying from box.',
+      ...{ http_status: null, hint: 'try again when it has finished', retryable: true },
+      ...{ resource: NEW, may_be_billing: false },
+    },
   });
 });
 

@@ -68,7 +68,7 @@ export const inventory = verb({
         .argument('[instance...]', `names or IDs${OR_STDIN}`)
         .option(
           '--format <format>',
-          `${INVENTORY_FORMATS.join(', ')} (default: ansible)`,
+          `what to write: ${INVENTORY_FORMATS.join(', ')} (default: ansible)`,
           oneOf('--format', INVENTORY_FORMATS),
         ),
     ),

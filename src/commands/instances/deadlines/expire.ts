@@ -1,7 +1,9 @@
+import type { Instance } from '../../../api/index.ts';
 import { OR_STDIN } from '../../../command-line/input.ts';
 import { ruled } from '../../../command-line/parse.ts';
 import { forEach, showDone } from '../../../command-line/several.ts';
 import { verb } from '../../../command-line/verb.ts';
+import { endsRentals } from '../../../context/session.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import type { Changed } from '../../../instances/change/outcome.ts';
@@ -13,6 +15,7 @@ import {
   deadlineFrom,
   deadlineText,
   type Expiry,
+  laterDeadline,
   rescueBudgetOption,
   rescueOption,
   setDeadline,
@@ -26,16 +29,12 @@ import { ensureDeadlineOptional } from '../../../instances/rent/guards.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
 import { ensureRescueSignIn, toRescue } from '../../../jobs/rescue/wanted.ts';
 import { field, type View } from '../../../output/output.ts';
+import { gpucloud } from '../../../output/shell-line.ts';
 import { minuteText, spanText } from '../../../output/time.ts';
-import { inRoubles, priceIn } from '../../../rules/money.ts';
+import { inRoubles, type Money, priceIn } from '../../../rules/money.ts';
+import { typedName } from '../../../rules/names.ts';
 import { instanceStatus } from '../../../rules/statuses.ts';
-import {
-  type ComingTime,
-  comingWord,
-  idleTime,
-  moment,
-  positiveDuration,
-} from '../../../rules/times.ts';
+import { type ComingTime, idleTime, moment, positiveDuration } from '../../../rules/times.ts';
 import { changedView, paidUntil } from '../view.ts';
 
 const expiringView: View<Changed> = {
@@ -60,7 +59,7 @@ export const expire = verb({
   view: expiringView,
   notes:
     "Sets a deadline by the service's clock, or an idle rule. " +
-    '"instances reap" enforces both and terminates without asking. See "gpucloud help deadlines". ' +
+    '"instances reap" enforces both and terminates without asking, which deletes the disk. See "gpucloud help deadlines". ' +
     'Setting one of a deadline, an idle rule and --rescue keeps the others. ' +
     '--all never moves a deadline later or lengthens an idle rule.\n\n' +
     '--rescue copies files here before "instances reap" terminates the instance, to LOCAL or ' +
@@ -114,6 +113,7 @@ export const expire = verb({
         await ensureRescueSignIn(instance, context);
       }
       const { before, ...changed } = await setDeadline(target, expiry, journal, context);
+      if (expiry === 'never') context.err.note(neverText(changed.name, before, context));
       if (expiry !== 'never' && expiry.deadline !== undefined) {
         const { name, ends_at: end } = changed;
         const isKept = end !== undefined && end !== expiry.deadline;
@@ -132,6 +132,7 @@ export const expire = verb({
     if (done.length > 0 && expiry !== 'never') {
       const { rescue: _none, ...others } = expiry;
       await warnUnenforced(endsNeed(rescue === 'none' ? others : expiry), journal, context);
+      if (rescue === undefined) noteDisks(done, context);
     }
     await showDone({ typed, done, failed: [...failed, ...left] }, expiringView, context);
   },
@@ -184,10 +185,7 @@ function movedText(
   const [before, after] = [old == null ? '' : minuteText(Date.parse(old)), minuteText(end)];
   const text = `Deadline of ${name}: ${deadlineText(deadline, now)}`;
   if (before === after) return `${text}, as before.`;
-  // The API document does not say what other statuses cost.
-  const bills = instanceStatus(instance.status).bills === 'yes';
-  const price = bills ? priceIn(instance.price_per_hour_snapshot) : undefined;
-  const cost = price
+  const cost = pricePerHour(instance)
     ?.times(Math.abs(end - from))
     .div(HOUR)
     .round(2);
@@ -197,17 +195,45 @@ function movedText(
   return `${text}${instead}.${money}`;
 }
 
+/** Formats what no longer ends the instance, and what it costs from now on. */
+function neverText(name: string, { if_idle: rule, instance }: Before, context: Context): string {
+  const what = rule === undefined ? 'deadline' : 'deadline or idle rule';
+  const until = endsRentals(context.host.session) ? 'the session ends' : 'you terminate it';
+  const bills = instanceStatus(instance.status).bills === 'yes' ? 'bills' : 'may bill';
+  const price = pricePerHour(instance);
+  const cost = price === undefined ? '' : `, ${inRoubles(price)} per hour`;
+  return `${name} has no ${what} now. It ${bills} until ${until}${cost}.`;
+}
+
+/** Returns the price of an instance that bills; the API document does not say what other statuses cost. */
+function pricePerHour({ status, price_per_hour_snapshot: price }: Instance): Money | undefined {
+  return instanceStatus(status).bills === 'yes' ? priceIn(price) : undefined;
+}
+
 /** Formats the idle rule, and the one before. */
 function ruleText(
   { name, if_idle_seconds: seconds = 0 }: Pick<Changed, 'name' | 'if_idle_seconds'>,
   { if_idle: old }: Before,
-  { keepsEarlier = false }: Exclude<Expiry, 'never'>,
+  { keepsEarlier }: Exclude<Expiry, 'never'>,
 ): string {
   const [rule, before] = [spanText(seconds), old === undefined ? '' : spanText(old / 1000)];
-  // By name, the same rule is set anew.
+  // By name, the same rule starts again.
   const same = keepsEarlier ? ', as before' : ', as before, counted from now';
   const change = before === '' ? '' : before === rule ? same : `, instead of ${before}`;
   return `Idle rule of ${name}: terminated after ${rule} without use${change}.`;
+}
+
+/** Notes that the end of these instances deletes their disks, except those with a rescue. */
+function noteDisks(changed: readonly Changed[], { err }: Context): void {
+  const bare = changed.filter((one) => one.rescue === undefined);
+  const [first] = bare;
+  if (first === undefined) return;
+  const [disks, typed] =
+    bare.length === 1
+      ? [`the disk of ${first.name}`, typedName(first.name, first.id)]
+      : ['their disks', 'NAME'];
+  const rescue = gpucloud('instances', 'expire', typed, '--rescue', 'PATH');
+  err.note(`Termination deletes ${disks}. To copy files first: ${rescue}`);
 }
 
 async function expiryOf(
@@ -221,7 +247,8 @@ async function expiryOf(
 ): Promise<Expiry> {
   if (wanted === 'never') return wanted;
   const deadline = wanted && (await deadlineFrom(wanted, context));
-  if (deadline !== undefined && wanted && 'at' in wanted) notePassed(wanted.at, deadline, context);
+  const later = laterDeadline(wanted, context.serviceClock.now());
+  if (later !== undefined) context.err.warn('deadline_later', later.text);
   return {
     ...(deadline === undefined ? {} : { deadline }),
     ...(ifIdle === undefined ? {} : { if_idle: ifIdle }),
@@ -229,14 +256,4 @@ async function expiryOf(
     // Names lengthen too, since a person has chosen each.
     keepsEarlier: all,
   };
-}
-
-/** Notes that a time of day, or of today's weekday, is not today's, which a person may mean. */
-function notePassed(at: ComingTime, deadline: string, { err, serviceClock }: Context): void {
-  if (typeof at === 'number') return;
-  const [end, now] = [new Date(deadline), new Date(serviceClock.now())];
-  const isOtherDay = at.weekday !== undefined && at.weekday !== now.getDay();
-  if (isOtherDay || end.toDateString() === now.toDateString()) return;
-  const when = at.weekday === undefined ? 'tomorrow' : 'in a week';
-  err.note(`${comingWord(at)} has passed today, so the deadline is ${when}.`);
 }

@@ -250,7 +250,9 @@ export const reap = verb({
       errors.push(...(await failuresOf(runPass())));
     }
     await Promise.all(notified);
-    const unwritten = await failuresOf(context.out.list(rows, reapedView));
+    const isWhole = errors.length === 0;
+    const view = isWhole ? reapedView : { ...reapedView, empty: 'Not every instance was checked.' };
+    const unwritten = await failuresOf(context.out.list(rows, view));
     // An interrupt stops several parts of a pass, but is one error.
     throwAll([...new Set([...errors, ...unwritten])]);
   },

@@ -5,7 +5,7 @@ import { ensureNotTaken, otherSettled } from '../../../instances/recover/pending
 import type { MadeRequest } from '../../../instances/rent/body.ts';
 import { type Gates, obtain, waitEarly } from '../../../instances/rent/capacity.ts';
 import { numberedNames } from '../../../instances/rent/count.ts';
-import { NOTHING_PLANNED, planRental } from '../../../instances/rent/planned.ts';
+import { NOTHING_PLANNED, planRental, warnBeforeRenting } from '../../../instances/rent/planned.ts';
 import { nothingCreated, runPreflight } from '../../../instances/rent/preflight.ts';
 import { type ObtainedOne, rentSeveral } from '../../../instances/rent/several.ts';
 import type { Planned } from '../../../json-results/instances.ts';
@@ -30,23 +30,24 @@ interface SeveralInput extends CreateInput {
 export async function createSeveral(input: SeveralInput, context: Context): Promise<void> {
   // Disables prompts, since the requests run in parallel.
   const quiet: Context = Object.create(context, { prompts: { value: async () => undefined } });
-  const { made, until, existing, planned } = await runPreflight(
-    context,
-    nothingCreated,
-    async () => {
-      const prepared = await prepare(input, context);
-      const { body } = prepared.made;
-      const names = numberedNames(body.instance_name, input.count);
-      const found = await existingOf(names, input, quiet);
-      const others = names.filter((name) => found.get(name) === undefined);
-      const plan = { ends: input.ends, maxPrice: input.maxPrice, names: others };
-      const checked = others.length === 0 ? undefined : await check(body, plan, quiet);
-      return { ...prepared, existing: found, planned: checked };
-    },
-  );
+  const prepared = await runPreflight(context, nothingCreated, async () => {
+    const { made, until, ends } = await prepare(input, context);
+    const { body } = made;
+    const names = numberedNames(body.instance_name, input.count);
+    const found = await existingOf(names, input, quiet);
+    const others = names.filter((name) => found.get(name) === undefined);
+    const plan = { ends: input.ends, maxPrice: input.maxPrice, names: others };
+    const checked = others.length === 0 ? undefined : await check(body, plan, quiet);
+    if (input.ifNotExists && others.length > 0) {
+      const priced = { offers: made.offers, maxPrice: input.maxPrice, count: others.length };
+      await warnBeforeRenting(input.ends, priced, context);
+    }
+    return { made, own: { ...input, until, ends }, existing: found, planned: checked };
+  });
+  const { made, own, existing, planned } = prepared;
   if (input.dryRun) return printPlan({ made, existing, planned }, input, context);
   const ends = new Map<string, WantedEnds>();
-  const wish = { input: { ...input, until }, made, ends };
+  const wish = { input: own, made, ends };
   const several = await rentSeveral(
     {
       names: [...existing.keys()],
@@ -109,7 +110,8 @@ async function printPlan(
   input: SeveralInput,
   context: Context,
 ): Promise<void> {
-  if (planned !== undefined) notePlan(offers, input, context);
+  const count = [...existing.values()].filter((found) => found === undefined).length;
+  if (planned !== undefined) notePlan(planned, offers, { ...input, count }, context);
   const rows = [...existing].map(([name, found]) =>
     planned === undefined || found !== undefined
       ? NOTHING_PLANNED

@@ -47,7 +47,7 @@ function nameArgument(text: string): string {
 
 export const create = verb({
   summary: 'Rent an instance',
-  tool: { allow: 'all' },
+  tool: { allow: 'all', without: ['--name'] },
   view: instanceView,
   completes: {
     name: 'nothing',
@@ -150,11 +150,11 @@ function rescueOf({ flags, from, path }: Given, context: Context): Promise<Check
 /** Creates an instance. A person may choose other offers until one is rented. */
 async function createInstance(input: CreateInput, context: Context): Promise<void> {
   const prepared = await runPreflight(context, nothingCreated, () => prepare(input, context));
-  const { until } = prepared;
+  const { until, ends } = prepared;
   let { made } = prepared;
   for (;;) {
     try {
-      return await createNow(made, { ...input, until }, context);
+      return await createNow(made, { ...input, until, ends }, context);
     } catch (error) {
       made = await anotherOffer(error, made, context);
     }
@@ -168,7 +168,7 @@ async function createNow(
 ): Promise<void> {
   if (input.dryRun) {
     const planned = await planRental(body, input, context);
-    notePlan(offers, input, context);
+    notePlan(planned, offers, { ...input, count: 1 }, context);
     return context.out.item({ request: body, ...planned, from_profile }, plannedView);
   }
   let wanted: WantedEnds = {};

@@ -8,6 +8,7 @@ import {
   type CheckedEnds,
   checkDeadline,
   deadlineField,
+  onItsDay,
   type WantedEnds,
   wantedText,
 } from '../../../instances/deadlines/deadline.ts';
@@ -29,8 +30,15 @@ import { type CountFlags, numberedNames } from '../../../instances/rent/count.ts
 import type { CreateFlags, Given } from '../../../instances/rent/given.ts';
 import { type Chosen, notePrice, warnIfDearer } from '../../../instances/rent/hardware.ts';
 import { OverMaxPrice, rentWithin } from '../../../instances/rent/max-price.ts';
+import {
+  laterText,
+  plannedCost,
+  plannedCostText,
+  warnBeforeRenting,
+} from '../../../instances/rent/planned.ts';
 import { nothingCreated, runPreflight } from '../../../instances/rent/preflight.ts';
 import { ensureRescueKey } from '../../../jobs/rescue/wanted.ts';
+import type { Planned } from '../../../json-results/instances.ts';
 import type { Money } from '../../../rules/money.ts';
 import type { Wait } from './rented.ts';
 
@@ -44,7 +52,7 @@ export interface CreateInput extends Wait, CountFlags {
 }
 
 /** A checked request. Preparing it rents nothing. */
-export interface Prepared extends Pick<CreateInput, 'until'> {
+export interface Prepared extends Pick<CreateInput, 'until' | 'ends'> {
   readonly made: MadeRequest | Asked;
 }
 
@@ -59,8 +67,17 @@ export async function prepare(input: CreateInput, context: Context): Promise<Pre
   const need = { flags, until, dryRun: input.dryRun, isJob: false, hasIdentity: false };
   const made = await makeRequest(given, context, keyChooser(need, context));
   await ensureRescueKey(input.ends, made.body.ssh_keys ?? [], context);
-  for (const offer of made.offers) notePrice(offer, context, count);
-  return { made, until };
+  for (const offer of made.offers) notePrice(offer, { count, maxPrice: input.maxPrice }, context);
+  const priced = { offers: made.offers, maxPrice: input.maxPrice, count: count ?? 1 };
+  // With both flags, only the caller knows how many of them exist.
+  if (count === undefined || !input.ifNotExists) {
+    await warnBeforeRenting(input.ends, priced, context);
+  }
+  return { made, until, ends: await endsFor(input, context) };
+}
+
+async function endsFor({ ends, dryRun, given }: CreateInput, context: Context) {
+  return dryRun ? ends : await onItsDay(ends, given.flags.retryFor, context);
 }
 
 /** Checks for a pending request with that name before any lookup. */
@@ -104,7 +121,7 @@ async function prepareAsked(
   const wish = { ...input, isJob: false, hasIdentity: false, command };
   const made = await askRequest(wish, prompts, context);
   await ensureRescueKey(input.ends, made.body.ssh_keys ?? [], context);
-  return { made, until: until(made.flags) };
+  return { made, until: until(made.flags), ends: await endsFor(input, context) };
 }
 
 /** Returns what to wait for: SSH if a person is going to log in, else the status. */
@@ -157,14 +174,22 @@ export async function anotherOffer(
   throw error;
 }
 
-/** Prints notes for `--dry-run`, in addition to the request. */
+/** Prints notes for `--dry-run`, in addition to the request. `count` is the number of instances. */
 export function notePlan(
+  { deadline }: Planned,
   offers: readonly Chosen[],
-  { ends }: Pick<CreateInput, 'ends'>,
-  { err }: Context,
+  { ends, maxPrice, count }: Pick<CreateInput, 'ends' | 'maxPrice'> & { readonly count: number },
+  context: Context,
 ): void {
+  const { err, serviceClock } = context;
   const end = wantedText(ends);
   if (end !== undefined) err.note(`The instance would be terminated ${end}.`);
+  const priced = { offers, maxPrice, count, rescue: ends.toRescue };
+  // The warning of a later day has shown the cost.
+  if (deadline !== null && laterText(ends, priced, context) === undefined) {
+    const cost = plannedCost(priced, Date.parse(deadline), serviceClock.now());
+    err.note(`Cost: ${plannedCostText(cost)}.`);
+  }
   const others = offers.slice(1).map(({ id, known }) => known?.name ?? id);
   if (others.length > 0)
     err.note(`If the service refuses this offer, create would try: ${others.join(', ')}.`);

@@ -150,6 +150,6 @@ function interrupted(
   ];
   return interrupt.with(parts.join(' '), {
     mayBeBilling: billing.length > 0,
-    ...(billing.length > 0 && { hint: `terminate them with "${terminateLine(living)}"` }),
+    ...(billing.length > 0 && { hint: `stop paying: ${terminateLine(living)}` }),
   });
 }

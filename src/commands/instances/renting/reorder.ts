@@ -11,10 +11,13 @@ import {
   terminateAfterOption,
   terminateAtOption,
   unenforcedOption,
+  wantedDeadline,
 } from '../../../instances/deadlines/deadline.ts';
 import { instanceIn, readInstance } from '../../../instances/read.ts';
 import { ensureNoPending } from '../../../instances/recover/pending.ts';
+import { noteAccount } from '../../../instances/rent/account.ts';
 import { maxPriceOption, rentWithin } from '../../../instances/rent/max-price.ts';
+import { warnBeforeRenting } from '../../../instances/rent/planned.ts';
 import { nothingCreated, reorderNote, runPreflight } from '../../../instances/rent/preflight.ts';
 import { findInstance } from '../../../instances/resolve.ts';
 import { ensureRescueSignIn, withRescue } from '../../../jobs/rescue/wanted.ts';
@@ -58,11 +61,12 @@ export const reorder = verb({
       .addOption(pollIntervalOption()),
   async run(context, instance, newName, flags) {
     const name = oneName('NEW-NAME', newName, flags.name);
-    if (name === undefined) throw usageError('instances reorder: missing NEW-NAME (or --name)');
+    if (name === undefined) throw usageError('instances reorder: missing NEW-NAME');
     const rule = flags.anyName === true ? anyNewInstanceName : newInstanceName;
     const new_name = checked('NEW-NAME', name, rule);
     const until = statusFor(flags.wait);
     const { source, ends } = await runPreflight(context, nothingCreated, async () => {
+      await noteAccount(context);
       const ends = await withRescue(flags, [new_name], context);
       await checkDeadline(flags, context);
       const found = await findInstance(instance, context, { changes: true });
@@ -71,7 +75,13 @@ export const reorder = verb({
         const instance = instanceIn(await readInstance(found.id, await context.api()));
         await ensureRescueSignIn(instance, context);
       }
-      await reorderNote(found, context);
+      const price_per_hour = await reorderNote(found, wantedDeadline(ends) !== undefined, context);
+      const priced = {
+        offers: [{ known: { price_per_hour } }],
+        maxPrice: flags.maxPrice,
+        count: 1,
+      };
+      await warnBeforeRenting(ends, priced, context);
       return { source: found, ends };
     });
     const deadline = await runPreflight(context, nothingCreated, () =>

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { minuteText } from '../../../../src/output/time.ts';
 import { inZone } from '../../../support/in-zone.ts';
 import { errorOf } from '../../../support/stderr-lines.ts';
 import {
@@ -35,7 +36,7 @@ describe('a deadline', () => {
       const { code, stderr, requests } = await world.cli([...argv, ...flag]);
       expect({ code, requests }).toEqual({ code: 2, requests: [] });
       expect(stderr).toBe(
-        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: add --unenforced to skip this check, or schedule it:\nwhile :; do gpucloud instances reap --every 5m; sleep 300; done\n',
+        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent.\nhint: add --unenforced to skip this check, or schedule it:\nnohup sh -c \'while :; do gpucloud instances reap --every 5m; sleep 300; done\' >/dev/null 2>&1 &\n',
       );
     }
   });
@@ -45,7 +46,7 @@ describe('a deadline', () => {
     world.clock.advance(10 * 60_000);
     const late = await world.cli([...CREATE, '--terminate-after', '4h']);
     expect(late.code).toBe(2);
-    expect(late.stderr).toContain('the scheduled "instances reap" last ran 10 min ago.');
+    expect(late.stderr).toContain('"instances reap" last ran 10 min ago.');
     world.clock.advance(-26 * HOUR);
     expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
   });
@@ -120,6 +121,8 @@ describe('create with a deadline', () => {
       const { code, stderr } = await world.cli([...CREATE, '--terminate-at', time, '--unenforced']);
       expect(code, stderr).toBe(0);
       const end = new Date(world.clock.now() + world.ahead + hours * HOUR).setSeconds(0, 0);
+      const day = `so the deadline is tomorrow: ${minuteText(end)}.`;
+      expect(stderr.includes(day)).toBe(from <= 0);
       expect(await listed(world)).toMatchObject([{ ends_at: new Date(end).toISOString() }]);
       const expire = await world.cli(['instances', 'expire', 'trainer', '--at', time]);
       expect(expire.code).toBe(0);
@@ -131,7 +134,7 @@ describe('create with a deadline', () => {
     const { code, stderr } = await world.cli([...CREATE, ...IN_FOUR_HOURS]);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled\. The instance bills until you terminate it\. To schedule it: while :; do gpucloud instances reap --every 5m; sleep 300; done\n/,
+      /^warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled\. The instance bills until you terminate it\. To schedule it: nohup sh -c 'while :; do gpucloud instances reap --every 5m; sleep 300; done' >\/dev\/null 2>&1 &\n/,
     );
     await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     await world.arm();
@@ -194,6 +197,34 @@ describe('create with a deadline', () => {
     expect(stdout).toContain(inZone(' 2026-01-15 16:00:00 +00:00\n'));
     world.rented.terminate(ID);
     expect(await deadlineIn('instances', 'get', 'trainer')).toBeNull();
+  });
+
+  test('warns before a reorder of a deadline on a later day and of a low balance', async () => {
+    await world.arm();
+    world.rented.rent(OLD, 'old', { status: 'TERMINATED', price_per_hour_snapshot: '100.00' });
+    world.rented.balance = '2399.99';
+    const now = new Date(world.clock.now());
+    const past = now.toTimeString().slice(0, 5);
+    const tomorrow = minuteText(new Date(now).setDate(now.getDate() + 1));
+    const argv = ['instances', 'reorder', OLD, 'trainer', '--terminate-at', past, '--json'];
+    const { code, stderr } = await world.cli(argv);
+    expect(code, stderr).toBe(0);
+    expect(
+      stderr
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).warning),
+    ).toEqual([
+      {
+        code: 'deadline_later',
+        message: `${past} has passed today, so the deadline is tomorrow: ${tomorrow}. Cost: up to 2,500.00 ₽ in total at the last known price (25 started hours, up to 10 min past the deadline; unused time is returned); --max-price sets a limit.`,
+      },
+      {
+        code: 'balance_low',
+        message:
+          'The balance is 2,399.99 ₽, but the hours until the deadline cost 2,400.00 ₽ at the last known price. It is not documented what happens to an instance if the balance is empty: results may be lost.',
+      },
+    ]);
   });
 
   test('sets the deadline of a reordered instance', async () => {

@@ -32,7 +32,7 @@ describe('expire', () => {
       ends_at: world.at(8),
     });
     expect(warningsOf(stderr)).toEqual([
-      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: while :; do gpucloud instances reap --every 5m; sleep 300; done',
+      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: nohup sh -c \'while :; do gpucloud instances reap --every 5m; sleep 300; done\' >/dev/null 2>&1 &',
     ]);
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(8) }]);
   });
@@ -50,8 +50,10 @@ describe('expire', () => {
       .map(({ name, ends_at }: Record<string, string>) => [name, ends_at])
       .sort();
 
+  const DISK =
+    'Termination deletes the disk of trainer. To copy files first: gpucloud instances expire trainer --rescue PATH\n';
   const moved = (hours: number, more: string, before = 4) =>
-    `Deadline of trainer: ${minuteText(Date.parse(world.at(hours)))}, in ${spanText(hours * 3600)}${before === 0 ? '' : `, instead of ${minuteText(Date.parse(world.at(before)))}`}.${more}\n`;
+    `Deadline of trainer: ${minuteText(Date.parse(world.at(hours)))}, in ${spanText(hours * 3600)}${before === 0 ? '' : `, instead of ${minuteText(Date.parse(world.at(before)))}`}.${more}\n${DISK}`;
 
   test.each([
     ['ACTIVE', '89.90', 8, ' That costs about 359.60 ₽ more.'],
@@ -68,30 +70,35 @@ describe('expire', () => {
       });
       const argv = ['instances', 'expire', 'trainer', '--at', world.at(hours)];
       expect((await world.cli(argv)).stderr).toBe(moved(hours, more));
-      await world.cli(['instances', 'expire', 'trainer', '--never']);
+      const bills = status === 'ACTIVE' ? 'bills' : 'may bill';
+      const cost = status === 'ACTIVE' && price ? `, ${price} ₽ per hour` : '';
+      expect((await world.cli(['instances', 'expire', 'trainer', '--never'])).stderr).toBe(
+        `trainer has no deadline now. It ${bills} until you terminate it${cost}.\n`,
+      );
       const first =
         more === '' ? '' : ` That costs about ${hours === 8 ? '719.20' : '89.90'} ₽ until then.`;
       expect((await world.cli(argv)).stderr).toBe(moved(hours, first, 0));
-      const again = moved(hours, '', 0).replace(/\.\n$/, ', as before.\n');
+      const again = moved(hours, '', 0).replace(/\.\n/, ', as before.\n');
       expect((await world.cli(argv)).stderr).toBe(again);
     },
   );
 
-  test('notes that a time of day has passed today, also with the weekday of today', async () => {
+  test('warns that a time of day has passed today, also with the weekday of today', async () => {
     await world.arm();
     const now = new Date(world.clock.now());
     const past = `${now.getHours()}:${String(now.getMinutes()).padStart(2, '0')}`;
     const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
     const [day, next] = days.slice(now.getDay());
+    const at = (hours: number) => minuteText(Date.parse(world.at(hours)));
     const expire = async (at: string) => {
       const { stderr } = await world.cli(['instances', 'expire', 'trainer', '--at', at]);
       return stderr;
     };
     expect(await expire(past)).toBe(
-      `${past.padStart(5, '0')} has passed today, so the deadline is tomorrow.\n${moved(24, '')}`,
+      `warning: ${past.padStart(5, '0')} has passed today, so the deadline is tomorrow: ${at(24)}.\n${moved(24, '')}`,
     );
     expect(await expire(`${day} ${past}`)).toBe(
-      `${day} ${past.padStart(5, '0')} has passed today, so the deadline is in a week.\n${moved(7 * 24, '', 24)}`,
+      `warning: ${day} ${past.padStart(5, '0')} has passed today, so the deadline is in a week: ${at(7 * 24)}.\n${moved(7 * 24, '', 24)}`,
     );
     expect(await expire(`${next} ${past}`)).toBe(moved(24, '', 7 * 24));
   });
@@ -124,6 +131,7 @@ describe('expire', () => {
       stderr: [
         '',
         `Deadline of other: ${shown(8)}, in 8 h.`,
+        'Termination deletes their disks. To copy files first: gpucloud instances expire NAME --rescue PATH',
         `trainer keeps its earlier deadline, ${shown(4)}.`,
       ],
     });

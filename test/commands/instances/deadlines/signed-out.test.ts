@@ -159,8 +159,7 @@ describe('a refused key', () => {
     });
     return () => Object.assign(world.rented, { handler });
   };
-  const why =
-    /the scheduled "instances reap" failed now: The service did not accept the API key .*/;
+  const why = /"instances reap" failed now: The service did not accept the API key .*/;
 
   test.each([
     ['a command', ['drives', 'list', '--json']],

@@ -22,7 +22,8 @@ test('reports an unenforced deadline, with the command that enforces it', async 
   await rentForFourHours(world);
   const message =
     'Nothing on this computer enforces the deadline of trainer: "instances reap" is not scheduled';
-  const command = 'while :; do gpucloud instances reap --every 5m; sleep 300; done';
+  const command =
+    "nohup sh -c 'while :; do gpucloud instances reap --every 5m; sleep 300; done' >/dev/null 2>&1 &";
   expect(await attention()).toEqual([
     { code: 'deadline_unenforced', resource: ID, message, command },
   ]);
@@ -74,6 +75,31 @@ test.each(FINDINGS)('reports a job only if it needs attention: %o', async (state
   expect(await attention()).toEqual([]);
 });
 
+test.each<[Partial<JobRecord>, string]>([
+  [{}, 'jobs stop trainer'],
+  [{ exit_code: 0 }, 'jobs stop trainer'],
+  [{ exit_code: 3, kept: 'results' }, 'jobs stop trainer'],
+  [{ exit_code: 3, kept: 'command' }, 'instances terminate trainer'],
+  [{ on: true }, 'instances terminate trainer'],
+  [{ here: true }, 'instances terminate trainer'],
+])('to stop paying, copies the results of a job first: %o', async (state, command) => {
+  await rentForFourHours(world);
+  const open = { ended_at: null, report: null, exit_code: null };
+  await putJob(world.env, { id: ID, name: 'trainer' }, { ...open, ...state });
+  const { next } = JSON.parse((await world.cli(['status', '--json'])).stdout);
+  expect(next).toContainEqual({ command: `gpucloud ${command}`, purpose: 'stop paying' });
+});
+
+test('gives the results of a wrong path up with --no-fetch', async () => {
+  await rentForFourHours(world);
+  const uncopied = { why: 'reslts does not exist on the instance', isMissing: true };
+  const open = { ended_at: null, report: null, exit_code: 0, kept: 'results', uncopied } as const;
+  await putJob(world.env, { id: ID, name: 'trainer' }, open);
+  const { next } = JSON.parse((await world.cli(['status', '--json'])).stdout);
+  const command = 'gpucloud jobs stop trainer --no-fetch';
+  expect(next).toContainEqual({ command, purpose: 'give the results up' });
+});
+
 test('shows ENDS only for a deadline that a schedule enforces', async () => {
   await rentForFourHours(world);
   await world.arm();
@@ -85,7 +111,7 @@ test('get warns of a deadline that nothing enforces', async () => {
   await rentForFourHours(world);
   const get = (...flags: string[]) => world.cli(['instances', 'get', 'trainer', ...flags]);
   expect((await get()).stderr).toBe(
-    'warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: while :; do gpucloud instances reap --every 5m; sleep 300; done\n',
+    'warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: nohup sh -c \'while :; do gpucloud instances reap --every 5m; sleep 300; done\' >/dev/null 2>&1 &\n',
   );
   expect((await get('--json')).stderr).toBe('');
   await world.arm();
@@ -120,11 +146,16 @@ describe('a schedule of an older gpucloud', () => {
   test('enforces deadlines, but no idle rules', async () => {
     await world.armOlder({});
     const later = ['--terminate-after', '4h'];
-    const refused = await world.cli([...CREATE, ...later, '--if-idle', '45m', '--json']);
-    expect(refused.code).toBe(2);
-    expect(errorOf(refused.stderr).message).toBe(
-      'Nothing on this computer enforces idle rules: the schedule runs an older gpucloud, which does not enforce idle rules. Nothing was sent.',
-    );
+    for (const [flag, value, does, doesNot] of [
+      ['--if-idle', '45m', 'enforces idle rules', 'enforce idle rules'],
+      ['--rescue', 'results', 'copies files with --rescue', 'copy files with --rescue'],
+    ] as const) {
+      const refused = await world.cli([...CREATE, ...later, flag, value, '--json']);
+      expect(refused.code).toBe(2);
+      expect(errorOf(refused.stderr).message).toBe(
+        `Nothing on this computer ${does}: the schedule runs an older gpucloud, which does not ${doesNot}. Nothing was sent.`,
+      );
+    }
     expect((await world.cli([...CREATE, ...later])).code).toBe(0);
     expect(await attention()).toEqual([]);
     const { stderr } = await world.cli(RULE);
@@ -139,9 +170,14 @@ describe('a schedule of an older gpucloud', () => {
     const shown = await world.cli(['instances', 'reap', '--status', '--json']);
     const enforces = ['deadline', 'idle'];
     expect(JSON.parse(shown.stdout)).toMatchObject({ armed: true, enforces, reason });
+    const csv = await world.cli(['instances', 'reap', '--status', '-o', 'csv']);
+    expect(csv.stdout).toBe(
+      'profile,armed,enforces,scheduler,every_seconds,last_run_at,reason\n' +
+        `@environment,yes,"deadline, idle",,300,2026-01-15T12:00:00.000Z,"${reason}"\n`,
+    );
     const { checks } = JSON.parse((await world.cli(['doctor', '--json'])).stdout);
     const hint =
-      'gpucloud instances reap --status; schedule it again: while :; do gpucloud instances reap --every 5m; sleep 300; done';
+      "gpucloud instances reap --status; schedule it again: nohup sh -c 'while :; do gpucloud instances reap --every 5m; sleep 300; done' >/dev/null 2>&1 &";
     const check = { id: 'deadlines', status: 'warn', message: reason, hint };
     expect(checks).toContainEqual(check);
   });
@@ -164,4 +200,79 @@ describe('a schedule of an older gpucloud', () => {
 
 test('rejects reap --install with --status', async () => {
   expect((await world.cli(['instances', 'reap', '--install', '--status'])).code).toBe(2);
+});
+
+describe('a loop without a scheduler', () => {
+  const alive = new Set<number>();
+  beforeEach(async () => {
+    alive.clear();
+    const { cli, ...rest } = await deadlineWorld();
+    const isAlive = (pid: number) => alive.has(pid);
+    world = { ...rest, cli: (argv, options) => cli(argv, { ...options, isAlive }) };
+    await world.armLoop(812);
+    world.clock.advance(3 * 60_000);
+  });
+  const armed = async () => {
+    const { armed: isArmed, reason } = JSON.parse(
+      (await world.cli(['instances', 'reap', '--status', '--json'])).stdout,
+    );
+    return { isArmed, reason };
+  };
+
+  test('enforces deadlines while its process runs, and is named before renting', async () => {
+    alive.add(812);
+    const by = 'enforced only by the loop of process 812, last seen 3 min ago';
+    expect(await armed()).toEqual({ isArmed: true, reason: by });
+    const { code, stderr } = await world.cli([...CREATE, '--terminate-after', '4h']);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stderr).toContain(`Deadlines are ${by}.\n`);
+    expect(await attention()).toEqual([]);
+    expect((await world.cli(['status'])).stdout).toMatch(new RegExp(`^Deadlines +${by}$`, 'm'));
+  });
+
+  test('goes on after reap --uninstall, which names its process', async () => {
+    alive.add(812);
+    const { stdout, stderr } = await world.cli(['instances', 'reap', '--uninstall']);
+    const by = 'only by the loop of process 812, last seen 3 min ago';
+    expect(stderr).toBe(`Deadlines are still enforced ${by}. To end it: kill 812\n`);
+    expect(stdout).toContain(`enforced ${by}\n`);
+    alive.delete(812);
+    const ended = await world.cli(['instances', 'reap', '--uninstall']);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect((await armed()).reason).toBe('"instances reap" is not scheduled');
+  });
+
+  test('counts as unenforced once its process has ended', async () => {
+    const reason = 'the loop of process 812 has ended, last seen 3 min ago';
+    expect(await armed()).toEqual({ isArmed: false, reason });
+    const { code, stderr, requests } = await world.cli([...CREATE, '--terminate-after', '4h']);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain(
+      `error: Nothing on this computer enforces deadlines: ${reason}. Nothing was sent.\n`,
+    );
+  });
+
+  test('does not trust a single run whose process has ended', async () => {
+    world.clock.advance(60 * 60_000);
+    await world.cli(['instances', 'reap', '--every', '5m']);
+    world.clock.advance(60_000);
+    const reason = '"instances reap" has run only once (1 min ago), which proves no schedule';
+    expect(await armed()).toEqual({ isArmed: false, reason });
+    alive.add(4141);
+    expect(await armed()).toEqual({ isArmed: true, reason: null });
+    await world.cli(['instances', 'reap', '--every', '5m'], { terminal: true });
+    world.clock.advance(60_000);
+    expect(await armed()).toEqual({ isArmed: false, reason });
+  });
+
+  test('of another computer with the same folder is not judged by its process', async () => {
+    await world.armLoop(812, 'elsewhere');
+    expect(await armed()).toEqual({ isArmed: true, reason: null });
+    expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(0);
+  });
+
+  test('gives way to a scheduled reap', async () => {
+    await world.arm('other');
+    expect((await world.cli([...CREATE, '--terminate-after', '4h'])).stderr).not.toContain('812');
+  });
 });

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { writeHeartbeat } from '../../../../src/journal/index.ts';
@@ -23,6 +24,8 @@ export interface DeadlineWorld extends World {
   at(hours: number): string;
   /** Writes the heartbeat of a scheduled `reap`. */
   arm(profile?: string, account?: string, service?: string): Promise<void>;
+  /** Writes the heartbeat of a loop, the process of this ID, without a scheduler. */
+  armLoop(parent: number, host?: string): Promise<void>;
   /** Writes the heartbeat of an older gpucloud, which knows only these features. */
   armOlder(older: { program?: string; features?: string[] }, profile?: string): Promise<void>;
 }
@@ -55,6 +58,15 @@ export async function deadlineWorld(options: Partial<WorldOptions> = {}): Promis
         at: new Date(world.clock.now()).toISOString(),
         program: '9.9.9',
         features: ['deadline', 'idle', 'job'],
+      }),
+    armLoop: (parent, host = hostname()) =>
+      writeHeartbeat(join(world.home, 'state'), '@environment', {
+        service: world.service.url,
+        account: 'user-1',
+        every: 5 * 60_000,
+        at: new Date(world.clock.now()).toISOString(),
+        run: { pid: parent + 1, parent, loops: true, host },
+        features: ['deadline', 'idle', 'job', 'rescue'],
       }),
     armOlder: (older, profile = 'work') =>
       writeHeartbeat(join(world.home, 'state'), profile, {

@@ -1,16 +1,12 @@
 import { type Json, type Samples, samples } from '../openapi/samples.ts';
-import {
-  type Answer,
-  type RecordedRequest,
-  type Service,
-  startService,
-} from '../support/service.ts';
+import type { Answer, Handler, RecordedRequest } from '../support/service.ts';
 
 /** The kind of response to every request. */
 export type Manner = 'well' | 'error' | 'page' | 'hang up';
 
-export interface EchoService extends Service {
+export interface Echo {
   manner: Manner;
+  readonly handler: Handler;
 }
 
 /** Matches fields that are part of paths, or contain a time or number. */
@@ -18,42 +14,39 @@ const PLAIN = /(^|_)id$|_at$|_until$|balance|price|amount|used_bytes|public_key/
 const NONE = /(?!)/;
 
 /**
- * Starts a service that responds to every documented request. `text` changes each string of its
- * responses, except the fields in `spared`. `words` creates its error messages.
+ * Responds to every documented request. `text` changes each string of its responses, except the
+ * fields in `spared`. `words` creates its error messages.
  */
-export async function startEcho(
+export function createEcho(
   text: (value: string) => string,
   words: (request: RecordedRequest) => string,
   more: (request: RecordedRequest) => Json = () => ({}),
   spared: 'plain' | 'none' = 'plain',
-): Promise<EchoService> {
+): Echo {
   const kept = bent(samples(), text, spared === 'plain' ? PLAIN : NONE) as Samples;
-  const state = { manner: 'well' as Manner };
-  const service = await startService((request) => {
-    switch (state.manner) {
-      case 'hang up':
-        return 'hangUp';
-      case 'page':
-        return {
-          status: 502,
-          headers: { 'content-type': 'text/html' },
-          body: `<html>${words(request)}`,
-        };
-      case 'error':
-        return {
-          status: 400,
-          body: { statusCode: 400, message: words(request), error: words(request) },
-        };
-      default:
-        return documented(request, kept, more(request));
-    }
-  });
-  return Object.defineProperty(Object.assign({ ...service, manner: 'well' as Manner }), 'manner', {
-    get: () => state.manner,
-    set: (manner: Manner) => {
-      state.manner = manner;
+  const echo: Echo = {
+    manner: 'well',
+    handler(request) {
+      switch (echo.manner) {
+        case 'hang up':
+          return 'hangUp';
+        case 'page':
+          return {
+            status: 502,
+            headers: { 'content-type': 'text/html' },
+            body: `<html>${words(request)}`,
+          };
+        case 'error':
+          return {
+            status: 400,
+            body: { statusCode: 400, message: words(request), error: words(request) },
+          };
+        default:
+          return documented(request, kept, more(request));
+      }
     },
-  });
+  };
+  return echo;
 }
 
 function bent(value: unknown, text: (value: string) => string, spared: RegExp, name = ''): unknown {

@@ -1,0 +1,2 @@
+export const ERRORS: string;
+export function skipsLine(lacks: readonly string[]): string;

@@ -1,0 +1,124 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { mayOverwrite } from '../../src/jobs/same-target.ts';
+import { NEW } from '../support/renting-service.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { exited, LASTS, started } from './stories.ts';
+
+describe('two fetches', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gpucloud-same-'));
+    await mkdir(join(folder, 'there'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test.each([
+    ['results:new', 'results:new', true],
+    ['results:new', 'results:new/', true],
+    ['results:new', 'results:new/seed-2', false],
+    ['out-1:new', 'out-2:new', true],
+    ['results:there', 'results:there', true],
+    ['a.pt:there', 'b.pt:there', false],
+    ['a.pt:new/', 'b.pt:new/', false],
+    ['*.pt:new/', 'b.pt:new/', true],
+    ['*.csv:new/', 'b.pt:new/', false],
+    ['runs/*.csv:there/', 'out/*.csv:there/', true],
+    ['results:there', 'results:new/../there', true],
+  ])('%s and %s may write the same file: %s', async (one, other, expected) => {
+    const fetchOf = (text: string) => {
+      const [remote = '', local = ''] = text.split(':');
+      return { remote, local: `${folder}/${local}` };
+    };
+    const [a, b] = [fetchOf(one), fetchOf(other)];
+    expect([await mayOverwrite(a, b), await mayOverwrite(b, a)]).toEqual([expected, expected]);
+  });
+});
+
+describe('the results of another job', () => {
+  const DEV = '3f0c5d9e-9999-4222-8333-444455556666';
+  let world: LoopbackWorld;
+  let target: string;
+  let fetch: string[];
+  beforeEach(async () => {
+    world = await createLoopbackWorld();
+    target = join(await realpath(world.local('.')), 'results');
+    fetch = ['--fetch', `results:${target}`];
+  });
+  afterEach(() => world.close());
+
+  const refusal = (name: string) =>
+    `error: --fetch "results": the job on job has not ended, and its results would be written to "${target}" too\n` +
+    `hint: give this job its own folder: --fetch results:${target}/${name}/; or finish the other job: gpucloud jobs attach job\n`;
+  const records = () =>
+    readdirSync(world.local('state/jobs')).filter((name) => name.endsWith('.json')).length;
+
+  test.each([[[]], [['--dry-run']]])('refuse a run while it runs: %j', async (more) => {
+    await world.detach(LASTS, ...fetch);
+    await started(world);
+    const again = await world.run('true', ['--name', 'seed-2', ...fetch, ...more]);
+    expect(again).toEqual({ code: 2, stdout: '', stderr: refusal('seed-2') });
+    expect([world.renting.instances.size, records()]).toEqual([1, 1]);
+  });
+
+  test('refuse a run on another instance', async () => {
+    world.renting.rent(DEV, 'dev');
+    await world.detach(LASTS, ...fetch);
+    await started(world);
+    const key = world.local('key');
+    const words = ['run', '--on', DEV, '--identity', key, ...fetch, '--', 'true'];
+    const refused = await world.gpucloud(words);
+    expect(refused).toEqual({ code: 2, stdout: '', stderr: refusal(DEV) });
+    expect(records()).toBe(1);
+  });
+
+  test('only warn of a job that has exited', async () => {
+    await world.detach('mkdir results', ...fetch);
+    await exited(world);
+    const again = await world.run('true', ['--name', 'seed-2', ...fetch, '--dry-run']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).toContain(
+      `warning: The results of job are not copied yet, and would be written to "${target}" too. To keep them apart: --fetch results:${target}/seed-2/\n`,
+    );
+    await world.gpucloud(['jobs', 'attach', 'job']);
+    const last = await world.run('true', ['--name', 'seed-2', ...fetch, '--dry-run']);
+    expect(last.code, last.stderr).toBe(0);
+    expect(last.stderr).not.toContain('are not copied yet');
+  });
+
+  test.each<[string, () => unknown]>([
+    ['is terminated', () => world.renting.rent(NEW, 'job', { status: 'TERMINATED' })],
+    ['is not found', () => world.renting.instances.delete(NEW)],
+  ])('do not count once the instance %s', async (_how, ends) => {
+    await world.gpucloud(['instances', 'reap', '--every', '5m']);
+    await world.run('true', fetch);
+    expect(world.record()).toMatchObject({ kept: 'results', exit_code: 0, ended_at: null });
+    ends();
+    const again = await world.run('true', ['--name', 'seed-2', ...fetch, '--dry-run']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).not.toContain('are not copied yet');
+  });
+
+  test('do not count of a run that was killed before it rented', async () => {
+    await world.run('mkdir results', fetch);
+    const before = { id: null, ended_at: null, exit_code: null, command_started_at: null };
+    const killed = { ...world.record(), ...before, started_at: new Date(world.clock.now()) };
+    const fetched = killed.fetch.map((one) => ({ ...one, fetched_at: null }));
+    writeFileSync(world.jobFile('json'), JSON.stringify({ ...killed, fetch: fetched }));
+    const again = await world.run('true', ['--name', 'seed-2', ...fetch, '--dry-run']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).not.toContain('are not copied yet');
+  });
+
+  test('refuse one of two runs that begin at once', async () => {
+    const detached = ['--detach', '--unenforced'];
+    const runs = await Promise.all(
+      ['job', 'seed-2'].map((name) => world.run(LASTS, ['--name', name, ...detached, ...fetch])),
+    );
+    expect(runs.map(({ code }) => code)).toContain(2);
+    expect(world.renting.instances.size).toBeLessThan(2);
+  });
+});

@@ -1,0 +1,151 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { createPrompts } from '../../src/prompts/index.ts';
+import type { Prompts } from '../../src/prompts/prompts.ts';
+import { createEmulator } from '../output/emulator.ts';
+
+const ENTER = '\r';
+const DOWN = '\u001b[B';
+
+/** A terminal of 60 columns and 9 rows. */
+function atTerminal(colour: boolean) {
+  const { stream: stderr, screen, writes } = createEmulator(60, 9);
+  const stdin = Object.assign(new PassThrough({ autoDestroy: false }), {
+    isTTY: true,
+    setRawMode: () => undefined,
+  });
+  return { stdin, screen, writes, prompts: createPrompts({ stdin, stderr, env: {}, colour }) };
+}
+
+const rows = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({
+    name: `offer-${at + 1}`,
+    about: [`${at + 1} GB`],
+    value: at,
+  }));
+const short = (text: string) => (text.length < 3 ? 'Use at least 3 characters.' : undefined);
+
+const LIST = ['  offer-1  1 GB', '  offer-2  2 GB', '  offer-3  3 GB'];
+const KEYS = '↑↓ navigate · ⏎ select';
+const SEARCH = `type to search · ${KEYS}`;
+const FIRST = `❯ offer-1   1 GB
+  offer-2   2 GB
+  offer-3   3 GB
+  offer-4   4 GB
+  offer-5   5 GB`;
+/** The rows of a list of eight that fit, with a mark at the cursor and at what is chosen. */
+const several = (cursor: number, chosen: readonly number[], ...below: string[]) =>
+  [
+    '? Offers?',
+    ...[1, 2, 3, 4, 5].map(
+      (at) =>
+        `${at === cursor ? '❯' : ' '}${chosen.includes(at) ? '◉' : '◯'} offer-${at}  ${at} GB`,
+    ),
+    '',
+    ...below,
+    '↑↓ navigate · space select · a all · ⏎ submit',
+  ].join('\n');
+
+type Ask = (prompts: Prompts) => Promise<unknown>;
+type Step = readonly [keys: string, screen: string];
+
+async function draws(ask: Ask, steps: readonly Step[], answer: unknown): Promise<void> {
+  const { stdin, screen, prompts } = atTerminal(false);
+  const answered = ask(prompts);
+  for (const [keys, shown] of steps) {
+    stdin.write(keys);
+    await expect.poll(screen).toBe(shown);
+  }
+  expect(await answered).toEqual(answer);
+}
+
+/** Each row has a question, the whole screen after each group of keys, and the answer. */
+test.each<[name: string, ask: Ask, steps: readonly Step[], answer: unknown]>([
+  [
+    'a text',
+    (prompts) => prompts.text('Name?', { initial: 'box', check: short }),
+    [
+      ['', '? Name? (box)'],
+      [`ab${ENTER}`, '? Name? ab\n> Use at least 3 characters.'],
+      [`c${ENTER}`, '✔ Name? abc'],
+    ],
+    'abc',
+  ],
+  [
+    'a secret',
+    (prompts) => prompts.secret('Key?'),
+    [
+      ['', '? Key?'],
+      ['abc', '? Key? •••'],
+      [ENTER, '✔ Key? •••'],
+    ],
+    'abc',
+  ],
+  [
+    'a choice',
+    (prompts) => prompts.choose('Offer?', rows(3), { initial: 1 }),
+    [
+      ['', ['? Offer?', ...LIST, '', KEYS].join('\n').replace('  offer-2', '❯ offer-2')],
+      [DOWN, ['? Offer?', ...LIST, '', KEYS].join('\n').replace('  offer-3', '❯ offer-3')],
+      [ENTER, '✔ Offer? offer-3'],
+    ],
+    2,
+  ],
+  [
+    'a search',
+    (prompts) => prompts.choose('Offer?', rows(12)),
+    [
+      ['', `? Offer?\n${FIRST}\n\n${SEARCH}`],
+      ['12', `? Offer? 12\n❯ offer-12  12 GB\n\n${SEARCH}`],
+      [ENTER, '✔ Offer? offer-12'],
+    ],
+    11,
+  ],
+  [
+    'several choices',
+    (prompts) => prompts.chooseSeveral('Offers?', rows(8), { least: 1 }),
+    [
+      ['', several(1, [])],
+      [ENTER, several(1, [], '> choose at least one')],
+      [` ${DOWN}${DOWN} `, several(3, [1, 3])],
+      [ENTER, '✔ Offers? offer-1, offer-3'],
+    ],
+    [0, 2],
+  ],
+])('draws %s', async (_name, ask, steps, answer) => {
+  await draws(ask, steps, answer);
+});
+
+test.each([
+  ['(Y/n)', true, '', 'Yes'],
+  ['(Y/n)', true, 'n', 'No'],
+  ['(y/N)', false, '', 'No'],
+  ['(y/N)', false, 'y', 'Yes'],
+])('draws a confirmation %s', async (keys, initial, typed, answer) => {
+  const ask = (prompts: Prompts) => prompts.confirm('Rent it?', initial);
+  const steps = [
+    ['', `? Rent it? ${keys}`] as const,
+    [typed + ENTER, `✔ Rent it? ${answer}`] as const,
+  ];
+  await draws(ask, steps, answer === 'Yes');
+});
+
+test('colours the mark, the question, the answer and the keys', async () => {
+  const { stdin, screen, writes, prompts } = atTerminal(true);
+  const answered = prompts.chooseSeveral('Offers?', rows(2), { least: 1 });
+  await expect.poll(screen).toMatch(/submit$/);
+  stdin.write(` ${ENTER}`);
+  await expect.poll(screen).toBe('✔ Offers? offer-1');
+  expect(await answered).toEqual([0]);
+  const styled = writes.join('').match(/\u001b\[\d+m[^\u001b]+\u001b\[\d+m/g);
+  expect([...new Set(styled)]).toEqual([
+    '\u001b[36m?\u001b[39m',
+    '\u001b[1mOffers?\u001b[22m',
+    '\u001b[36m❯◯ offer-1  1 GB\u001b[39m',
+    '\u001b[2m↑↓ navigate · space select · a all · ⏎ submit\u001b[22m',
+    '\u001b[36m❯\u001b[32m',
+    '\u001b[36m offer-1  1 GB\u001b[39m',
+    '\u001b[32m✔\u001b[39m',
+    '\u001b[36moffer-1\u001b[39m',
+  ]);
+});

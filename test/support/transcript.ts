@@ -1,0 +1,138 @@
+import { tmpdir } from 'node:os';
+import { afterEach, beforeEach, expect } from 'vitest';
+import type { CliOptions, CliResult } from './run-cli.ts';
+
+/** A longer output only tests its size. */
+const MOST = 20_000;
+
+interface Command {
+  text: string;
+  isRunning: boolean;
+  isAlone: boolean;
+}
+
+/** The commands of the running test, in the order in which they started. */
+let commands: Command[] | undefined;
+
+/**
+ * Adds a command to the transcript of the running test. Call the result when the command ends, with
+ * the progress and notes that it did not print, as with `--json`.
+ */
+export function toTranscript(argv: readonly string[], options: CliOptions, home: string) {
+  const others = commands?.filter(({ isRunning }) => isRunning) ?? [];
+  const command: Command = { text: '', isRunning: true, isAlone: others.length === 0 };
+  // Which of several commands is first is not certain.
+  for (const other of others) other.isAlone = false;
+  // The lines of a terminal wrap by the length of a temporary path, and pipes have many readers.
+  if (options.terminal !== true && options.pipes === undefined) commands?.push(command);
+  return (result: CliResult, unprinted: readonly string[]) => {
+    command.isRunning = false;
+    command.text = linesOf(argv, result, unprinted, home);
+  };
+}
+
+/**
+ * Compares the commands of each test with its snapshot, in the test files that `isChosen` names. Days
+ * and weeks of another time zone have other sums, so there it compares nothing.
+ */
+export function compareTranscripts(isChosen: (file: string) => boolean): void {
+  const names = new Set<string | undefined>();
+  const isComparable = Intl.DateTimeFormat().resolvedOptions().timeZone === 'UTC';
+  beforeEach(({ task }) => {
+    commands = isComparable && isChosen(task.file.filepath) ? [] : undefined;
+  });
+  afterEach(({ task }) => {
+    const texts = commands?.filter(({ isAlone }) => isAlone).map(({ text }) => text) ?? [];
+    commands = undefined;
+    if (texts.length === 0 || task.result?.state === 'fail') return;
+    const { currentTestName } = expect.getState();
+    // Their snapshots would depend on the order of the tests.
+    if (names.has(currentTestName)) throw new Error(`two tests are named ${currentTestName}`);
+    names.add(currentTestName);
+    expect(inOrder(`${numbered(texts.join('\n'))}\n`)).toMatchSnapshot();
+  });
+}
+
+/** Replaces random IDs, and their first eight digits, with their order in the text. */
+function numbered(text: string): string {
+  const orders = new Map<string, number>();
+  return text.replaceAll(
+    /\b([\da-f]{8})(-[\da-f]{4}){0,3}(-[\da-f]{12})?\b/g,
+    (id, start, group) => {
+      // Those of the tests themselves stay.
+      if (group === '-8333') return id;
+      if (!orders.has(start)) orders.set(start, orders.size + 1);
+      return `${id === start ? 'id' : 'ID'}${orders.get(start)}`;
+    },
+  );
+}
+
+/** Sorts the requests of each command, since some are sent at once. */
+function inOrder(text: string): string {
+  return text.replaceAll(/(^> .*\n)+/gm, (requests) =>
+    requests
+      .split(/(?<=\n)/)
+      .sort()
+      .join(''),
+  );
+}
+
+/** Writes each row of an indented JSON list, and each property of an object, in one line. */
+function compact(text: string): string {
+  const isList = text.startsWith('[\n') && text.endsWith('\n]\n');
+  // A list that a failure cut stays open.
+  if (!isList && !(text.startsWith('{\n') && text.endsWith('\n}\n'))) return text;
+  const json: unknown[] | object = JSON.parse(text);
+  if (Array.isArray(json)) return json.map((row) => JSON.stringify(row)).join('\n');
+  return Object.entries(json)
+    .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
+    .join('\n');
+}
+
+/** Messages about several instances come in no certain order. Random IDs and ports don't count. */
+function sorted(lines: readonly string[]): string[] {
+  const key = (line: string) => line.replaceAll(/[\da-f]{4,}/g, '#');
+  return [...lines].sort((a, b) => (key(a) < key(b) ? -1 : Number(key(a) > key(b))));
+}
+
+function linesOf(
+  argv: readonly string[],
+  result: CliResult,
+  unprinted: readonly string[],
+  home: string,
+): string {
+  const { code, stdout, stderr, requests } = result;
+  const changes = requests
+    .filter(({ method }) => method !== 'GET')
+    .map(({ method, path, body }) => `> ${method} ${path} ${JSON.stringify(body) ?? ''}`);
+  return (
+    [
+      `$ gpucloud ${argv.join(' ')}`,
+      ...changes,
+      stdout,
+      ...sorted(stderr.trimEnd().split('\n')),
+      ...sorted(unprinted.map((text) => `(${text})`)),
+      `exit ${code}`,
+    ]
+      .filter((part) => part !== '')
+      .map((part) => (part.length > MOST ? `(${part.length} characters)` : compact(part)))
+      .map((part) => part.trimEnd())
+      .join('\n')
+      .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'URL')
+      .replaceAll(/(127\.0\.0\.1|localhost|port|-p)(?::|%3a| )\d{4,5}\b/g, '$1 PORT')
+      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?( [+-]\d\d:\d\d)?/g, 'TIME')
+      .replaceAll(home, 'HOME')
+      .replaceAll(tmpdir(), 'TMP')
+      .replaceAll(/\.[\da-z]+\.tmp\b/g, '.….tmp')
+      .replaceAll(/(TMP\/[a-z-]+-)\w{6}\b/g, '$1…')
+      .replaceAll(/\bAAAA[BC]3NzaC1[\w+/=]+/g, 'KEY')
+      .replaceAll(/\bMC4CAQAw[\w+/=]+/g, 'PRIVATE KEY')
+      .replaceAll(/SHA256:[\w+/]{43}/g, 'SHA256')
+      .replaceAll(/\b[\da-f]{48}\b/g, 'TOKEN')
+      .replaceAll(/\bsvc_sk_sandbox_[\da-f]{4,}/g, 'SECRET')
+      // Versions of Node differ.
+      .replaceAll(/^(< )?keep-alive: .*\n/gm, '')
+      .replaceAll(/\bE[A-Z]{4,}: [a-z ]+, [a-z]+ '[^']*'/g, 'SYSTEM ERROR')
+      .replaceAll(/[^\n\P{C}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)
+  );
+}

@@ -1,0 +1,10 @@
+import { compareTranscripts } from './transcript.ts';
+
+/**
+ * They compare goldens, use terminals and pipes, have random titles, titles that occur twice, or list
+ * what has no order.
+ */
+const OTHERS =
+  /\/(audit|capacity-sequences|follow-resume|guards|month|naming|one-spelling|pending|serve|situations|ssh|tour|wizard)\.test\.ts$/;
+
+compareTranscripts((file) => /\/test\/(commands|instances)\//.test(file) && !OTHERS.test(file));
