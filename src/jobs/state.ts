@@ -251,11 +251,15 @@ function ofStopped(job: Happened, isFailure: boolean, now: Situation): Step {
   return job.kept === null && now.isArmed ? 'keep' : 'leave';
 }
 
-/** A kept instance ends at its deadline, by `reap` or else by this process. */
+/**
+ * A kept instance ends at its deadline, by `reap` or else by this process. But who attaches to it with
+ * another wrong path learns of it at once.
+ */
 function ofKept(job: Happened, driver: Driver, now: Situation): Step {
   if (job.stopRequested) return 'handOver';
   if (now.time === 'past' || now.interrupt !== 'none') return 'end';
-  return driver === 'reap' || now.isArmed ? 'leave' : 'stay';
+  const isWrong = driver === 'attach' && !now.isKept && isMissing(now);
+  return driver === 'reap' || now.isArmed || isWrong ? 'leave' : 'stay';
 }
 
 /** Never ends an instance that existed before. The job ends once nothing of it is left to copy. */

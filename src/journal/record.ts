@@ -168,12 +168,12 @@ const schemas = lazy(() => {
         z.looseObject({
           pid: z.number(),
           parent: z.number(),
-          /** Whether `parent` has started several runs: a loop, not a scheduler. */
-          loops: z.boolean(),
-          /** Whether it followed another run after about the time between two runs. */
-          repeats: z.optional(z.boolean()),
-          /** Whether it printed to a terminal. */
-          typed: z.optional(z.boolean()),
+          /**
+           * What the run proves. `loop`: its parent repeats it. `repeats`: it followed another run
+           * after about the time between two runs. `first`: its parent may repeat it. `nothing`: a
+           * person may have typed it.
+           */
+          proves: z.optional(z.enum(['loop', 'repeats', 'first', 'nothing'])),
           /** Name of the computer or container. Several may share the folder, but no process IDs. */
           host: z.optional(text),
         }),

@@ -28,36 +28,32 @@ export interface Finding {
 }
 
 /** A job of `run` that has not ended according to this computer's records. */
-interface OpenJob {
+export interface OpenJob {
   /** The ID of the job's instance. */
   readonly id: string;
-  /** The instance existed before the job, and outlives it. */
-  readonly on: boolean;
-  /** The command runs on this computer, and its `run` uses several instances. */
-  readonly here: boolean;
   readonly name: string;
-  /** The exit code of the job's command; null if not known yet. */
-  readonly exit_code: number | null;
-  /** `command`: the instance was kept for a person, and this computer has all results. */
-  readonly kept: 'command' | 'results' | null;
-  /**
-   * When gpucloud noticed that the command had disappeared without an exit code; null otherwise.
-   */
-  readonly lost_at: string | null;
   /** Seconds since the job began. */
   readonly age_seconds: number;
   /** Whether a process of this computer follows the job. */
   readonly isFollowed: boolean;
-  /** Why the instance refused the last sign-in of `reap`. */
-  readonly sign_in_refused?: string | null | undefined;
-  /** Why the last copy of the results failed. */
-  readonly uncopied?: { readonly why: string; readonly isMissing: boolean } | null | undefined;
-  /** The words that copy another path than that of `--fetch`. */
-  readonly copyWords: readonly string[];
+  /** Whether its command may run. */
+  readonly isOpen: boolean;
+  /** Whether the instance was kept for its results. */
+  readonly isKept: boolean;
+  readonly problem?: JobProblem | undefined;
+  /** What ends the paying for its instance; none if the job does not end it. */
+  readonly ends: readonly { readonly words: readonly string[]; readonly purpose: string }[];
 }
 
-/** A job that ended without its results. */
-type LostJob = Pick<OpenJob, 'id' | 'name'>;
+/** What to say of a job, with the words that mend it: `WHAT. To TO: NEXT`. */
+export interface JobProblem extends Pick<Finding, 'code'> {
+  readonly what: string;
+  readonly to: string;
+  readonly next: readonly string[];
+}
+
+/** The jobs that lately ended without their results, and the instance of the first. */
+export type LostResults = JobProblem & { readonly id: string | null };
 
 /** The facts behind all findings. */
 export interface Look {
@@ -68,23 +64,14 @@ export interface Look {
   /** undefined if the caller doesn't check whether deadlines are enforced. */
   readonly enforcement: Enforcement | undefined;
   readonly jobs: readonly OpenJob[];
-  readonly lost: readonly LostJob[];
-  readonly others: readonly OtherAccount[];
-}
-
-/** What else this computer knows. */
-interface Local {
-  readonly enforcement?: Enforcement;
-  readonly jobs?: readonly OpenJob[];
-  /** Jobs that lately ended without their results. */
-  readonly lost?: readonly LostJob[];
+  readonly lost: LostResults | undefined;
   /** Other accounts whose instances may bill. */
-  readonly others?: readonly OtherAccount[];
+  readonly others: readonly OtherAccount[];
 }
 
 export function lookAt(
   reading: AccountReading,
-  { enforcement, jobs = [], lost = [], others = [] }: Local = {},
+  local: Partial<Pick<Look, 'enforcement' | 'jobs' | 'lost' | 'others'>> = {},
 ): Look {
   const { instances, drives, now } = reading;
   return {
@@ -92,10 +79,8 @@ export function lookAt(
     facts: moneyFacts(reading),
     instances: instanceRows(instances?.rows ?? [], now),
     drives: (drives ?? []).filter(({ status }) => status !== 'DELETED').map(driveRow),
-    enforcement,
-    jobs,
-    lost,
-    others,
+    ...{ enforcement: undefined, jobs: [], lost: undefined, others: [] },
+    ...local,
   };
 }
 
@@ -134,7 +119,8 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
     test: (row, look) => mayRun(row) && secondsLate(row, look) >= 0,
     message(row, look) {
       // A scheduled reap copies the results of a running instance first.
-      const loses = row.status === 'STOPPED' && look.jobs.some(({ id }) => id === row.id);
+      const loses =
+        row.status === 'STOPPED' && look.jobs.some(({ id, problem }) => id === row.id && problem);
       const results = loses ? '; terminating it deletes the uncopied results of its job' : '';
       return `${short(row.name)} is ${lateText(row, look)}${results}`;
     },
@@ -151,34 +137,9 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
     evidence: (row) => `${lineOf(row)}, ${row.rescue_failing}`,
     next: (row) => ['instances', 'rescue', typedRow(row)],
   }),
-  ofJobs({
-    code: 'job_results',
-    test: ({ exit_code, kept }) => kept === 'results' || (kept === null && exit_code !== null),
-    message(job, look) {
-      const { name, uncopied } = job;
-      const ends = endText(job, look);
-      if (uncopied?.isMissing !== true)
-        return `The results of ${short(name)} are still on the instance.${ends} To fetch them`;
-      return `${short(name)}: ${clamp(withStop(uncopied.why), 120)}${ends} To copy another path`;
-    },
-    next: ({ name, id, uncopied, copyWords }) =>
-      uncopied?.isMissing === true ? copyWords : ['jobs', 'attach', typedName(name, id)],
-  }),
-  ofJobs({
-    code: 'job_lost',
-    test: ({ lost_at }) => lost_at !== null,
-    message: ({ name }) =>
-      `The command on ${short(name)} disappeared without an exit code, and ${short(name)} bills`,
-    next: ({ name, id }) => ['jobs', 'stop', typedName(name, id)],
-  }),
-  ofJobs({
-    code: 'job_sign_in',
-    test: ({ sign_in_refused }) => sign_in_refused != null,
-    message: ({ name, sign_in_refused: why }) =>
-      `"instances reap" can't finish the job of ${short(name)} (${clamp(why ?? '', 80)}). To finish it`,
-    next: ({ name, id }) => ['jobs', 'attach', typedName(name, id)],
-  }),
-  lostResults,
+  ofJobs,
+  ({ lost }) =>
+    lost ? [finding(lost.code, lost.id, `${lost.what}. To ${lost.to}`, lost.next)] : [],
   unfollowed,
   ofInstances({
     code: 'running_long',
@@ -307,13 +268,16 @@ function ofDrives({ code, test, message, next }: Kind<AccountDrive>) {
 }
 
 /** Skips jobs of terminated instances: those have no results. The first is the one that ends first. */
-function ofJobs({ code, test, message, next }: Kind<OpenJob>) {
-  return (look: Look): Finding[] =>
-    look.jobs
-      .filter((job) => look.instances.some((row) => row.id === job.id && mayRun(row)))
-      .filter((job) => test(job, look))
-      .sort((a, b) => endOf(a, look) - endOf(b, look))
-      .map((job) => finding(code, job.id, message(job, look), next?.(job)));
+function ofJobs(look: Look): Finding[] {
+  return look.jobs
+    .filter((job) => look.instances.some((row) => row.id === job.id && mayRun(row)))
+    .sort((a, b) => endOf(a, look) - endOf(b, look))
+    .flatMap((job) => {
+      const { id, problem } = job;
+      if (problem === undefined) return [];
+      const { code, what, to, next } = problem;
+      return [finding(code, id, `${withStop(what)}${endText(job, look)} To ${to}`, next)];
+    });
 }
 
 function endOf({ id }: OpenJob, { instances }: Look): number {
@@ -379,60 +343,28 @@ function unenforced({ instances, enforcement, jobs }: Look): Finding[] {
   ];
 }
 
-/**
- * Returns a finding for the jobs that may have ended while their instances bill, and one for each
- * job whose instance is stopped: nothing runs there, and a scheduled `reap` can't copy from it.
- */
+/** Returns a finding for the jobs that may have ended while their instances bill. */
 function unfollowed({ instances, enforcement, jobs }: Look): Finding[] {
-  const rows = instances.filter(mayRun);
-  const open = jobs.filter(
-    ({ id, exit_code, kept, lost_at, sign_in_refused, isFollowed }) =>
-      rows.some((row) => row.id === id) &&
-      exit_code === null &&
-      kept === null &&
-      lost_at === null &&
-      sign_in_refused == null &&
-      !isFollowed,
+  if (enforcement?.job.isArmed !== false) return [];
+  const [first, ...others] = jobs.filter(
+    ({ id, isOpen, isFollowed }) =>
+      isOpen && !isFollowed && instances.some((row) => row.id === id && mayRun(row)),
   );
-  const isStopped = ({ id }: OpenJob) =>
-    rows.some((row) => row.id === id && row.status === 'STOPPED');
-  return [
-    ...open.filter(isStopped).map(stopped),
-    ...(enforcement?.job.isArmed === false ? running(open.filter((one) => !isStopped(one))) : []),
-  ];
-}
-
-/** Says when a kept instance is terminated by its `run` or `reap`; '' if nothing does that. */
-function endText({ id, kept, isFollowed }: OpenJob, look: Look): string {
-  const row = look.instances.find((one) => one.id === id);
-  const isEnforced = isFollowed || look.enforcement?.deadline.isArmed === true;
-  if (kept !== 'results' || !isEnforced || row?.ends_at == null) return '';
-  const late = secondsLate(row, look);
-  return late >= 0 ? '' : ` In ${spanText(-late)}, it is terminated with its results.`;
-}
-
-function lostResults({ lost }: Look): Finding[] {
-  const [first, ...others] = lost;
-  if (first === undefined) return [];
-  const names = `${short(first.name)}${others.length === 0 ? '' : ` and ${others.length} more`}`;
-  const message = `The results of ${names} were not copied. To see why`;
-  const next = ['jobs', 'get', typedName(first.name, first.id)];
-  return [finding('job_results_lost', first.id, message, next)];
-}
-
-function stopped({ id, name }: OpenJob): Finding {
-  const message = `${short(name)} is STOPPED, and the output and results of its job are not copied. To reach them`;
-  const next = ['instances', 'start', typedName(name, id), '--wait=ssh'];
-  return finding('job_unfollowed', id, message, next);
-}
-
-function running([first, ...others]: readonly OpenJob[]): Finding[] {
   if (first === undefined) return [];
   const text =
     others.length === 0
       ? `The job of ${short(first.name)}, started ${spanText(first.age_seconds)} ago, may have ended while its instance bills: nothing on this computer follows it`
       : `The jobs of ${short(first.name)} and ${others.length} more may have ended while their instances bill: nothing on this computer follows them`;
   return [finding('job_unfollowed', first.id, `${text}. To check`, ['jobs', 'list'])];
+}
+
+/** Says when a kept instance is terminated by its `run` or `reap`; '' if nothing does that. */
+function endText({ id, isKept, isFollowed }: OpenJob, look: Look): string {
+  const row = look.instances.find((one) => one.id === id);
+  const isEnforced = isFollowed || look.enforcement?.deadline.isArmed === true;
+  if (!isKept || !isEnforced || row?.ends_at == null) return '';
+  const late = secondsLate(row, look);
+  return late >= 0 ? '' : ` In ${spanText(-late)}, it is terminated with its results.`;
 }
 
 function otherAccounts({ others }: Look): Finding[] {

@@ -47,17 +47,17 @@ export async function privateHalves(
   return halves;
 }
 
-/** Returns the IDs of the keys that sign in from this computer without a passphrase. */
+/** Returns the IDs of the keys that may sign in from this computer without a passphrase. */
 export function usableKeys(halves: readonly PrivateHalf[]): ReadonlySet<string> {
   return new Set(halves.filter(({ isLocked }) => !isLocked).map(({ key }) => key.id));
 }
 
 /**
- * Returns a key whose private key is surely on this computer, unlike those whose public key the
- * service hides.
+ * Returns the {@link usableKeys} whose private key is surely on this computer, unlike those whose
+ * public key the service hides.
  */
-export function keyHere(halves: readonly PrivateHalf[]): SshKey | undefined {
-  return halves.find(({ file, isHeld, isLocked }) => (file ?? isHeld) && !isLocked)?.key;
+export function keysHere(halves: readonly PrivateHalf[]): ReadonlySet<string> {
+  return usableKeys(halves.filter(({ file, isHeld }) => file !== undefined || isHeld));
 }
 
 /** Returns the error for a key with a passphrase, in a command that can't prompt for one. */

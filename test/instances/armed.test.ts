@@ -92,43 +92,45 @@ const EVERY = 5 * 60_000;
 const NOW = Date.parse('2026-01-15T12:00:00Z');
 const SINCE = { now: NOW, every: EVERY, hostName: 'here', typed: false, env: {} };
 
-test.each([
-  ['the first run', undefined, EVERY, 4, false],
-  ['a second run of the same process', { pid: 6, parent: 4, loops: false }, EVERY, 4, true],
-  ['two runs by hand', { pid: 6, parent: 4, loops: false }, 20_000, 4, false],
-  ['a later run of a known loop', { pid: 7, parent: 4, loops: true }, 3 * EVERY, 4, true],
-  ['a second pass of one run', { pid: 7, parent: 4, loops: false }, EVERY, 4, false],
-  ['a run of another process', { pid: 6, parent: 3, loops: true }, EVERY, 4, false],
-  ['a run of another computer', { pid: 6, parent: 4, loops: true, host: 'far' }, EVERY, 4, false],
-  ['a run that the system started', { pid: 6, parent: 1, loops: false }, EVERY, 1, false],
-  ['a run from outside its container', { pid: 6, parent: 0, loops: false }, EVERY, 0, false],
-])('recognizes a loop by the process that starts it: %s', (_what, run, ago, parent, loops) => {
-  const before = run && { run: { host: 'here', ...run }, at: new Date(NOW - ago).toISOString() };
-  const host = { pid: 7, parent };
-  expect(runOf(before, { ...SINCE, host })).toMatchObject({ pid: 7, parent, loops });
-});
+const LOOP = { pid: 6, parent: 4, proves: 'loop' } as const;
+const FIRST = { pid: 6, parent: 4, proves: 'first' } as const;
+const AGAIN = { pid: 6, parent: 3, proves: 'repeats' } as const;
+type Before = NonNullable<Parameters<typeof runOf>[0]>['run'];
+
+test.each<[string, string, Partial<Before> | undefined, number, parent?: number]>([
+  ['the first run', 'first', undefined, EVERY],
+  ['a second run of the same process', 'loop', FIRST, EVERY],
+  ['two runs of one process by hand', 'first', FIRST, 20_000],
+  ['a later run of a known loop', 'loop', LOOP, 3 * EVERY],
+  ['a second pass of a run of a loop', 'loop', { ...LOOP, pid: 7 }, EVERY],
+  ['a second pass of the first run', 'first', { ...FIRST, pid: 7 }, EVERY],
+  ['a run of another process after the interval', 'repeats', { ...LOOP, parent: 3 }, EVERY],
+  ['a run of another computer', 'repeats', { ...LOOP, host: 'far' }, EVERY],
+  ['a run that the system started', 'repeats', { ...FIRST, parent: 1 }, EVERY, 1],
+  ['a run from outside its container', 'repeats', { ...FIRST, parent: 0 }, EVERY, 0],
+  ['a late run of a scheduler', 'repeats', AGAIN, 2 * EVERY - 1],
+  ['two runs by hand', 'first', AGAIN, 20_000],
+  ['a run after a long gap', 'first', AGAIN, 2 * EVERY],
+  ['a second pass of a later run', 'repeats', { ...AGAIN, pid: 7 }, EVERY],
+])(
+  'recognizes what repeats reap by its process and time: %s',
+  (_what, proves, run, ago, parent = 4) => {
+    const at = new Date(NOW - ago).toISOString();
+    const before = run && { run: { host: 'here', ...run } as Before, at };
+    const host = { pid: 7, parent };
+    const expected = (typed: boolean) => (typed && proves === 'first' ? 'nothing' : proves);
+    for (const typed of [true, false]) {
+      const found = runOf(before, { ...SINCE, typed, host });
+      expect(found).toEqual({ pid: 7, parent, host: 'here', proves: expected(typed) });
+    }
+  },
+);
 
 test.each([
-  ['systemd itself', '7', false],
-  ['a loop that systemd started', '4', true],
-])('recognizes a run that %s started', (_what, started, loops) => {
-  const run = { pid: 6, parent: 4, loops: false, host: 'here' };
-  const before = { run, at: new Date(NOW - EVERY).toISOString() };
+  ['systemd itself', '7', 'repeats'],
+  ['a loop that systemd started', '4', 'loop'],
+])('recognizes a run that %s started', (_what, started, proves) => {
+  const before = { run: { ...FIRST, host: 'here' }, at: new Date(NOW - EVERY).toISOString() };
   const how = { ...SINCE, host: { pid: 7, parent: 4 }, env: { SYSTEMD_EXEC_PID: started } };
-  expect(runOf(before, how).loops).toBe(loops);
-});
-
-test.each([
-  ['the first run', undefined, 0, false],
-  ['a run after the interval', { pid: 6 }, EVERY, true],
-  ['a late run', { pid: 6 }, 2 * EVERY - 1, true],
-  ['two runs by hand', { pid: 6, repeats: true }, 20_000, false],
-  ['a run after a long gap', { pid: 6, repeats: true }, 2 * EVERY, false],
-  ['a second pass of the first run', { pid: 7, repeats: false }, EVERY, false],
-  ['a second pass of a later run', { pid: 7, repeats: true }, EVERY, true],
-])('recognizes another scheduler by the time between two runs: %s', (_what, run, ago, repeats) => {
-  const at = new Date(NOW - ago).toISOString();
-  const before = run && { run: { parent: 3, loops: false, ...run }, at };
-  const host = { pid: 7, parent: 4 };
-  expect(runOf(before, { ...SINCE, host })).toMatchObject({ repeats });
+  expect(runOf(before, how).proves).toBe(proves);
 });

@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
+import { warningsOf } from '../support/stderr-lines.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { withoutPauses } from './passing-clock.ts';
 import {
@@ -212,9 +213,20 @@ test('warns in jobs logs about output that was not kept', async () => {
       stderr: 'warning: The last 3 bytes of stdout of job were not kept.\nerr\n',
     });
   }
-  store({ exit_code: null });
-  const { stderr } = await jobs('logs', 'job', '--tail', '1');
-  expect(stderr).toContain('The command on job disappeared without an exit code.');
+  for (const [record, text] of [
+    [
+      { reason: 'The terminal was closed.' },
+      'The exit code of job is unknown: The terminal was closed.',
+    ],
+    [{ reason: null }, 'The exit code of job is unknown: it was terminated first.'],
+    [
+      { lost_at: '2026-01-15T12:00:00.000Z' },
+      'The command on job disappeared without an exit code.',
+    ],
+  ] as const) {
+    store({ exit_code: null, ...record });
+    expect(warningsOf((await jobs('logs', 'job', '--tail', '1')).stderr).at(-1)).toBe(text);
+  }
 });
 
 test('suggests the nearest job in jobs get and accepts a unique ID prefix', async () => {

@@ -74,7 +74,7 @@ describe('run --on', () => {
     expect(await world.runOn('exit 4', '--detach')).toMatchObject({ code: 0 });
     await exited(world);
     expect((await world.gpucloud(['jobs', 'list'])).stderr).toBe(
-      'The command of dev has exited, and its instance may still be billing. To copy the results: gpucloud jobs attach dev\n',
+      'The results of dev are still on the instance. It may be billing. To copy them: gpucloud jobs attach dev\n',
     );
   });
 

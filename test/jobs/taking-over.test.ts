@@ -394,7 +394,7 @@ test('jobs list names the command that finishes a job, unless a schedule does', 
   await exited(world);
   const listed = () => world.gpucloud(['jobs', 'list']);
   expect((await listed()).stderr).toBe(
-    'The command of job has exited, and its instance may still be billing. To copy the results and terminate it: gpucloud jobs attach job\n',
+    'The results of job are still on the instance. It may be billing. To copy them and terminate job: gpucloud jobs attach job\n',
   );
   const { service, account } = world.record();
   const at = new Date(world.clock.now()).toISOString();
@@ -419,7 +419,7 @@ test('jobs stop keeps the instance of a success whose --fetch path is wrong', as
   );
   expect(world.terminations()).toBe(0);
   expect((await world.gpucloud(['jobs', 'list'])).stderr).toBe(
-    'The command of job has exited, and its instance may still be billing. To copy the results and terminate it: gpucloud jobs attach job. If a path of --fetch is wrong: gpucloud jobs attach job --fetch PATH\n',
+    'job: Could not copy files out: wrong does not exist on the instance. It may be billing. To copy another path: gpucloud jobs attach job --fetch PATH\n',
   );
   expect(await stop('--no-fetch')).toMatchObject({ code: 0 });
   expect(world.terminations()).toBe(1);

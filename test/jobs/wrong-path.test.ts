@@ -90,7 +90,7 @@ test('jobs list says only of an instance that may bill that it may', async () =>
   await exited(world);
   await reap(world);
   const listed = async () => (await world.gpucloud(['jobs', 'list'])).stderr;
-  expect(await listed()).toContain('The command of job has exited, and its instance may still be');
+  expect(await listed()).toContain('It may be billing.');
   world.renting.rent(NEW, 'job', { status: 'TERMINATING' });
   expect(await listed()).toBe('');
 });

@@ -116,17 +116,14 @@ const HOUR = 3600;
 const job = (fields: Partial<Look['jobs'][number]>): Look['jobs'][number] => ({
   id: 'i-1',
   name: 'trainer',
-  exit_code: null,
-  kept: null,
-  lost_at: null,
-  sign_in_refused: null,
-  on: false,
-  here: false,
   age_seconds: 3 * HOUR,
   isFollowed: false,
-  copyWords: ['jobs', 'attach', 'trainer', '--fetch', 'PATH'],
+  isOpen: fields.problem === undefined,
+  isKept: false,
+  ends: [],
   ...fields,
 });
+const PROBLEM = { code: 'job_x', what: 'It waits', to: 'go on', next: ['jobs', 'x'] };
 const unarmed = { isArmed: false, reason: 'not scheduled' } as const;
 const NOTHING_ARMED = { deadline: unarmed, idle: unarmed, job: unarmed, rescue: unarmed };
 const armed = { isArmed: true, reason: undefined } as const;
@@ -166,9 +163,12 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
   ],
   [
     'a passed deadline of a stopped instance with a job',
-    { instances: [instance({ ends_at: hoursOn(-3), status: 'STOPPED' })], jobs: [job({})] },
+    {
+      instances: [instance({ ends_at: hoursOn(-3), status: 'STOPPED' })],
+      jobs: [job({ problem: PROBLEM })],
+    },
     'deadline_passed i-1: trainer is 3 h past its deadline; terminating it deletes the uncopied results of its job > instances reap',
-    'job_unfollowed i-1: trainer is STOPPED, and the output and results of its job are not copied. To reach them > instances start trainer --wait=ssh',
+    'job_x i-1: It waits. To go on > jobs x',
   ],
   [
     'a passed deadline',
@@ -221,20 +221,24 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
         instance({ id: 'i-2' }),
         instance({ id: 'i-3', status: 'TERMINATED', bills: false }),
       ],
-      jobs: [job({}), job({ id: 'i-2', name: 'other' }), job({ id: 'i-3', name: 'ended' })],
+      jobs: [
+        job({ problem: PROBLEM }),
+        job({ id: 'i-2', name: 'other' }),
+        job({ id: 'i-3', name: 'ended', problem: PROBLEM }),
+      ],
       enforcement: NOTHING_ARMED,
     },
-    'job_unfollowed i-1: trainer is STOPPED, and the output and results of its job are not copied. To reach them > instances start trainer --wait=ssh',
+    'job_x i-1: It waits. To go on > jobs x',
     'job_unfollowed i-2: The job of other, started 3 h ago, may have ended while its instance bills: nothing on this computer follows it. To check > jobs list',
   ],
   [
     'a job whose instance is stopped, and one that may run, with a scheduled reap',
     {
       instances: [instance({ status: 'STOPPED', bills: null }), instance({ id: 'i-2' })],
-      jobs: [job({}), job({ id: 'i-2', name: 'other' })],
+      jobs: [job({ problem: PROBLEM }), job({ id: 'i-2', name: 'other' })],
       enforcement: JOBS_ARMED,
     },
-    'job_unfollowed i-1: trainer is STOPPED, and the output and results of its job are not copied. To reach them > instances start trainer --wait=ssh',
+    'job_x i-1: It waits. To go on > jobs x',
   ],
   [
     'a job that a process follows',
@@ -250,46 +254,30 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
   ],
   [
     'a job of a terminated instance',
-    { instances: [instance({ bills: false })], jobs: [job({})], enforcement: NOTHING_ARMED },
+    {
+      instances: [instance({ bills: false })],
+      jobs: [job({}), job({ problem: PROBLEM })],
+      enforcement: NOTHING_ARMED,
+    },
   ],
   ['a job with unknown enforcement', { instances: [instance({})], jobs: [job({})] }],
   [
-    'a finished job',
-    { instances: [instance({})], jobs: [job({ exit_code: 0 })] },
-    'job_results i-1: The results of trainer are still on the instance. To fetch them > jobs attach trainer',
-  ],
-  [
     'a job kept for a person',
-    { instances: [instance({})], jobs: [job({ exit_code: 1, kept: 'command' })] },
+    { instances: [instance({})], jobs: [job({ isOpen: false })], enforcement: NOTHING_ARMED },
   ],
-  [
-    'a job kept for its results',
-    { instances: [instance({})], jobs: [job({ kept: 'results' })] },
-    'job_results i-1: The results of trainer are still on the instance. To fetch them > jobs attach trainer',
-  ],
-  [
-    'a job with a wrong path',
+  ...[
+    { what: 'by a schedule', fields: {}, enforcement: ALL_ARMED, ends: true },
+    { what: 'by its run', fields: { isFollowed: true }, enforcement: undefined, ends: true },
+    { what: 'by nothing', fields: {}, enforcement: undefined, ends: false },
+  ].map(({ what, fields, enforcement, ends }): [string, Partial<Look>, string] => [
+    `an instance that was kept for its results and is ended ${what}`,
     {
       instances: [instance({ ends_at: hoursOn(2) })],
-      jobs: [job({ kept: 'results', uncopied: { why: 'reslts does not exist', isMissing: true } })],
-      enforcement: ALL_ARMED,
+      jobs: [job({ isKept: true, problem: PROBLEM, ...fields })],
+      enforcement,
     },
-    'job_results i-1: trainer: reslts does not exist. In 2 h, it is terminated with its results. To copy another path > jobs attach trainer --fetch PATH',
-  ],
-  [
-    'a job whose results did not fit',
-    {
-      instances: [instance({ ends_at: hoursOn(2) })],
-      jobs: [
-        job({
-          kept: 'results',
-          isFollowed: true,
-          uncopied: { why: 'no space', isMissing: false },
-        }),
-      ],
-    },
-    'job_results i-1: The results of trainer are still on the instance. In 2 h, it is terminated with its results. To fetch them > jobs attach trainer',
-  ],
+    `job_x i-1: It waits.${ends ? ' In 2 h, it is terminated with its results.' : ''} To go on > jobs x`,
+  ]),
   [
     'finished jobs, the earlier deadline first',
     {
@@ -298,31 +286,14 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
         instance({ id: 'i-2', ends_at: hoursOn(2) }),
         instance({ id: 'i-3', ends_at: hoursOn(1) }),
       ],
-      jobs: ['i-1', 'i-2', 'i-3'].map((id) => job({ id, name: id, exit_code: 0 })),
+      jobs: ['i-1', 'i-2', 'i-3'].map((id) => job({ id, problem: PROBLEM })),
     },
-    ...['i-3', 'i-2', 'i-1'].map(
-      (id) =>
-        `job_results ${id}: The results of ${id} are still on the instance. To fetch them > jobs attach ${id}`,
-    ),
+    ...['i-3', 'i-2', 'i-1'].map((id) => `job_x ${id}: It waits. To go on > jobs x`),
   ],
   [
     'jobs that lost their results',
-    { lost: ['train-1', 'train-2', 'x'].map((name) => ({ id: 'i-1', name })) },
-    'job_results_lost i-1: The results of train-1 and 2 more were not copied. To see why > jobs get train-1',
-  ],
-  [
-    'a finished job of a terminated instance',
-    { instances: [instance({ bills: false })], jobs: [job({ exit_code: 0 })] },
-  ],
-  [
-    'a lost job',
-    { instances: [instance({})], jobs: [job({ lost_at: hoursOn(-1) })] },
-    'job_lost i-1: The command on trainer disappeared without an exit code, and trainer bills > jobs stop trainer',
-  ],
-  [
-    'a refused sign-in',
-    { instances: [instance({})], jobs: [job({ sign_in_refused: 'no key' })] },
-    'job_sign_in i-1: "instances reap" can\'t finish the job of trainer (no key). To finish it > jobs attach trainer',
+    { lost: { ...PROBLEM, id: 'i-1' } },
+    'job_x i-1: It waits. To go on > jobs x',
   ],
   ['almost a day', { instances: [instance({ age_seconds: 24 * HOUR - 1 })] }],
   [

@@ -5,7 +5,7 @@ import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { armedStatus } from '../../instances/deadlines/arm.ts';
-import { armCommand } from '../../instances/deadlines/armed.ts';
+import { armCommand, FEATURES } from '../../instances/deadlines/armed.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
 import { chooseKey } from '../../ssh/sign-in.ts';
 import { privateHalves } from '../../ssh-keys/private-half.ts';
@@ -180,6 +180,7 @@ async function deadlinesCheck(context: Context): Promise<Finding> {
   if (reason === null) return pass(`"instances reap" enforces: ${enforces.join(', ')}`);
   if (!armed && last_run_at === null && scheduler === null) return pass(reason);
   const show = gpucloud('instances', 'reap', '--status');
+  if (enforces.length === FEATURES.length) return warn(reason, show);
   return warn(reason, `${show}; schedule it again: ${await armCommand(context)}`);
 }
 

@@ -6,17 +6,18 @@ import { failuresOf, throwAll } from '../../errors.ts';
 import { readEnforcement } from '../../instances/deadlines/armed.ts';
 import { warnOfOtherAccounts } from '../../instances/other-accounts.ts';
 import { parseFetch } from '../../jobs/files/copy-out.ts';
-import { namesText } from '../../jobs/phases.ts';
-import { MOST_ENDED } from '../../jobs/record/record.ts';
+import { MOST_ENDED, type RentedRecord } from '../../jobs/record/record.ts';
 import { reportOption } from '../../jobs/report-option.ts';
 import { ensureReport, ensureTargets } from '../../jobs/targets.ts';
 import { attachJob } from '../../jobs/verbs/attach.ts';
 import { printLogs } from '../../jobs/verbs/logs.ts';
-import { jobDetails, jobRows } from '../../jobs/verbs/rows.ts';
+import { jobDetails, jobRows, openJob } from '../../jobs/verbs/rows.ts';
 import { stopJob } from '../../jobs/verbs/stop.ts';
 import type { JobRow } from '../../json-results/jobs.ts';
+import type { JobProblem } from '../../money/findings.ts';
+import { withStop } from '../../output/messages.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { anyName, typedName } from '../../rules/names.ts';
+import { anyName } from '../../rules/names.ts';
 import { count } from '../../rules/numbers.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { since, timeOf } from '../../rules/times.ts';
@@ -24,42 +25,26 @@ import { howToReach, withSignInFlags } from '../../ssh/ssh-flags.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { jobDetailsView, jobView } from './view.ts';
 
-/** Notes the jobs whose command is over and whose instance bills, unless a schedule finishes them. */
-async function noteUnfinished(
-  rows: readonly JobRow[],
-  uncopied: ReadonlySet<string | null>,
-  context: Context,
-): Promise<void> {
-  const left = rows.filter(
-    ({ status, ended_at }) => ended_at === null && (status === 'EXITED' || status === 'LOST'),
-  );
-  if (left.length === 0) return;
+function noteProblem({ what, to, next }: JobProblem, { err }: Context): void {
+  err.note(`${what}. To ${to}: ${gpucloud(...next)}`);
+}
+
+/** Notes the jobs that need a person while their instances bill, unless a schedule finishes them. */
+async function noteUnfinished(open: readonly RentedRecord[], context: Context): Promise<void> {
+  if (open.length === 0) return;
   const journal = await context.journal();
   const account = await journal.account();
   if ((await readEnforcement({ account }, context)).job.isArmed) return;
   // Listing the jobs has just read their instances.
   const { instances } = await journal.read({ archived: true });
-  const billing = left.filter(({ id: own }) =>
-    mayBill(instances.find(({ id }) => id === own)?.last?.status),
-  );
-  for (const { name, id, status, on } of billing) {
-    const what = status === 'LOST' ? 'has disappeared' : 'has exited';
-    const how = on ? 'To copy the results' : 'To copy the results and terminate it';
-    const attach = gpucloud('jobs', 'attach', typedName(name, id ?? ''));
-    const wrong = uncopied.has(id) ? `. If a path of --fetch is wrong: ${attach} --fetch PATH` : '';
-    context.err.note(
-      `The command of ${name} ${what}, and its instance may still be billing. ${how}: ${attach}${wrong}`,
-    );
+  for (const job of open) {
+    const status = instances.find(({ id }) => id === job.id)?.last?.status;
+    if (!mayBill(status)) continue;
+    const { problem } = await openJob(job, status, context);
+    if (problem === undefined) continue;
+    const what = `${withStop(problem.what)} It may be billing`;
+    noteProblem({ ...problem, what }, context);
   }
-}
-
-/** Notes the jobs of the last day that ended without their results. */
-function noteLostResults(lost: readonly Pick<JobRow, 'name' | 'id'>[], context: Context): void {
-  const [first] = lost;
-  if (first === undefined) return;
-  context.err.note(
-    `The results of ${namesText(lost.map(({ name }) => name))} were not copied. To see why: ${gpucloud('jobs', 'get', typedName(first.name, first.id ?? ''))}`,
-  );
 }
 
 /**
@@ -108,11 +93,11 @@ export const jobs: Group = {
       async run(context, { since: start }) {
         const from =
           start === undefined ? Number.NEGATIVE_INFINITY : timeOf(start, context.clock.now());
-        const { rows, newer, lost, uncopied } = await jobRows(from, context);
+        const { rows, newer, open, lost } = await jobRows(from, context);
         const shown = rows.map((row) => onServiceClock(row, context));
         const unread = await failuresOf(context.out.list(shown, jobView));
-        await noteUnfinished(rows, uncopied, context);
-        noteLostResults(lost, context);
+        await noteUnfinished(open, context);
+        if (lost !== undefined) noteProblem(lost, context);
         if (rows.length === 0) await warnOfOtherAccounts(context);
         if (rows.filter(({ ended_at }) => ended_at !== null).length >= MOST_ENDED) {
           context.err.warn(

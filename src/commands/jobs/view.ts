@@ -11,7 +11,7 @@ export const jobView: View<JobRow> = {
     field('phase', 'PHASE', { spared: true }),
     field('exit_code', 'EXIT'),
     { id: 'command', header: 'COMMAND', value: ({ command }) => shellLine(command, 'linux') },
-    field('started_at', 'STARTED', { kind: 'time' }),
+    field('started_at', 'STARTED', { kind: 'time', spared: true }),
     field('seconds', 'SECONDS', { spared: true }),
     {
       id: 'gpu',
@@ -21,7 +21,7 @@ export const jobView: View<JobRow> = {
       value: ({ gpu }) => gpu?.busy_percent,
     },
     field('cost_at_most', 'COST AT MOST', { kind: 'money', spared: true }),
-    field('cost', 'COST', { kind: 'money', spared: true }),
+    field('cost', 'COST', { kind: 'money' }),
     field('ends_at', 'DEADLINE', { kind: 'time' }),
     field('ended_at', 'ENDED', { kind: 'time', hidden: true }),
     field('id', 'ID', { hidden: true }),

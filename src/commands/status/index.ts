@@ -4,16 +4,13 @@ import type { Context } from '../../context.ts';
 import { armCommand, type Enforcement, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { otherAccounts } from '../../instances/other-accounts.ts';
 import { payingAccount } from '../../instances/rent/account.ts';
-import { copyWords } from '../../jobs/end/end-job.ts';
-import { isFollowed } from '../../jobs/record/lock.ts';
-import { isRented, type JobRecord, readJobs } from '../../jobs/record/record.ts';
-import { lostLately } from '../../jobs/verbs/rows.ts';
+import { isRented, readJobs } from '../../jobs/record/record.ts';
+import { lostResults, openJob } from '../../jobs/verbs/rows.ts';
 import type { Overview } from '../../json-results/money.ts';
 import { type AccountReading, assertWhole, readAccount } from '../../money/account.ts';
 import { findingsOf, lookAt } from '../../money/findings.ts';
 import type { Output } from '../../output/output.ts';
 import { gpucloudLine, withProfile } from '../../output/shell-line.ts';
-import { typedName } from '../../rules/names.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
 import { mayBillIn, overviewOf, type Typed, UNENFORCED } from './overview.ts';
@@ -60,7 +57,7 @@ interface Screen {
 
 async function screenOf(reading: AccountReading, context: Context): Promise<Screen> {
   const enforcement = await readEnforcement({ account: reading.user?.id }, context);
-  const { open: jobs, lost } = await jobsOf(context);
+  const { open: jobs, lost } = await jobsOf(reading, context);
   const others = await otherAccounts(context);
   const look = lookAt(reading, { enforcement, jobs, lost, others });
   const isUnenforced = findingsOf(look, UNENFORCED).length > 0;
@@ -78,27 +75,13 @@ async function screenOf(reading: AccountReading, context: Context): Promise<Scre
  * Reads the records of jobs that have not ended, and of those that lost results lately. Asks no
  * instance, since that needs a sign-in.
  */
-async function jobsOf(context: Context) {
+async function jobsOf({ instances }: AccountReading, context: Context) {
   const jobs = (await readJobs(context)).filter(isRented);
-  // A failed command often has not written its results.
-  const lost = lostLately(jobs, context).filter(
-    ({ exit_code, uncopied }) => exit_code === 0 || uncopied?.isMissing !== true,
-  );
-  const unfinished = jobs.filter(({ ended_at }) => ended_at === null);
-  const secondsOf = ({ started_at }: JobRecord) =>
-    Math.max(0, (context.clock.now() - Date.parse(started_at)) / 1000);
-  const open = await Promise.all(
-    unfinished.map(async (job) => {
-      const followed = await isFollowed(job, context);
-      return {
-        ...job,
-        age_seconds: secondsOf(job),
-        isFollowed: followed,
-        copyWords: copyWords(typedName(job.name, job.id), { isFollowed: followed }),
-      };
-    }),
-  );
-  return { open, lost };
+  const statusOf = (own: string) => instances?.rows.find(({ id }) => id === own)?.status;
+  const open = jobs
+    .filter(({ ended_at }) => ended_at === null)
+    .map((job) => openJob(job, statusOf(job.id), context));
+  return { open: await Promise.all(open), lost: lostResults(jobs, context) };
 }
 
 /** Redraws the status. The screen lists unread parts, and the next refresh tries them again. */

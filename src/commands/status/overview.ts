@@ -102,26 +102,14 @@ function nextSteps(
     steps.push({ words: ['instances', 'ssh', nameOf(running)], purpose: 'connect' });
   }
   // Terminating the instance of a job deletes results that are not copied.
-  const isOfJob = (one: AccountInstance) =>
-    jobs.some(({ id, on, here, kept }) => id === one.id && !on && !here && kept !== 'command');
-  const isStoppedJob = (one: AccountInstance) => isOfJob(one) && one.status === 'STOPPED';
-  const isMissing = (one: AccountInstance) =>
-    isOfJob(one) && jobs.some(({ id, uncopied }) => id === one.id && uncopied?.isMissing === true);
-  if (dearest !== undefined && living.length === 1 && isStoppedJob(dearest)) {
-    // `jobs stop` copies nothing from it.
-    const name = nameOf(dearest);
-    steps.push({ words: ['instances', 'start', name, '--wait=ssh'], purpose: 'reach the results' });
-    steps.push({ words: ['instances', 'terminate', name], purpose: 'give the results up' });
-  } else if (dearest !== undefined && living.length === 1 && isMissing(dearest)) {
-    // Without --no-fetch, `jobs stop` keeps the instance, since the path may be wrong.
-    const words = ['jobs', 'stop', nameOf(dearest), '--no-fetch'];
-    steps.push({ words, purpose: 'give the results up' });
-  } else if (dearest !== undefined && living.length === 1) {
-    const words = isOfJob(dearest) ? ['jobs', 'stop'] : ['instances', 'terminate'];
-    steps.push({ words: [...words, nameOf(dearest)], purpose: 'stop paying' });
+  const endsIn = ({ id }: AccountInstance) =>
+    jobs.find((job) => job.id === id && job.ends.length > 0)?.ends;
+  if (dearest !== undefined && living.length === 1) {
+    const words = ['instances', 'terminate', nameOf(dearest)];
+    steps.push(...(endsIn(dearest) ?? [{ words, purpose: 'stop paying' }]));
   } else if (dearest !== undefined) {
     const names = found
-      .filter((one) => !isOfJob(one))
+      .filter((one) => endsIn(one) === undefined)
       .sort(dearestFirst)
       .slice(0, MOST_NAMES)
       .map(nameOf);

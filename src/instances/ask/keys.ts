@@ -7,7 +7,12 @@ import type { Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
 import { addKey } from '../../ssh-keys/add.ts';
 import { chooseKeyFile } from '../../ssh-keys/choose.ts';
-import { keyHere, lockedKeyError, privateHalves, usableKeys } from '../../ssh-keys/private-half.ts';
+import {
+  keysHere,
+  lockedKeyError,
+  privateHalves,
+  usableKeys,
+} from '../../ssh-keys/private-half.ts';
 import { keyIn, nameFor } from '../../ssh-keys/read.ts';
 import type { ChooseKeys } from '../rent/body.ts';
 import type { CreateFlags } from '../rent/given.ts';
@@ -75,7 +80,7 @@ async function askNow(
   if (mustSignIn && usable.size === 0 && locked !== undefined) throw lockedKeyError(locked);
   const choices = mustSignIn ? keys.filter(({ id }) => usable.has(id)) : keys;
   return onCancel('Nothing was rented.', () =>
-    askKeys({ keys: choices, usable, isJob, dryRun, prompts, context }),
+    askKeys({ keys: choices, here: keysHere(halves), isJob, dryRun, prompts, context }),
   );
 }
 
@@ -93,7 +98,8 @@ async function noKeyError(keys: readonly SshKey[], context: Context): Promise<Cl
       `add a key: ${gpucloud('ssh-keys', 'add', 'FILE')}; without one: ssh-keygen -t ed25519`,
     );
   }
-  const own = keyHere(await privateHalves(keys, context));
+  const here = keysHere(await privateHalves(keys, context));
+  const own = keys.find(({ id }) => here.has(id));
   const { name, id } = own ?? first;
   const which =
     own === undefined ? 'choose one' : 'choose one whose private key is on this computer';
@@ -110,8 +116,8 @@ function namesOf(keys: readonly SshKey[]): string {
 /** Data for the question about keys. */
 export interface AskingKeys {
   readonly keys: readonly SshKey[];
-  /** IDs of keys for signing in from this computer. */
-  readonly usable: ReadonlySet<string>;
+  /** IDs of keys whose private key is surely on this computer. */
+  readonly here: ReadonlySet<string>;
   /** Whether the instance is for a job, which needs at least one key. */
   readonly isJob: boolean;
   readonly dryRun: boolean;
@@ -121,7 +127,7 @@ export interface AskingKeys {
 
 /** Asks for keys of the account. If there are none, offers to add one, except in a dry run. */
 export async function askKeys(
-  { keys, usable, isJob, dryRun, prompts, context }: AskingKeys,
+  { keys, here, isJob, dryRun, prompts, context }: AskingKeys,
   isChosen?: (key: SshKey) => boolean,
 ): Promise<SshKey[]> {
   if (keys.length === 0) {
@@ -137,12 +143,11 @@ export async function askKeys(
     name: titleOf(key.name, key.id),
     about: [
       key.is_default === true ? 'default' : '',
-      usable.has(key.id) ? 'on this computer' : '',
+      here.has(key.id) ? 'on this computer' : '',
       key.fingerprint ?? '',
     ],
     value: key,
-    checked:
-      isChosen?.(key) ?? (key.is_default === true || usable.has(key.id) || keys.length === 1),
+    checked: isChosen?.(key) ?? (key.is_default === true || here.has(key.id) || keys.length === 1),
   }));
   return prompts.chooseSeveral('SSH keys', choices, { least: isJob ? 1 : 0 });
 }

@@ -6,7 +6,12 @@ import type { KnownInstance } from '../../journal/index.ts';
 import { gpucloudLine } from '../../output/shell-line.ts';
 import { nameKey } from '../../rules/names.ts';
 import { isTerminated } from '../../rules/statuses.ts';
-import { type PrivateHalf, privateHalves, usableKeys } from '../../ssh-keys/private-half.ts';
+import {
+  keysHere,
+  type PrivateHalf,
+  privateHalves,
+  usableKeys,
+} from '../../ssh-keys/private-half.ts';
 
 export const FIRST_WORDS =
   'amber brisk calm clear coral deep fair fleet grand keen light lunar noble polar quick quiet rapid sharp solid steady swift tall warm wide';
@@ -19,8 +24,10 @@ export interface Lists {
   readonly names: ReadonlyMap<string, string | undefined>;
   /** The account's SSH keys; undefined if unreadable. */
   readonly sshKeys: readonly SshKey[] | undefined;
-  /** IDs of keys for signing in from this computer. */
+  /** IDs of keys that may sign in from this computer. */
   readonly usable: ReadonlySet<string>;
+  /** IDs of keys whose private key is surely on this computer. */
+  readonly here: ReadonlySet<string>;
   /** A private key with a passphrase, if one exists on this computer. */
   readonly locked: PrivateHalf | undefined;
   readonly templates: readonly Template[];
@@ -75,6 +82,7 @@ export async function readLists(context: Context): Promise<Lists> {
       names,
       sshKeys,
       usable: usableKeys(halves),
+      here: keysHere(halves),
       locked: halves.find(({ isLocked }) => isLocked),
       templates: templates
         .filter(({ is_active }) => is_active !== false)

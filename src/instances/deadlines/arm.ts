@@ -16,7 +16,7 @@ import {
   schedulersIn,
   schedulersWith,
 } from '../scheduler/index.ts';
-import { FEATURES, judge, profileOf, reapLoop } from './armed.ts';
+import { FEATURES, judge, profileOf, readEnforcement, reapLoop } from './armed.ts';
 
 /** Milliseconds to wait for a scheduled run, since its requests may time out. */
 const LONGEST_RUN = 120_000;
@@ -42,7 +42,11 @@ export async function armedStatus(context: Context): Promise<ArmedStatus> {
   const stored = heartbeatOf((await context.folders()).state, profile);
   // Ignores the heartbeat if a login has moved the profile to another service.
   const heartbeat = stored?.service === service ? stored : undefined;
-  const found = await judge(heartbeat, profile, context);
+  const own = await judge(heartbeat, profile, context);
+  // Another profile of the account may enforce its deadlines.
+  const account = await (await context.journal()).account();
+  const all = account === undefined ? own : await readEnforcement({ account, service }, context);
+  const found = own.deadline.isArmed || !all.deadline.isArmed ? own : all;
   const doubtful = FEATURES.find((feature) => found[feature].reason !== undefined);
   const { by } = found.deadline;
   return {
@@ -192,7 +196,8 @@ export async function disarm(profile: string, context: Context): Promise<void> {
   const { by } = (await judge(heartbeat, profile, context)).deadline;
   if (by !== undefined) {
     context.err.note(
-      `Deadlines are still enforced ${by}. To end it: kill ${heartbeat?.run?.parent}`,
+      // An interactive shell ignores SIGTERM.
+      `Deadlines are still enforced ${by}. To end it: Ctrl-C in its terminal; without one: kill ${heartbeat?.run?.parent}`,
     );
     return;
   }

@@ -155,16 +155,16 @@ async function judgeSchedule(
     return { isArmed: false, reason: `schedule ${entry} not found` };
   }
   const now = context.clock.now();
-  const isLoop = entry === undefined && run?.loops === true && run.host === hostname();
-  const isFirst = entry === undefined && run?.loops === false && run.repeats === false;
-  const isTyped = isFirst && run.typed === true;
+  const proves = entry === undefined ? run?.proves : undefined;
+  const isLoop = proves === 'loop' && run?.host === hostname();
   const seen = at === null ? 'never' : relative(Date.parse(at), now);
   // A process that has ended starts no run, however new its heartbeat.
-  if (isTyped || ((isLoop || isFirst) && !context.host.isAlive(run.parent))) {
+  const isOver = run !== undefined && !context.host.isAlive(run.parent);
+  if (proves === 'nothing' || ((isLoop || proves === 'first') && isOver)) {
     return {
       isArmed: false,
       reason: isLoop
-        ? `the loop of process ${run.parent} has ended, last seen ${seen}`
+        ? `the loop of process ${run?.parent} has ended, last seen ${seen}`
         : `"instances reap" has run only once (${seen}), which proves no schedule`,
     };
   }
@@ -180,7 +180,7 @@ async function judgeSchedule(
     return { isArmed, reason: `"instances reap" ${last}` };
   }
   const far = [ahead, aheadNow(context)].find((one) => Math.abs(one ?? 0) > CLOCKS.wrong);
-  const by = isLoop ? { by: `only by the loop of process ${run.parent}, last seen ${seen}` } : {};
+  const by = isLoop ? { by: `only by the loop of process ${run?.parent}, last seen ${seen}` } : {};
   return { isArmed, reason: far === undefined ? undefined : differenceText(far), ...by };
 }
 
@@ -456,9 +456,11 @@ export function runOf(
   const isSame = !isScheduled && run?.parent === parent && run.host === hostName;
   const since = now - Date.parse(at ?? '');
   const isDue = since > every / 2 && since < 2 * every;
-  const loops = isSame && (run.loops || (run.pid !== pid && isDue));
-  const repeats = run?.pid === pid ? run.repeats === true : isDue;
-  return { pid, parent, host: hostName, loops, repeats, typed };
+  const isAgain = run?.pid === pid;
+  const isLoop = isSame && (run.proves === 'loop' || (!isAgain && isDue));
+  const repeats = isAgain ? run.proves === 'repeats' : isDue;
+  const proves = isLoop ? 'loop' : repeats ? 'repeats' : typed ? 'nothing' : 'first';
+  return { pid, parent, host: hostName, proves };
 }
 
 function entryOf({ env }: Context): Pick<Heartbeat, 'entry'> {

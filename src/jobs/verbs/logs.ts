@@ -9,6 +9,7 @@ import {
   happenedIn,
   isRented,
   type JobRecord,
+  overStatus,
   type RentedRecord,
   readJob,
 } from '../record/record.ts';
@@ -148,7 +149,10 @@ async function printKept(
       warn('last', last);
     }
   }
-  if (job.exit_code === null) warnLost(job, context);
+  if (job.exit_code !== null) return;
+  if (overStatus(job) === 'LOST') return warnLost(job, context);
+  const why = job.reason ?? 'it was terminated first.';
+  context.err.warn('incomplete', `The exit code of ${job.name} is unknown: ${why}`);
 }
 
 function warnLost({ name }: JobRecord, { err }: Context): void {

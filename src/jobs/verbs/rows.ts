@@ -2,10 +2,13 @@ import { eachBounded, SSH_AT_ONCE } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { JobDetails, JobRow } from '../../json-results/jobs.ts';
+import type { LostResults, OpenJob } from '../../money/findings.ts';
 import { instant } from '../../output/time.ts';
+import { typedName } from '../../rules/names.ts';
 import { costAtMost } from '../end/cost.ts';
 import { phasesOf } from '../end/receipt.ts';
 import { setupOutput } from '../kept.ts';
+import { namesText } from '../phases.ts';
 import { findJob } from '../record/find-job.ts';
 import { Followed, isFollowed, withJob } from '../record/lock.ts';
 import {
@@ -14,10 +17,12 @@ import {
   isRented,
   type JobRecord,
   overStatus,
+  type RentedRecord,
   readAllJobs,
   readJob,
 } from '../record/record.ts';
 import { exitOf } from '../remote/supervisor.ts';
+import { needOf, standingOf } from '../standing.ts';
 import { stateOf } from '../state.ts';
 import { adopt } from './adopt.ts';
 import { look, observationOf, type Seen } from './look.ts';
@@ -39,40 +44,46 @@ export async function jobRows(from: number, context: Context) {
   const rows = await eachBounded(wanted, SSH_AT_ONCE, async (job) =>
     rowOf(await adoptIfLeft(job, context), context),
   );
-  // Whose exit is stored, so that the paths of --fetch that are not copied were tried.
-  const uncopied = wanted.filter(
-    ({ exit_code, fetch }) =>
-      exit_code !== null && fetch.some(({ fetched_at }) => fetched_at === null),
-  );
-  const lost = lostLately(wanted, context);
-  return { rows, newer, lost, uncopied: new Set(uncopied.map(({ id }) => id)) };
+  const open = wanted.flatMap((job, at) => {
+    const { status, exit_code = null } = rows[at] ?? {};
+    if (!isRented(job) || job.ended_at !== null) return [];
+    return [{ ...job, exit_code, lost_at: status === 'LOST' ? job.started_at : job.lost_at }];
+  });
+  return { rows, newer, open, lost: lostResults(wanted, context) };
+}
+
+/** Returns how a job stands by its record. `status`: the instance's last known status. */
+export async function openJob(
+  job: RentedRecord,
+  status: string | null | undefined,
+  context: Context,
+): Promise<OpenJob> {
+  const { id, name, kept } = job;
+  const followed = await isFollowed(job, context);
+  const word = standingOf(job, status);
+  return {
+    ...{ id, name, isFollowed: followed, isOpen: word === 'open', isKept: kept === 'results' },
+    age_seconds: Math.max(0, secondsTo(context.clock.now(), job)),
+    ...needOf({ ...job, isFollowed: followed }, word),
+  };
 }
 
 const DAY = 86_400_000;
 
-/** Returns the jobs of the last day that ended without their results. */
-export function lostLately<T extends JobRecord>(
-  jobs: readonly T[],
-  { clock }: Pick<Context, 'clock'>,
-): T[] {
-  return jobs.filter((job) => {
-    const { ended_at } = job;
-    const isLate = ended_at !== null && clock.now() - Date.parse(ended_at) < DAY;
-    return isLate && (phaseOf(job) === 'fetching' || isEndedWhileStopped(job));
-  });
-}
-
-/** Whether gpucloud terminated the instance before it could read the command's exit code or copy. */
-function isEndedWhileStopped({
-  exit_code,
-  command_started_at,
-  ending_at,
-  reason,
-  fetch,
-}: JobRecord) {
-  const isUncopied = fetch.some(({ fetched_at }) => fetched_at === null);
-  const isStarted = command_started_at !== null && exit_code === null;
-  return isStarted && isUncopied && ending_at !== null && reason !== null;
+/** Returns what to say of the jobs of the last day that ended without their results. */
+export function lostResults(
+  jobs: readonly JobRecord[],
+  { clock }: Context,
+): LostResults | undefined {
+  const lost = jobs.filter(
+    (job) => clock.now() - Date.parse(job.ended_at ?? '') < DAY && standingOf(job) === 'incomplete',
+  );
+  const [first] = lost;
+  if (first === undefined) return undefined;
+  const { id, name } = first;
+  const what = `The results of ${namesText(lost.map((job) => job.name))} were not copied`;
+  const next = ['jobs', 'get', typedName(name, id ?? '')];
+  return { code: 'job_results_lost', id, what, to: 'see why', next };
 }
 
 /**
@@ -190,7 +201,7 @@ function secondsTo(time: number, { started_at }: JobRecord): number {
 }
 
 /** Returns the last phase that a job reached. */
-export function phaseOf(job: JobRecord): JobRow['phase'] {
+function phaseOf(job: JobRecord): JobRow['phase'] {
   if (job.ending_at !== null && job.ended_at === null) return 'terminating';
   if (hasFailedSetup(job)) return 'setup';
   const isFetched = job.fetch.every(({ fetched_at }) => fetched_at !== null);

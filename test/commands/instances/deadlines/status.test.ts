@@ -198,6 +198,21 @@ describe('a schedule of an older gpucloud', () => {
   });
 });
 
+test.each([
+  ['the account', 'user-1', true],
+  ['another account', 'user-2', false],
+])(
+  'reap --status and status agree on a schedule of %s in another profile',
+  async (_what, account, isArmed) => {
+    await world.arm('work', account);
+    await world.cli([...CREATE, '--unenforced', '--terminate-after', '4h']);
+    const { stdout } = await world.cli(['instances', 'reap', '--status', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ profile: '@environment', armed: isArmed });
+    const found = JSON.stringify(await attention());
+    expect(found.includes('deadline_unenforced')).toBe(!isArmed);
+  },
+);
+
 test('rejects reap --install with --status', async () => {
   expect((await world.cli(['instances', 'reap', '--install', '--status'])).code).toBe(2);
 });
@@ -228,13 +243,18 @@ describe('a loop without a scheduler', () => {
     expect(stderr).toContain(`Deadlines are ${by}.\n`);
     expect(await attention()).toEqual([]);
     expect((await world.cli(['status'])).stdout).toMatch(new RegExp(`^Deadlines +${by}$`, 'm'));
+    const { checks } = JSON.parse((await world.cli(['doctor', '--json'])).stdout);
+    const hint = 'gpucloud instances reap --status';
+    expect(checks).toContainEqual({ id: 'deadlines', status: 'warn', message: by, hint });
   });
 
   test('goes on after reap --uninstall, which names its process', async () => {
     alive.add(812);
     const { stdout, stderr } = await world.cli(['instances', 'reap', '--uninstall']);
     const by = 'only by the loop of process 812, last seen 3 min ago';
-    expect(stderr).toBe(`Deadlines are still enforced ${by}. To end it: kill 812\n`);
+    expect(stderr).toBe(
+      `Deadlines are still enforced ${by}. To end it: Ctrl-C in its terminal; without one: kill 812\n`,
+    );
     expect(stdout).toContain(`enforced ${by}\n`);
     alive.delete(812);
     const ended = await world.cli(['instances', 'reap', '--uninstall']);

@@ -65,7 +65,7 @@ export async function deadlineWorld(options: Partial<WorldOptions> = {}): Promis
         account: 'user-1',
         every: 5 * 60_000,
         at: new Date(world.clock.now()).toISOString(),
-        run: { pid: parent + 1, parent, loops: true, host },
+        run: { pid: parent + 1, parent, proves: 'loop', host },
         features: ['deadline', 'idle', 'job', 'rescue'],
       }),
     armOlder: (older, profile = 'work') =>
