@@ -4,24 +4,21 @@ import { typedName } from '../rules/names.ts';
 import { copyWords } from './end/end-job.ts';
 import { hasFailedSetup, type JobRecord, type RentedRecord } from './record/record.ts';
 
-/** How a job stands by its record, in the word that all screens share. */
+/**
+ * How a job stands by its record, in the word that all screens share. `stopped`: its instance is, so
+ * that nothing runs or can be copied. `refused`: the instance refuses the sign-in of `reap`.
+ * `missing`: a path of `--fetch` is not there. `results`: they may be only on the instance. `kept`:
+ * for a person, with all results here. `incomplete`: ended without its results.
+ */
 export type Standing =
-  /** The command may run, or was not started. */
   | 'open'
-  /** The instance is STOPPED: nothing runs there, and nothing can be copied. */
   | 'stopped'
-  /** The instance refuses the sign-in of `reap`. */
   | 'refused'
-  /** A path of `--fetch` does not exist on the instance. */
   | 'missing'
-  /** The command is over, and its results or output may be only on the instance. */
   | 'results'
-  /** The command disappeared without an exit code. */
   | 'lost'
-  /** Kept for a person: this computer has all results. */
   | 'kept'
   | 'ended'
-  /** Ended without its results. */
   | 'incomplete';
 
 /** `status`: the instance's last known status. */
@@ -52,51 +49,46 @@ export function needOf(
 ): Pick<OpenJob, 'problem' | 'ends'> {
   const typed = typedName(job.name, job.id);
   const name = clamp(job.name, 40);
-  const ended = job.on ? '' : ` and terminate ${name}`;
-  const attach = ['jobs', 'attach', typed];
-  const start = ['instances', 'start', typed, '--wait=ssh'];
+  const andEnd = job.on ? '' : ` and terminate ${name}`;
   const ends = (words: readonly string[], purpose: string) =>
     job.on || job.here ? [] : [{ words, purpose }];
-  const stop = ends(['jobs', 'stop', typed], 'stop paying');
-  const GIVE_UP = 'give the results up';
+  const attach = ['jobs', 'attach', typed];
+  const stop = ['jobs', 'stop', typed];
+  const stops = ends(stop, 'stop paying');
+  const need = (code: string, what: string, to: string, next: readonly string[], by = stops) => ({
+    problem: { code, resource: job.id, what, to, next },
+    ends: by,
+  });
   switch (word) {
     case 'stopped': {
       const what = `${name} is STOPPED, and the output and results of its job are not copied`;
-      return {
-        problem: { code: 'job_unfollowed', what, to: 'reach them', next: start },
-        // `jobs stop` copies nothing from there.
-        ends: [
-          ...ends(start, 'reach the results'),
-          ...ends(['instances', 'terminate', typed], GIVE_UP),
-        ],
-      };
+      const start = ['instances', 'start', typed, '--wait=ssh'];
+      // `jobs stop` copies nothing from there.
+      return need('job_unfollowed', what, 'reach them', start, [
+        ...ends(start, 'reach the results'),
+        ...ends(['instances', 'terminate', typed], 'give the results up'),
+      ]);
     }
     case 'refused': {
       const why = clamp(job.sign_in_refused ?? '', 80);
       const what = `"instances reap" can't finish the job of ${name} (${why})`;
-      return { problem: { code: 'job_sign_in', what, to: 'finish it', next: attach }, ends: stop };
+      return need('job_sign_in', what, 'finish it', attach);
     }
     case 'missing': {
       const what = `${name}: ${clamp((job.uncopied?.why ?? '').replace(/\.$/, ''), 120)}`;
-      const next = copyWords(typed, job);
-      return {
-        problem: { code: 'job_results', what, to: 'copy another path', next },
-        // Without --no-fetch, it keeps the instance, since the path may be wrong.
-        ends: ends(['jobs', 'stop', typed, '--no-fetch'], GIVE_UP),
-      };
+      // Without --no-fetch, `jobs stop` keeps the instance, since the path may be wrong.
+      const giveUp = ends([...stop, '--no-fetch'], 'give the results up');
+      return need('job_results', what, 'copy another path', copyWords(typed, job), giveUp);
     }
     case 'results': {
       const what = `The results of ${name} are still on the instance`;
-      const to = `copy them${ended}`;
-      return { problem: { code: 'job_results', what, to, next: attach }, ends: stop };
+      return need('job_results', what, `copy them${andEnd}`, attach);
     }
     case 'lost': {
       const what = `The command on ${name} disappeared without an exit code`;
-      const next = ['jobs', 'stop', typed];
-      const to = `copy its results${ended}`;
-      return { problem: { code: 'job_lost', what, to, next }, ends: stop };
+      return need('job_lost', what, `copy its results${andEnd}`, stop);
     }
     default:
-      return { ends: word === 'open' ? stop : [] };
+      return { ends: word === 'open' ? stops : [] };
   }
 }

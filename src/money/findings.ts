@@ -46,14 +46,11 @@ export interface OpenJob {
 }
 
 /** What to say of a job, with the words that mend it: `WHAT. To TO: NEXT`. */
-export interface JobProblem extends Pick<Finding, 'code'> {
+export interface JobProblem extends Pick<Finding, 'code' | 'resource'> {
   readonly what: string;
   readonly to: string;
   readonly next: readonly string[];
 }
-
-/** The jobs that lately ended without their results, and the instance of the first. */
-export type LostResults = JobProblem & { readonly id: string | null };
 
 /** The facts behind all findings. */
 export interface Look {
@@ -64,7 +61,8 @@ export interface Look {
   /** undefined if the caller doesn't check whether deadlines are enforced. */
   readonly enforcement: Enforcement | undefined;
   readonly jobs: readonly OpenJob[];
-  readonly lost: LostResults | undefined;
+  /** The jobs that lately ended without their results. */
+  readonly lost: JobProblem | undefined;
   /** Other accounts whose instances may bill. */
   readonly others: readonly OtherAccount[];
 }
@@ -139,7 +137,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   }),
   ofJobs,
   ({ lost }) =>
-    lost ? [finding(lost.code, lost.id, `${lost.what}. To ${lost.to}`, lost.next)] : [],
+    lost ? [finding(lost.code, lost.resource, `${lost.what}. To ${lost.to}`, lost.next)] : [],
   unfollowed,
   ofInstances({
     code: 'running_long',
@@ -273,10 +271,9 @@ function ofJobs(look: Look): Finding[] {
     .filter((job) => look.instances.some((row) => row.id === job.id && mayRun(row)))
     .sort((a, b) => endOf(a, look) - endOf(b, look))
     .flatMap((job) => {
-      const { id, problem } = job;
-      if (problem === undefined) return [];
-      const { code, what, to, next } = problem;
-      return [finding(code, id, `${withStop(what)}${endText(job, look)} To ${to}`, next)];
+      if (job.problem === undefined) return [];
+      const { code, resource, what, to, next } = job.problem;
+      return [finding(code, resource, `${withStop(what)}${endText(job, look)} To ${to}`, next)];
     });
 }
 

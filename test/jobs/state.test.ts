@@ -254,6 +254,14 @@ describe('the next step', () => {
       { failed: 'here' },
       'stay',
     ],
+    ...(['run', 'attach'] as const).flatMap((driver): Row[] => {
+      const [kept, there] = [{ ...JOB, kept: 'results' as const }, exited(0)];
+      const step = driver === 'run' ? 'stay' : 'leave';
+      return [
+        ['waits for no other wrong path', driver, kept, there, WRONG, step],
+        ['stays beside one that it kept', driver, kept, there, { ...WRONG, isKept: true }, 'stay'],
+      ];
+    }),
     [
       'hands them to jobs stop',
       'run',

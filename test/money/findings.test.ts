@@ -123,7 +123,13 @@ const job = (fields: Partial<Look['jobs'][number]>): Look['jobs'][number] => ({
   ends: [],
   ...fields,
 });
-const PROBLEM = { code: 'job_x', what: 'It waits', to: 'go on', next: ['jobs', 'x'] };
+const PROBLEM = {
+  code: 'job_x',
+  resource: 'i-1',
+  what: 'It waits',
+  to: 'go on',
+  next: ['jobs', 'x'],
+};
 const unarmed = { isArmed: false, reason: 'not scheduled' } as const;
 const NOTHING_ARMED = { deadline: unarmed, idle: unarmed, job: unarmed, rescue: unarmed };
 const armed = { isArmed: true, reason: undefined } as const;
@@ -286,15 +292,11 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
         instance({ id: 'i-2', ends_at: hoursOn(2) }),
         instance({ id: 'i-3', ends_at: hoursOn(1) }),
       ],
-      jobs: ['i-1', 'i-2', 'i-3'].map((id) => job({ id, problem: PROBLEM })),
+      jobs: ['i-1', 'i-2', 'i-3'].map((id) => job({ id, problem: { ...PROBLEM, resource: id } })),
     },
     ...['i-3', 'i-2', 'i-1'].map((id) => `job_x ${id}: It waits. To go on > jobs x`),
   ],
-  [
-    'jobs that lost their results',
-    { lost: { ...PROBLEM, id: 'i-1' } },
-    'job_x i-1: It waits. To go on > jobs x',
-  ],
+  ['jobs that lost their results', { lost: PROBLEM }, 'job_x i-1: It waits. To go on > jobs x'],
   ['almost a day', { instances: [instance({ age_seconds: 24 * HOUR - 1 })] }],
   [
     'a day',

@@ -1,13 +1,13 @@
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
-import { lockedKeyError } from '../../ssh-keys/private-half.ts';
 import { laterDeadline, wantedDeadline } from '../deadlines/deadline.ts';
 import { checkGiven, keylessWarning, type MadeRequest, makeRequest } from '../rent/body.ts';
 import { numberedNames } from '../rent/count.ts';
 import { NO_DEFAULTS } from '../rent/defaults.ts';
 import type { CreateFlags } from '../rent/given.ts';
 import { lowBalanceText } from '../rent/planned.ts';
+import { choosableKeys } from './keys.ts';
 import { readLists } from './lists.ts';
 import { type Answer, OFFER, type Question, questionsFor } from './questions.ts';
 import { moneyRows, printCommand, printRows, type Wish } from './summary.ts';
@@ -41,10 +41,7 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
   await checkGiven(given, context);
   const read = await readLists(context);
   const mustSignIn = isJob && !wish.hasIdentity;
-  if (mustSignIn && read.usable.size === 0 && read.locked !== undefined) {
-    throw lockedKeyError(read.locked);
-  }
-  const sshKeys = mustSignIn ? read.sshKeys?.filter(({ id }) => read.usable.has(id)) : read.sshKeys;
+  const sshKeys = read.sshKeys && choosableKeys(read.sshKeys, read.halves, mustSignIn);
   const lists = { ...read, sshKeys };
   const refused = new Set<string>();
   const asking = { flags, preferred, lists, refused, isJob, dryRun, count, prompts, context };

@@ -10,6 +10,7 @@ import { chooseKeyFile } from '../../ssh-keys/choose.ts';
 import {
   keysHere,
   lockedKeyError,
+  type PrivateHalf,
   privateHalves,
   usableKeys,
 } from '../../ssh-keys/private-half.ts';
@@ -74,14 +75,23 @@ async function askNow(
   context: Context,
 ): Promise<SshKey[]> {
   const halves = await privateHalves(keys, context);
-  const usable = usableKeys(halves);
-  const locked = halves.find(({ isLocked }) => isLocked);
-  const mustSignIn = isJob && !hasIdentity;
-  if (mustSignIn && usable.size === 0 && locked !== undefined) throw lockedKeyError(locked);
-  const choices = mustSignIn ? keys.filter(({ id }) => usable.has(id)) : keys;
+  const choices = choosableKeys(keys, halves, isJob && !hasIdentity);
   return onCancel('Nothing was rented.', () =>
-    askKeys({ keys: choices, here: keysHere(halves), isJob, dryRun, prompts, context }),
+    askKeys({ keys: choices, halves, isJob, dryRun, prompts, context }),
   );
+}
+
+/** Leaves out the keys that can't sign in from here, if one must. Throws if all need a passphrase. */
+export function choosableKeys(
+  keys: readonly SshKey[],
+  halves: readonly PrivateHalf[],
+  mustSignIn: boolean,
+): readonly SshKey[] {
+  if (!mustSignIn) return keys;
+  const usable = usableKeys(halves);
+  const [half] = halves;
+  if (usable.size === 0 && half !== undefined) throw lockedKeyError(half);
+  return keys.filter(({ id }) => usable.has(id));
 }
 
 function noKeyText(keys: readonly SshKey[]): string {
@@ -116,8 +126,7 @@ function namesOf(keys: readonly SshKey[]): string {
 /** Data for the question about keys. */
 export interface AskingKeys {
   readonly keys: readonly SshKey[];
-  /** IDs of keys whose private key is surely on this computer. */
-  readonly here: ReadonlySet<string>;
+  readonly halves: readonly PrivateHalf[];
   /** Whether the instance is for a job, which needs at least one key. */
   readonly isJob: boolean;
   readonly dryRun: boolean;
@@ -127,7 +136,7 @@ export interface AskingKeys {
 
 /** Asks for keys of the account. If there are none, offers to add one, except in a dry run. */
 export async function askKeys(
-  { keys, here, isJob, dryRun, prompts, context }: AskingKeys,
+  { keys, halves, isJob, dryRun, prompts, context }: AskingKeys,
   isChosen?: (key: SshKey) => boolean,
 ): Promise<SshKey[]> {
   if (keys.length === 0) {
@@ -139,6 +148,7 @@ export async function askKeys(
     const added = dryRun ? undefined : await addOne(prompts, context);
     return added === undefined ? [] : [added];
   }
+  const here = keysHere(halves);
   const choices = keys.map((key) => ({
     name: titleOf(key.name, key.id),
     about: [

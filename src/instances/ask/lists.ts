@@ -6,12 +6,7 @@ import type { KnownInstance } from '../../journal/index.ts';
 import { gpucloudLine } from '../../output/shell-line.ts';
 import { nameKey } from '../../rules/names.ts';
 import { isTerminated } from '../../rules/statuses.ts';
-import {
-  keysHere,
-  type PrivateHalf,
-  privateHalves,
-  usableKeys,
-} from '../../ssh-keys/private-half.ts';
+import { type PrivateHalf, privateHalves } from '../../ssh-keys/private-half.ts';
 
 export const FIRST_WORDS =
   'amber brisk calm clear coral deep fair fleet grand keen light lunar noble polar quick quiet rapid sharp solid steady swift tall warm wide';
@@ -24,12 +19,7 @@ export interface Lists {
   readonly names: ReadonlyMap<string, string | undefined>;
   /** The account's SSH keys; undefined if unreadable. */
   readonly sshKeys: readonly SshKey[] | undefined;
-  /** IDs of keys that may sign in from this computer. */
-  readonly usable: ReadonlySet<string>;
-  /** IDs of keys whose private key is surely on this computer. */
-  readonly here: ReadonlySet<string>;
-  /** A private key with a passphrase, if one exists on this computer. */
-  readonly locked: PrivateHalf | undefined;
+  readonly halves: readonly PrivateHalf[];
   readonly templates: readonly Template[];
   /** Mountable drives. */
   readonly drives: readonly Drive[];
@@ -81,9 +71,7 @@ export async function readLists(context: Context): Promise<Lists> {
     return {
       names,
       sshKeys,
-      usable: usableKeys(halves),
-      here: keysHere(halves),
-      locked: halves.find(({ isLocked }) => isLocked),
+      halves,
       templates: templates
         .filter(({ is_active }) => is_active !== false)
         .sort((a, b) => (a.sort_order ?? 0) - (b.sort_order ?? 0)),

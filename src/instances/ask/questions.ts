@@ -236,12 +236,12 @@ async function askForKeys(
   { preferred, lists, isJob, dryRun, prompts, context }: Asking,
   before: Answer | undefined,
 ): Promise<Answer> {
-  const { sshKeys: keys = [], here } = lists;
+  const { sshKeys: keys = [], halves } = lists;
   const earlier = before?.flags.sshKey;
   const isChosen = earlier
     ? (key: SshKey) => earlier.includes(typedBy(key, keys))
     : preferred.sshKey && isOneOf(preferred.sshKey);
-  const chosen = await askKeys({ keys, here, isJob, dryRun, prompts, context }, isChosen);
+  const chosen = await askKeys({ keys, halves, isJob, dryRun, prompts, context }, isChosen);
   return answerOf(chosen, keys);
 }
 

@@ -32,19 +32,13 @@ export const DEFAULT_EVERY = 5 * 60_000;
 /** Stands for the profile of a run with a key from the environment. */
 const NO_PROFILE = '@environment';
 
-/** What a scheduled `instances reap` can do, in words that complete "gpucloud … ". */
+/** What a scheduled `instances reap` can do. */
 const DOES = {
-  deadline: 'enforce deadlines',
-  idle: 'enforce idle rules',
-  job: 'finish jobs',
-  rescue: 'copy files with --rescue',
+  deadline: ['enforce', 'enforces', 'deadlines'],
+  idle: ['enforce', 'enforces', 'idle rules'],
+  job: ['finish', 'finishes', 'jobs'],
+  rescue: ['copy', 'copies', 'files with --rescue'],
 } as const;
-
-const THIRD_PERSON: Readonly<Record<string, string>> = {
-  enforce: 'enforces',
-  finish: 'finishes',
-  copy: 'copies',
-};
 
 export type Feature = keyof typeof DOES;
 export const FEATURES: readonly Feature[] = ['deadline', 'idle', 'job', 'rescue'];
@@ -75,25 +69,16 @@ export async function readEnforcement(
   const own = all.filter((one) => account === undefined || one.account === account);
   const judged: Enforcement[] = [];
   for (const one of own) judged.push(await judge(one, one.profile, context));
-  return forEachFeature((feature) => {
-    const found = judged.map((one) => one[feature]);
-    return (
-      found.find(({ isArmed, reason, by }) => isArmed && (reason ?? by) === undefined) ??
-      found.find(({ isArmed, reason }) => isArmed && reason === undefined) ??
-      found.find(({ isArmed }) => isArmed) ??
-      found[0] ??
-      NOT_SCHEDULED
-    );
-  });
+  const doubts = ({ isArmed, reason, by }: Armed) => (isArmed ? (reason ? 2 : by ? 1 : 0) : 3);
+  return forEachFeature(
+    (feature) =>
+      judged.map((one) => one[feature]).sort((a, b) => doubts(a) - doubts(b))[0] ?? NOT_SCHEDULED,
+  );
 }
 
 function forEachFeature(armedFor: (feature: Feature) => Armed): Enforcement {
-  return {
-    deadline: armedFor('deadline'),
-    idle: armedFor('idle'),
-    job: armedFor('job'),
-    rescue: armedFor('rescue'),
-  };
+  const all = FEATURES.map((feature) => [feature, armedFor(feature)] as const);
+  return Object.fromEntries(all) as Record<Feature, Armed>;
 }
 
 /**
@@ -139,7 +124,8 @@ export function armedFor(
 ): Armed {
   if (!schedule.isArmed || features.includes(feature)) return schedule;
   const which = program === undefined ? 'an older gpucloud' : `gpucloud ${program}`;
-  return { isArmed: false, reason: `the schedule runs ${which}, which does not ${DOES[feature]}` };
+  const [does, , what] = DOES[feature];
+  return { isArmed: false, reason: `the schedule runs ${which}, which does not ${does} ${what}` };
 }
 
 /** Judges whether a heartbeat proves that its profile's schedule still runs. */
@@ -347,11 +333,8 @@ export function unenforcedText(
 ): string | undefined {
   const feature = FEATURES.find((one) => needed.includes(one) && !enforcement[one].isArmed);
   if (feature === undefined) return undefined;
-  const does = DOES[feature].replace(
-    /^(?:enforce|finish|copy)/,
-    (word) => THIRD_PERSON[word] ?? word,
-  );
-  return `Nothing on this computer ${does}: ${enforcement[feature].reason}`;
+  const [, does, what] = DOES[feature];
+  return `Nothing on this computer ${does} ${what}: ${enforcement[feature].reason}`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { eachBounded, SSH_AT_ONCE } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { JobDetails, JobRow } from '../../json-results/jobs.ts';
-import type { LostResults, OpenJob } from '../../money/findings.ts';
+import type { JobProblem, OpenJob } from '../../money/findings.ts';
 import { instant } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import { costAtMost } from '../end/cost.ts';
@@ -74,7 +74,7 @@ const DAY = 86_400_000;
 export function lostResults(
   jobs: readonly JobRecord[],
   { clock }: Context,
-): LostResults | undefined {
+): JobProblem | undefined {
   const lost = jobs.filter(
     (job) => clock.now() - Date.parse(job.ended_at ?? '') < DAY && standingOf(job) === 'incomplete',
   );
@@ -83,7 +83,7 @@ export function lostResults(
   const { id, name } = first;
   const what = `The results of ${namesText(lost.map((job) => job.name))} were not copied`;
   const next = ['jobs', 'get', typedName(name, id ?? '')];
-  return { code: 'job_results_lost', id, what, to: 'see why', next };
+  return { code: 'job_results_lost', resource: id, what, to: 'see why', next };
 }
 
 /**
