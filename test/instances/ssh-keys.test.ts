@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { SshKey } from '../../src/api/index.ts';
 import { accountKey } from '../../src/instances/ask/keys.ts';
-import { usableKeys } from '../../src/ssh-keys/private-half.ts';
+import { keysHere, usableKeys } from '../../src/ssh-keys/private-half.ts';
 import { needs } from '../support/needs.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -28,8 +28,11 @@ test('finds the keys that sign in without a passphrase', () => {
     // The agent holds a key whose file has a passphrase.
     { key: key('both'), file: 'c', isLocked: true },
     { key: key('both'), isHeld: true },
+    // The service hides its public key.
+    { key: key('hidden') },
   ] as const;
-  expect([...usableKeys(halves)]).toEqual(['id-desk', 'id-agent', 'id-both']);
+  expect([...usableKeys(halves)]).toEqual(['id-desk', 'id-agent', 'id-both', 'id-hidden']);
+  expect([...keysHere(halves)]).toEqual(['id-desk', 'id-agent', 'id-both']);
 });
 
 describe('accountKey', () => {
