@@ -95,6 +95,16 @@ test('jobs list says only of an instance that may bill that it may', async () =>
   expect(await listed()).toBe('');
 });
 
+test('jobs attach with a second wrong path says so at once, and keeps the instance', async () => {
+  await world.detach('true', '--fetch', `reslts:${world.local('out')}`);
+  await exited(world);
+  await reap(world);
+  const again = ['--fetch', `result:${world.local('out')}`];
+  const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job', ...again]);
+  expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'ACTIVE' });
+  expect(stderr).toContain('error: job: Could not copy files out: result does not exist on the');
+});
+
 describe('status after a wrong path of --fetch', () => {
   const MISSING =
     'job: Could not copy files out: reslts does not exist on the instance. In TIME, it is terminated with its results. To copy another path';
