@@ -80,9 +80,9 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
     const keyless = keylessWarning(made.body);
     if (keyless !== undefined) prompts.print(`Warning: ${keyless}`);
     const { sshKeys = [], halves } = read;
-    const elsewhere = isJob
-      ? undefined
-      : keyElsewhereText(made.body.ssh_keys ?? [], sshKeys, halves);
+    const { ssh_keys = [], template_id, docker_config } = made.body;
+    const isForSsh = !isJob && template_id === undefined && docker_config === undefined;
+    const elsewhere = isForSsh ? keyElsewhereText(ssh_keys, sshKeys, halves) : undefined;
     if (elsewhere !== undefined) prompts.print(`Warning: ${elsewhere}`);
     const priced = { offers: made.offers, maxPrice: wish.maxPrice, count: count ?? 1 };
     const low = lowBalanceText(lists.balance, wish.ends, priced, context);
