@@ -59,6 +59,7 @@ describe('create --count', () => {
       inZone(
         'Deadline:    2026-01-15 14:00 +00:00, in 2 h. To move it: gpucloud instances expire gpu-1 gpu-2 --after 4h',
       ),
+      'Termination deletes their disks. To copy files first: gpucloud instances expire NAME --rescue PATH',
       'See them:    gpucloud instances list',
       'Stop paying: gpucloud instances terminate gpu-1 gpu-2',
       '',

@@ -8,6 +8,7 @@ import { numberedNames } from '../rent/count.ts';
 import { NO_DEFAULTS } from '../rent/defaults.ts';
 import type { CreateFlags } from '../rent/given.ts';
 import { lowBalanceText } from '../rent/planned.ts';
+import { keyElsewhereText } from './keys.ts';
 import { readLists } from './lists.ts';
 import { type Answer, OFFER, type Question, questionsFor } from './questions.ts';
 import { moneyRows, printCommand, printRows, type Wish } from './summary.ts';
@@ -41,9 +42,8 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
   await checkGiven(given, context);
   const read = await readLists(context);
   const mustSignIn = isJob && !wish.hasIdentity;
-  if (mustSignIn && read.usable.size === 0 && read.locked !== undefined) {
-    throw lockedKeyError(read.locked);
-  }
+  const locked = read.halves.find(({ isLocked }) => isLocked);
+  if (mustSignIn && read.usable.size === 0 && locked !== undefined) throw lockedKeyError(locked);
   const sshKeys = mustSignIn ? read.sshKeys?.filter(({ id }) => read.usable.has(id)) : read.sshKeys;
   const lists = { ...read, sshKeys };
   const refused = new Set<string>();
@@ -79,6 +79,11 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
     printRows([...rows, ...moneyRows(made, wish, lists.balance, context)], prompts, context);
     const keyless = keylessWarning(made.body);
     if (keyless !== undefined) prompts.print(`Warning: ${keyless}`);
+    const { sshKeys = [], halves } = read;
+    const { ssh_keys = [], template_id, docker_config } = made.body;
+    const isForSsh = !isJob && template_id === undefined && docker_config === undefined;
+    const elsewhere = isForSsh ? keyElsewhereText(ssh_keys, sshKeys, halves) : undefined;
+    if (elsewhere !== undefined) prompts.print(`Warning: ${elsewhere}`);
     const priced = { offers: made.offers, maxPrice: wish.maxPrice, count: count ?? 1 };
     const low = lowBalanceText(lists.balance, wish.ends, priced, context);
     if (low !== undefined) prompts.print(`Warning: ${low}`);

@@ -7,7 +7,13 @@ import type { Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
 import { addKey } from '../../ssh-keys/add.ts';
 import { chooseKeyFile } from '../../ssh-keys/choose.ts';
-import { keyHere, lockedKeyError, privateHalves, usableKeys } from '../../ssh-keys/private-half.ts';
+import {
+  keyHere,
+  lockedKeyError,
+  type PrivateHalf,
+  privateHalves,
+  usableKeys,
+} from '../../ssh-keys/private-half.ts';
 import { keyIn, nameFor } from '../../ssh-keys/read.ts';
 import type { ChooseKeys } from '../rent/body.ts';
 import type { CreateFlags } from '../rent/given.ts';
@@ -77,6 +83,29 @@ async function askNow(
   return onCancel('Nothing was rented.', () =>
     askKeys({ keys: choices, usable, isJob, dryRun, prompts, context }),
   );
+}
+
+/** Warns before renting for `--wait=ssh` if no private key of the instance is on this computer. */
+export async function warnOfKeyElsewhere(
+  ids: readonly string[],
+  until: string | undefined,
+  context: Context,
+): Promise<void> {
+  if (until !== 'ssh' || ids.length === 0) return;
+  const keys = await (await context.api()).sshKeys.list();
+  const text = keyElsewhereText(ids, keys, await privateHalves(keys, context));
+  if (text !== undefined) context.err.warn('no_ssh_key', text);
+}
+
+/** Only a warning, since ssh may find a private key elsewhere, as its configuration says. */
+export function keyElsewhereText(
+  ids: readonly string[],
+  keys: readonly SshKey[],
+  halves: readonly PrivateHalf[],
+): string | undefined {
+  const isKnown = keys.some(({ id }) => ids.includes(id));
+  if (!isKnown || halves.some(({ key }) => ids.includes(key.id))) return undefined;
+  return `No private key found in ~/.ssh or in the SSH agent, so you may not be able to log in. You can't add a key to an instance later. If the key is in another file: ${gpucloud('instances', 'ssh', 'NAME', '--identity', 'FILE')}`;
 }
 
 function noKeyText(keys: readonly SshKey[]): string {

@@ -21,8 +21,8 @@ export interface Lists {
   readonly sshKeys: readonly SshKey[] | undefined;
   /** IDs of keys for signing in from this computer. */
   readonly usable: ReadonlySet<string>;
-  /** A private key with a passphrase, if one exists on this computer. */
-  readonly locked: PrivateHalf | undefined;
+  /** Their private keys on this computer. */
+  readonly halves: readonly PrivateHalf[];
   readonly templates: readonly Template[];
   /** Mountable drives. */
   readonly drives: readonly Drive[];
@@ -75,7 +75,7 @@ export async function readLists(context: Context): Promise<Lists> {
       names,
       sshKeys,
       usable: usableKeys(halves),
-      locked: halves.find(({ isLocked }) => isLocked),
+      halves,
       templates: templates
         .filter(({ is_active }) => is_active !== false)
         .sort((a, b) => (a.sort_order ?? 0) - (b.sort_order ?? 0)),

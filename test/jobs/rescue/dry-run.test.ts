@@ -17,6 +17,7 @@ const MINUTE = 60_000;
 const LASTS = 'touch up; while :; do sleep 0.1; done';
 const got = () => existsSync(world.local('got/a'));
 
+const stop = () => world.renting.rent(NEW, 'job', { status: 'STOPPED' });
 const create = (rescue?: string) => createBox(world, rescue);
 
 interface Situation {
@@ -114,6 +115,36 @@ const SITUATIONS: readonly Situation[] = [
     action: 'nothing',
     why: 'its job does not respond',
     outcomes: [],
+  },
+  {
+    is: 'a command on a stopped instance',
+    begin: () => world.detach(LASTS).then(stop),
+    action: 'nothing',
+    why: 'it is STOPPED',
+    outcomes: [],
+  },
+  {
+    is: 'a command on a stopped instance past its deadline',
+    begin: () =>
+      world
+        .detach(LASTS)
+        .then(stop)
+        .then(() => world.advance(70 * MINUTE)),
+    action: 'terminate',
+    why: 'its deadline has passed, and it is STOPPED',
+    outcomes: ['terminated'],
+  },
+  {
+    is: 'a stopped instance past its deadline, kept for results',
+    async begin() {
+      await world.gpucloud(['instances', 'reap', '--every', '5m']);
+      await world.run('true', ['--fetch', `missing:${world.local('got/b')}`]);
+      stop();
+      world.advance(70 * MINUTE);
+    },
+    action: 'terminate',
+    why: 'its deadline has passed, and it is STOPPED',
+    outcomes: ['terminated'],
   },
 ];
 

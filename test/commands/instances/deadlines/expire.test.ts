@@ -90,8 +90,8 @@ describe('expire', () => {
     const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
     const [day, next] = days.slice(now.getDay());
     const at = (hours: number) => minuteText(Date.parse(world.at(hours)));
-    const expire = async (at: string) => {
-      const { stderr } = await world.cli(['instances', 'expire', 'trainer', '--at', at]);
+    const expire = async (at: string, which = 'trainer') => {
+      const { stderr } = await world.cli(['instances', 'expire', which, '--at', at]);
       return stderr;
     };
     expect(await expire(past)).toBe(
@@ -101,6 +101,9 @@ describe('expire', () => {
       `warning: ${day} ${past.padStart(5, '0')} has passed today, so the deadline is in a week: ${at(7 * 24)}.\n${moved(7 * 24, '', 24)}`,
     );
     expect(await expire(`${next} ${past}`)).toBe(moved(24, '', 7 * 24));
+    expect(await expire(`${day} ${past}`, '--all')).toBe(
+      `warning: ${day} ${past.padStart(5, '0')} has passed today, so the deadline is in a week: ${at(7 * 24)}. Instances with an earlier deadline keep it.\ntrainer keeps its earlier deadline, ${at(24)}.\n${DISK}`,
+    );
   });
 
   test('sets the deadline of all instances that may bill', async () => {
