@@ -161,14 +161,14 @@ describe('billing spend', () => {
     );
   });
 
-  // 400 charges at this interval span a little more than a year.
-  const COUNT = 400;
-  const EVERY = 22.5 * HOUR;
+  // 1,200 charges at this interval span a little more than a year.
+  const COUNT = 1_200;
+  const EVERY = 7.5 * HOUR;
   test.each([
     ['day', 400, 365],
     ['week', 60, 53],
     ['month', 13, 13],
-  ])('sums 400 transactions by %s exactly', async (by, most, least) => {
+  ])('sums 1,200 transactions by %s exactly', async (by, most, least) => {
     for (let at = 0; at < COUNT; at += 1) {
       service.transaction('USAGE_CHARGE', `${at}.000001`, at * EVERY);
     }
